@@ -87,7 +87,7 @@ export async function createKey(page: Page, name: string): Promise<string> {
   await page.getByLabel("Name", { exact: true }).fill(name);
   await button(page, "Create the key").click();
   const key = await copied(page, "The key");
-  await button(page, "I have kept it").click();
+  await button(page, "I have stored it").click();
   return key;
 }
 
@@ -97,7 +97,7 @@ export async function registerEndpoint(page: Page, url: string): Promise<void> {
   await page.getByLabel("Address", { exact: true }).fill(url);
   await button(page, "Register").click();
   expect(await copied(page, "Signing secret")).toMatch(/^whsec_/);
-  await button(page, "I have kept it").click();
+  await button(page, "I have stored it").click();
   await heading(page, url.replace("http://", "")).waitFor();
 }
 

@@ -90,10 +90,10 @@ it("the console makes a key by the keyboard alone, and gives the focus back", as
   await page.keyboard.press("Space");
   await tabTo("Create the key");
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog", { name: "The key “By hand” is made" }).waitFor();
+  await page.getByRole("dialog", { name: "The key “By hand” was created" }).waitFor();
   // What is shown once does not go with a key that was pressed too soon.
   await page.keyboard.press("Escape");
-  await tabTo("I have kept it");
+  await tabTo("I have stored it");
   await page.keyboard.press("Enter");
   await expect.poll(focused).toBe("Create a key");
   await rows(page).filter({ hasText: "By hand" }).getByText("catalog:read").waitFor();
@@ -114,9 +114,9 @@ it("the console has an address, a title and a heading for each page, and goes ba
   await page.goto(`${office().address}/console/nowhere/at/all`);
   await heading(page, "This page does not exist").waitFor();
   await page.goto(`${office().address}/console/deliveries/whd_nothing`);
-  await page.getByText("There is no such delivery.").waitFor();
+  await page.getByText("This delivery does not exist.").waitFor();
   await page.goto(`${office().address}/console/endpoints/whe_nothing`);
-  await page.getByText("There is no such endpoint, or it was deleted.").waitFor();
+  await page.getByText("This endpoint does not exist or was deleted.").waitFor();
 });
 
 it("the console shows what an app asked, and leads from an error to what it means", async () => {
@@ -139,7 +139,7 @@ it("the console shows what an app asked, and leads from an error to what it mean
   expect(await requests.getByRole("link", { name: "cart_not_found" }).getAttribute("href")).toBe(
     `${office().address}/docs/errors#cart_not_found`,
   );
-  await page.getByLabel("Only what failed").check();
+  await page.getByLabel("Only failed requests").check();
   const operations = requests.getByRole("row").getByRole("cell").nth(1);
   await expect.poll(() => operations.allInnerTexts()).toEqual(["GET getPublicCart"]);
   expect(await requests.getByText("getApiKeyIdentity").count()).toBe(0);
@@ -203,7 +203,7 @@ it.each(views)("shuts nobody out of any page: $name", async ({ name, options }) 
     await settle(room.toLowerCase().replace(" ", "-"));
   }
   await button(page, "Register an endpoint").click();
-  await page.getByLabel("Everything").uncheck();
+  await page.getByLabel("All events").uncheck();
   await page.locator("summary", { hasText: /^Cart / }).click();
   await button(page, "Register").click();
   await page.getByRole("alert").waitFor();

@@ -34,13 +34,13 @@ it("the console takes a key from its making to its end, and shows a webhook as i
   await page.getByLabel("Ends").selectOption("In 90 days");
   await button(page, "Create the key").click();
   const key = await copied(page, "The key");
-  const line = await copied(page, "To try it");
+  const line = await copied(page, "A command to try the key");
   expect(key).toMatch(/^cpk_test_/);
   const { stdout } = await promisify(execFile)("sh", ["-c", `${line} --silent --fail`]);
   expect(JSON.parse(stdout)).toMatchObject({
     data: { apiKey: { name: "Shop search", scopes: ["catalog:read", "webhooks:read"] } },
   });
-  await button(page, "I have kept it").click();
+  await button(page, "I have stored it").click();
   const row = rows(page).filter({ hasText: "Shop search" });
   expect(await row.getByRole("cell").nth(1).innerText()).toBe("Active");
   expect(await page.content()).not.toContain(key);
@@ -120,7 +120,7 @@ it("the console does everything to an endpoint: changes it, gives it a new secre
   await registerEndpoint(page, url);
   await button(page, "Change").click();
   await page.getByLabel("Description (optional)").fill("The warehouse");
-  await page.getByLabel("Everything").uncheck();
+  await page.getByLabel("All events").uncheck();
   await page.locator("summary", { hasText: /^Order / }).click();
   await page.getByLabel("All of order", { exact: true }).check();
   await button(page, "Save").click();
@@ -133,7 +133,7 @@ it("the console does everything to an endpoint: changes it, gives it a new secre
   // Chromium lets a page object to the first alone.
   for (const press of ["Escape", "Escape"]) await page.keyboard.press(press);
   expect(await page.locator("dialog[open]").count()).toBe(1);
-  await button(page, "I have kept it").click();
+  await button(page, "I have stored it").click();
   await expect.poll(() => page.locator(".secret").count()).toBe(2);
 
   await button(page, "Disable").click();
@@ -152,10 +152,10 @@ it("rotates a key: both work, and the old one is told to end", async () => {
   const page = await signIn(office());
   const before = await createKey(page, "Rotated");
   await button(page, "Rotate Rotated").click();
-  await page.getByLabel("Hours that both work").fill("2");
+  await page.getByLabel("Hours during which both keys work").fill("2");
   await button(page, "Rotate the key").click();
   const after = await copied(page, "The key");
-  await button(page, "I have kept it").click();
+  await button(page, "I have stored it").click();
   expect(after).not.toBe(before);
   for (const key of [before, after]) expect((await callWith(office(), key, "identity")).status).toBe(200);
   await expect

@@ -71,8 +71,8 @@ export function suspendedPage({ staff, merchantName }: StaffSession, publicUrl: 
 /** The page for a form that was sent from another origin. */
 export const foreignRequestPage = (publicUrl: string): HtmlPage =>
   consoleMessagePage(
-    "This did not come from the console",
-    "Open the console at its own address and try again there.",
+    "This request was not sent from the console",
+    "Open the console at this address and try again:",
     [html`<p><a href="${publicUrl}/console">${publicUrl}/console</a></p>`],
   );
 
@@ -107,7 +107,7 @@ export function answerConsoleError(
     if (failure.status >= 500)
       log.error(
         { requestId: request.id, code: failure.code, err: failure.cause },
-        "A request failed on our side.",
+        "The request failed because of an error of the service.",
       );
     request.failureCode = failure.code;
     const retryAfter = retryAfterSecondsOf(failure);
@@ -124,7 +124,8 @@ function toRefusal(error: unknown): Failure {
 
 function pageOf(status: number, retryAfterSeconds: number | null): HtmlPage {
   if (status === 429)
-    return consoleMessagePage("There were too many requests", `Try again in ${retryAfterSeconds ?? 60} s.`);
-  if (status >= 500) return consoleMessagePage("This does not work at the moment", "Try again in a minute.");
-  return consoleMessagePage("This did not work", "Go back and try again.");
+    return consoleMessagePage("Too many requests", `Try again in ${retryAfterSeconds ?? 60} s.`);
+  if (status >= 500)
+    return consoleMessagePage("The console is not available at the moment", "Try again in a minute.");
+  return consoleMessagePage("The request failed", "Go back and try again.");
 }

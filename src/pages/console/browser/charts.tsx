@@ -16,7 +16,7 @@ interface FigureProps<Value> {
 }
 
 function Figure<Value>(props: FigureProps<Value>): JSX.Element {
-  const { title, description, labels, keys, series } = props;
+  const { title, description, series } = props;
   const [place, width] = useWidth();
   const id = useId();
   return (
@@ -44,37 +44,44 @@ function Figure<Value>(props: FigureProps<Value>): JSX.Element {
           </svg>
         )}
       </div>
-      <details>
-        <summary>As a table</summary>
-        <div class="numbers" tabIndex={0} role="region" aria-label={`${title}, as a table`}>
-          <table>
-            <caption class="hidden">{title}</caption>
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                {series.map(({ name }) => (
-                  <th key={name} scope="col" class="number">
-                    {name}
-                  </th>
+      <NumbersTable {...props} />
+    </figure>
+  );
+}
+
+/** The values of a chart as a table that can be unfolded. */
+function NumbersTable<Value>({ title, labels, keys, series, cell }: FigureProps<Value>): JSX.Element {
+  return (
+    <details>
+      <summary>As a table</summary>
+      <div class="numbers" tabIndex={0} role="region" aria-label={`${title}, as a table`}>
+        <table>
+          <caption class="hidden">{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {series.map(({ name }) => (
+                <th key={name} scope="col" class="number">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {labels.map((label, index) => (
+              <tr key={keys[index]}>
+                <th scope="row">{label}</th>
+                {series.map(({ name, values }) => (
+                  <td key={name} class="number">
+                    {values[index] === undefined ? "" : cell(values[index])}
+                  </td>
                 ))}
               </tr>
-            </thead>
-            <tbody>
-              {labels.map((label, index) => (
-                <tr key={keys[index]}>
-                  <th scope="row">{label}</th>
-                  {series.map(({ name, values }) => (
-                    <td key={name} class="number">
-                      {values[index] === undefined ? "" : props.cell(values[index])}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </details>
-    </figure>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
   );
 }
 

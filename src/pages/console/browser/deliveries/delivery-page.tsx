@@ -66,7 +66,7 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
       <QueryResultView asked={asked} what="the delivery">
         {({ webhookDelivery }) =>
           webhookDelivery === null ? (
-            <EmptyNote>There is no such delivery.</EmptyNote>
+            <EmptyNote>This delivery does not exist.</EmptyNote>
           ) : (
             <Parts delivery={webhookDelivery} />
           )
@@ -107,7 +107,7 @@ function Parts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element
       <section aria-labelledby="attempts">
         <h2 id="attempts">Attempts</h2>
         {delivery.attempts.length === 0 ? (
-          <EmptyNote>It has not been sent yet.</EmptyNote>
+          <EmptyNote>The delivery has not been attempted yet.</EmptyNote>
         ) : (
           <DataTable
             caption="Attempts, the first one first"

@@ -23,8 +23,8 @@ interface ActionsProps {
 }
 
 export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Element {
-  const [doing, setDoing] = useState<"change" | "disable" | "rotate" | "delete">();
-  const [said, setSaid] = useState("");
+  const [dialog, setDialog] = useState<EndpointDialogName>();
+  const [status, setStatus] = useState("");
   const test = useMutation(testEndpointDocument);
   const enable = useMutation(enableEndpointDocument);
   // Event types are loaded through an installation. All installations of a merchant have the same event
@@ -32,11 +32,10 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
   const installations = useQuery(installationsDocument, {});
   const [installation] =
     installations.data === undefined ? [] : connectionNodes(installations.data.installations);
-  const shown = { endpoint, onChanged, onClose: () => setDoing(undefined) };
   const isOn = endpoint.status === "ENABLED";
   const send = async (): Promise<void> => {
     if ((await test.run({ endpointId: endpoint.id, input: {} })) !== undefined)
-      setSaid("A test ping is on its way.");
+      setStatus("The test ping is being sent.");
   };
   const switchOn = async (): Promise<void> => {
     if (
@@ -44,7 +43,7 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
       undefined
     )
       return;
-    setSaid("It is switched on; a ping is on its way.");
+    setStatus("The endpoint is enabled; a test ping is being sent.");
     onChanged();
   };
   return (
@@ -64,44 +63,76 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
             Enable
           </button>
         )}
-        <button
-          type="button"
-          class="second"
-          onClick={() => setDoing("change")}
-          disabled={installation === undefined}
-        >
-          Change
-        </button>
-        <button type="button" class="second" onClick={() => setDoing("rotate")}>
-          Rotate secret
-        </button>
-        {isOn ? (
-          <button type="button" class="second" onClick={() => setDoing("disable")}>
-            Disable
-          </button>
-        ) : null}
-        <button type="button" class="second danger" onClick={() => setDoing("delete")}>
-          Delete
-        </button>
+        <DialogButtons isOn={isOn} canChange={installation !== undefined} onOpen={setDialog} />
         <span class="soft" role="status">
-          {said}
+          {status}
         </span>
       </div>
-      {doing === "change" && installation !== undefined ? (
-        <ChangeEndpointDialog {...shown} installationId={installation.id} />
-      ) : null}
-      {doing === "rotate" ? <RotateSecretDialog {...shown} /> : null}
-      {doing === "disable" ? <Disable {...shown} /> : null}
-      {doing === "delete" ? <Delete {...shown} /> : null}
+      {dialog === undefined ? null : (
+        <EndpointDialog
+          dialog={dialog}
+          endpoint={endpoint}
+          installationId={installation?.id}
+          onChanged={onChanged}
+          onClose={() => setDialog(undefined)}
+        />
+      )}
     </div>
   );
 }
 
-interface DoingProps extends ActionsProps {
+interface DialogButtonsProps {
+  readonly isOn: boolean;
+  readonly canChange: boolean;
+  readonly onOpen: (dialog: EndpointDialogName) => void;
+}
+
+/** The buttons that open a dialog of the endpoint. */
+function DialogButtons({ isOn, canChange, onOpen }: DialogButtonsProps): JSX.Element {
+  return (
+    <>
+      <button type="button" class="second" onClick={() => onOpen("change")} disabled={!canChange}>
+        Change
+      </button>
+      <button type="button" class="second" onClick={() => onOpen("rotate")}>
+        Rotate secret
+      </button>
+      {isOn ? (
+        <button type="button" class="second" onClick={() => onOpen("disable")}>
+          Disable
+        </button>
+      ) : null}
+      <button type="button" class="second danger" onClick={() => onOpen("delete")}>
+        Delete
+      </button>
+    </>
+  );
+}
+
+type EndpointDialogName = "change" | "disable" | "rotate" | "delete";
+
+interface EndpointDialogProps extends ActionsProps {
   readonly onClose: () => void;
 }
 
-function Disable({ endpoint, onChanged, onClose }: DoingProps): JSX.Element {
+/** The open dialog of an endpoint. The dialog that changes the endpoint needs the id of an installation. */
+function EndpointDialog({
+  dialog,
+  installationId,
+  ...props
+}: EndpointDialogProps & {
+  readonly dialog: EndpointDialogName;
+  readonly installationId: string | undefined;
+}): JSX.Element | null {
+  if (dialog === "rotate") return <RotateSecretDialog {...props} />;
+  if (dialog === "disable") return <DisableDialog {...props} />;
+  if (dialog === "delete") return <DeleteDialog {...props} />;
+  return installationId === undefined ? null : (
+    <ChangeEndpointDialog {...props} installationId={installationId} />
+  );
+}
+
+function DisableDialog({ endpoint, onChanged, onClose }: EndpointDialogProps): JSX.Element {
   const { isBusy, failure, run } = useMutation(disableEndpointDocument);
   const disable = async (): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) === undefined)
@@ -119,14 +150,14 @@ function Disable({ endpoint, onChanged, onClose }: DoingProps): JSX.Element {
       onClose={onClose}
     >
       <p>
-        <strong>{endpoint.url}</strong> is told nothing until it is enabled again. What happens meanwhile is
-        skipped, but can be replayed.
+        <strong>{endpoint.url}</strong> receives no deliveries until it is enabled again. Deliveries of events
+        in the meantime are skipped; they can be replayed.
       </p>
     </ConfirmDialog>
   );
 }
 
-function Delete({ endpoint, onClose }: DoingProps): JSX.Element {
+function DeleteDialog({ endpoint, onClose }: EndpointDialogProps): JSX.Element {
   const { isBusy, failure, run } = useMutation(deleteEndpointDocument);
   const remove = async (): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) !== undefined)
@@ -142,8 +173,8 @@ function Delete({ endpoint, onClose }: DoingProps): JSX.Element {
       onClose={onClose}
     >
       <p>
-        <strong>{endpoint.url}</strong> is told nothing any more, what waits for it is canceled, and its
-        secrets are erased. This cannot be undone.
+        <strong>{endpoint.url}</strong> receives no more deliveries, its waiting deliveries are canceled, and
+        its secrets are erased. This cannot be undone.
       </p>
     </ConfirmDialog>
   );

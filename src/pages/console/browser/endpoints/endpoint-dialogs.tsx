@@ -13,7 +13,7 @@ import {
   SelectField,
   TextField,
 } from "#pages/console/browser/parts/fields.tsx";
-import { Dialog } from "#pages/console/browser/parts/dialogs.tsx";
+import { Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { formatCount, enumLabel } from "#pages/console/browser/parts/formats.tsx";
 import {
@@ -134,27 +134,15 @@ function Fields({
   return (
     <form onSubmit={save} noValidate>
       <FailureBanner failure={failure} shown={["/url", "/eventTypes", "/description", "/payloadMode"]} />
-      <TextField
-        label="Address"
-        hint="The address that receives the events. It must start with https://."
-        pointer="/url"
+      <TextFields
+        url={url}
+        description={description}
         failure={failure}
-        name="url"
-        value={url}
-        onChange={setUrl}
-        input={{ type: "url", spellcheck: false }}
-      />
-      <TextField
-        label="Description (optional)"
-        hint="The purpose of the endpoint, at most 200 characters."
-        pointer="/description"
-        failure={failure}
-        name="description"
-        value={description}
-        onChange={setDescription}
+        onUrl={setUrl}
+        onDescription={setDescription}
       />
       <SelectField
-        label="What is sent"
+        label="Content of the deliveries"
         pointer="/payloadMode"
         failure={failure}
         name="payloadMode"
@@ -172,13 +160,43 @@ function Fields({
           />
         )}
       </QueryResultView>
-      <div class="actions">
-        <button type="button" class="second" disabled={isBusy} onClick={onClose}>
-          Cancel
-        </button>
-        <button aria-disabled={isBusy}>{isBusy ? "One moment …" : action}</button>
-      </div>
+      <FormButtons action={action} isBusy={isBusy} onCancel={onClose} />
     </form>
+  );
+}
+
+interface TextFieldsProps {
+  readonly url: string;
+  readonly description: string;
+  readonly failure: GraphFailure | undefined;
+  readonly onUrl: (url: string) => void;
+  readonly onDescription: (description: string) => void;
+}
+
+/** The address and the description of an endpoint. */
+function TextFields({ url, description, failure, onUrl, onDescription }: TextFieldsProps): JSX.Element {
+  return (
+    <>
+      <TextField
+        label="Address"
+        hint="The address that receives the events. It must start with https://."
+        pointer="/url"
+        failure={failure}
+        name="url"
+        value={url}
+        onChange={onUrl}
+        input={{ type: "url", spellcheck: false }}
+      />
+      <TextField
+        label="Description (optional)"
+        hint="The purpose of the endpoint, at most 200 characters."
+        pointer="/description"
+        failure={failure}
+        name="description"
+        value={description}
+        onChange={onDescription}
+      />
+    </>
   );
 }
 
@@ -192,8 +210,8 @@ interface EventChoiceProps {
 
 function EventChoice({ types, chosen, failure, onChange }: EventChoiceProps): JSX.Element {
   const id = useId();
-  const told = fieldFaultTexts(failure, "/eventTypes");
-  const faults = told.length > 0 && chosen.size === 0 ? ["Select at least one event."] : told;
+  const refused = fieldFaultTexts(failure, "/eventTypes");
+  const faults = refused.length > 0 && chosen.size === 0 ? ["Select at least one event."] : refused;
   const groups = Map.groupBy(types, ({ group }) => group);
   const turn = (name: string, isOn: boolean): void => onChange(withName(chosen, name, isOn));
   return (
@@ -202,8 +220,8 @@ function EventChoice({ types, chosen, failure, onChange }: EventChoiceProps): JS
       <FieldFaults id={`${id}-fault`} faults={faults} />
       <Choice
         name="*"
-        label="Everything"
-        hint="Also what is added later."
+        label="All events"
+        hint="Includes event types that are added later."
         isChosen={chosen.has("*")}
         isInvalid={faults.length > 0}
         onTurn={turn}
@@ -249,7 +267,7 @@ function Group({ group, members, chosen, onTurn }: GroupProps): JSX.Element {
       <Choice
         name={whole}
         label={`All of ${enumLabel(group).toLowerCase()}`}
-        hint="Also what is added later."
+        hint="Includes event types that are added later."
         isChosen={isWhole}
         onTurn={onTurn}
       />

@@ -20,7 +20,7 @@ export function EndpointPage({ id }: { readonly id: string }): JSX.Element {
       <QueryResultView asked={asked} what="the endpoint">
         {({ webhookEndpoint }) =>
           webhookEndpoint === null ? (
-            <EmptyNote>There is no such endpoint, or it was deleted.</EmptyNote>
+            <EmptyNote>This endpoint does not exist or was deleted.</EmptyNote>
           ) : (
             <>
               <EndpointActions endpoint={webhookEndpoint} onChanged={asked.reload} />
@@ -57,7 +57,7 @@ function Facts({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
       <FactRow name="Health">
         <StatusBadge value={health.state} />{" "}
         {health.successRate24h === null ? null : (
-          <span class="soft">{Math.round(health.successRate24h * 1000) / 10} % arrived in 24 hours</span>
+          <span class="soft">{Math.round(health.successRate24h * 1000) / 10} % successful in 24 hours</span>
         )}
       </FactRow>
       <FactRow name="Last failure">
@@ -70,14 +70,16 @@ function Facts({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
           </>
         )}
       </FactRow>
-      <FactRow name="Listens to">
+      <FactRow name="Events">
         <span class="scopes">
           {eventTypes.map((type) => (
-            <code key={type}>{type === "*" ? "everything" : type}</code>
+            <code key={type}>{type === "*" ? "all events" : type}</code>
           ))}
         </span>
       </FactRow>
-      <FactRow name="What is sent">{payloadMode === "SNAPSHOT" ? "The whole thing" : "Its id alone"}</FactRow>
+      <FactRow name="Content of the deliveries">
+        {payloadMode === "SNAPSHOT" ? "The complete object" : "Only the id of the object"}
+      </FactRow>
       <FactRow name="Signing secret">
         {secrets.map(({ version, hint, expiresAt }) => (
           <span key={version} class="secret">
@@ -96,7 +98,7 @@ function Facts({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
 }
 
 const offReasons: Readonly<Record<string, string>> = {
-  MANUAL: "Switched off",
-  GONE: "It answered 410 and was switched off",
-  FAILING: "Nothing had arrived for five days; switched off",
+  MANUAL: "Disabled by a staff member or an app",
+  GONE: "Disabled, because the receiver answered 410",
+  FAILING: "Disabled after five days without a successful delivery",
 };

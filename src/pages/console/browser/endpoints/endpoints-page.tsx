@@ -90,7 +90,7 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
       {made === undefined ? null : (
         <NewSecretDialog
           title="The endpoint is registered"
-          note="A ping is on its way to it."
+          note="A test ping is being sent to the endpoint."
           secret={made.secret.value}
           onClose={() => {
             setMade(undefined);
@@ -143,7 +143,7 @@ const columns: TableColumn<Endpoint>[] = [
     cell: ({ eventTypes }) => (
       <span class="scopes">
         {eventTypes.slice(0, eventsShown).map((type) => (
-          <code key={type}>{type === "*" ? "everything" : type}</code>
+          <code key={type}>{type === "*" ? "all events" : type}</code>
         ))}
         {eventTypes.length > eventsShown ? (
           <span class="soft">and {eventTypes.length - eventsShown} more</span>

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useMutation } from "#pages/console/browser/graph/hooks.ts";
 import { FailureBanner, TextField } from "#pages/console/browser/parts/fields.tsx";
-import { CopyableSecret, Dialog } from "#pages/console/browser/parts/dialogs.tsx";
+import { CopyableSecret, Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import { type Endpoint, rotateSecretDocument } from "./endpoint-documents.ts";
 
@@ -26,7 +26,7 @@ export function RotateSecretDialog({ endpoint, onChanged, onClose }: RotateSecre
     onChanged();
   };
   if (secret !== undefined)
-    return <NewSecretDialog title="The new secret signs from now on" secret={secret} onClose={onClose} />;
+    return <NewSecretDialog title="The new secret is in use" secret={secret} onClose={onClose} />;
   return (
     <Dialog title="Rotate the signing secret" onClose={onClose} isFirm={isBusy}>
       <form onSubmit={(event) => void rotate(event)}>
@@ -36,8 +36,8 @@ export function RotateSecretDialog({ endpoint, onChanged, onClose }: RotateSecre
           receiver can be changed in peace.
         </p>
         <TextField
-          label="Hours that both sign"
-          hint="0 to 168. With 0 the old secret ends at once."
+          label="Hours during which both secrets sign"
+          hint="0 to 168. With 0 the present secret ends at once."
           pointer="/overlapHours"
           failure={failure}
           name="overlapHours"
@@ -45,12 +45,7 @@ export function RotateSecretDialog({ endpoint, onChanged, onClose }: RotateSecre
           onChange={setHours}
           input={{ type: "number", min: 0, max: 168, step: 1, inputMode: "numeric", required: true }}
         />
-        <div class="actions">
-          <button type="button" class="second" disabled={isBusy} onClick={onClose}>
-            Cancel
-          </button>
-          <button aria-disabled={isBusy}>{isBusy ? "One moment …" : "Rotate the secret"}</button>
-        </div>
+        <FormButtons action="Rotate the secret" isBusy={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
   );
@@ -68,13 +63,13 @@ export function NewSecretDialog({ title, note, secret, onClose }: SecretShownPro
   return (
     <Dialog title={title} onClose={onClose} isFirm>
       <p>
-        <strong>Copy the signing secret now: nobody can read it again.</strong> With it the receiver checks
+        <strong>Copy the signing secret now: it cannot be shown again.</strong> With it the receiver checks
         that a webhook came from here (<a href={`${basePath}/docs`}>how</a>). {note}
       </p>
       <CopyableSecret label="Signing secret" value={secret} />
       <div class="actions">
         <button type="button" onClick={onClose}>
-          I have kept it
+          I have stored it
         </button>
       </div>
     </Dialog>

@@ -52,7 +52,7 @@ function columnsWith(revoke: (grant: Grant) => void): TableColumn<Grant>[] {
   return [
     { title: "Client", cell: ({ clientId }) => <code>{clientId}</code> },
     { title: "State", cell: (grant) => <StatusBadge value={credentialState(grant, Date.now())} /> },
-    { title: "May do", cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
+    { title: "Scopes", cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
     { title: "Granted", cell: ({ issuedAt }) => <TimeText at={issuedAt} isDay /> },
     { title: "Ends", cell: ({ revokedAt, expiresAt }) => <TimeText at={revokedAt ?? expiresAt} isDay /> },
     { title: "Last used", cell: ({ lastUsedAt }) => <TimeText at={lastUsedAt} otherwise="never" /> },

@@ -41,7 +41,7 @@ export function InstallationPage({ id }: { readonly id: string }): JSX.Element {
       <QueryResultView asked={asked} what="the installation">
         {(data) =>
           data.installation === null ? (
-            <EmptyNote>There is no such installation.</EmptyNote>
+            <EmptyNote>This installation does not exist.</EmptyNote>
           ) : (
             <Parts installation={data.installation} />
           )
@@ -63,7 +63,7 @@ function Parts({ installation }: { readonly installation: InstallationWithReadin
         <FactRow name="Installed">
           <TimeText at={installedAt} isDay />
         </FactRow>
-        <FactRow name="May do">
+        <FactRow name="Scopes">
           <ScopeList scopes={scopes} />
         </FactRow>
         <FactRow name="Id">
@@ -186,7 +186,9 @@ function Suspend({ installation, onChanged, onClose }: DoingProps): JSX.Element 
       onConfirm={() => void suspend()}
       onClose={onClose}
     >
-      <p>All of its keys and tokens are refused, and its endpoints are told nothing, until it is resumed.</p>
+      <p>
+        Until the installation is resumed, its keys and tokens are refused and its endpoints receive nothing.
+      </p>
     </ConfirmDialog>
   );
 }
@@ -208,7 +210,7 @@ function Resume({ installation, onChanged, onClose }: DoingProps): JSX.Element {
       onConfirm={() => void resume()}
       onClose={onClose}
     >
-      <p>Its keys and tokens work again.</p>
+      <p>The keys and tokens of the installation work again.</p>
     </ConfirmDialog>
   );
 }

@@ -48,7 +48,7 @@ const columns: TableColumn<InstallationWithReadiness>[] = [
       );
     },
   },
-  { title: "May do", cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
+  { title: "Scopes", cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
   { title: "Installed", cell: ({ installedAt }) => <TimeText at={installedAt} isDay /> },
 ];
 
@@ -85,7 +85,7 @@ export function InstallationsPage(): JSX.Element {
   return (
     <>
       <PageHeading title="Installations" />
-      <p class="lead">Each app that was installed has keys, endpoints and rights of its own.</p>
+      <p class="lead">Each installed app has its own keys, endpoints and scopes.</p>
       <InstallationList />
     </>
   );
@@ -130,7 +130,7 @@ export function ReadinessChecks({ readiness }: { readonly readiness: Installatio
   return (
     <div class="readiness">
       {open.length === 0 ? (
-        <p>Everything is well: there is nothing to do.</p>
+        <p>All checks passed: no action is needed.</p>
       ) : (
         <ul class="checks">
           {open.map((check) => (

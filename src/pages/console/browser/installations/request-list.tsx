@@ -64,7 +64,7 @@ export function RequestList({ installationId }: { readonly installationId: strin
             checked={onlyFailed}
             onChange={({ currentTarget }) => setOnlyFailed(currentTarget.checked)}
           />
-          <label for={id}>Only what failed</label>
+          <label for={id}>Only failed requests</label>
         </div>
         <button type="button" class="second" onClick={asked.reload}>
           Refresh

@@ -9,7 +9,7 @@ import {
   SelectField,
   TextField,
 } from "#pages/console/browser/parts/fields.tsx";
-import { ConfirmDialog, CopyableSecret, Dialog } from "#pages/console/browser/parts/dialogs.tsx";
+import { ConfirmDialog, CopyableSecret, Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { scopeEnumValue, grantableScopes } from "#pages/console/browser/parts/credentials.tsx";
 import { TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
@@ -32,26 +32,23 @@ export function CreateKeyDialog({ installation, onMade, onClose }: CreateKeyProp
   const create = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
-    const input = {
-      installationId: installation.id,
-      name,
-      scopes: [...chosen].toSorted().map(scopeEnumValue),
-      expiresAt: endOf(days),
-    };
-    const made = await run({ input });
+    const scopes = [...chosen].toSorted().map(scopeEnumValue);
+    const made = await run({
+      input: { installationId: installation.id, name, scopes, expiresAt: endOf(days) },
+    });
     if (made === undefined) return;
     setValue(made.apiKeyCreate.value);
     onMade();
   };
   if (value !== undefined)
-    return <NewKeyDialog title={`The key “${name.trim()}” is made`} value={value} onClose={onClose} />;
+    return <NewKeyDialog title={`The key “${name.trim()}” was created`} value={value} onClose={onClose} />;
   return (
     <Dialog title={`Create a key for ${installation.app.name}`} onClose={onClose} isFirm={isBusy}>
       <form onSubmit={(event) => void create(event)} noValidate>
         <FailureBanner failure={failure} shown={["/name", "/scopes", "/expiresAt"]} />
         <TextField
           label="Name"
-          hint="What it is for, for example “Shop search”."
+          hint="The purpose of the key, for example “Shop search”."
           pointer="/name"
           failure={failure}
           name="name"
@@ -59,7 +56,7 @@ export function CreateKeyDialog({ installation, onMade, onClose }: CreateKeyProp
           onChange={setName}
         />
         <CheckboxGroup
-          legend="What it may do"
+          legend="Scopes"
           pointer="/scopes"
           failure={failure}
           choices={grantableScopes
@@ -69,7 +66,7 @@ export function CreateKeyDialog({ installation, onMade, onClose }: CreateKeyProp
           onChange={setChosen}
         />
         <SelectField
-          label="Ends"
+          label="Expires"
           pointer="/expiresAt"
           failure={failure}
           name="ends"
@@ -77,12 +74,7 @@ export function CreateKeyDialog({ installation, onMade, onClose }: CreateKeyProp
           options={endings}
           onChange={setDays}
         />
-        <div class="actions">
-          <button type="button" class="second" disabled={isBusy} onClick={onClose}>
-            Cancel
-          </button>
-          <button aria-disabled={isBusy}>{isBusy ? "One moment …" : "Create the key"}</button>
-        </div>
+        <FormButtons action="Create the key" isBusy={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
   );
@@ -112,19 +104,19 @@ export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProps):
   };
   if (value !== undefined)
     return (
-      <NewKeyDialog title={`The successor of “${apiKey.name}” is made`} value={value} onClose={onClose} />
+      <NewKeyDialog title={`The new key “${apiKey.name}” was created`} value={value} onClose={onClose} />
     );
   return (
     <Dialog title={`Rotate “${apiKey.name}”`} onClose={onClose} isFirm={isBusy}>
       <form onSubmit={(event) => void rotate(event)}>
         <FailureBanner failure={failure} shown={["/overlapHours", "/expiresAt"]} />
         <p>
-          A new key with the same name and rights is made. The one that there is goes on working for a while,
-          so that nothing stands still.
+          A new key with the same name and scopes is created. The present key keeps working for the given
+          time, so that you can deploy the new key without an interruption.
         </p>
         <TextField
-          label="Hours that both work"
-          hint="0 to 168. With 0 the old key ends at once."
+          label="Hours during which both keys work"
+          hint="0 to 168. With 0 the present key ends at once."
           pointer="/overlapHours"
           failure={failure}
           name="overlapHours"
@@ -133,7 +125,7 @@ export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProps):
           input={{ type: "number", min: 0, max: 168, step: 1, inputMode: "numeric", required: true }}
         />
         <SelectField
-          label="The new key ends"
+          label="The new key expires"
           pointer="/expiresAt"
           failure={failure}
           name="ends"
@@ -141,12 +133,7 @@ export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProps):
           options={endings}
           onChange={setDays}
         />
-        <div class="actions">
-          <button type="button" class="second" disabled={isBusy} onClick={onClose}>
-            Cancel
-          </button>
-          <button aria-disabled={isBusy}>{isBusy ? "One moment …" : "Rotate the key"}</button>
-        </div>
+        <FormButtons action="Rotate the key" isBusy={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
   );
@@ -201,14 +188,14 @@ function NewKeyDialog({ title, value, onClose }: KeyShownProps): JSX.Element {
   return (
     <Dialog title={title} onClose={onClose} isFirm>
       <p>
-        <strong>Copy it now: nobody can read it again.</strong> Keep it where secrets are kept, not in the
-        code.
+        <strong>Copy the key now: it cannot be shown again.</strong> Store it with your other secrets, not in
+        the source code.
       </p>
       <CopyableSecret label="The key" value={value} />
-      <CopyableSecret label="To try it" value={curl} />
+      <CopyableSecret label="A command to try the key" value={curl} />
       <div class="actions">
         <button type="button" onClick={onClose}>
-          I have kept it
+          I have stored it
         </button>
       </div>
     </Dialog>

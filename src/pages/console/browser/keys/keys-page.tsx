@@ -109,7 +109,7 @@ export function KeyList({ installationId, changes }: KeyListProps): JSX.Element 
         {({ apiKeys }) => (
           <>
             {apiKeys.edges.length === 0 ? (
-              <EmptyNote>There is no key yet. Create one, and the API can be called with it.</EmptyNote>
+              <EmptyNote>There is no key yet. Create a key to call the API.</EmptyNote>
             ) : (
               <DataTable
                 caption="API keys, the newest first"
@@ -147,7 +147,7 @@ function columnsWith(begin: (doing: Doing) => void): TableColumn<ApiKey>[] {
       ),
     },
     { title: "State", cell: (key) => <StatusBadge value={credentialState(key, Date.now())} /> },
-    { title: "May do", cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
+    { title: "Scopes", cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
     { title: "Last used", cell: ({ lastUsedAt }) => <TimeText at={lastUsedAt} otherwise="never" /> },
     {
       title: "Ends",

@@ -90,7 +90,7 @@ function Charts({
   return (
     <div class="charts">
       <BarChart
-        title="Attempts that arrived and that failed"
+        title="Successful and failed attempts"
         description={`${formatCount(arrived, "attempt")} arrived and ${failed.toLocaleString("en")} failed in ${of}.`}
         labels={labels}
         keys={keys}
@@ -100,7 +100,7 @@ function Charts({
         ]}
       />
       <LineChart
-        title="How long an attempt took"
+        title="Duration of attempts"
         description={`Half of the attempts (p50) and nineteen of twenty (p95) took no longer, in ${of}.`}
         labels={labels}
         keys={keys}

@@ -51,7 +51,7 @@ export function OverviewPage(): JSX.Element {
       </section>
       <HealthCharts />
       <section aria-labelledby="failures">
-        <h2 id="failures">Webhooks that did not arrive</h2>
+        <h2 id="failures">Failed webhook deliveries</h2>
         {asked.data === undefined ? null : (
           <RecentFailures installations={connectionNodes(asked.data.installations)} />
         )}
@@ -107,7 +107,7 @@ const columns: TableColumn<Failed>[] = [
   { title: "Last answer", cell: ({ delivery }) => <AttemptOutcome attempt={delivery.lastAttempt} /> },
   {
     title: "Next attempt",
-    cell: ({ delivery }) => <TimeText at={delivery.nextAttemptAt} otherwise="not by itself" />,
+    cell: ({ delivery }) => <TimeText at={delivery.nextAttemptAt} otherwise="no further attempt" />,
   },
 ];
 
@@ -126,7 +126,7 @@ function Failures({
         {(data) => {
           const failed = failuresOf(data.installation?.webhookLog.events ?? []);
           return failed.length === 0 ? (
-            <EmptyNote>All that was sent of late has arrived.</EmptyNote>
+            <EmptyNote>All recent deliveries arrived.</EmptyNote>
           ) : (
             <DataTable
               caption="Deliveries that did not arrive, the newest first"

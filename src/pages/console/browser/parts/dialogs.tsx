@@ -149,3 +149,22 @@ export function CopyableSecret({ label, value }: CopiedProps): JSX.Element {
     </div>
   );
 }
+
+interface FormButtonsProps {
+  /** The text of the button that sends the form. */
+  readonly action: string;
+  readonly isBusy: boolean;
+  readonly onCancel: () => void;
+}
+
+/** The buttons at the end of a dialog's form: cancel, and the button that sends the form. */
+export function FormButtons({ action, isBusy, onCancel }: FormButtonsProps): JSX.Element {
+  return (
+    <div class="actions">
+      <button type="button" class="second" disabled={isBusy} onClick={onCancel}>
+        Cancel
+      </button>
+      <button aria-disabled={isBusy}>{isBusy ? "One moment …" : action}</button>
+    </div>
+  );
+}
