@@ -138,6 +138,80 @@ export function auditableId(value: unknown): string | undefined {
   return kind === undefined || kind === "addressToken" ? undefined : value;
 }
 
+/** A mutation with the arguments of one call. */
+export interface AuditedMutation {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Returns the id of the object that a mutation changed, and the details of its audit entry: the names of the
+ * input fields that were given, ids of other objects, and a reason if it is a code. `result` is what the
+ * command returned.
+ */
+export function describeAuditedMutation(
+  mutation: AuditedMutation,
+  result: unknown,
+): Pick<AuditEntry, "targetId" | "details"> {
+  const targetId = findTargetId(mutation, result) ?? null;
+  return { targetId, details: toAuditDetails(mutation, targetId) };
+}
+
+/** Looks for the target's id in the arguments beside `input`, then in the result, then in `input`. */
+function findTargetId({ args }: AuditedMutation, result: unknown): string | undefined {
+  const { merchantId: _merchant, input, ...ids } = args;
+  return findId(ids) ?? auditableId(result) ?? findId(result) ?? findNestedId(result) ?? findId(input);
+}
+
+/** Finds the id of an object one level down, for results like `{ apiKey, secret }`. */
+const findNestedId = (result: unknown): string | undefined =>
+  typeof result !== "object" || result === null || Array.isArray(result)
+    ? undefined
+    : Object.values(result)
+        .map((part: { readonly id?: unknown } | null) => auditableId(part?.id))
+        .find((id) => id !== undefined);
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
+
+/** Returns the object's own id, else the first id that its fields name. */
+function findId(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined;
+  const { id, merchantId, ...others } = value;
+  return auditableId(id) ?? listIdFields(others)[0]?.[1] ?? auditableId(merchantId);
+}
+
+const listIdFields = (value: object): [name: string, id: string][] =>
+  Object.entries(value).flatMap(([name, field]): [string, string][] => {
+    const id = name.endsWith("Id") ? auditableId(field) : undefined;
+    return id === undefined ? [] : [[name, id]];
+  });
+
+/** Input fields that are conditions or explanations of a change, and so are no changed fields. */
+const unchangedFields = new Set(["expectedVersion", "reason", "note"]);
+/** Mutations whose note is stored only in the audit log. */
+const mutationsWithNote = new Set(["cartPromotionRemove"]);
+
+function toAuditDetails(
+  { name, args }: AuditedMutation,
+  targetId: string | null,
+): Readonly<Record<string, unknown>> {
+  const input = isObject(args["input"]) ? args["input"] : {};
+  const given = Object.entries(input).filter(([, value]) => value !== undefined && value !== null);
+  const ids = listIdFields(input).filter(([field, id]) => id !== targetId && field !== "merchantId");
+  const fields = given
+    .map(([field]) => field)
+    .filter((field) => !unchangedFields.has(field) && auditableId(input[field]) === undefined);
+  const { reason, note } = input;
+  return {
+    ...(fields.length === 0 ? {} : { fields: fields.toSorted() }),
+    ...Object.fromEntries(ids),
+    // A reason that is a code is recorded. A reason in free text may name people, so it is left out.
+    ...(typeof reason === "string" && /^[a-z_]{1,40}$/.test(reason) ? { reason } : {}),
+    ...(typeof note === "string" && mutationsWithNote.has(name) ? { note } : {}),
+  };
+}
+
 export interface AuditFilter {
   /** Id of the merchant; null selects the entries of all merchants and of the platform. */
   readonly merchantId: string | null;

@@ -47,7 +47,7 @@ export function createReportServices({
   const readOnly =
     replica === undefined
       ? createReadOnly(database.db, { runningMax: reportsOnPrimary(database, settings.databasePool) })
-      : createReadOnly(replica.ofAnalysts.db, { runningMax });
+      : createReadOnly(replica.forAnalysts.db, { runningMax });
   const searchCounts = createSearchCounts({ db: database.db, clock, log });
   return { services: { readOnly, searchCounts }, start: searchCounts.start, stop: searchCounts.stop };
 }
@@ -84,8 +84,8 @@ export async function openReplica({
   const analysts = await open(analystConnections, { aloneMs: reportMsMax, inTransactionMs: analystMs });
   const everybody = await open(databasePool, shopLimits);
   return {
-    ofAnalysts: { db: analysts.db, reads: createSharedAggregateReads(analysts.db, clock) },
-    ofThePublic: { db: everybody.db, reads: createSharedAggregateReads(everybody.db, clock) },
+    forAnalysts: { db: analysts.db, reads: createSharedAggregateReads(analysts.db, clock) },
+    forPublicReads: { db: everybody.db, reads: createSharedAggregateReads(everybody.db, clock) },
     close: async () => {
       await Promise.all([analysts.close(), everybody.close()]);
     },

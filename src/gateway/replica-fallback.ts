@@ -41,7 +41,7 @@ export function createReplicaFallback(
     // A next try further away than a pause was set before the clock was set back: it does not count.
     if (isAway && nowMs < nextTryAt && nextTryAt - nowMs <= pauseMs) return ask(undefined);
     nextTryAt = nowMs + pauseMs;
-    const result = await ask(replica.ofThePublic);
+    const result = await ask(replica.forPublicReads);
     const error = findReplicaError(result);
     note(error);
     return error === undefined ? result : ask(undefined);

@@ -1,6 +1,6 @@
 /**
- * The Pothos builder of the graph: scalars, plugins, authorization, the failure of a validation rule, and
- * enums.
+ * Creates the Pothos builder with which all files of src/graph define the GraphQL schema: its scalars,
+ * plugins, authorization, list types, and the conversion of validation errors to failures.
  */
 import SchemaBuilder from "@pothos/core";
 import ComplexityPlugin from "@pothos/plugin-complexity";
@@ -10,7 +10,7 @@ import ValidationPlugin from "@pothos/plugin-validation";
 import { fail, type Failure, type FailureDetail } from "#foundation/failure.ts";
 import { authScopes, type CallerKind, type GraphContext } from "./context.ts";
 
-interface OutputScalar<Input, Output = Input> {
+interface ScalarTypes<Input, Output = Input> {
   Input: Input;
   Output: Output;
 }
@@ -22,19 +22,19 @@ export interface GraphTypes {
   DefaultNodeNullability: false;
   AuthScopes: { callers: readonly CallerKind[] };
   Scalars: {
-    ID: OutputScalar<string>;
-    DateTime: OutputScalar<Date, Date | string>;
-    Date: OutputScalar<string>;
-    MinorUnits: OutputScalar<number>;
-    CurrencyCode: OutputScalar<string>;
-    CountryCode: OutputScalar<string>;
-    LocaleCode: OutputScalar<string>;
-    Slug: OutputScalar<string>;
-    URL: OutputScalar<string>;
-    SearchText: OutputScalar<string>;
-    AttributeValue: OutputScalar<string | number | boolean | string[], unknown>;
-    StringMap: OutputScalar<Record<string, string>, Readonly<Record<string, string>>>;
-    JSON: OutputScalar<unknown>;
+    ID: ScalarTypes<string>;
+    DateTime: ScalarTypes<Date, Date | string>;
+    Date: ScalarTypes<string>;
+    MinorUnits: ScalarTypes<number>;
+    CurrencyCode: ScalarTypes<string>;
+    CountryCode: ScalarTypes<string>;
+    LocaleCode: ScalarTypes<string>;
+    Slug: ScalarTypes<string>;
+    URL: ScalarTypes<string>;
+    SearchText: ScalarTypes<string>;
+    AttributeValue: ScalarTypes<string | number | boolean | string[], unknown>;
+    StringMap: ScalarTypes<Record<string, string>, Readonly<Record<string, string>>>;
+    JSON: ScalarTypes<unknown>;
   };
   Connection: { totalCount: () => Promise<number> };
 }
@@ -47,35 +47,58 @@ export const builder = new SchemaBuilder<GraphTypes>({
     cursorType: "String",
     nodeQueryOptions: false,
     nodesQueryOptions: false,
-    pageInfoTypeOptions: { description: "Where a page of a list stands (Relay cursor connections)." },
-    hasNextPageFieldOptions: { description: "Whether more follow." },
-    hasPreviousPageFieldOptions: { description: "Whether some come before." },
-    startCursorFieldOptions: { description: "The cursor of the first on the page." },
-    endCursorFieldOptions: { description: "The cursor of the last on the page." },
-    pageInfoFieldOptions: { description: "Where the page stands." },
-    // The page's size is counted with the list itself.
-    edgesFieldOptions: { description: "The page.", nullable: false, complexity: { field: 0, multiplier: 1 } },
-    cursorFieldOptions: { description: "Its place in the list, for `after` and `before`." },
-    nodeFieldOptions: { description: "The thing itself.", nullable: false },
-    firstArgOptions: { description: "How many from the beginning, 100 at most; 20 unless told." },
-    lastArgOptions: { description: "How many from the end, 100 at most." },
-    afterArgOptions: { description: "Only what comes after this cursor." },
-    beforeArgOptions: { description: "Only what comes before this cursor." },
+    pageInfoTypeOptions: {
+      description:
+        "The position of one page within its list, as in the Relay specification of cursor connections.",
+    },
+    hasNextPageFieldOptions: { description: "Whether the list has items after this page." },
+    hasPreviousPageFieldOptions: { description: "Whether the list has items before this page." },
+    startCursorFieldOptions: {
+      description: "The cursor of the first item of the page; null if the page is empty.",
+    },
+    endCursorFieldOptions: {
+      description: "The cursor of the last item of the page; null if the page is empty.",
+    },
+    pageInfoFieldOptions: {
+      description:
+        "The position of this page within the list: its first and last cursor, and whether there are other pages.",
+    },
+    // The list's own field already multiplies its cost by the page size.
+    edgesFieldOptions: {
+      description: "The items of this page in the order of the list, each with its cursor.",
+      nullable: false,
+      complexity: { field: 0, multiplier: 1 },
+    },
+    cursorFieldOptions: {
+      description:
+        "The position of this item in the list. Pass it as `after` or `before` to read the items next to it.",
+    },
+    nodeFieldOptions: { description: "The item at this position of the list.", nullable: false },
+    firstArgOptions: {
+      description:
+        "The number of items to return from the beginning of the list: 0 to 100. The default is 20.",
+    },
+    lastArgOptions: { description: "The number of items to return from the end of the list: 0 to 100." },
+    afterArgOptions: { description: "Returns only the items after this cursor." },
+    beforeArgOptions: { description: "Returns only the items before this cursor." },
   },
   scopeAuth: {
     authScopes,
     unauthorizedError: () => fail("role_not_allowed"),
-    // Refuses a subscription before its stream begins, not with its first event.
+    // Checks the caller of a subscription before the stream begins, not with its first event.
     authorizeOnSubscribe: true,
   },
   validation: { validationError: ({ issues }) => toValidationFailure(issues) },
-  // The cost of a query is found once, before it runs (mesh/plugins/limits.ts); the own documents of this
-  // service were measured when they were written.
+  // mesh/plugins/limits.ts computes the cost of a client's query once, before the query runs. The documents
+  // that are part of this service have no cost limit.
   complexity: { disabled: true, defaultListMultiplier: 20 },
 });
 
-/** The part of a Standard Schema issue that is read here; zod's issues carry the rest. */
-interface Issue {
+/**
+ * The fields of a Standard Schema issue that become parts of a failure. `code`, `format` and `origin` are set
+ * by zod.
+ */
+interface ValidationIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
   readonly code?: string;
@@ -83,29 +106,29 @@ interface Issue {
   readonly origin?: string;
 }
 
-function toValidationFailure(issues: readonly Issue[]): Failure {
-  const details = issues.map(toDetail);
+function toValidationFailure(issues: readonly ValidationIssue[]): Failure {
+  const details = issues.map(toFailureDetail);
   return fail("invalid_field", {
     details,
     ...(details[0] === undefined ? {} : { message: `${details[0].field}: ${details[0].message}` }),
   });
 }
 
-function toDetail(issue: Issue): FailureDetail {
+function toFailureDetail(issue: ValidationIssue): FailureDetail {
   const path = (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step));
-  // An input type is exactly a REST body, so its fields are named as in the body: without the argument's own
-  // name.
+  // The argument `input` has the same fields as the body of the REST operation, so the JSON Pointer leaves
+  // out the argument's name.
   const steps = path[0] === "input" ? path.slice(1) : path;
   return {
     in: "body",
     field: `/${steps.map((step) => step.replaceAll("~", "~0").replaceAll("/", "~1")).join("/")}`,
-    code: ruleOf(issue),
+    code: getBrokenRule(issue),
     message: issue.message,
   };
 }
 
-/** The same words for the same rules as the gateway's validation uses for JSON Schema's. */
-function ruleOf({ code, origin }: Issue): string {
+/** Returns the code of the broken rule. src/gateway/steps/validate.ts uses the same codes for REST requests. */
+function getBrokenRule({ code, origin }: ValidationIssue): string {
   const isLength = origin === "string" || origin === "array";
   if (code === "too_small") return isLength ? "too_short" : "too_small";
   if (code === "too_big") return isLength ? "too_long" : "too_large";
@@ -115,18 +138,21 @@ function ruleOf({ code, origin }: Issue): string {
   return "invalid";
 }
 
-interface EnumParts<Value extends string> {
+interface EnumDefinition<Value extends string> {
   readonly description: string;
-  /** The value as stored, and its description. */
+  /** The description of each value, by the value as the database stores it. */
   readonly values: Readonly<Record<Value, string>>;
 }
 
 /**
- * Defines an enum: UPPER_SNAKE in the graph, lower_snake (of scopes with a colon) in the database and over
- * REST.
+ * Defines a GraphQL enum. A value is written in upper snake case in GraphQL, and in lower snake case in the
+ * database and over REST. A colon, as in scopes, becomes an underscore in GraphQL.
  */
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the ref.
-export function defineEnum<Value extends string>(name: string, { description, values }: EnumParts<Value>) {
+export function defineEnum<Value extends string>(
+  name: string,
+  { description, values }: EnumDefinition<Value>,
+) {
   const defined: Record<string, { value: Value; description: string }> = {};
   for (const value in values)
     defined[value.replace(":", "_").toUpperCase()] = { value, description: values[value] };

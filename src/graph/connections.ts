@@ -1,6 +1,6 @@
 /**
- * Lists as Relay connections, in the order of creation unless told otherwise: what every list of the graph is
- * made with.
+ * Loads pages of lists as Relay connections. All lists of the graph use these functions. A list is in the
+ * order of creation, unless its query says otherwise.
  */
 import { type DefaultConnectionArguments, resolveCursorConnection } from "@pothos/plugin-relay";
 import type { SelectQueryBuilder } from "kysely";
@@ -11,12 +11,13 @@ import { builder } from "./builder.ts";
 
 builder.globalConnectionField("totalCount", (t) =>
   t.int({
-    description: "How many there are in all, counted up to 10 000. It costs a statement of its own.",
+    description:
+      "The number of items in the whole list, on all pages; at most 10 000 are counted. Select this field only if needed: the service counts with an additional database statement.",
     resolve: ({ totalCount }) => totalCount(),
   }),
 );
 
-/** The page size multiplies what is asked of each. */
+/** Computes the cost of a list: the cost of the fields selected on an item is multiplied by the page size. */
 export const connectionCost = ({
   first,
   last,
@@ -28,24 +29,26 @@ export const connectionCost = ({
   multiplier: Math.max(1, first ?? last ?? pageSizeDefault),
 });
 
-/** The names and descriptions of a list's types. */
+/** Returns the names and descriptions of a list's connection type and edge type. */
 export const connectionTypeOptions = (
   name: string,
   plural: string,
 ): [{ name: string; description: string }, { name: string; description: string }] => [
-  { name: `${name}Connection`, description: `A page of ${plural}.` },
-  { name: `${name}Edge`, description: `A place in a list of ${plural}.` },
+  { name: `${name}Connection`, description: `One page of a list of ${plural}.` },
+  { name: `${name}Edge`, description: `One item of a list of ${plural}, with its cursor.` },
 ];
 
+/** The largest number of items of a page. */
 export const pageSizeMax = 100;
+/** The number of items of a page if a query gives neither `first` nor `last`. */
 export const pageSizeDefault = 20;
 
-/** What it is paged by; or how a page is found where there is a better way. */
+/** How the pages of a query are found: by the order of an id column, or by a function that loads a page. */
 type Paging<Row> =
   | { readonly column: string; readonly isNewestFirst?: boolean }
-  | { readonly pageOf: (page: Page) => Promise<readonly Row[]> };
+  | { readonly loadPage: (page: Page) => Promise<readonly Row[]> };
 
-type Listed<Tables, Name extends keyof Tables, Row> = Paging<Row> & {
+type ListSource<Tables, Name extends keyof Tables, Row> = Paging<Row> & {
   readonly db: Database;
   readonly query: SelectQueryBuilder<Tables, Name, Row>;
 };
@@ -61,17 +64,20 @@ export interface ConnectionResult<Row> {
   readonly totalCount: () => Promise<number>;
 }
 
-/** A page of the query; the count is taken only when somebody asks for it. */
+/**
+ * Loads one page of the query. The items of the whole list are counted only if the client selects
+ * `totalCount`.
+ */
 export async function loadConnection<Tables, Name extends keyof Tables, Row extends { readonly id: string }>(
   args: DefaultConnectionArguments,
-  { db, query, ...paging }: Listed<Tables, Name, Row>,
+  { db, query, ...paging }: ListSource<Tables, Name, Row>,
 ): Promise<ConnectionResult<Row>> {
-  requirePage(args);
-  const found = await loadConnectionPage(args, (page) => pageOf(query, paging, page));
+  requirePageSize(args);
+  const found = await loadConnectionPage(args, (page) => loadPage(query, paging, page));
   return { ...found, totalCount: () => cappedCount(query, db) };
 }
 
-/** A page of rows, found by the caller's own means, with the cursors of its rows. */
+/** Loads one page of rows with the given function, and adds the cursor of each row. */
 export async function loadConnectionPage<Row extends { readonly id: string }>(
   args: DefaultConnectionArguments,
   load: (page: Page) => Promise<readonly Row[]>,
@@ -80,18 +86,18 @@ export async function loadConnectionPage<Row extends { readonly id: string }>(
     { args, toCursor: (row) => row.id, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
     (part) => load(toPage(part)),
   );
-  // Pothos types its edges as nullable, for rows that may be missing; these rows are not.
+  // Pothos declares edges as nullable because rows may be missing. These rows are never missing.
   const { edges, pageInfo } = connection as unknown as Omit<ConnectionResult<Row>, "totalCount">;
   return { edges, pageInfo };
 }
 
-function pageOf<Tables, Name extends keyof Tables, Row>(
+function loadPage<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
   paging: Paging<Row>,
   page: Page,
 ): Promise<readonly Row[]> {
-  if ("pageOf" in paging) return paging.pageOf(page);
-  return pageById(query, paging.column, paging.isNewestFirst === true ? turned(page) : page).execute();
+  if ("loadPage" in paging) return paging.loadPage(page);
+  return pageById(query, paging.column, paging.isNewestFirst === true ? reversePage(page) : page).execute();
 }
 
 function toPage(part: {
@@ -103,22 +109,22 @@ function toPage(part: {
   return { after: part.after, before: part.before, limit: part.limit, isInverted: part.inverted };
 }
 
-/** The same page of the list the other way round. */
-const turned = ({ after, before, limit, isInverted }: Page): Page => ({
+/** Returns the page request that selects the same rows when the list is read in the opposite order. */
+const reversePage = ({ after, before, limit, isInverted }: Page): Page => ({
   after: before,
   before: after,
   limit,
   isInverted: !isInverted,
 });
 
-function requirePage({ first, last }: DefaultConnectionArguments): void {
+function requirePageSize({ first, last }: DefaultConnectionArguments): void {
   for (const [name, value] of Object.entries({ first, last })) {
     if (typeof value !== "number" || (value >= 0 && value <= pageSizeMax)) continue;
     throw failAt("invalid_field", {
       in: "body",
       field: `/${name}`,
       code: value < 0 ? "too_small" : "too_large",
-      message: `${name} must be between 0 and ${pageSizeMax}.`,
+      message: `"${name}" must be an integer from 0 to ${pageSizeMax}.`,
     });
   }
 }

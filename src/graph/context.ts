@@ -1,6 +1,6 @@
 /**
- * What every resolver is given: who asks, the database, the time, and loaders that live as long as the
- * request.
+ * The context that every resolver receives: the caller, the database, the clock, the services of the process,
+ * and loaders that cache rows for one request.
  */
 import type { ExecutionResult } from "graphql";
 import type { ServiceEvents } from "#foundation/events.ts";
@@ -19,75 +19,92 @@ import { fail, failAt } from "#foundation/failure.ts";
 import type { Watch } from "./live/watch.ts";
 import { createLoaders, type Loaders, type SharedAggregateReads } from "./loaders.ts";
 
+/** The context of one GraphQL execution. */
 export interface GraphContext {
   readonly viewer: Viewer;
   readonly requestId: string;
-  /** The languages asked for, best first. */
+  /** The languages that the caller prefers, best first. */
   readonly languages: readonly string[];
-  /** Who is served by an internal frontend, in that frontend's words; null where it does not say. */
+  /**
+   * The frontend's own id of the buyer that it acts for (header X-Buyer-Reference); null if the caller names
+   * no buyer.
+   */
   readonly buyerReference: string | null;
-  /** Whoever asks, told apart by it and by nothing else: where the request came from. */
+  /**
+   * Key of the caller's network address. It distinguishes callers for limits and counts; an empty text for
+   * internal executions.
+   */
   readonly client: string;
-  /** The REST operation; null: GraphQL. */
+  /** The id of the REST operation; null for a GraphQL document of a client. */
   readonly operationId: string | null;
-  /** What the mutation prepared before its transaction began; undefined if it prepares nothing. */
+  /**
+   * The value that the mutation prepared before its transaction began; undefined if the mutation prepares
+   * nothing.
+   */
   readonly prepared: unknown;
   /**
-   * The idempotency of a REST operation; null if it has none, and for GraphQL documents, which have their key
-   * in an argument.
+   * The idempotency key of a REST operation, and how its answer is recorded. Null for operations without a
+   * key, and for GraphQL documents, which have their key in an argument.
    */
   readonly once: OnceRequest<ExecutionResult> | null;
-  /** Called when a request with an idempotency key was answered. */
+  /** Called with the new or the replayed answer of a request with an idempotency key. */
   readonly onOnce: ((answer: Once) => void) | undefined;
-  /** Inside of a transaction its handle: then everything goes through it. */
+  /** The database; the transaction while one is open, so that every resolver reads and writes in it. */
   readonly db: Database;
   readonly services: GraphServices;
   readonly clock: Clock;
   readonly publicUrl: string;
-  /** What quotas are multiplied by; 0 when limits are off. */
+  /** Factor by which rate limit quotas are multiplied; 0 turns rate limits off. */
   readonly rateLimitScale: number;
+  /** Batch and cache the reads of this request. */
   readonly loaders: Loaders;
 }
 
-/** Where a request reads. */
+/** The database that a request reads. */
 export interface ReadSource {
   readonly db: Database;
-  /** What is read for many requests at once; without it, each reads for itself. */
+  /** Loads shared by requests that run at the same time; if left out, each request reads for itself. */
   readonly reads?: SharedAggregateReads;
 }
 
-/** A replica of the database, which may be a moment behind: no change is made by what is read there. */
+/**
+ * A read-only replica of the database. It may be behind the primary database, so no change relies on a row
+ * that was read from it.
+ */
 export interface ReplicaSources {
-  readonly ofAnalysts: ReadSource;
-  readonly ofThePublic: ReadSource;
+  /** Connections for the queries and reports of analysts. */
+  readonly forAnalysts: ReadSource;
+  /** Connections for anonymous REST operations. */
+  readonly forPublicReads: ReadSource;
 }
 
-/** What a process has once, whoever asks. */
+/** The services that a process creates once and that all requests share. */
 export interface GraphServices extends ReadSource {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly rateLimitScale: number;
   readonly keyring: Keyring;
-  /** Without it everything is read in the shop's own database. */
+  /** If left out, everything is read from the primary database. */
   readonly replica?: ReplicaSources | undefined;
-  /** What buyers search for, counted; without it nothing is. */
+  /** Counts the texts that buyers search for; if left out, searches are not counted. */
   readonly searchCounts?: SearchCounts;
-  /** What reports are read by. */
+  /** Runs the statements of reports in read-only transactions. */
   readonly readOnly: ReadOnly;
-  /** What subscriptions follow; without it there are none. */
+  /** Reports changes to subscriptions; if left out, subscriptions are not available. */
   readonly watch?: Watch;
-  /** Runs a change once for its idempotency key. */
+  /** Runs a change once for each idempotency key. */
   readonly doOnce: DoOnce;
-  /** Renders what an event is about. */
+  /** Renders the object of an event, for example the cart of `cart.updated`. */
   readonly render: RenderSubject;
-  /** Notifications inside this process. */
+  /** Emits events to listeners inside this process. */
   readonly events: ServiceEvents;
-  /** Where the names of endpoints lead to, asked before a transaction begins. */
+  /** The IP addresses of webhook endpoints' host names, looked up before a transaction begins. */
   readonly resolvedNames: ResolvedNames;
-  /** Merchants in test mode may have receivers on this machine. */
+  /** Whether webhook endpoints of merchants in test mode may be on this machine. */
   readonly isLoopbackAllowed: boolean;
 }
 
+/** The caller and the request for which a context is created. */
 export interface CallerDetails {
   readonly viewer?: Viewer;
   readonly requestId: string;
@@ -95,7 +112,7 @@ export interface CallerDetails {
   readonly buyerReference?: string | null;
   readonly client?: string;
   readonly operationId?: string | null;
-  /** Where what it asks is read, if not in the shop's own database. */
+  /** The database to read; if left out, the primary database. */
   readonly source?: ReadSource | undefined;
   readonly once?: OnceRequest<ExecutionResult> | null;
   readonly onOnce?: GraphContext["onOnce"];
@@ -131,7 +148,10 @@ export function createContext(
   };
 }
 
-/** The same caller's context inside a transaction: every resolver and loader uses the transaction's handle. */
+/**
+ * Copies the context for a transaction: every resolver and loader then uses the transaction, and nothing
+ * cached before is reused.
+ */
 export function contextInTransaction<Context extends GraphContext>(
   context: Context,
   transaction: Transaction,
@@ -144,8 +164,9 @@ export function contextInTransaction<Context extends GraphContext>(
 }
 
 /**
- * The callers that a field names. Anonymous callers and integrators come over REST, the roles are those of
- * internal tokens; `system` renders events, and `buyer` is on the page of one checkout session.
+ * The kinds of callers by which fields restrict access. `anonymous`, `api_key` and `oauth` are callers of the
+ * REST API. `buyer` is the browser on the page of one checkout session, and `system` is this service when it
+ * renders events. The other kinds are the roles of internal tokens.
  */
 export type CallerKind = "anonymous" | "api_key" | "oauth" | "system" | "buyer" | InternalRole;
 
@@ -155,29 +176,30 @@ export function getCallerKind(viewer: Viewer): CallerKind {
   return viewer.kind === "internal" ? viewer.role : viewer.kind;
 }
 
-/** The scopes of `@pothos/plugin-scope-auth`: a field names the kinds of callers that it is open to. */
+/** The access check for `@pothos/plugin-scope-auth`. A field lists the kinds of callers that may read it. */
 export const authScopes = ({
   viewer,
 }: WithViewer): { readonly callers: (callers: readonly CallerKind[]) => boolean } => ({
   callers: (callers) => callers.includes(getCallerKind(viewer)),
 });
 
-/** Callers that run a merchant: they may read and change everything of it. */
+/** Callers that may read and change all data of a merchant. */
 export const staffCallers: readonly CallerKind[] = ["admin", "operator"];
-/** Callers that read everything of a merchant; analysts do so without personal data. */
+/** Callers that may read all data of a merchant. Personal data is hidden from analysts. */
 export const merchantReaders: readonly CallerKind[] = ["admin", "operator", "analyst"];
-/** The platform's operators alone. */
+/** Only the operators of the platform. */
 export const platformOperators: readonly CallerKind[] = ["operator"];
-/** Apps that a merchant has installed, with either kind of credential. */
+/** Apps that a merchant has installed, with an API key or an OAuth access token. */
 export const integratorCallers: readonly CallerKind[] = ["api_key", "oauth"];
-/** Apps for their own installation, and staff. */
+/** Apps, which act for their own installation, and staff. */
 export const integratorsAndStaff: readonly CallerKind[] = [...integratorCallers, ...staffCallers];
-/** Internal frontends: a storefront, for the buyer that X-Buyer-Reference names, and staff. */
+/** Internal frontends: a storefront, which acts for the buyer that X-Buyer-Reference names, and staff. */
 export const frontendCallers: readonly CallerKind[] = ["storefront", ...staffCallers];
-/** Frontends, and the page of the checkout session itself. */
+/** Internal frontends, and the buyer on the page of the checkout session. */
 export const checkoutPagesAndFrontends: readonly CallerKind[] = ["buyer", ...frontendCallers];
-/** Everybody who may change a cart. */
+/** Callers that may change a cart. */
 export const cartCallers: readonly CallerKind[] = [...integratorCallers, ...frontendCallers];
+/** All kinds of callers except `buyer` and `system`. */
 export const allCallers: readonly CallerKind[] = [
   "anonymous",
   ...integratorCallers,
@@ -187,15 +209,19 @@ export const allCallers: readonly CallerKind[] = [
   "operator",
 ];
 
-/** The merchant that a credential is bound to; null if it is one of the platform. */
+/**
+ * Returns the id of the merchant that the caller's credential belongs to; null for a platform credential.
+ * Throws `role_not_allowed` for anonymous callers.
+ */
 export function getCallerMerchantId({ viewer }: GraphContext): string | null {
   if (viewer.kind === "anonymous") throw fail("role_not_allowed");
   return viewer.merchantId;
 }
 
 /**
- * The merchant whose rows a list shows: the token's own, or the one that a token of the platform names; null:
- * all.
+ * Returns the id of the merchant whose rows a list shows: the caller's merchant, or the merchant that a
+ * platform caller names. Null if a platform caller names no merchant: the list then has the rows of all
+ * merchants.
  */
 export function getListMerchantId(
   context: GraphContext,
@@ -206,7 +232,11 @@ export function getListMerchantId(
     : requireMerchantId(context, merchantId);
 }
 
-/** The merchant that a mutation acts on: the token's own, or the one that a token of the platform names. */
+/**
+ * Returns the id of the merchant that a request acts on: the caller's merchant, or the merchant that a
+ * platform caller names. Throws `missing_field` if a platform caller names no merchant, and
+ * `merchant_not_found` if another caller names a foreign merchant.
+ */
 export function requireMerchantId(context: GraphContext, merchantId: string | null | undefined): string {
   const owner = getCallerMerchantId(context);
   if (owner === null && (merchantId === null || merchantId === undefined)) {
@@ -214,7 +244,7 @@ export function requireMerchantId(context: GraphContext, merchantId: string | nu
       in: "body",
       field: "/merchantId",
       code: "required",
-      message: "merchantId is required with a token of the platform.",
+      message: '"merchantId" is required with a platform token.',
     });
   }
   if (owner !== null && merchantId !== null && merchantId !== undefined && merchantId !== owner)
@@ -222,27 +252,39 @@ export function requireMerchantId(context: GraphContext, merchantId: string | nu
   return owner ?? merchantId ?? "";
 }
 
-/** The page of a session may only see and change this session. */
+/**
+ * Whether the caller may read and change the session. The buyer on a checkout page may use only the session
+ * of that page.
+ */
 export const mayAccessSession = (sessionId: string, { viewer }: WithViewer): boolean =>
   viewer.kind !== "buyer" || viewer.sessionId === sessionId;
 
-/** The id of the caller's internal token or of the staff account at the console; null: another credential. */
+/**
+ * Returns the id of the caller's internal token, or of the staff account that is signed in at the console;
+ * null for every other kind of credential.
+ */
 export const getInternalCredentialId = ({ viewer }: WithViewer): string | null =>
   viewer.kind === "internal" ? credentialIdOf(viewer) : null;
 
-/** The actor of an order's timeline. */
+/** Returns the actor that an order's timeline names for the caller. */
 export function getOrderActor({ viewer }: WithViewer): OrderActor {
   const caller = getCallerKind(viewer);
   if (caller === "storefront" || caller === "buyer") return "buyer";
   return caller === "system" ? "system" : "merchant";
 }
 
-/** Hides from analysts what identifies a buyer, and free text, which may name people. */
+/**
+ * Returns null instead of the value if the caller is an analyst. Used for data that identifies buyers and for
+ * free text, which may name people.
+ */
 export function hideFromAnalysts<Value>(value: Value, { viewer }: WithViewer): Value | null {
   return getCallerKind(viewer) === "analyst" ? null : value;
 }
 
-/** A frontend may name the buyer in a URL, so analysts see it without its query and fragment. */
-export function hideQueryFromAnalysts(address: string, { viewer }: WithViewer): string {
-  return getCallerKind(viewer) === "analyst" ? address.replace(/[?#].*$/s, "") : address;
+/**
+ * Removes query and fragment of a URL for analysts, because a frontend may have written a buyer's data into
+ * them.
+ */
+export function hideQueryFromAnalysts(url: string, { viewer }: WithViewer): string {
+  return getCallerKind(viewer) === "analyst" ? url.replace(/[?#].*$/s, "") : url;
 }

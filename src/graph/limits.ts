@@ -1,15 +1,23 @@
-/** What one query may cost: fields count one, a list multiplies what is below it by its page size. */
+/**
+ * The limits of GraphQL documents that clients send. A field costs one point, and a list multiplies the cost
+ * of the fields below it by its page size.
+ */
 import type { Viewer } from "#access/viewer.ts";
 
+/** Levels of nested fields. */
 export const queryDepthMax = 12;
 export const queryAliasesMax = 200;
 export const queryDirectivesMax = 5;
 export const queryTokensMax = 1000;
-/** Faults of validation in one answer. */
+/** Validation errors in one answer. */
 export const validationErrorsMax = 20;
+/** Milliseconds that a query may run. Mutations have no limit. */
 export const queryMsMax = 10_000;
 
-/** REST's own documents are ours: they were measured when they were written, and are not measured again. */
+/**
+ * Returns the cost that the viewer's role may spend in one document. Callers of the REST API have no limit,
+ * because they run only documents of this service.
+ */
 export function getQueryCostLimit(viewer: Viewer): number {
   if (viewer.kind !== "internal") return Number.POSITIVE_INFINITY;
   return viewer.role === "storefront" ? 2_000 : 20_000;

@@ -1,7 +1,7 @@
 /**
- * The loaders of a request: loads of the same tick go as one statement, and what was loaded is kept for the
- * request. Carts, orders and public products are read together with other requests of the process
- * (`database/shared-reads.ts`).
+ * The loaders of a request. A loader combines all loads of the same event loop turn in one statement and
+ * caches the rows for the request. Carts, orders and public products are read together with other requests of
+ * the process (`database/shared-reads.ts`).
  */
 import DataLoader from "dataloader";
 import { findPersonalData, type SealedPersonalDataRow } from "#commerce/addresses/personal-data.ts";
@@ -68,119 +68,103 @@ import { findFixtures, type SealedFixture } from "#webhooks/endpoints/endpoint-s
 import { createSharedReads, type Loads, SharedLoads, type SharedReads } from "#database/shared-reads.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 
+/**
+ * The loaders of one request. A load by id returns null if the row does not exist; loaders whose rows are not
+ * nullable fail instead.
+ */
 export interface Loaders {
-  /** Null: there is none. */
   readonly carts: Loads<string, CartAggregate | null>;
-  /** Null: there is none. */
   readonly sessions: DataLoader<string, SessionAggregate | null>;
-  /** Why the last payment of a session failed; null: none did. */
+  /** The failure code of a session's last payment, by session id; null if no payment failed. */
   readonly paymentFailures: DataLoader<string, string | null>;
-  /** Null: there is none. */
   readonly orders: Loads<string, OrderAggregate | null>;
-  /** Sealed; null: there is none. */
+  /** Encrypted addresses and e-mails, by id. */
   readonly personalData: DataLoader<string, SealedPersonalDataRow | null>;
-  /** What the after-sales of an order are decided by beside it. */
+  /** The facts, besides the order, that decide which after-sales options an order has. */
   readonly afterSalesFacts: DataLoader<AfterSalesFactsKey, AfterSalesFacts, string>;
-  /** Null: deleted since its id was read. */
   readonly products: DataLoader<string, ProductAggregate | null>;
-  /** By variant; null: there is no such variant. */
+  /** The id of a variant's product, by variant id. */
   readonly productIdsOfVariants: DataLoader<string, string | null>;
   readonly publicProducts: Loads<PublicProductAddress, PublicProductRow | null>;
-  /** The published products of a merchant. */
+  /** The published products of a merchant, by merchant id. */
   readonly productLists: DataLoader<string, ProductList>;
   readonly categories: DataLoader<string, CategoryRow>;
   readonly merchants: DataLoader<string, MerchantRow>;
   readonly apps: DataLoader<string, AppRow>;
   readonly installations: DataLoader<string, InstallationRow>;
   readonly apiKeys: DataLoader<string, ApiKeyRow>;
-  /** By installation. */
+  /** The facts that decide whether an installation is ready, by installation id. */
   readonly readinessFacts: DataLoader<string, InstallationFacts>;
   readonly oauthGrants: DataLoader<string, GrantRow>;
-  /** The markets of a merchant. */
+  /** The markets of a merchant, by merchant id. */
   readonly markets: DataLoader<string, MarketRow[]>;
-  /** Of a market. */
+  /** The tax rates and the delivery methods of a market, by market id. */
   readonly taxRates: DataLoader<string, TaxRateRow[]>;
   readonly deliveryMethods: DataLoader<string, DeliveryMethodRow[]>;
-  /** Of a merchant. */
+  /** The policies of a merchant, by merchant id. */
   readonly policies: DataLoader<string, PolicyRow[]>;
-  /** A page of the codes of a promotion, and how many it has. */
+  /** One page of a promotion's codes. */
   readonly promotionCodes: DataLoader<PromotionCodePage, PromotionCodeRow[], string>;
+  /** The number of codes of a promotion, by promotion id. */
   readonly promotionCodeCounts: DataLoader<string, number>;
-  /** Null: there is none. */
   readonly webhookEndpoints: DataLoader<string, WebhookEndpoint | null>;
-  /** Of an installation, the oldest first. */
+  /** The webhook endpoints of an installation, oldest first, by installation id. */
   readonly endpointsOfInstallations: DataLoader<string, WebhookEndpoint[]>;
-  /** Of an endpoint; null: there is none. */
+  /** The signature fixture of an endpoint, by endpoint id. */
   readonly signatureFixtures: DataLoader<string, SealedFixture | null>;
-  /** Of an installation. */
+  /** The event log of an installation, by installation id. */
   readonly webhookLogs: DataLoader<string, EventLog>;
   readonly webhookEvents: DataLoader<EventAsked, EventView, string>;
-  /** Null: there is none. */
   readonly webhookDeliveries: DataLoader<string, DeliveryView | null>;
-  /** Of a delivery. */
+  /** The attempts of a delivery, by delivery id. */
   readonly webhookAttempts: DataLoader<string, AttemptView[]>;
 }
 
+/** The order and the time for which after-sales facts are loaded. */
 export interface AfterSalesFactsKey {
   readonly order: OrderAggregate;
   readonly now: Date;
 }
 
 interface LoaderSource {
-  /** Inside of a transaction its handle. */
+  /** The database; inside a transaction, the transaction. */
   readonly db: Database;
   readonly clock: Clock;
-  /** Outside of a transaction: what is read together with other requests. */
+  /** The loads that requests share; undefined inside a transaction. */
   readonly reads: SharedAggregateReads | undefined;
 }
 
-/** Each is made when it is asked for: a request needs few of them. */
-const makers: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Loaders[Name] } = {
+/** Creates each loader. A loader is created at its first use, because a request needs only a few of them. */
+const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Loaders[Name] } = {
   carts: ({ db, clock, reads }) =>
     reads === undefined
-      ? byIdIfThere((ids) => findCarts(db, ids, clock.now()))
+      ? loadNullableById((ids) => findCarts(db, ids, clock.now()))
       : new SharedLoads(reads.carts),
-  sessions: ({ db }) => byIdIfThere((ids) => findSessions(db, ids)),
-  paymentFailures: ({ db }) => byIdIfThere((ids) => findPaymentFailures(db, ids)),
+  sessions: ({ db }) => loadNullableById((ids) => findSessions(db, ids)),
+  paymentFailures: ({ db }) => loadNullableById((ids) => findPaymentFailures(db, ids)),
   orders: ({ db, reads }) =>
-    reads === undefined ? byIdIfThere((ids) => findOrders(db, ids)) : new SharedLoads(reads.orders),
-  personalData: ({ db }) => byIdIfThere((ids) => findPersonalData(db, ids)),
+    reads === undefined ? loadNullableById((ids) => findOrders(db, ids)) : new SharedLoads(reads.orders),
+  personalData: ({ db }) => loadNullableById((ids) => findPersonalData(db, ids)),
   afterSalesFacts: ({ db }) =>
-    new DataLoader((questions) => answerAfterSales(db, questions), {
+    new DataLoader((questions) => loadAfterSalesFacts(db, questions), {
       cacheKeyFn: ({ order, now }) => `${order.id} ${order.version} ${now.getTime()}`,
     }),
-  products: ({ db, clock }) => byIdIfThere((ids) => findProductAggregates(db, ids, clock.now())),
-  productIdsOfVariants: ({ db }) => byIdIfThere((ids) => findProductIdsOfVariants(db, ids)),
+  products: ({ db, clock }) => loadNullableById((ids) => findProductAggregates(db, ids, clock.now())),
+  productIdsOfVariants: ({ db }) => loadNullableById((ids) => findProductIdsOfVariants(db, ids)),
   publicProducts: ({ db, clock, reads }) =>
-    reads === undefined ? publicProducts(db, clock) : new SharedLoads(reads.publicProducts),
-  productLists: ({ db }) => byId((merchantIds) => listPublishedProducts(db, merchantIds)),
-  categories: ({ db }) => byId(async (ids) => keyed(await findCategories(db, ids))),
-  merchants: ({ db }) => byId(async (ids) => keyed(await findMerchants(db, ids))),
-  apps: ({ db }) => byId(async (ids) => keyed(await findApps(db, ids))),
-  installations: ({ db }) => byId(async (ids) => keyed(await findInstallations(db, ids))),
-  apiKeys: ({ db }) => byId(async (ids) => keyed(await findApiKeys(db, ids))),
-  readinessFacts: ({ db, clock }) => byId((ids) => findReadinessFacts(db, ids, clock)),
-  oauthGrants: ({ db }) => byId(async (ids) => keyed(await findGrants(db, ids))),
-  markets: ({ db }) =>
-    groupsBy(
-      ({ merchantId }) => merchantId,
-      (ids) => findMarkets(db, ids),
-    ),
-  taxRates: ({ db }) =>
-    groupsBy(
-      ({ marketId }) => marketId,
-      (ids) => findTaxRates(db, ids),
-    ),
-  deliveryMethods: ({ db }) =>
-    groupsBy(
-      ({ marketId }) => marketId,
-      (ids) => findDeliveryMethods(db, ids),
-    ),
-  policies: ({ db }) =>
-    groupsBy(
-      ({ merchantId }) => merchantId,
-      (ids) => findPolicies(db, ids),
-    ),
+    reads === undefined ? createPublicProductLoader(db, clock) : new SharedLoads(reads.publicProducts),
+  productLists: ({ db }) => loadById((merchantIds) => listPublishedProducts(db, merchantIds)),
+  categories: ({ db }) => loadById(async (ids) => mapById(await findCategories(db, ids))),
+  merchants: ({ db }) => loadById(async (ids) => mapById(await findMerchants(db, ids))),
+  apps: ({ db }) => loadById(async (ids) => mapById(await findApps(db, ids))),
+  installations: ({ db }) => loadById(async (ids) => mapById(await findInstallations(db, ids))),
+  apiKeys: ({ db }) => loadById(async (ids) => mapById(await findApiKeys(db, ids))),
+  readinessFacts: ({ db, clock }) => loadById((ids) => findReadinessFacts(db, ids, clock)),
+  oauthGrants: ({ db }) => loadById(async (ids) => mapById(await findGrants(db, ids))),
+  markets: ({ db }) => loadLists("merchantId", (ids) => findMarkets(db, ids)),
+  taxRates: ({ db }) => loadLists("marketId", (ids) => findTaxRates(db, ids)),
+  deliveryMethods: ({ db }) => loadLists("marketId", (ids) => findDeliveryMethods(db, ids)),
+  policies: ({ db }) => loadLists("merchantId", (ids) => findPolicies(db, ids)),
   promotionCodes: ({ db }) =>
     new DataLoader((pages) => loadPromotionCodePages(db, pages), {
       cacheKeyFn: (page) => `${page.promotionId} ${promotionCodePageKey(page)}`,
@@ -190,14 +174,11 @@ const makers: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Load
       const counts = await countPromotionCodes(db, ids);
       return ids.map((id) => counts.get(id) ?? 0);
     }),
-  webhookEndpoints: ({ db, clock }) => byIdIfThere((ids) => findEndpoints(db, ids, clock.now())),
+  webhookEndpoints: ({ db, clock }) => loadNullableById((ids) => findEndpoints(db, ids, clock.now())),
   endpointsOfInstallations: ({ db, clock }) =>
-    groupsBy(
-      ({ installationId }) => installationId,
-      (ids) => findEndpointsOf(db, ids, clock.now()),
-    ),
-  signatureFixtures: ({ db, clock }) => byIdIfThere((ids) => findFixtures(db, ids, clock.now())),
-  webhookLogs: ({ db, clock }) => byId((ids) => findLogs(db, ids, clock.now())),
+    loadLists("installationId", (ids) => findEndpointsOf(db, ids, clock.now())),
+  signatureFixtures: ({ db, clock }) => loadNullableById((ids) => findFixtures(db, ids, clock.now())),
+  webhookLogs: ({ db, clock }) => loadById((ids) => findLogs(db, ids, clock.now())),
   webhookEvents: ({ db, clock }) =>
     new DataLoader(
       async (asked) => {
@@ -208,12 +189,8 @@ const makers: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Load
       },
       { cacheKeyFn: pairOf },
     ),
-  webhookDeliveries: ({ db, clock }) => byIdIfThere((ids) => findDeliveries(db, ids, clock.now())),
-  webhookAttempts: ({ db }) =>
-    groupsBy(
-      ({ deliveryId }) => deliveryId,
-      (ids) => findAttempts(db, ids),
-    ),
+  webhookDeliveries: ({ db, clock }) => loadNullableById((ids) => findDeliveries(db, ids, clock.now())),
+  webhookAttempts: ({ db }) => loadLists("deliveryId", (ids) => findAttempts(db, ids)),
 };
 
 class LazyLoaders {
@@ -224,7 +201,7 @@ class LazyLoaders {
   }
 }
 
-for (const [name, make] of Object.entries<(source: LoaderSource) => unknown>(makers)) {
+for (const [name, make] of Object.entries<(source: LoaderSource) => unknown>(loaderFactories)) {
   Object.defineProperty(LazyLoaders.prototype, name, {
     get(this: LazyLoaders) {
       return (this.made[name] ??= make(this.source));
@@ -232,20 +209,21 @@ for (const [name, make] of Object.entries<(source: LoaderSource) => unknown>(mak
   });
 }
 
+/** Creates the loaders of one request. */
 export const createLoaders = (source: LoaderSource): Loaders => new LazyLoaders(source) as unknown as Loaders;
 
-function publicProducts(db: Database, clock: Clock): Loads<PublicProductAddress, PublicProductRow | null> {
+function createPublicProductLoader(db: Database, clock: Clock): Loaders["publicProducts"] {
   return new DataLoader(
     async (addresses) => {
       const found = await readPublicProducts(db, addresses, clock.now());
-      return addresses.map((address) => found.get(nameOfAddress(address)) ?? null);
+      return addresses.map((address) => found.get(publicProductKey(address)) ?? null);
     },
-    { cacheKeyFn: nameOfAddress },
+    { cacheKeyFn: publicProductKey },
   );
 }
 
-/** Asked in one request, they are asked for one time. */
-async function answerAfterSales(
+/** Loads the after-sales facts of several orders. All keys of a request have the same time. */
+async function loadAfterSalesFacts(
   db: Database,
   questions: readonly AfterSalesFactsKey[],
 ): Promise<AfterSalesFacts[]> {
@@ -257,11 +235,11 @@ async function answerAfterSales(
   );
 }
 
-const keyed = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
+const mapById = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
   new Map(rows.map((row) => [row.id, row]));
 
-/** An id that is not there fails its own load alone: what points at it is broken, or was deleted meanwhile. */
-function byId<Row extends object>(
+/** Creates a loader of rows that must exist. A missing row fails only the load of its own id. */
+function loadById<Row extends object>(
   find: (ids: readonly string[]) => Promise<Map<string, Row>>,
 ): DataLoader<string, Row> {
   return new DataLoader(async (ids) => {
@@ -270,7 +248,8 @@ function byId<Row extends object>(
   });
 }
 
-function byIdIfThere<Row>(
+/** Creates a loader that returns null for a missing row. */
+function loadNullableById<Row>(
   find: (ids: readonly string[]) => Promise<Map<string, Row>>,
 ): DataLoader<string, Row | null> {
   return new DataLoader(async (ids) => {
@@ -279,43 +258,39 @@ function byIdIfThere<Row>(
   });
 }
 
-function groupsBy<Row>(
-  owner: (row: Row) => string,
-  find: (owners: readonly string[]) => Promise<Row[]>,
+/** Creates a loader of lists of rows, by the id that the rows have in the given field. */
+function loadLists<Field extends string, Row extends Readonly<Record<Field, string>>>(
+  field: Field,
+  find: (ids: readonly string[]) => Promise<Row[]>,
 ): DataLoader<string, Row[]> {
-  return new DataLoader(async (owners) => {
-    const groups = Map.groupBy(await find(owners), owner);
-    return owners.map((id) => groups.get(id) ?? []);
+  return new DataLoader(async (ids) => {
+    const groups = Map.groupBy(await find(ids), (row): string => row[field]);
+    return ids.map((id) => groups.get(id) ?? []);
   });
 }
 
-/**
- * What a process reads for many requests at once (shared-reads.ts): the aggregates that most requests ask for
- * one of.
- */
+/** The aggregates that many requests of a process read together (`database/shared-reads.ts`). */
 export interface SharedAggregateReads {
   readonly carts: SharedReads<string, CartAggregate>;
   readonly orders: SharedReads<string, OrderAggregate>;
   readonly publicProducts: SharedReads<PublicProductAddress, PublicProductRow>;
 }
 
-const itself = (id: string): string => id;
-
-const nameOfAddress = ({ merchantSlug, productSlug }: PublicProductAddress): string =>
+const publicProductKey = ({ merchantSlug, productSlug }: PublicProductAddress): string =>
   `${merchantSlug}/${productSlug}`;
 
 export function createSharedAggregateReads(db: Database, clock: Clock): SharedAggregateReads {
   return {
-    carts: createSharedReads({ nameOf: itself, find: (ids) => findCarts(db, ids, clock.now()) }),
-    orders: createSharedReads({ nameOf: itself, find: (ids) => findOrders(db, ids) }),
+    carts: createSharedReads({ nameOf: (id) => id, find: (ids) => findCarts(db, ids, clock.now()) }),
+    orders: createSharedReads({ nameOf: (id) => id, find: (ids) => findOrders(db, ids) }),
     publicProducts: createSharedReads({
-      nameOf: nameOfAddress,
+      nameOf: publicProductKey,
       find: (addresses) => readPublicProducts(db, addresses, clock.now()),
     }),
   };
 }
 
-/** By address. */
+/** Returns the published products by the slugs of merchant and product. */
 async function readPublicProducts(
   db: Database,
   addresses: readonly PublicProductAddress[],

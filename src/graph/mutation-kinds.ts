@@ -1,6 +1,6 @@
 /**
- * The kinds of mutations. Each says what its commands get beside the transaction and the input, and the
- * arguments that its mutations have in common: `changeMutation({ ...cartChange, name, … })`.
+ * The kinds of mutations. A kind creates the context of its commands and defines the arguments that its
+ * mutations share. A mutation spreads its kind: `defineMutation({ ...existingCartMutationKind, name, … })`.
  */
 import type { AccessEvent } from "#access/credential-changes.ts";
 import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
@@ -28,7 +28,10 @@ import {
 } from "./context.ts";
 import type { MutationContext, MutationKind } from "./mutation.ts";
 
-/** The context of changes of one merchant: their events are written when the command is done. */
+/**
+ * Creates the context of commands that change one merchant's data. The events of a command are stored in the
+ * outbox after the command returns.
+ */
 const createMerchantContext = <Context>(
   contextOf: (base: CommandContext, request: GraphContext) => Context,
 ): MutationContext<Context> => ({
@@ -38,13 +41,13 @@ const createMerchantContext = <Context>(
     return {
       merchantId,
       run: ({ transaction, now }, command) => {
-        const circumstances = {
+        const outboxOptions = {
           merchantId,
           now,
           cause: getEventCause(request),
           render: request.services.render,
         };
-        return withOutbox(transaction, circumstances, (outbox) =>
+        return withOutbox(transaction, outboxOptions, (outbox) =>
           command(
             contextOf(
               { merchantId, now, outbox, reindex: (handle, ids) => indexProducts(handle, ids, now) },
@@ -57,7 +60,7 @@ const createMerchantContext = <Context>(
   },
 });
 
-/** What belongs to a merchant: products, markets, promotions. */
+/** Mutations of a merchant's products, markets and promotions. */
 export const merchantMutationKind: MutationKind<CommandContext> = {
   context: createMerchantContext((base) => base),
   idempotency: "optional",
@@ -74,15 +77,16 @@ const toCartContext = (
   events: services.events,
 });
 
-/** A new cart, or what a buyer keeps. */
+/** Mutations that create a cart or change a buyer's saved addresses. */
 export const cartMutationKind: MutationKind<CartCommandContext> = {
   context: createMerchantContext(toCartContext),
   idempotency: "optional",
 };
 
+/** Mutations of the cart that the argument `cartId` names. */
 export const existingCartMutationKind: MutationKind<CartCommandContext, "cartId"> = {
   ...cartMutationKind,
-  target: { cartId: "The cart, `cart_…`." },
+  target: { cartId: "The id of the cart, `cart_…`." },
 };
 
 const toSessionContext = (base: CommandContext, request: GraphContext): SessionCommandContext => ({
@@ -91,22 +95,26 @@ const toSessionContext = (base: CommandContext, request: GraphContext): SessionC
   tokenId: getInternalCredentialId(request),
 });
 
-/** A new checkout session. */
+/** Mutations that create a checkout session. */
 export const sessionMutationKind: MutationKind<SessionCommandContext> = {
   context: createMerchantContext(toSessionContext),
   idempotency: "optional",
 };
 
+/** Mutations of the checkout session that the argument `sessionId` names. */
 export const existingSessionMutationKind: MutationKind<SessionCommandContext, "sessionId"> = {
   ...sessionMutationKind,
   callers: checkoutPagesAndFrontends,
-  target: { sessionId: "The session, `chs_…`." },
+  target: { sessionId: "The id of the checkout session, `chs_…`." },
   check: (request, { sessionId }) => {
     if (!mayAccessSession(sessionId, request)) throw fail("checkout_session_not_found");
   },
 };
 
-/** The payment of a session, which may place its order: money moves, so the idempotency key is required. */
+/**
+ * Mutations that pay for a checkout session and may place its order. They move money, so the idempotency key
+ * is required.
+ */
 export const sessionPaymentMutationKind: MutationKind<
   SessionCommandContext & OrderCommandContext,
   "sessionId"
@@ -124,7 +132,7 @@ const orderContext = createMerchantContext((base, request): OrderCommandContext 
   actor: getOrderActor(request),
 }));
 
-/** An order or one of its parts: money or goods move, so the idempotency key is required. */
+/** Mutations of an order or a part of it. They may move money or goods, so the idempotency key is required. */
 const createOrderMutationKind = <On extends string>(
   target: Readonly<Record<On, string>>,
 ): MutationKind<OrderCommandContext, On> => ({
@@ -133,18 +141,23 @@ const createOrderMutationKind = <On extends string>(
   idempotency: "required",
 });
 
-export const orderMutationKind = createOrderMutationKind({ orderId: "The order, `ord_…`." });
-export const paymentMutationKind = createOrderMutationKind({ paymentId: "The payment, `pay_…`." });
+export const orderMutationKind = createOrderMutationKind({ orderId: "The id of the order, `ord_…`." });
+export const paymentMutationKind = createOrderMutationKind({ paymentId: "The id of the payment, `pay_…`." });
 export const fulfillmentMutationKind = createOrderMutationKind({
-  fulfillmentId: "The fulfillment, `ful_…`.",
+  fulfillmentId: "The id of the fulfillment, `ful_…`.",
 });
-export const returnMutationKind = createOrderMutationKind({ returnId: "The return, `ret_…`." });
+export const returnMutationKind = createOrderMutationKind({ returnId: "The id of the return, `ret_…`." });
 export const warrantyMutationKind = createOrderMutationKind({
-  warrantyId: "The warranty registration, `wty_…`.",
+  warrantyId: "The id of the warranty registration, `wty_…`.",
 });
-export const warrantyClaimMutationKind = createOrderMutationKind({ claimId: "The warranty claim, `wcl_…`." });
+export const warrantyClaimMutationKind = createOrderMutationKind({
+  claimId: "The id of the warranty claim, `wcl_…`.",
+});
 
-/** A webhook endpoint: receivers would get an event twice, so the idempotency key is required. */
+/**
+ * Mutations that create or change webhook endpoints. A mutation that ran twice could send an event twice, so
+ * the idempotency key is required.
+ */
 export const endpointMutationKind: MutationKind<EndpointCommandContext> = {
   context: createMerchantContext(({ merchantId, now, outbox }, request): EndpointCommandContext => {
     const { keyring, render, isLoopbackAllowed } = request.services;
@@ -163,12 +176,13 @@ export const endpointMutationKind: MutationKind<EndpointCommandContext> = {
   idempotency: "required",
 };
 
+/** Mutations of the webhook endpoint that the argument `endpointId` names. */
 export const existingEndpointMutationKind: MutationKind<EndpointCommandContext, "endpointId"> = {
   ...endpointMutationKind,
-  target: { endpointId: "The webhook endpoint, `whe_…`." },
+  target: { endpointId: "The id of the webhook endpoint, `whe_…`." },
 };
 
-/** Sending deliveries once more. */
+/** Mutations that send webhook deliveries again. */
 export const replayMutationKind: MutationKind<ReplayTenant> = {
   context: createMerchantContext(({ merchantId, now }, request) => ({
     merchantId,
@@ -179,18 +193,21 @@ export const replayMutationKind: MutationKind<ReplayTenant> = {
   idempotency: "required",
 };
 
-/** The caller's installation; null for callers that act for any installation of the merchant. */
+/**
+ * Returns the id of the caller's installation; null if the caller may act for every installation of the
+ * merchant.
+ */
 const getInstallationId = ({ viewer }: GraphContext): string | null =>
   isIntegrator(viewer) ? viewer.installationId : null;
 
 export interface AccessMutationContext extends AccessCommandContext {
-  /** Takes the events of installations and keys. */
+  /** Adds events of installations and API keys. They are published after the command, in its transaction. */
   readonly publish: (events: readonly AccessEvent[]) => void;
 }
 
 /**
- * Merchants, apps, installations, credentials and staff: who may do what. A token of one merchant changes
- * what is that merchant's.
+ * Mutations of merchants, apps, installations, credentials and staff accounts. A caller that belongs to a
+ * merchant can change only that merchant's data.
  */
 export const accessMutationKind: MutationKind<AccessMutationContext> = {
   context: {
@@ -215,7 +232,7 @@ export const accessMutationKind: MutationKind<AccessMutationContext> = {
   idempotency: "optional",
 };
 
-/** The actors of events; every other caller is staff. */
+/** The actor that events name for each kind of caller. Every other kind of caller is `staff`. */
 const eventActors: Partial<Record<CallerKind, Cause["actor"]>> = {
   storefront: "buyer",
   buyer: "buyer",
@@ -224,7 +241,7 @@ const eventActors: Partial<Record<CallerKind, Cause["actor"]>> = {
   system: "system",
 };
 
-/** The cause that events name: the caller's kind, the REST operation and the request. */
+/** Returns the cause of the request's events: the caller's actor name, the REST operation and the request id. */
 function getEventCause({ viewer, operationId, requestId }: GraphContext): Cause {
   return { operationId, actor: eventActors[getCallerKind(viewer)] ?? "staff", requestId };
 }

@@ -1,6 +1,6 @@
 /**
- * The object types of the graph, declared empty so that files may point at each other's types without
- * importing each other.
+ * References to the object types of the graph. The types are declared here without fields, so that the files
+ * that define their fields can refer to each other's types without importing each other.
  */
 import type { ImageView, PriceRange, ProductSummary } from "#commerce/catalog/render-product.ts";
 import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog/render-detail.ts";
@@ -33,15 +33,15 @@ import type { DeliveryView, EventView } from "#webhooks/delivery-log.ts";
 import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import { builder } from "./builder.ts";
 
-/** As the contract shows it, beside what is stored. */
+/** A cart of the graph: its view as the API shows it, and the stored cart. */
 export type GraphCart = CartView & { readonly stored: CartAggregate };
-/** The same of a checkout session, with the cart that it is about. */
+/** A checkout session of the graph: its view as the API shows it, the stored session, and the session's cart. */
 export type GraphCheckoutSession = SessionView & {
   readonly stored: SessionAggregate;
   readonly cart: CartAggregate;
 };
 
-/** As the contract shows it, beside what is stored. */
+/** An order of the graph: its view as the API shows it, and the stored order. */
 export type GraphOrder = OrderView & { readonly stored: OrderAggregate };
 
 export const MoneyRef = builder.objectRef<Money>("Money");

@@ -1,7 +1,8 @@
 /**
- * The graph's scalars. Each says by `jsonSchema` what it looks like in JSON (the OpenAPI document and the
- * gateway's validation read it there) and by `failure` which code a malformed one has; `normalize` is applied
- * to what a client sends before it is checked; `isSentAsIs` says that its values are what is answered.
+ * The graph's scalars. The extension `jsonSchema` describes a scalar's values in JSON; the OpenAPI document
+ * and the gateway's validation are made from it. `failure` is the error code of a malformed value.
+ * `normalize` changes a value that a client sent before it is checked. `isSentAsIs` is true if values need no
+ * conversion before they are sent.
  */
 import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from "graphql";
 import { type FailureCode, failAt } from "#foundation/failure.ts";
@@ -18,19 +19,21 @@ import { isCurrency } from "#foundation/money.ts";
 import { isDay } from "#foundation/period.ts";
 import { builder } from "./builder.ts";
 
-interface ScalarRule<Value> {
+interface ScalarDefinition<Value> {
   readonly name: string;
   readonly description: string;
   readonly specifiedByURL?: string;
   readonly jsonSchema: Readonly<Record<string, unknown>>;
   readonly failure?: FailureCode;
+  /** The form of a valid value, for the description and for error messages. */
   readonly rule: string;
   readonly normalize?: (text: string) => string;
+  /** Returns undefined if the value is not valid. */
   readonly parse: (value: unknown) => Value | undefined;
   readonly serialize?: (value: unknown) => unknown;
 }
 
-function scalar<Value>({ parse, rule, ...rest }: ScalarRule<Value>): GraphQLScalarType<Value, unknown> {
+function scalar<Value>({ parse, rule, ...rest }: ScalarDefinition<Value>): GraphQLScalarType<Value, unknown> {
   const parseValue = (value: unknown): Value => {
     const parsed = parse(
       typeof value === "string" && rest.normalize !== undefined ? rest.normalize(value) : value,
@@ -81,16 +84,16 @@ const dateTime = scalar<Date>({
 
 const date = scalar<string>({
   name: "Date",
-  description: "A day of the calendar, without a time and a time zone.",
+  description: "A calendar day, without a time and a time zone.",
   specifiedByURL: "https://www.rfc-editor.org/rfc/rfc3339",
   jsonSchema: { type: "string", format: "date", examples: ["2026-01-31"] },
-  rule: "YYYY-MM-DD, a day that there is.",
+  rule: "YYYY-MM-DD; the day must exist in the calendar.",
   parse: (value) => (typeof value === "string" && isDay(value) ? value : undefined),
 });
 
 const minorUnits = scalar<number>({
   name: "MinorUnits",
-  description: "An amount of money in the currency's minor unit.",
+  description: "An amount of money in the minor unit of its currency: 1999 is 19.99 EUR.",
   jsonSchema: { type: "integer", minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
   rule: "An integer between -9007199254740991 and 9007199254740991.",
   parse: (value) => (Number.isSafeInteger(value) ? Number(value) : undefined),
@@ -98,7 +101,7 @@ const minorUnits = scalar<number>({
 
 const currencyCode = scalar<string>({
   name: "CurrencyCode",
-  description: "A currency.",
+  description: "The code of a currency, for example EUR.",
   specifiedByURL: "https://www.iso.org/iso-4217-currency-codes.html",
   jsonSchema: { type: "string", pattern: "^[A-Z]{3}$", examples: ["EUR"] },
   rule: "ISO 4217, three upper-case letters.",
@@ -107,20 +110,19 @@ const currencyCode = scalar<string>({
 
 const countryCode = scalar<string>({
   name: "CountryCode",
-  description: "A country.",
+  description: "The code of a country, for example DE.",
   specifiedByURL: "https://www.iso.org/iso-3166-country-codes.html",
   jsonSchema: { type: "string", pattern: "^[A-Za-z]{2}$", format: "country-code", examples: ["DE"] },
   failure: "unknown_market",
   rule: "ISO 3166-1 alpha-2, two letters; answers are in upper case.",
-  // ASCII alone: elsewhere letters change their number or become others (ß is SS in upper case, and SS a
-  // country).
+  // Only ASCII letters become upper case: ß would become SS, which is the code of a country.
   normalize: (value) => (/^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : value),
   parse: (value) => (typeof value === "string" && isCountry(value) ? value : undefined),
 });
 
 const localeCode = scalar<string>({
   name: "LocaleCode",
-  description: "A language, with script and region where they matter.",
+  description: "A language tag, with script and region if they are needed, for example de or en-GB.",
   specifiedByURL: "https://www.rfc-editor.org/rfc/rfc5646",
   jsonSchema: {
     type: "string",
@@ -136,7 +138,7 @@ const localeCode = scalar<string>({
 
 const slug = scalar<string>({
   name: "Slug",
-  description: "A name for addresses.",
+  description: "A readable name of an object in URLs, for example trail-running-shoe.",
   jsonSchema: {
     type: "string",
     minLength: 1,
@@ -150,17 +152,17 @@ const slug = scalar<string>({
 
 const url = scalar<string>({
   name: "URL",
-  description: "An absolute address.",
+  description: "An absolute URL.",
   specifiedByURL: "https://www.rfc-editor.org/rfc/rfc3986",
   jsonSchema: { type: "string", format: "uri", maxLength: 2048 },
-  rule: "RFC 3986 with scheme, at most 2048 characters.",
+  rule: "RFC 3986, with a scheme; at most 2048 characters.",
   parse: (value) =>
     typeof value === "string" && value.length <= 2048 && URL.canParse(value) ? value : undefined,
 });
 
 const searchText = scalar<string>({
   name: "SearchText",
-  description: "What a person typed to search for. Empty finds everything.",
+  description: "The text that a person typed into a search field. An empty text matches everything.",
   jsonSchema: { type: "string", maxLength: 256 },
   rule: "At most 256 characters after Unicode normalisation (NFC) and trimming.",
   normalize: (value) => value.normalize("NFC").trim(),
@@ -170,7 +172,7 @@ const searchText = scalar<string>({
 
 const attributeValue = scalar<string | number | boolean | string[]>({
   name: "AttributeValue",
-  description: "The value of a product's attribute.",
+  description: "The value of one attribute of a product.",
   jsonSchema: { type: ["string", "number", "boolean", "array"], items: { type: "string" } },
   rule: "A text, a number, a boolean or a list of texts.",
   parse: (value) => {
@@ -188,7 +190,7 @@ const isStringMap = (value: unknown): value is Record<string, string> =>
 
 const stringMap = scalar<Record<string, string>>({
   name: "StringMap",
-  description: "Texts by name.",
+  description: "A map of names to texts.",
   jsonSchema: { type: "object", additionalProperties: { type: "string" } },
   rule: "An object whose values are texts.",
   parse: (value) => (isStringMap(value) ? value : undefined),

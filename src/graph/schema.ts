@@ -1,6 +1,6 @@
 /**
- * The whole graph: imports every part for its effect on the builder. GraphQL Mesh loads this file by
- * .meshrc.yaml.
+ * Builds the whole graph. Each import adds its types and fields to the builder. `.meshrc.yaml` names this
+ * file, and GraphQL Mesh loads it.
  */
 import "./scalars.ts";
 import "./catalog/money.ts";
@@ -56,14 +56,14 @@ import "./live/subscriptions.ts";
 import { builder } from "./builder.ts";
 import { requireDefinedMutations } from "./mutation.ts";
 
-builder.queryType({ description: "Everything that can be read." });
+builder.queryType({ description: "The fields that read data." });
 builder.mutationType({
   description:
-    "Everything that can be changed. Each mutation is one transaction: all of it happens, or nothing.",
+    "The fields that change data. Each mutation is one transaction: either all of its changes are stored, or none.",
 });
 builder.subscriptionType({
   description:
-    "What can be followed: server-sent events, for a POST with `Accept: text/event-stream`. Each begins with the present state. An answer of null is the last: it is not there, or not for the asker.",
+    "The fields that report changes as server-sent events: send a POST request with `Accept: text/event-stream`. The first event has the current state. An event with null is the last one: the object does not exist, or the caller may not read it.",
 });
 
 export default requireDefinedMutations(builder.toSchema({ sortSchema: false }));

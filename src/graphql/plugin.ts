@@ -111,7 +111,7 @@ function contextsOf({
     const viewer = viewerOf(request);
     if (viewer === undefined) throw fail("credentials_missing");
     // Analysts change nothing: nobody's next step depends on what they read.
-    const source = viewer.role === "analyst" ? services.replica?.ofAnalysts : undefined;
+    const source = viewer.role === "analyst" ? services.replica?.forAnalysts : undefined;
     return createContext(services, {
       ...askerOf(request, viewer),
       client: clientOf(request),

@@ -9,7 +9,7 @@ import { createLog } from "#foundation/log.ts";
 import type { ReplicaSources, ReadSource } from "#graph/context.ts";
 
 const source = (name: string): ReadSource => ({ db: { name } as unknown as Database });
-const replica: ReplicaSources = { ofAnalysts: source("analysts"), ofThePublic: source("replica") };
+const replica: ReplicaSources = { forAnalysts: source("analysts"), forPublicReads: source("replica") };
 const failed = (originalError: Error): ExecutionResult => ({
   data: null,
   errors: [new GraphQLError("", { originalError })],

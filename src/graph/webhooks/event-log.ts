@@ -112,7 +112,7 @@ builder.queryFields((t) => ({
         const { edges, ...rest } = await loadConnection(args, {
           db: context.db,
           query: deliveryList(context.db, filter),
-          pageOf: (page) => pageOfDeliveries(context.db, filter, page),
+          loadPage: (page) => pageOfDeliveries(context.db, filter, page),
         });
         const deliveries = await Promise.all(
           edges.map(({ node }) => context.loaders.webhookDeliveries.load(node.id)),
