@@ -5,26 +5,27 @@
 import type { Failure, FailureDetail } from "#foundation/failure.ts";
 import { fillPlaceholders, pickLanguage, type Language } from "./texts.ts";
 
-type Texts = readonly [en: string, de: string, ja: string];
+/** A text in English, German and Japanese. */
+export type CheckoutTexts = readonly [en: string, de: string, ja: string];
 
-const changed: Texts = [
+const changed: CheckoutTexts = [
   "Your order has changed in the meantime. Check it again before you pay.",
   "Inzwischen hat sich etwas geändert. Prüfen Sie Ihre Bestellung noch einmal, bevor Sie bezahlen.",
   "内容が変更されました。お支払いの前にご注文内容をもう一度ご確認ください。",
 ];
-const gone: Texts = [
+const gone: CheckoutTexts = [
   "An item in your order is no longer available in this quantity. Cancel, change your cart in the shop, and check out again.",
   "Ein Artikel Ihrer Bestellung ist in dieser Menge nicht mehr lieferbar. Brechen Sie ab, ändern Sie den Warenkorb im Shop und beginnen Sie neu.",
   "購入できなくなった商品があります。キャンセルしてショップでカートを変更し、もう一度お手続きください。",
 ];
-const codeUnknown: Texts = [
+const codeUnknown: CheckoutTexts = [
   "This promotion code does not exist. Check the spelling.",
   "Diesen Gutscheincode gibt es nicht. Prüfen Sie die Schreibweise.",
   "このクーポンコードは存在しません。入力内容をご確認ください。",
 ];
 
 /** Messages by failure code, or by the reason of the conflict. */
-const byCode: Readonly<Record<string, Texts>> = {
+const byCode: Readonly<Record<string, CheckoutTexts>> = {
   checkout_amount_changed: [
     "The total has changed. Check it, then pay.",
     "Der Gesamtbetrag hat sich geändert. Prüfen Sie ihn und bezahlen Sie dann.",
@@ -161,20 +162,20 @@ export function messageForFailure({ code, parts }: Failure, language: Language):
 export const messageForPaymentFailure = (failureCode: string, language: Language): string =>
   messageForCode(Object.hasOwn(byCode, failureCode) ? failureCode : "payment_failed", language);
 
-const required: Texts = ["Enter a value.", "Füllen Sie dieses Feld aus.", "入力してください。"];
-const forbidden: Texts = [
+const required: CheckoutTexts = ["Enter a value.", "Füllen Sie dieses Feld aus.", "入力してください。"];
+const forbidden: CheckoutTexts = [
   "Do not use web addresses, emojis or special characters.",
   "Verwenden Sie keine Internetadressen, Emojis oder Sonderzeichen.",
   "URL、絵文字、特殊文字は使用できません。",
 ];
-const listed: Texts = [
+const listed: CheckoutTexts = [
   "Choose an entry from the list.",
   "Wählen Sie einen Eintrag der Liste.",
   "一覧から選択してください。",
 ];
 
 /** Messages by broken rule. They are shown beside the field's label. */
-const byRule: Readonly<Record<string, Texts>> = {
+const byRule: Readonly<Record<string, CheckoutTexts>> = {
   required,
   too_short: required,
   too_long: [
@@ -195,14 +196,14 @@ const byRule: Readonly<Record<string, Texts>> = {
   ],
 };
 
-const regionRequired: Texts = [
+const regionRequired: CheckoutTexts = [
   "Choose the state or region.",
   "Wählen Sie Bundesland oder Region.",
   "都道府県・州を選択してください。",
 ];
 
 /** Messages by field and broken rule: complete sentences that name the field. */
-const byField: Readonly<Record<string, Texts>> = {
+const byField: Readonly<Record<string, CheckoutTexts>> = {
   "recipientName required": [
     "Enter your full name.",
     "Geben Sie Vor- und Nachnamen ein.",
@@ -253,7 +254,7 @@ const byField: Readonly<Record<string, Texts>> = {
   ],
 };
 
-const named: Texts = ["{label}: {message}", "{label}: {message}", "{label}：{message}"];
+const named: CheckoutTexts = ["{label}: {message}", "{label}: {message}", "{label}：{message}"];
 
 interface FaultAsked {
   readonly field: string;
@@ -278,45 +279,3 @@ export function messagesForField(
   const message = pickLanguage(byRule[code] ?? byRule["other"] ?? required, language);
   return { message, summary: fillPlaceholders(pickLanguage(named, language), { label, message }) };
 }
-
-/** Messages for automatic changes of the cart, by warning code. */
-const byWarning: Readonly<Record<string, Texts>> = {
-  price_changed: ["A price has changed.", "Ein Preis hat sich geändert.", "価格が変更されました。"],
-  quantity_reduced: [
-    "The quantity was reduced, because there is less in stock.",
-    "Die Menge wurde verringert, weil weniger vorrätig ist.",
-    "在庫が不足しているため数量を減らしました。",
-  ],
-  out_of_stock: ["This item is sold out.", "Dieser Artikel ist ausverkauft.", "在庫切れです。"],
-  line_unavailable: [
-    "This item is no longer sold here.",
-    "Dieser Artikel wird hier nicht mehr verkauft.",
-    "現在お取り扱いがありません。",
-  ],
-  promotion_suspended: [
-    "The promotion code does not apply at the moment.",
-    "Der Gutscheincode gilt zurzeit nicht.",
-    "クーポンコードは現在適用されません。",
-  ],
-  promotion_removed: [
-    "A promotion code was removed.",
-    "Ein Gutscheincode wurde entfernt.",
-    "クーポンコードが削除されました。",
-  ],
-  address_expired: [
-    "The address must be entered again.",
-    "Die Adresse muss noch einmal eingegeben werden.",
-    "住所をもう一度入力してください。",
-  ],
-  currency_changed: ["The currency has changed.", "Die Währung hat sich geändert.", "通貨が変更されました。"],
-  market_changed: [
-    "The order is now for another country.",
-    "Die Bestellung gilt jetzt für ein anderes Land.",
-    "ご注文の対象国が変更されました。",
-  ],
-};
-
-export const messageForWarning = (code: string, language: Language): string | undefined => {
-  const texts = byWarning[code];
-  return texts === undefined ? undefined : pickLanguage(texts, language);
-};

@@ -3,7 +3,7 @@ import { html, type Markup } from "#pages/shared/html.ts";
 import { basePathOf } from "#pages/shared/assets.ts";
 import { type Amount, formatAmount, negateAmount } from "./amounts.ts";
 import type { PageCart, PageCartLine } from "./documents.ts";
-import { messageForWarning } from "./fault-texts.ts";
+import { messageForWarning } from "./warning-texts.ts";
 import { firstMissingPart, needsDelivery } from "./missing-parts.ts";
 import type { CheckoutVisit } from "./visit.ts";
 

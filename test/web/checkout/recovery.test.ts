@@ -44,7 +44,7 @@ async function changePrice({ database }: World, from: number, to: number): Promi
 }
 
 const tickedToken = (page: string): string | undefined =>
-  /name="token" value="(\w+)"\s+checked/.exec(page)?.[1];
+  /name="token"\s+value="(\w+)"\s+checked/.exec(page)?.[1];
 
 it("a price that has changed is shown, and the next press pays it", async () => {
   const world = useIt();

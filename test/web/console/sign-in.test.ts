@@ -191,7 +191,7 @@ describe("signing in", () => {
       headers: fromHere(world()),
       body: {},
     });
-    expect([status, text.includes("This did not work")]).toEqual([400, true]);
+    expect([status, text.includes("The request failed")]).toEqual([400, true]);
   });
 
   it.each([

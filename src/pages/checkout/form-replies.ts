@@ -1,0 +1,134 @@
+/**
+ * What all forms of the checkout page share: the mutation with the browser's claim on the page in one
+ * transaction, the redirect after it, and the page with the failure.
+ */
+import type { FastifyReply } from "fastify";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { fail, Failure } from "#foundation/failure.ts";
+import { type FieldFault, typedAddress } from "./address-view.ts";
+import { claimSessionPage } from "#commerce/checkout/session-page.ts";
+import type { RunCheckoutDocument } from "./checkout-services.ts";
+import { checkoutPage, type CheckoutFormState } from "./checkout-view.ts";
+import type { PageSession } from "./documents.ts";
+import { messageForFailure } from "./fault-texts.ts";
+import { sendCheckoutPage, type CheckoutVisit } from "./visit.ts";
+
+export const sendFormPage = (
+  { reply, room, ...visit }: CheckoutVisit,
+  status: number,
+  shown: CheckoutFormState,
+): FastifyReply =>
+  sendCheckoutPage(
+    reply.code(status),
+    checkoutPage({ reply, room, ...visit }, shown),
+    room.services.publicUrl,
+  );
+
+export const redirectToPage = ({ reply, path }: CheckoutVisit, to = ""): FastifyReply =>
+  reply.redirect(path + to, 303);
+
+/** Failures for which the page shows the session's current state instead of an error message. */
+const failuresShownByState: ReadonlySet<string> = new Set([
+  "checkout_session_processing",
+  "checkout_session_completed",
+  "checkout_session_canceled",
+  "checkout_session_expired",
+  "idempotency_in_progress",
+]);
+
+export async function answerFailure(
+  visit: CheckoutVisit,
+  form: URLSearchParams,
+  failure: Failure,
+): Promise<FastifyReply> {
+  const { code, status } = failure;
+  if (failuresShownByState.has(code)) return redirectToPage(visit);
+  if (status === 429 || status >= 500) throw failure;
+  visit.request.failureCode = code;
+  const { language } = visit;
+  if (form.get("action") === "pay" && status === 409) await reprice(visit);
+  const fresh = await readAgain(visit);
+  if (code === "address_market_mismatch")
+    return sendFormPage(fresh, 409, {
+      typed: typedAddress(form),
+      fieldFaults: [countryFault(messageForFailure(failure, language))],
+    });
+  const choices = { optionId: form.get("optionId") ?? undefined, token: form.get("token") ?? undefined };
+  const typed = form.get("action") === "address" ? { typed: typedAddress(form) } : {};
+  return sendFormPage(fresh, status, { ...choices, ...typed, notice: messageForFailure(failure, language) });
+}
+
+const countryFault = (message: string): FieldFault => ({ field: "countryCode", message, summary: message });
+
+/**
+ * Saves the new prices after a payment was refused because of them: the refusal rolled them back. Selects the
+ * same delivery option again, or none if it is no longer available. The page then shows an amount that can be
+ * paid.
+ */
+async function reprice(visit: CheckoutVisit): Promise<void> {
+  const selected = visit.session.cart.delivery?.selectedOptionId ?? null;
+  const isChosen = await tryDelivery(visit, selected);
+  if (!isChosen && selected !== null) await tryDelivery(visit, null);
+}
+
+/**
+ * Returns false if the delivery option is no longer available. Ignores other refusals, because the page
+ * already shows them.
+ */
+async function tryDelivery(visit: CheckoutVisit, optionId: string | null): Promise<boolean> {
+  try {
+    await change(visit, visit.room.documents.selectDelivery, { input: { optionId } });
+    return true;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.status >= 500) throw error;
+    return error.code !== "invalid_field" && error.parts.conflict?.reason !== "address_required";
+  }
+}
+
+/** Loads the session again after a refusal, so that the page shows the amounts that would be paid. */
+export async function readAgain(visit: CheckoutVisit): Promise<CheckoutVisit> {
+  const { viewer, request, room } = visit;
+  const asked = { viewer, requestId: request.id, variables: { id: viewer.sessionId } };
+  const session = await room.documents.session<PageSession | null>(asked);
+  return session === null ? visit : { ...visit, session };
+}
+
+interface Changing {
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly takesOver?: boolean;
+}
+
+export async function changeAndRedirect(
+  visit: CheckoutVisit,
+  run: RunCheckoutDocument,
+  { to = "", ...changing }: Changing & { readonly to?: string } = {},
+): Promise<FastifyReply> {
+  await change(visit, run, changing);
+  return redirectToPage(visit, to);
+}
+
+export function change(
+  visit: CheckoutVisit,
+  run: RunCheckoutDocument,
+  { input = {}, takesOver = false }: Changing,
+): Promise<void> {
+  const { room, viewer, request } = visit;
+  return inTransaction(room.services.db, async (transaction) => {
+    await run(
+      { viewer, requestId: request.id, variables: { sessionId: viewer.sessionId, input } },
+      transaction,
+    );
+    await claimPage(visit, transaction, takesOver);
+  });
+}
+
+export async function claimPage(
+  { viewer, browser }: CheckoutVisit,
+  transaction: Transaction,
+  takesOver: boolean,
+): Promise<void> {
+  const { sessionId } = viewer;
+  const isHeld = await claimSessionPage(transaction, { sessionId, digest: browser.digest, takesOver });
+  // Another browser took the session over. The next page that is shown explains this.
+  if (!isHeld) throw fail("checkout_session_version_conflict");
+}

@@ -1,0 +1,45 @@
+/** Messages of the checkout page about automatic changes of the cart, in its three languages. */
+import type { CheckoutTexts } from "./fault-texts.ts";
+import { pickLanguage, type Language } from "./texts.ts";
+
+/** Messages for automatic changes of the cart, by warning code. */
+const byWarning: Readonly<Record<string, CheckoutTexts>> = {
+  price_changed: ["A price has changed.", "Ein Preis hat sich geändert.", "価格が変更されました。"],
+  quantity_reduced: [
+    "The quantity was reduced, because there is less in stock.",
+    "Die Menge wurde verringert, weil weniger vorrätig ist.",
+    "在庫が不足しているため数量を減らしました。",
+  ],
+  out_of_stock: ["This item is sold out.", "Dieser Artikel ist ausverkauft.", "在庫切れです。"],
+  line_unavailable: [
+    "This item is no longer sold here.",
+    "Dieser Artikel wird hier nicht mehr verkauft.",
+    "現在お取り扱いがありません。",
+  ],
+  promotion_suspended: [
+    "The promotion code does not apply at the moment.",
+    "Der Gutscheincode gilt zurzeit nicht.",
+    "クーポンコードは現在適用されません。",
+  ],
+  promotion_removed: [
+    "A promotion code was removed.",
+    "Ein Gutscheincode wurde entfernt.",
+    "クーポンコードが削除されました。",
+  ],
+  address_expired: [
+    "The address must be entered again.",
+    "Die Adresse muss noch einmal eingegeben werden.",
+    "住所をもう一度入力してください。",
+  ],
+  currency_changed: ["The currency has changed.", "Die Währung hat sich geändert.", "通貨が変更されました。"],
+  market_changed: [
+    "The order is now for another country.",
+    "Die Bestellung gilt jetzt für ein anderes Land.",
+    "ご注文の対象国が変更されました。",
+  ],
+};
+
+export const messageForWarning = (code: string, language: Language): string | undefined => {
+  const texts = byWarning[code];
+  return texts === undefined ? undefined : pickLanguage(texts, language);
+};
