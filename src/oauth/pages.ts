@@ -58,9 +58,9 @@ export function consentPage(shown: ConsentView): HtmlPage {
   const other = html`<button name="action" value="switch" class="third">Use another account</button>`;
   if (refusal !== undefined)
     return {
-      title: `${app.name} can’t be let in`,
+      title: `${app.name} can’t get access`,
       leadsTo,
-      body: html`<h1>${app.name} can’t be let in</h1>
+      body: html`<h1>${app.name} can’t get access</h1>
         <p>${refusal}</p>
         ${note}
         <form method="post">

@@ -251,7 +251,9 @@ function sendRefusal(context: KoaContextWithOIDC, out: ErrorOut): void {
     return;
   }
   context.set(pageHeaders({}));
-  context.body = renderPage(oauthMessagePage("This did not work", refusalMessage(context, out)));
+  context.body = renderPage(
+    oauthMessagePage("Your request could not be processed", refusalMessage(context, out)),
+  );
 }
 
 function refusalMessage(

@@ -80,7 +80,7 @@ const question = async (): Promise<string> => {
     .select("name")
     .where("id", "=", demo.merchants.first.id)
     .executeTakeFirstOrThrow();
-  return `Let Demo integration into ${name}?`;
+  return `Allow Demo integration to access ${name}?`;
 };
 const back = "Back in the app";
 
@@ -187,7 +187,7 @@ it("asks again where nothing is ticked, and ticks nothing by itself", async () =
   await signIn(page);
   for (const box of await page.getByRole("checkbox").all()) await box.uncheck();
   await press(page, "Allow");
-  expect(await page.getByRole("alert").innerText()).toContain("Choose at least one thing that it may do");
+  expect(await page.getByRole("alert").innerText()).toContain("Choose at least one permission");
   expect(await page.title()).toBe(`Error: ${await question()}`);
   await expectFocus(page, "faults");
   expect(await page.getByRole("checkbox", { checked: true }).count()).toBe(0);
@@ -282,16 +282,16 @@ async function* everyPage(
   await press(page, "Sign in");
   yield ["sign-in-again", "Sign in"];
   await signIn(page, person);
-  yield ["consent", "Let "];
+  yield ["consent", "Allow "];
   for (const box of await page.getByRole("checkbox").all()) await box.uncheck();
   await press(page, "Allow");
-  yield ["consent-again", "Let "];
+  yield ["consent-again", "Allow "];
   await suspend("suspended");
   await page.reload();
-  yield ["not-now", "can’t be let in"];
+  yield ["not-now", "can’t get access"];
   await suspend("active");
   await page.goto(url.replace(/client_id=\w+/, "client_id=nobody"));
-  yield ["refused", "This did not work"];
+  yield ["refused", "Your request could not be processed"];
   await page.goto(`${address}/oauth/interaction/nothing`);
   yield ["ended", "This sign-in has ended"];
 }

@@ -63,7 +63,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       .executeTakeFirstOrThrow();
     expect(page.status).toBe(200);
     expect(page.text).toContain(
-      `Let ${client.appName.replace("<", "&lt;").replace(">", "&gt;")} into ${merchant.name}?</h1>`,
+      `Allow ${client.appName.replace("<", "&lt;").replace(">", "&gt;")} to access ${merchant.name}?</h1>`,
     );
     for (const part of [
       "Apps &amp; Co",
@@ -126,11 +126,11 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
   it("asks again where nothing is ticked", async () => {
     const { browser, page, client } = await ask();
     const again = await browser.submit(page, { action: "allow" });
-    expect([
-      again.status,
-      again.url,
-      again.text.includes("Choose at least one thing that it may do"),
-    ]).toEqual([400, page.url, true]);
+    expect([again.status, again.url, again.text.includes("Choose at least one permission")]).toEqual([
+      400,
+      page.url,
+      true,
+    ]);
     expect(await grantsOf(client)).toEqual([]);
     expect(await installationsOf(client)).toEqual([]);
   });
@@ -197,7 +197,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
         action: "allow",
         scope: ["catalog:read", "webhooks:write"],
       });
-      expect([forged.status, forged.text.includes("has changed meanwhile")]).toEqual([409, true]);
+      expect([forged.status, forged.text.includes("have changed meanwhile")]).toEqual([409, true]);
       expect(await grantsOf(client)).toEqual([]);
       const { url } = await browser.submit(forged, { action: "allow", scope: "catalog:read" });
       expect(url).toContain("code=");
@@ -220,7 +220,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       const { browser, page } = await ask({ client });
       expect([
         page.status,
-        page.text.includes("may do none of what it asks for"),
+        page.text.includes("has none of the permissions that it asks for"),
         page.text.includes(`value="allow"`),
       ]).toEqual([200, true, false]);
       const scopes = ["webhooks:read", "checkout:quote"] as const;

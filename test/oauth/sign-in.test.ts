@@ -163,7 +163,7 @@ it("the sign-in page takes a form from its own page alone", async () => {
   const stranger = createBrowser(world());
   expect(await stranger.submit(page, fields, from())).toMatchObject({ status: 400, url: page.url });
   expect((await stranger.open(page.url)).text).toContain("This sign-in has ended");
-  expect((await browser.submit(page, fields, from())).text).toContain("Let App");
+  expect((await browser.submit(page, fields, from())).text).toContain("Allow App");
 });
 
 it("the sign-in page is over after half an hour", async () => {
@@ -255,7 +255,7 @@ describe("who is signed in", () => {
     const { email, staffId } = await createPerson(world());
     const { browser, page } = await open();
     const consent = await browser.submit(page, { email, password, action: "sign-in" }, from());
-    expect(consent.text).toContain("Let App");
+    expect(consent.text).toContain("Allow App");
     const access = { merchantId: null, now: world().clock.now() };
     await inTransaction(world().database.db, (transaction) => disableStaff(transaction, access, staffId));
     const allowed = await browser.submit(consent, { action: "allow", scope: "catalog:read" }, from());

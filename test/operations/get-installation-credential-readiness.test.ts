@@ -133,7 +133,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     expect(shown.checks[1]).toMatchObject({
       status: "warn",
       since: null,
-      remedy: `Use the key that takes its place, ${apiKey.id}.`,
+      remedy: `Use its successor, the API key ${apiKey.id}.`,
     });
     expect(await check("api_key_expiry", value)).toMatchObject({ status: "pass" });
   });
@@ -154,7 +154,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     expect(one.checks[2]).toMatchObject({
       code: "scopes_granted",
       status: "fail",
-      remedy: "Use a credential that has checkout:quote, webhooks:read, webhooks:write.",
+      remedy: "Use a credential with the scopes checkout:quote, webhooks:read, webhooks:write.",
     });
   });
 
@@ -167,7 +167,9 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       grantedScopes: ["catalog:read", "webhooks:read"],
       missingScopes: ["checkout:quote", "webhooks:write"],
     });
-    expect(full.checks[2]?.remedy).toBe("Ask the merchant to grant checkout:quote, webhooks:write.");
+    expect(full.checks[2]?.remedy).toBe(
+      "Ask the merchant to grant the scopes checkout:quote, webhooks:write.",
+    );
     expect(own).toMatchObject({
       requiredScopes: ["catalog:read", "webhooks:read"],
       missingScopes: ["catalog:read", "webhooks:read"],
