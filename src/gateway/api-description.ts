@@ -1,6 +1,6 @@
 /**
- * Puts the OpenAPI document together: the operations from their documents, and what is sent from the
- * documents of events.
+ * Builds the REST operations and their OpenAPI document from the documents in schema/operations, and the
+ * webhooks from the documents in schema/events.
  */
 import { getNullableType, GraphQLNonNull, Kind } from "graphql";
 import { type RestOperation, readRestContract } from "./contract.ts";
@@ -17,17 +17,21 @@ import {
 } from "#webhooks/event-catalogue.ts";
 import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
 
+/** The REST operations, and the OpenAPI document that describes them. */
 export interface ApiDescription {
   readonly operations: readonly RestOperation[];
-  /** OpenAPI 3.1. */
+  /** The OpenAPI 3.1 document, without the service's public URL. */
   readonly document: Readonly<Record<string, unknown>>;
 }
 
-const schemas = "#/components/schemas/";
+const schemaPrefix = "#/components/schemas/";
 
 type DescribedMesh = Pick<Mesh, "contractSchema" | "operations" | "events">;
 
-/** Throws, with the document's name, if a document does not fit. */
+/**
+ * Describes the API of an opened Mesh. Throws an error with the document's name if a document does not fit
+ * the schema.
+ */
 export function describeApi(mesh: DescribedMesh): ApiDescription {
   const { operations, components } = readRestContract(mesh.contractSchema, mesh.operations);
   for (const subject of subjectTypes)
@@ -36,28 +40,31 @@ export function describeApi(mesh: DescribedMesh): ApiDescription {
     name,
     description: eventTypes[name].description,
     stability: stabilityOf(name),
-    fixed: fixedByType(name, schemas),
+    fixed: fixedByType(name, schemaPrefix),
   }));
   return {
     operations,
-    document: toOpenApi({ operations, components, sent: { envelope: envelopeSchema, events } }),
+    document: toOpenApi({ operations, components, webhookEvents: { envelope: envelopeSchema, events } }),
   };
 }
 
-/** The whole thing, or its id alone: for who asked for no more, and where the body would be too large. */
+/**
+ * Schema of an event's object: the complete object, or only its id. Only the id is sent to endpoints that
+ * chose this, and if the body would be too large.
+ */
 function objectSchema(mesh: DescribedMesh, subject: SubjectType, components: SchemaComponents): JsonSchema {
-  return { anyOf: [wholeSchema(mesh, subject, components), thinSchema] };
+  return { anyOf: [completeSchema(mesh, subject, components), idOnlySchema] };
 }
 
-const thinSchema: JsonSchema = {
+const idOnlySchema: JsonSchema = {
   type: "object",
-  description: "Its id alone.",
+  description: "Only the id of the object.",
   properties: { id: { type: "string" } },
   required: ["id"],
   additionalProperties: false,
 };
 
-function wholeSchema(
+function completeSchema(
   { contractSchema, events }: DescribedMesh,
   subject: SubjectType,
   components: SchemaComponents,

@@ -1,7 +1,7 @@
 /**
- * The documents under schema/operations become the REST operations: the only reader of their directives.
- * Everything else about an operation (route, validation, scope, limits, compiled executor, OpenAPI) is
- * derived from what stands here, once at start.
+ * Reads the documents in schema/operations and their directives as REST operations, once at start. Routes,
+ * validation, scopes, rate limits, compiled executors and the OpenAPI document are all made from these
+ * operations.
  */
 import {
   type DocumentNode,
@@ -36,6 +36,7 @@ import {
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
 
+/** A path or query parameter of a REST operation. */
 export interface RestParameter {
   readonly name: string;
   readonly in: "path" | "query";
@@ -44,15 +45,19 @@ export interface RestParameter {
   readonly schema: JsonSchema;
 }
 
-/** Failures of some kinds are counted by a path parameter, and by credential. */
+/**
+ * A limit of failed attempts, against guessing. Failures with the given codes are counted by a path parameter
+ * and by credential.
+ */
 export interface FailedAttemptsLimit {
   readonly bucket: RateBucket;
   readonly credentialBucket: RateBucket;
   readonly codes: readonly FailureCode[];
-  /** The path parameter. */
+  /** The name of the path parameter by which failures are counted. */
   readonly by: string;
 }
 
+/** A REST operation with everything that its document says about it. */
 export interface RestOperation {
   readonly id: string;
   readonly description: string;
@@ -63,27 +68,33 @@ export interface RestOperation {
   readonly security: OperationSecurity;
   readonly isIdempotent: boolean;
   readonly parameters: readonly RestParameter[];
+  /** The name and the schema of the request body; null if the operation takes no body. */
   readonly body: { readonly name: string; readonly schema: JsonSchema } | null;
+  /** The name of the answer's schema in the OpenAPI document. */
   readonly response: string;
   readonly answer: JsonSchema;
-  /** The field of `data` that says the answer's language. */
+  /** The field of `data` that has the language of the answer; null if the answer depends on no language. */
   readonly languageField: string | null;
-  /** The field of `data` that is its version. */
+  /** The field of `data` that has the version for the ETag header; null if the answer has no version. */
   readonly versionField: string | null;
-  /** What calls of an installation are counted in; null: each key has its own for reads and for changes. */
+  /**
+   * The rate limit that counts all requests of an installation to this operation. If null, requests count
+   * against the credential's limits for reads and for writes.
+   */
   readonly ownBucket: RateBucket | null;
   readonly failureLimit: FailedAttemptsLimit | null;
+  /** The failure code of a 404. */
   readonly notFound: FailureCode;
-  /** What it alone is refused with, beside what all of its kind are. */
+  /** Failure codes of this operation besides those that follow from its parameters, body and security. */
   readonly refusals: readonly FailureCode[];
-  /** The way from the result's root to the object that holds `data` (and `meta`). */
+  /** The names of the fields that lead from the result's root to the object with `data` (and `meta`). */
   readonly envelope: readonly string[];
   readonly document: DocumentNode;
 }
 
 /**
- * The documents are valid on `schema`, the contract's (`mesh/open-mesh.ts`). Throws, with the operation's
- * name, if a directive does not fit.
+ * Reads the operations from documents that are valid on `schema`, the contract schema of `mesh/open-mesh.ts`.
+ * Throws an error with the operation's name if a directive does not fit.
  */
 export function readRestContract(
   schema: GraphQLSchema,
@@ -152,7 +163,7 @@ function readBody(schema: GraphQLSchema, variable: VariableNode | undefined): Re
 
 function failureCode(name: unknown): FailureCode {
   if (typeof name !== "string" || !Object.hasOwn(failureKinds, name))
-    throw new Error(`${String(name)} is no failure of the registry.`);
+    throw new Error(`${String(name)} is not a failure code of src/foundation/failure.ts.`);
   return name as FailureCode;
 }
 
@@ -190,7 +201,7 @@ function readParameter(
   const name = variable.variable.name.value;
   if (variable.defaultValue !== undefined)
     throw new Error(
-      `schema/operations: $${name}: give the default to the graph's argument; the compiled executor reads none here.`,
+      `schema/operations: the variable $${name} must not have a default. Give the default to the graph's argument.`,
     );
   const type = typeFromAST(schema, variable.type as never) as GraphQLInputType;
   const shape = toInputSchema(type, argumentOf(schema, definition, name));
@@ -203,7 +214,10 @@ function readParameter(
   };
 }
 
-/** The argument that a variable goes to: it has the description and the bounds. */
+/**
+ * Finds the graph's argument that a variable is passed to. The argument has the description and the bounds of
+ * the parameter.
+ */
 function argumentOf(
   schema: GraphQLSchema,
   definition: OperationDefinitionNode,
@@ -251,7 +265,7 @@ function readAnswer(
   throw new Error(`schema/operations: ${nameOf(definition)} has no field aliased data.`);
 }
 
-/** A null `data` is the operation's 404, so what is answered with 200 has one. */
+/** Returns the schema of a 200 answer. Its `data` is never null, because a null `data` is answered with 404. */
 function envelopeShape(
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],

@@ -1,6 +1,6 @@
 /**
- * JSON Schemas (2020-12) of what the graph takes and gives: the one source of the OpenAPI document and of the
- * gateway's validation.
+ * Converts GraphQL types to JSON Schemas (2020-12). The OpenAPI document and the gateway's validation both
+ * use these schemas.
  */
 import {
   type FieldNode,
@@ -22,6 +22,7 @@ import {
 import { z } from "zod";
 import { getDeclaredType } from "#mesh/contract-schema.ts";
 
+/** A JSON Schema (2020-12). */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
   readonly type?: string | readonly string[];
@@ -30,8 +31,8 @@ export interface JsonSchema {
 }
 
 /**
- * Collects the schemas of object types, so that one shape stands once in the document under the graph's name
- * for it.
+ * The schemas of object types by their GraphQL name. They become `components/schemas` of the OpenAPI
+ * document, so that each type is described once.
  */
 export type SchemaComponents = Map<string, JsonSchema>;
 
@@ -43,22 +44,22 @@ const builtIn: Readonly<Record<string, JsonSchema>> = {
   Float: { type: "number" },
 };
 
+/** Returns the values of an enum as the API sends them; an empty list for other types. */
 export const getEnumValues = (type: GraphQLNamedType): string[] =>
   isEnumType(type) ? type.getValues().map(({ value }) => String(value)) : [];
 
-function leaf(type: GraphQLNamedType): JsonSchema {
+function toLeafSchema(type: GraphQLNamedType): JsonSchema {
   if (isEnumType(type)) return { type: "string", enum: getEnumValues(type) };
-  if (!isScalarType(type)) throw new Error(`${type.name} is no leaf.`);
+  if (!isScalarType(type)) throw new Error(`${type.name} is neither an enum nor a scalar.`);
   const schema = builtIn[type.name] ?? (type.extensions["jsonSchema"] as JsonSchema | undefined);
-  if (schema === undefined)
-    throw new Error(`The scalar ${type.name} does not say what it looks like in JSON.`);
-  // Mesh merges the extensions of several sources, and repeats the items of lists.
+  if (schema === undefined) throw new Error(`The scalar ${type.name} must have the extension jsonSchema.`);
+  // Mesh merges the extensions of several sources and repeats the items of lists, so duplicates are removed.
   return Array.isArray(schema["examples"])
     ? { ...schema, examples: [...new Set<unknown>(schema["examples"])] }
     : schema;
 }
 
-const described = (description: string | null | undefined): JsonSchema =>
+const withDescription = (description: string | null | undefined): JsonSchema =>
   description ? { description } : {};
 
 function orNull(schema: JsonSchema): JsonSchema {
@@ -72,89 +73,105 @@ function orNull(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** What a selection on a type answers. Every selected field is always there; null says that there is nothing. */
+/**
+ * Returns the schema of the data that a selection on a type returns. The data has every selected field; a
+ * field without a value is null.
+ */
 export function toAnswerSchema(
   type: GraphQLOutputType,
   selection: SelectionSetNode | undefined,
   components: SchemaComponents,
 ): JsonSchema {
-  if (isNonNullType(type)) return solidShape(type.ofType, selection, components);
-  return orNull(solidShape(type, selection, components));
+  if (isNonNullType(type)) return toNonNullSchema(type.ofType, selection, components);
+  return orNull(toNonNullSchema(type, selection, components));
 }
 
-function solidShape(
+function toNonNullSchema(
   type: GraphQLOutputType,
   selection: SelectionSetNode | undefined,
   components: SchemaComponents,
 ): JsonSchema {
   if (isListType(type))
     return { type: "array", items: toAnswerSchema(type.ofType as GraphQLOutputType, selection, components) };
-  if (!isObjectType(type)) return outgoing(leaf(type as GraphQLNamedType));
+  if (!isObjectType(type)) return withAnswerPattern(toLeafSchema(type as GraphQLNamedType));
   const properties: Record<string, JsonSchema> = {};
   for (const node of getSelectedFields(selection)) {
     const field = type.getFields()[node.name.value];
     if (field === undefined) throw new Error(`${type.name} has no field ${node.name.value}.`);
     properties[node.alias?.value ?? node.name.value] = {
       ...toAnswerSchema(getDeclaredType(field), node.selectionSet, components),
-      ...described(field.description),
+      ...withDescription(field.description),
     };
   }
   const shape: JsonSchema = {
     type: "object",
-    ...described(type.description),
+    ...withDescription(type.description),
     properties,
     required: Object.keys(properties),
   };
-  return named(type.name, shape, components);
+  return toSchemaReference(type.name, shape, components);
 }
 
-/** The case-insensitive spelling is for what comes in: what goes out is canonical. */
-function outgoing(schema: JsonSchema): JsonSchema {
+/** Country codes are accepted in lower case too, but answers always have upper case. */
+function withAnswerPattern(schema: JsonSchema): JsonSchema {
   return schema["format"] === "country-code" ? { ...schema, pattern: "^[A-Z]{2}$" } : schema;
 }
 
-/** A type that is selected in two ways keeps its name for the first and stands in full elsewhere. */
-function named(name: string, shape: JsonSchema, components: SchemaComponents): JsonSchema {
+/**
+ * Returns a reference to the schema of the named type. If the type is selected with different fields
+ * elsewhere, the first selection keeps the name, and this schema is returned itself.
+ */
+function toSchemaReference(name: string, schema: JsonSchema, components: SchemaComponents): JsonSchema {
   const known = components.get(name);
-  if (known === undefined) components.set(name, shape);
-  else if (JSON.stringify(known) !== JSON.stringify(shape)) return shape;
+  if (known === undefined) components.set(name, schema);
+  else if (JSON.stringify(known) !== JSON.stringify(schema)) return schema;
   return { $ref: `#/components/schemas/${name}` };
 }
 
+/**
+ * Returns the fields of a selection. Throws if the selection has fragments, which `mesh/documents.ts` has
+ * replaced.
+ */
 export function getSelectedFields(selection: SelectionSetNode | undefined): FieldNode[] {
   return (selection?.selections ?? []).map((node) => {
     if (node.kind !== Kind.FIELD)
       throw new Error(
-        "A selection for REST has fields only: fragments are inlined before, and unions are not supported.",
+        "A selection for REST must have only fields: fragments are inlined before, and unions are not supported.",
       );
     return node;
   });
 }
 
-type Declared = GraphQLArgument | GraphQLInputField;
+type InputDeclaration = GraphQLArgument | GraphQLInputField;
 
-/** What an argument or input field takes, with the bounds declared for it in the graph. */
-export function toInputSchema(type: GraphQLInputType, declared?: Declared): JsonSchema {
+/**
+ * Returns the schema of an argument or input field, with the description, default and bounds that the graph
+ * declares.
+ */
+export function toInputSchema(type: GraphQLInputType, declared?: InputDeclaration): JsonSchema {
   if (isNonNullType(type)) return toInputSchema(type.ofType, declared);
   const extra = {
-    ...described(declared?.description),
+    ...withDescription(declared?.description),
     ...(declared?.defaultValue === undefined ? {} : { default: declared.defaultValue }),
   };
   if (isListType(type))
-    return { type: "array", items: toInputSchema(type.ofType), ...boundsOf(declared), ...extra };
-  if (!isInputObjectType(type)) return { ...leaf(type), ...boundsOf(declared), ...extra };
+    return { type: "array", items: toInputSchema(type.ofType), ...getBounds(declared), ...extra };
+  if (!isInputObjectType(type)) return { ...toLeafSchema(type), ...getBounds(declared), ...extra };
   const fields = Object.values(type.getFields());
   return {
     type: "object",
-    ...described(type.description),
+    ...withDescription(type.description),
     properties: Object.fromEntries(fields.map((field) => [field.name, toInputSchema(field.type, field)])),
     required: fields.filter(isRequiredInputField).map(({ name }) => name),
     additionalProperties: false,
   };
 }
 
-/** Bounds are declared once, as the zod schema that the graph itself checks with. */
-function boundsOf(declared: Declared | undefined): JsonSchema {
+/**
+ * Returns the bounds of an input as JSON Schema. The graph declares them as a zod schema, with which it also
+ * checks GraphQL requests.
+ */
+function getBounds(declared: InputDeclaration | undefined): JsonSchema {
   const schemas = declared?.extensions["@pothos/plugin-validation"] as { schemas?: z.ZodType[] } | undefined;
   return Object.assign(
     {},

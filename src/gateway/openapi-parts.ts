@@ -1,6 +1,6 @@
 /**
- * Parts of the OpenAPI document that are the same for all operations: security schemes, failures, rate
- * limits, and webhooks.
+ * Builds parts of the OpenAPI document: security schemes, and each operation's security, error codes and rate
+ * limits, and the webhooks.
  */
 import {
   oauthPaths,
@@ -24,11 +24,11 @@ export const openApiSecuritySchemes = {
     type: "http",
     scheme: "bearer",
     bearerFormat: "cpk_{live|test}_{id}_{secret}",
-    description: `An API key of an installation. Scopes: ${scopeList}`,
+    description: `An API key of an installation, sent as \`Authorization: Bearer {key}\`. Scopes: ${scopeList}`,
   },
   oauth: {
     type: "oauth2",
-    description: `An access token of the authorization server, which \`${authorizationServerMetadataPath}\` describes (RFC 8414): authorization code with PKCE S256. Tokens are bound to a key of the client: they are sent as \`Authorization: DPoP {token}\` beside a \`DPoP\` proof of ${tokenSigningAlgorithms.join(" or ")}, a new one for each request (RFC 9449).`,
+    description: `An access token of the authorization server. \`${authorizationServerMetadataPath}\` describes the server (RFC 8414). Clients use the authorization code flow with PKCE S256. A token is bound to a key of the client (RFC 9449): each request sends \`Authorization: DPoP {token}\` and a new \`DPoP\` proof, signed with ${tokenSigningAlgorithms.join(" or ")}.`,
     flows: {
       authorizationCode: {
         authorizationUrl: oauthPaths.authorization,
@@ -40,12 +40,14 @@ export const openApiSecuritySchemes = {
   },
 } as const;
 
+/** Returns the scope that callers of an operation need, or `none`. */
 export const getRequiredScopeName = (security: OperationSecurity): string =>
   security.kind === "anonymous" ? "none" : (security.scope ?? "none");
 
-/** One of them will do. */
+/** OpenAPI security requirements: either an API key or an OAuth access token. */
 export const apiKeyOrOAuth: readonly Requirement[] = [{ apiKey: [] }, { oauth: [] }];
 
+/** Returns the OpenAPI security requirements of an operation; a caller needs to fulfil one of them. */
 export function toOpenApiSecurity(security: OperationSecurity): readonly Requirement[] {
   if (security.kind === "anonymous") return [{}];
   const oauth = { oauth: security.scope === null ? [] : [security.scope] };
@@ -53,14 +55,14 @@ export function toOpenApiSecurity(security: OperationSecurity): readonly Require
 }
 
 /**
- * In the registry's order; statuses outside of the contract (405, 408, 431, 5xx) may come of anything and are
- * left out.
+ * Lists the error codes that an operation can answer with, in the order of the failure registry. Errors that
+ * every request can cause (405, 408, 431, 5xx) are left out.
  */
 export function listErrorCodes(operation: RestOperation): FailureCode[] {
   const codes = new Set<FailureCode>([
     "malformed_request",
     "unknown_parameter",
-    // Of a query that cannot be read, also where none is known.
+    // Also for operations without query parameters: a query that cannot be decoded has this code.
     "invalid_parameter",
     ...parameterCodes(operation),
     ...bodyCodes(operation),
@@ -131,20 +133,20 @@ function credentialCodes({ security }: RestOperation): FailureCode[] {
   ];
 }
 
-/** The part of the OpenAPI document that says how often an operation may be called. */
+/** One rate limit of an operation, as the OpenAPI document shows it. */
 interface OpenApiRateLimit {
   readonly bucket: string;
   readonly quota: number;
   readonly windowSeconds: number;
   readonly counts: "requests" | "failures";
-  /**
-   * Whose they are: a credential's, an installation's, an address's, or those of a path parameter by its
-   * name.
-   */
+  /** What requests are counted by: `credential`, `installation`, `address`, or the name of a path parameter. */
   readonly per: string;
 }
 
-/** As they are unless whoever runs the service has scaled them. */
+/**
+ * Returns an operation's rate limits with their default quotas. The setting that scales quotas is not
+ * included.
+ */
 export function describeRateLimits({
   security,
   method,
@@ -170,17 +172,18 @@ export function describeRateLimits({
   return [keyed, ...failures];
 }
 
-/** What is sent, as whoever knows the events describes it: the gateway does not. */
+/** One event type, as the OpenAPI document shows it. */
 interface EventDescription {
   readonly name: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
-  /** What it fixes of the envelope. */
+  /** JSON Schema with the values and types of the envelope that depend on the event type. */
   readonly fixed: JsonSchema;
 }
 
+/** The event types for which webhooks are sent, and the body that they share. */
 export interface WebhookEventsDescription {
-  /** The body of any event. */
+  /** JSON Schema of the body of all events. */
   readonly envelope: JsonSchema;
   readonly events: readonly EventDescription[];
 }
@@ -196,9 +199,10 @@ interface WebhookParts {
 const envelopeName = "WebhookEvent";
 export const webhookEventsTag = {
   name: "Events",
-  description: "What is sent to webhook endpoints.",
+  description: "The events that the service sends to webhook endpoints.",
 } as const;
 
+/** Builds the webhooks of the OpenAPI document with their headers and schemas. */
 export function toOpenApiWebhooks({ envelope, events }: WebhookEventsDescription): WebhookParts {
   const parameters = Object.fromEntries(headers.map(([key, name, schema]) => [key, toHeader(name, schema)]));
   return {
@@ -208,17 +212,24 @@ export function toOpenApiWebhooks({ envelope, events }: WebhookEventsDescription
   };
 }
 
-/** The first three are those of Standard Webhooks. */
+/** The headers of a webhook request. The first three are defined by Standard Webhooks. */
 const headers: readonly (readonly [string, string, JsonSchema])[] = [
   [
     "WebhookId",
     "webhook-id",
-    { type: "string", description: "The event's id: the same in every attempt and replay." },
+    {
+      type: "string",
+      description: "The id of the event. Every attempt and replay of the event has the same id.",
+    },
   ],
   [
     "WebhookTimestamp",
     "webhook-timestamp",
-    { type: "string", pattern: "^\\d+$", description: "When this attempt was made, in Unix seconds." },
+    {
+      type: "string",
+      pattern: "^\\d+$",
+      description: "The time of this attempt, in seconds since 1970 (Unix time).",
+    },
   ],
   [
     "WebhookSignature",
@@ -226,25 +237,38 @@ const headers: readonly (readonly [string, string, JsonSchema])[] = [
     {
       type: "string",
       description:
-        "`v1,` and the signature in base64; while a secret is replaced two, with a space between them.",
+        "`v1,` and the signature in base64. During the replacement of a secret there are two signatures, separated by a space.",
     },
   ],
-  ["WebhookEventType", "webhook-event-type", { type: "string", description: "The event's type." }],
-  ["WebhookDeliveryId", "webhook-delivery-id", { type: "string", description: "What is replayed by." }],
+  [
+    "WebhookEventType",
+    "webhook-event-type",
+    { type: "string", description: "The type of the event, for example `order.placed`." },
+  ],
+  [
+    "WebhookDeliveryId",
+    "webhook-delivery-id",
+    { type: "string", description: "The id of the delivery, with which the delivery can be replayed." },
+  ],
   [
     "WebhookInstallationId",
     "webhook-installation-id",
-    { type: "string", description: "The installation that is told." },
+    { type: "string", description: "The id of the installation that receives the event." },
   ],
   [
     "WebhookAttempt",
     "webhook-attempt",
-    { type: "integer", minimum: 1, maximum: 10, description: "Counts the attempts of the delivery." },
+    {
+      type: "integer",
+      minimum: 1,
+      maximum: 10,
+      description: "The number of this attempt of the delivery, beginning with 1.",
+    },
   ],
   [
     "WebhookReplay",
     "webhook-replay",
-    { type: "boolean", description: "Whether somebody had it sent once more." },
+    { type: "boolean", description: "True if the event is sent again because a replay was requested." },
   ],
 ];
 
@@ -268,8 +292,8 @@ function toOperation({ name, description, stability, fixed }: EventDescription):
       },
     },
     responses: {
-      "2XX": { description: "It has arrived." },
-      410: { description: "Nothing is wanted here any more: the endpoint is switched off." },
+      "2XX": { description: "The receiver accepted the event." },
+      410: { description: "The receiver wants no more events: the service disables the endpoint." },
     },
   };
 }

@@ -1,8 +1,11 @@
-/** The OpenAPI 3.1 document of the operations: made from what is enforced, so that the two cannot differ. */
+/**
+ * Builds the OpenAPI 3.1 document from the same operations that the gateway enforces, so the document is
+ * always correct.
+ */
 import { createRequire } from "node:module";
-import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { idempotencyHeaderPattern } from "#database/idempotency.ts";
 import type { RestOperation, RestParameter } from "./contract.ts";
+import { errorBodySchema, errorResponseReferences, errorResponses } from "./openapi-errors.ts";
 import {
   apiKeyOrOAuth,
   listErrorCodes,
@@ -16,52 +19,32 @@ import {
 } from "./openapi-parts.ts";
 import type { SchemaComponents, JsonSchema } from "./json-schemas.ts";
 
-/** Codes that only the graph gives. */
-const graphOnly = new Set<FailureCode>([
-  "role_not_allowed",
-  "resource_not_found",
-  "version_conflict",
-  "already_exists",
-  "still_in_use",
-  "invalid_state",
-  "checkout_amount_changed",
-]);
-
-/** A part of the document that is no schema. */
+/** A part of the OpenAPI document that is not a JSON Schema. */
 type Part = Readonly<Record<string, unknown>>;
 
-const statuses = [400, 401, 403, 404, 409, 429] as const;
-
-const meanings: Readonly<Record<(typeof statuses)[number], string>> = {
-  400: "The request does not match the public contract.",
-  401: "Authentication failed.",
-  403: "The key lacks the required authorization scope.",
-  404: "The public resource is not found.",
-  409: "Idempotency conflict or state conflict.",
-  429: "Rate limited. `retryAfterSeconds` says when to try again.",
-};
-
 const tagDescriptions: Readonly<Record<string, string>> = {
-  Catalog: "Published products: lists, search and product pages.",
-  "Hosted checkout": "Checkouts on the hosted page, each of one cart.",
-  "Storefront orders":
-    "What buyers have bought, what may still be canceled of it, and what may be sent back.",
-  "Storefront carts": "What buyers are about to buy: addresses, promotions, and the end of a cart.",
-  Webhooks: "Where an installation is told of what happens.",
-  Identity: "Whose credential this is, and whether its installation is ready.",
-  OAuth: "How clients get access tokens.",
+  Catalog: "Published products: lists, search and product details.",
+  "Hosted checkout":
+    "Checkout sessions. Each session lets a buyer check out one cart on a page that this service hosts.",
+  "Storefront orders": "Orders of buyers, their cancellation, and their returns and warranties.",
+  "Storefront carts": "Carts of buyers: their lines, addresses and promotions, and the end of a cart.",
+  Webhooks: "The webhook endpoints of an installation, and the events that they receive.",
+  Identity: "The owner of the credential, and whether its installation is ready for use.",
+  OAuth: "Information with which clients obtain access tokens.",
 };
 
 const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
 
+/** The content of the OpenAPI document. */
 export interface OpenApiInput {
   readonly operations: readonly RestOperation[];
   readonly components: SchemaComponents;
-  readonly sent: WebhookEventsDescription;
+  readonly webhookEvents: WebhookEventsDescription;
 }
 
-export function toOpenApi({ operations, components, sent }: OpenApiInput): Part {
-  const { webhooks, ...parts } = toOpenApiWebhooks(sent);
+/** Builds the document. Its URLs are relative; `withPublicUrl` completes them. */
+export function toOpenApi({ operations, components, webhookEvents }: OpenApiInput): Part {
+  const { webhooks, ...parts } = toOpenApiWebhooks(webhookEvents);
   const paths: Record<string, Record<string, Part>> = {};
   for (const operation of operations) {
     const path = (paths[operation.path] ??= {});
@@ -72,13 +55,16 @@ export function toOpenApi({ operations, components, sent }: OpenApiInput): Part 
     info: {
       title: "Commerce Gateway",
       version,
-      summary: "A commerce platform's public API.",
+      summary: "The public API of a commerce platform.",
       description:
-        'Success is `{data}` (lists: `{data, meta}`), an error `{error}`. Answers never leave out a documented field: what is not there is null. Clients ignore fields they do not know and take unknown enum values for "other". Operations marked `stable` change only by additions within v1; those marked `candidate` may change with 30 days\' notice.',
+        'A successful answer is `{data}`, for lists `{data, meta}`; an error is `{error}`. An answer has every documented field; a field without a value is null. Clients must ignore unknown fields and treat unknown enum values as "other". Operations marked `stable` change only by additions within v1. Operations marked `candidate` may change with 30 days\' notice.',
       license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
     },
     servers: [{ url: "/", description: "This service." }],
-    externalDocs: { description: "The reference to read, guides, and what every error means.", url: "/docs" },
+    externalDocs: {
+      description: "The API reference, guides, and an explanation of every error code.",
+      url: "/docs",
+    },
     tags: [
       ...[...new Set(operations.map(({ tag }) => tag))].map((name) => ({
         name,
@@ -103,13 +89,13 @@ export function toOpenApi({ operations, components, sent }: OpenApiInput): Part 
           : {}),
         ...(operations.some(({ versionField }) => versionField !== null) ? { ETag: etagHeader } : {}),
       },
-      responses: Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status)])),
+      responses: errorResponses,
       schemas: {
         ...Object.fromEntries(components),
         ...answerSchemas(operations),
         ...bodySchemas(operations),
         ...parts.schemas,
-        PublicErrorResponse: errorSchema,
+        PublicErrorResponse: errorBodySchema,
       },
     },
   };
@@ -127,7 +113,10 @@ function toOperation(operation: RestOperation): Part {
     "x-idempotency": operation.isIdempotent ? "required" : "none",
     "x-rate-limits": describeRateLimits(operation),
     "x-error-codes": listErrorCodes(operation),
-    externalDocs: { description: "With examples.", url: `/docs/operations/${operation.id}` },
+    externalDocs: {
+      description: "The reference of this operation, with examples.",
+      url: `/docs/operations/${operation.id}`,
+    },
     security: toOpenApiSecurity(operation.security),
     parameters: [
       ...operation.parameters.map(toParameter),
@@ -145,7 +134,7 @@ function toOperation(operation: RestOperation): Part {
         }),
     responses: {
       200: {
-        description: "Success.",
+        description: "The request succeeded.",
         headers: {
           "X-Request-Id": { $ref: "#/components/headers/RequestId" },
           "X-Api-Stability": { $ref: "#/components/headers/ApiStability" },
@@ -156,27 +145,31 @@ function toOperation(operation: RestOperation): Part {
         },
         content: { "application/json": { schema: answerReference(operation) } },
       },
-      ...Object.fromEntries(
-        statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
-      ),
+      ...errorResponseReferences,
     },
   };
 }
 
-function toParameter({ name, in: place, required, schema }: RestParameter): Part {
+function toParameter({ name, in: location, required, schema }: RestParameter): Part {
   const { description, ...rest } = schema;
-  return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: rest };
+  return {
+    name,
+    in: location,
+    required,
+    ...(description === undefined ? {} : { description }),
+    schema: rest,
+  };
 }
 
-const shared = "OperationResponse";
+const sharedSchemaName = "OperationResponse";
 
 /**
- * The operations that share one response schema say beside it what is in their `data`, so that generated
- * clients see its fields.
+ * Returns the schema of an operation's answer. An operation with the shared schema adds the schema of its own
+ * `data`, so that generated clients know the fields.
  */
 function answerReference({ response, answer }: RestOperation): Part {
   const reference = { $ref: `#/components/schemas/${response}` };
-  return response === shared
+  return response === sharedSchemaName
     ? { allOf: [reference, { required: ["data"], properties: { data: answer.properties?.["data"] } }] }
     : reference;
 }
@@ -185,7 +178,7 @@ function answerSchemas(operations: readonly RestOperation[]): Record<string, Jso
   return Object.fromEntries(
     operations.map(({ response, answer }) => [
       response,
-      response === shared
+      response === sharedSchemaName
         ? { type: "object", properties: { data: { type: "object" } }, required: ["data"] }
         : answer,
     ]),
@@ -203,114 +196,27 @@ const idempotencyKey: Part = {
   in: "header",
   required: true,
   description:
-    'Makes a change happen once, however often it is sent: 1 to 255 printable ASCII characters without blanks and `" \\ , ;`, kept for 7 days. In quotes it is the same key.',
+    'A key that makes retries safe: a second request with the same key and content changes nothing and gets the stored first answer. 1 to 255 printable ASCII characters without spaces and without `" \\ , ;`; stored for 7 days. The same key in quotation marks counts as the same key.',
   schema: { type: "string", pattern: idempotencyHeaderPattern },
 };
 
 const requestIdHeader: Part = {
-  description: "The request's id; name it when you ask for help.",
+  description: "The id of the request. Include it in questions to support.",
   schema: { type: "string", pattern: "^req_[0-9a-hjkmnp-tv-z]{26}$" },
 };
 const stabilityHeader: Part = {
-  description: "Whether the operation may still change.",
+  description:
+    "`stable`: the operation changes only by additions. `candidate`: it may change with 30 days' notice.",
   schema: { type: "string", enum: ["stable", "candidate"] },
 };
 
 const replayedHeader: Part = {
   description:
-    "Whether an earlier request with this Idempotency-Key had the effect; the body is that request's, byte for byte.",
+    "`true` if an earlier request with the same Idempotency-Key made the change. The body is then the stored answer to that request, byte for byte.",
   schema: { type: "string", enum: ["true", "false"] },
 };
 const etagHeader: Part = {
-  description: 'The version: `"v7"` is version 7. For information.',
+  description:
+    'The version of the object: `"v7"` is version 7. Requests do not need it; the service ignores `If-Match`.',
   schema: { type: "string", pattern: '^"v\\d+"$' },
-};
-
-function errorResponse(status: (typeof statuses)[number]): Part {
-  const codes = Object.entries(failureKinds).flatMap(([code, kind]) =>
-    kind.status === status && !graphOnly.has(code as FailureCode) ? [code] : [],
-  );
-  return {
-    description: `${meanings[status]} Codes: ${codes.map((code) => `\`${code}\``).join(", ")}.`,
-    headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } },
-    content: { "application/json": { schema: { $ref: "#/components/schemas/PublicErrorResponse" } } },
-  };
-}
-
-const nullableText: JsonSchema = { type: ["string", "null"] };
-
-const errorSchema: JsonSchema = {
-  type: "object",
-  description: "What went wrong. `code` is stable; `message` is for people and may change.",
-  required: ["error"],
-  properties: {
-    error: {
-      type: "object",
-      required: [
-        "code",
-        "message",
-        "requestId",
-        "retryable",
-        "retryAfterSeconds",
-        "details",
-        "conflict",
-        "docUrl",
-      ],
-      properties: {
-        code: {
-          type: "string",
-          description: "Stable, for programs. The codes of each status stand with it.",
-          examples: ["product_not_found"],
-        },
-        message: { type: "string", description: "English, for people." },
-        requestId: { type: "string", description: "The request's id." },
-        retryable: { type: "boolean", description: "Whether the same request may succeed later, unchanged." },
-        retryAfterSeconds: {
-          type: ["integer", "null"],
-          description: "How long to wait before trying again.",
-        },
-        details: {
-          type: "array",
-          maxItems: 20,
-          description: "Every fault of the first group (headers, query, body) that has one.",
-          items: {
-            type: "object",
-            required: ["in", "field", "code", "message", "allowed"],
-            properties: {
-              in: { type: "string", enum: ["path", "query", "header", "body", "limit"] },
-              field: {
-                type: "string",
-                description: "A parameter's name, or a JSON Pointer (RFC 6901) into the body.",
-              },
-              code: {
-                type: "string",
-                description: "The rule that is broken.",
-                examples: ["pattern_mismatch"],
-              },
-              message: { type: "string" },
-              allowed: {
-                type: ["array", "null"],
-                items: { type: "string" },
-                description: "What would be allowed, where that is short.",
-              },
-            },
-          },
-        },
-        conflict: {
-          type: ["object", "null"],
-          description: "For 409: what stands in the way.",
-          required: ["resource", "id", "currentStatus", "currentVersion", "reason", "data"],
-          properties: {
-            resource: { type: "string" },
-            id: nullableText,
-            currentStatus: nullableText,
-            currentVersion: { type: ["integer", "null"] },
-            reason: nullableText,
-            data: { type: "object" },
-          },
-        },
-        docUrl: { type: "string", format: "uri", description: "Where the code is explained." },
-      },
-    },
-  },
 };

@@ -1,4 +1,4 @@
-/** Mounts the REST operations: each gets its own short list of steps, chosen from the whole list at start. */
+/** Adds the routes of the REST operations. At start, each operation gets a list of the steps that apply to it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { anonymousViewer, credentialOwnerOf, isIntegrator, type Viewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
@@ -26,8 +26,8 @@ declare module "fastify" {
 }
 
 /**
- * The steps of a REST request, in order. A new policy is one line here. Steps that refuse a request for its
- * form come before it is executed or replayed, and none of them has an effect.
+ * The steps of a REST request, in order. The steps before `executeOperation` may refuse the request and
+ * change no data.
  */
 export const restSteps: readonly RestStep[] = [
   limitByAddress,
@@ -60,11 +60,11 @@ export function mountRestOperations(
 }
 
 function mountOperation(server: FastifyInstance, services: GatewayServices, operation: RestOperation): void {
-  const applying = restSteps
+  const operationSteps = restSteps
     .filter((step) => step.appliesTo(operation))
     .map((step) => ({ phase: step.phase, run: tracedStep(step.name, step.create(services, operation)) }));
   const inPhase = (phase: "headers" | "body"): RunStep[] =>
-    applying.filter((step) => step.phase === phase).map(({ run }) => run);
+    operationSteps.filter((step) => step.phase === phase).map(({ run }) => run);
   const beforeBody = inPhase("headers");
   const afterBody = inPhase("body");
   const headers = toFixedHeaders(operation);
@@ -80,7 +80,7 @@ function mountOperation(server: FastifyInstance, services: GatewayServices, oper
         reply,
         requestId: request.id,
         viewer: anonymousViewer,
-        refused: undefined,
+        refusedOwner: undefined,
         variables: {},
         idempotencyKey: undefined,
         result: undefined,
@@ -101,7 +101,10 @@ function mountOperation(server: FastifyInstance, services: GatewayServices, oper
   });
 }
 
-/** Those that may wait for something or have much to do. The others say by the error's code that it was them. */
+/**
+ * The names of steps that get a span of their own, because they may take long. Other steps are recognized by
+ * the error code of the answer.
+ */
 const tracedStepNames: ReadonlySet<string> = new Set(["identify", "validate", "execute"]);
 
 function tracedStep(name: string, run: RunStep): RunStep {
@@ -110,16 +113,19 @@ function tracedStep(name: string, run: RunStep): RunStep {
     : run;
 }
 
-/** What was asked without a credential is nobody's. */
+/**
+ * Adds the request to the request log of the caller's installation. Requests without a known credential
+ * belong to no installation and are not logged.
+ */
 function logAnsweredRequest(
-  { operation, request, reply, requestId, viewer, refused }: RestCall,
-  { noteRequest }: GatewayServices,
+  { operation, request, reply, requestId, viewer, refusedOwner }: RestCall,
+  { logRequest }: GatewayServices,
 ): void {
   const { statusCode: status } = reply;
-  const owner = isIntegrator(viewer) ? credentialOwnerOf(viewer) : status === 401 ? refused : undefined;
+  const owner = isIntegrator(viewer) ? credentialOwnerOf(viewer) : status === 401 ? refusedOwner : undefined;
   if (owner === undefined) return;
   const { method, failureCode: errorCode } = request;
-  noteRequest({
+  logRequest({
     ...owner,
     id: requestId,
     operation: operation.id,
@@ -130,7 +136,7 @@ function logAnsweredRequest(
   });
 }
 
-/** What the log says of who asks. */
+/** Returns the part of the caller's credential that log lines show. */
 function toLoggedCredential(viewer: Viewer): FastifyRequest["credential"] {
   if (viewer.kind === "api_key")
     return { installationId: viewer.installationId, keyPrefix: viewer.keyPrefix };
@@ -139,12 +145,15 @@ function toLoggedCredential(viewer: Viewer): FastifyRequest["credential"] {
 
 async function runAll(runs: readonly RunStep[], call: RestCall): Promise<void> {
   for (const run of runs) {
-    const waiting = run(call);
-    if (waiting !== undefined) await waiting;
+    const running = run(call);
+    if (running !== undefined) await running;
   }
 }
 
-/** A key changes even an anonymous answer: its limits are the key's then. */
+/**
+ * Returns the headers that all answers of an operation have. Anonymous operations vary by `Authorization`
+ * too, because the rate limit headers depend on the API key.
+ */
 function toFixedHeaders({ security, stability, languageField }: RestOperation): Record<string, string> {
   return {
     "x-api-stability": stability,
@@ -155,7 +164,7 @@ function toFixedHeaders({ security, stability, languageField }: RestOperation): 
 
 const routePath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-/** Runs the document of a REST operation for its caller. */
+/** Creates the function that runs the document of a REST operation for its caller. */
 export function createOperationExecutor(
   run: RunDocument,
   services: GraphServices,
@@ -164,7 +173,7 @@ export function createOperationExecutor(
   return (call, once) => {
     const { operation, viewer, requestId, request, variables } = call;
     const { id, document, languageField, security } = operation;
-    // Only an operation that says so in `Vary` may answer by Accept-Language.
+    // An operation reads Accept-Language only if its `Vary` header names it.
     const languages = languageField === null ? [] : parseAcceptLanguage(request.headers["accept-language"]);
     const caller = {
       viewer,
@@ -173,7 +182,7 @@ export function createOperationExecutor(
       operationId: id,
       client: addressKey(request.ip),
       once,
-      onOnce: once === null ? undefined : recorderOf(call),
+      onOnce: once === null ? undefined : keepRecordedAnswer(call),
     };
     const runOn = (source?: ReadSource): ReturnType<RunDocument> =>
       run(document, createContext(services, { ...caller, source }), { variables });
@@ -181,7 +190,7 @@ export function createOperationExecutor(
   };
 }
 
-const recorderOf =
+const keepRecordedAnswer =
   (call: RestCall): GraphContext["onOnce"] =>
   (once) => {
     call.recorded = once;

@@ -1,6 +1,6 @@
 /**
- * The REST API: the twenty operations of `schema/operations` with their policies, and the OpenAPI document
- * that describes them.
+ * The Fastify plugin of the REST API: the operations of `schema/operations`, and `/openapi.json`, which
+ * describes them.
  */
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import type { CredentialVerifier } from "#access/credentials.ts";
@@ -15,6 +15,7 @@ import type { ApiDescription } from "./api-description.ts";
 import { createOperationExecutor, mountRestOperations } from "./operations.ts";
 import { createReplicaFallback } from "./replica-fallback.ts";
 
+/** The options of `gatewayPlugin`. */
 export interface GatewayOptions {
   readonly api: ApiDescription;
   readonly run: RunDocument;
@@ -33,7 +34,7 @@ export const gatewayPlugin: FastifyPluginAsync<GatewayOptions> = async (
   const execute = createOperationExecutor(run, services, createReplicaFallback(services, { clock, log }));
   mountRestOperations(
     server,
-    { db, clock, publicUrl, limiter, credentials, noteRequest: requests.add, execute },
+    { db, clock, publicUrl, limiter, credentials, logRequest: requests.add, execute },
     api.operations,
   );
   mountDocument(server, JSON.stringify(withPublicUrl(api.document, publicUrl), null, 2));
@@ -52,15 +53,12 @@ function mountDocument(server: FastifyInstance, document: string): void {
 
 type Part = Readonly<Record<string, unknown>>;
 
-const own: ReadonlySet<string> = new Set(Object.values(oauthPaths));
+const oauthPathSet: ReadonlySet<string> = new Set(Object.values(oauthPaths));
 
-/**
- * Completes the addresses of the OpenAPI document, which names no host, with the public URL of this service
- * and its path.
- */
+/** Completes the relative URLs of an OpenAPI document with the public URL of this service. */
 export function withPublicUrl(document: Part, publicUrl: string): Part {
   const complete = (part: unknown, name = ""): unknown => {
-    if (typeof part === "string") return isAddress(part, name) ? publicUrl + part : part;
+    if (typeof part === "string") return isRelativeUrl(part, name) ? publicUrl + part : part;
     if (Array.isArray(part)) return part.map((item) => complete(item));
     if (typeof part !== "object" || part === null) return part;
     return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, complete(value, key)]));
@@ -68,6 +66,6 @@ export function withPublicUrl(document: Part, publicUrl: string): Part {
   return { ...(complete(document) as Part), servers: [{ url: publicUrl, description: "This service." }] };
 }
 
-const isAddress = (text: string, name: string): boolean =>
+const isRelativeUrl = (text: string, name: string): boolean =>
   (name === "url" && (text === "/docs" || text.startsWith("/docs/"))) ||
-  (name.endsWith("Url") && own.has(text));
+  (name.endsWith("Url") && oauthPathSet.has(text));

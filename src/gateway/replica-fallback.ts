@@ -12,8 +12,9 @@ import { getFailureOfError } from "#mesh/public-error.ts";
 type Result = Promise<ExecutionResult> | ExecutionResult;
 
 /** Runs a read against the source it is given: the replica, or the primary database if that is undefined. */
-export type RunPublicRead = (ask: (source: ReadSource | undefined) => Result) => Result;
+export type RunPublicRead = (read: (source: ReadSource | undefined) => Result) => Result;
 
+/** Options of the replica fallback. */
 export interface ReplicaFallbackOptions {
   readonly clock: Clock;
   readonly log: Log;
@@ -21,34 +22,44 @@ export interface ReplicaFallbackOptions {
   readonly pauseMs?: number;
 }
 
+/**
+ * Creates the function that runs public reads on the replica, or on the primary database while the replica
+ * fails.
+ */
 export function createReplicaFallback(
   { replica }: Pick<GraphServices, "replica">,
   { clock, log, pauseMs = 5_000 }: ReplicaFallbackOptions,
 ): RunPublicRead {
-  if (replica === undefined) return (ask) => ask(undefined);
+  if (replica === undefined) return (read) => read(undefined);
   let isAway = false;
   let nextTryAt = 0;
-  const note = (error: unknown): void => {
+  const noteState = (error: unknown): void => {
     if ((error !== undefined) === isAway) return;
     isAway = error !== undefined;
     if (isAway)
-      log.warn({ err: error }, "The replica does not answer: public reads go to the primary meanwhile.");
+      log.warn(
+        { err: error },
+        "The replica does not answer. Public reads go to the primary database until it answers again.",
+      );
     else log.info({}, "The replica answers again.");
   };
-  return async (ask) => {
-    // While the replica is away, one request per pause asks whether it is back.
+  return async (read) => {
+    // While the replica is away, one request per pause tries the replica again.
     const nowMs = clock.now().getTime();
-    // A next try further away than a pause was set before the clock was set back: it does not count.
-    if (isAway && nowMs < nextTryAt && nextTryAt - nowMs <= pauseMs) return ask(undefined);
+    // If the next try is further away than one pause, the clock was set back: the replica is then tried now.
+    if (isAway && nowMs < nextTryAt && nextTryAt - nowMs <= pauseMs) return read(undefined);
     nextTryAt = nowMs + pauseMs;
-    const result = await ask(replica.forPublicReads);
+    const result = await read(replica.forPublicReads);
     const error = findReplicaError(result);
-    note(error);
-    return error === undefined ? result : ask(undefined);
+    noteState(error);
+    return error === undefined ? result : read(undefined);
   };
 }
 
-/** What went wrong, where that is not the answer: a failure of the registry is one. */
+/**
+ * Returns the cause if the replica failed to answer. Failures of the registry except `internal_error` are
+ * valid answers, so they return undefined.
+ */
 function findReplicaError({ errors = [] }: ExecutionResult): unknown {
   const failure = errors
     .map((error) => getFailureOfError(error))

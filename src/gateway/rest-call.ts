@@ -1,6 +1,6 @@
 /**
- * One REST request on its way: what the steps know of it so far. A step passes on by returning and refuses by
- * throwing a Failure.
+ * The state of one REST request, which its steps read and complete. A step refuses the request by throwing a
+ * Failure.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ExecutionResult } from "graphql";
@@ -13,44 +13,55 @@ import type { CredentialOwner, Viewer } from "#access/viewer.ts";
 import type { RestOperation } from "./contract.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 
+/** The state of one REST request. */
 export interface RestCall {
   readonly operation: RestOperation;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly requestId: string;
   viewer: Viewer;
-  /** Whose credential was known and is refused all the same: revoked, expired, or suspended. */
-  refused: CredentialOwner | undefined;
+  /**
+   * The owner of a known credential that was refused because it is revoked, expired or suspended; otherwise
+   * undefined.
+   */
+  refusedOwner: CredentialOwner | undefined;
   variables: Record<string, unknown>;
-  /** Of an operation that may happen once only. */
+  /** The idempotency key of the request; undefined if the operation takes none. */
   idempotencyKey: string | undefined;
   result: ExecutionResult | undefined;
-  /** What is sent byte for byte, where it was recorded. */
+  /** The stored answer of a request with an idempotency key. Its body is sent unchanged, byte for byte. */
   recorded: Once | undefined;
 }
 
-/** What the gateway needs of the service. It knows neither the graph's types nor the rules of commerce. */
+/**
+ * The services that the steps of REST requests use. The gateway knows neither the graph's types nor the rules
+ * of commerce.
+ */
 export interface GatewayServices {
   readonly db: Database;
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly limiter: RateLimiter;
-  /** What verifies what callers show. */
+  /** Verifies the credentials of callers. */
   readonly credentials: CredentialVerifier;
-  /** Takes what became of a request with a credential, at once and without fail. */
-  readonly noteRequest: (request: LoggedRequest) => void;
-  /** Runs the call's document through Mesh: once for its key if `once` is given. */
+  /** Adds an answered request to the request log. Returns at once and never throws. */
+  readonly logRequest: (request: LoggedRequest) => void;
+  /**
+   * Runs the operation's document through Mesh. If `once` is not null, the document runs once for its
+   * idempotency key.
+   */
   readonly execute: (
     call: RestCall,
     once: OnceRequest<ExecutionResult> | null,
   ) => Promise<ExecutionResult> | ExecutionResult;
 }
 
+/** One step of a REST request, for example validation. */
 export interface RestStep {
   readonly name: string;
-  /** `headers` steps run before the body is read, so that who is refused costs no reading. */
+  /** `headers` steps run before the body is read, so that the body of a refused request is not read. */
   readonly phase: "headers" | "body";
-  /** Decided once, at start. */
+  /** Whether the operation has this step; called once for each operation, at start. */
   readonly appliesTo: (operation: RestOperation) => boolean;
   readonly create: (
     services: GatewayServices,

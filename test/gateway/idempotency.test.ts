@@ -110,7 +110,7 @@ describe("the Idempotency-Key header", () => {
     const cartId = await openedCart();
     const answer = await send(pathOf(cartId, "address"), { address }, { key });
     const message =
-      'Idempotency-Key has 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon.';
+      'Idempotency-Key must have 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon.';
     expectError(answer, {
       status: 400,
       code: "idempotency_key_invalid",
@@ -140,7 +140,7 @@ describe("the Idempotency-Key header", () => {
           in: "header",
           field: "Idempotency-Key",
           code: "duplicate",
-          message: "Idempotency-Key stands in a request once.",
+          message: "Idempotency-Key must be sent only once.",
         },
       ],
       baseUrl: world().app.publicUrl,

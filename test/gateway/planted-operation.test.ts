@@ -41,7 +41,7 @@ describe("an operation with a scope and a body", () => {
         publicUrl,
         limiter: createMemoryLimiter(1),
         credentials: world.app.credentials,
-        noteRequest: () => undefined,
+        logRequest: () => undefined,
         execute: (call) => {
           executed.push(call.variables);
           return {

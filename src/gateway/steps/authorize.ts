@@ -1,7 +1,8 @@
 /**
- * The steps before the body is read: they verify the API key or the access token of a caller, count the
- * request against its rate limit, and require the operation's scope. A DPoP proof is good once and leaves a
- * row, so a caller that will be refused anyway is refused before its proof is stored.
+ * The steps before the body is read. They verify the caller's API key or access token, count the request
+ * against its rate limit, and require the operation's scope. Every used DPoP proof is stored, because it is
+ * valid only once. A caller that is refused for another reason is therefore refused before its proof is
+ * stored.
  */
 import type { FastifyRequest } from "fastify";
 import { isUseRecorded, ownerOfRefusedApiKey, recordApiKeyUse } from "#access/keys/verify-keys.ts";
@@ -30,54 +31,61 @@ import { type AdmitViewer, recordGrantUse } from "#access/oauth/access-tokens.ts
 import type { RestOperation } from "#gateway/contract.ts";
 import { type Counted, refuseUsedUp, takeOne } from "#http/rate-limiter.ts";
 
+/**
+ * Verifies the credential of the caller and sets `call.viewer`. Operations that require no credential do not
+ * have this step.
+ */
 export const identifyCaller: RestStep = {
   name: "identify",
   phase: "headers",
   appliesTo: ({ security }) => security.kind !== "anonymous",
   create: (services, operation) => {
-    const place = challengeOptions(operation.security, services.publicUrl);
+    const challenge = challengeOptions(operation.security, services.publicUrl);
     const admission = createViewerAdmission(services, operation);
-    const isKeyTaken = place.schemes.includes("bearer");
-    const door: Authentication<RestCall, IntegratorViewer> = {
-      ...place,
+    const acceptsApiKey = challenge.schemes.includes("bearer");
+    const authentication: Authentication<RestCall, IntegratorViewer> = {
+      ...challenge,
       limiter: services.limiter,
       verify: async (authorization, call) => {
-        if (authorization.scheme === "bearer" && !isKeyTaken)
-          throw fail("oauth_token_invalid", { message: "Only an access token will do here." });
+        if (authorization.scheme === "bearer" && !acceptsApiKey)
+          throw fail("oauth_token_invalid", { message: "This operation requires an OAuth access token." });
         try {
           return await verifyIntegrator(call.request, authorization, {
             credentials: services.credentials,
             admit: admission(call),
           });
         } catch (error) {
-          call.refused ??= ownerOfRefusedApiKey(error);
+          call.refusedOwner ??= ownerOfRefusedApiKey(error);
           throw error;
         }
       },
     };
     return async (call) => {
-      const viewer = await authenticate(call.request, call, door);
+      const viewer = await authenticate(call.request, call, authentication);
       call.viewer = viewer;
       if (isCredentialUseRecorded(viewer, services)) return;
-      // After the answer: a read is not kept waiting for this, and losing it costs nothing.
+      // The use is recorded after the answer, so that the caller does not wait. An error here is ignored.
       call.reply.raw.once("finish", () => void recordCredentialUse(viewer, services).catch(() => undefined));
     };
   },
 };
 
-/** Who has no token yet is told where clients begin. */
+/**
+ * Returns the options of the 401 challenge. The hint tells clients without a token where to find the
+ * authorization server.
+ */
 function challengeOptions({ kind }: OperationSecurity, publicUrl: string): ChallengeOptions {
   if (kind !== "oauth") return { publicUrl, schemes: ["bearer", "dpop"] };
   return {
     publicUrl,
     schemes: ["dpop"],
-    hint: `How to get an access token: ${publicUrl}${authorizationServerMetadataPath}.`,
+    hint: `${publicUrl}${authorizationServerMetadataPath} describes how to get an access token.`,
   };
 }
 
 /**
- * An app that a merchant has let in shows an API key, or an access token with the proof that it holds the
- * token's key.
+ * Verifies the credential of an app: an API key, or an access token with a DPoP proof for the token's key.
+ * Throws a failure if the credential is not valid, or if `admit` refuses its owner.
  */
 export async function verifyIntegrator(
   request: FastifyRequest,
@@ -88,9 +96,9 @@ export async function verifyIntegrator(
   }: Pick<GatewayServices, "credentials"> & { readonly admit: AdmitViewer<IntegratorViewer> },
 ): Promise<IntegratorViewer> {
   if (scheme === "bearer") {
-    if (jwt.test(token))
+    if (jwtPattern.test(token))
       throw fail("oauth_token_invalid", {
-        message: "Access tokens are bound to a key: they come as `DPoP`, with a proof.",
+        message: "An access token must be sent as `Authorization: DPoP` together with a DPoP proof.",
       });
     const viewer = await credentials.apiKey(token);
     await admit(viewer);
@@ -101,9 +109,12 @@ export async function verifyIntegrator(
   return credentials.accessToken({ token, proofs: headerLines(request, "dpop"), method, path }, admit);
 }
 
-const jwt = /^[\w-]+\.[\w-]*\.[\w-]*$/;
+const jwtPattern = /^[\w-]+\.[\w-]*\.[\w-]*$/;
 
-/** Asked before anything waits for the answer's end: almost always it is. */
+/**
+ * Whether the use of the credential is already recorded for this period. In most requests it is, so nothing
+ * has to run after the answer.
+ */
 function isCredentialUseRecorded(
   viewer: IntegratorViewer,
   { db, clock }: Pick<GatewayServices, "db" | "clock">,
@@ -121,9 +132,9 @@ function recordCredentialUse(
 }
 
 /**
- * What stands between a credential that holds and its use. A token's proof leaves a row (it is good once), so
- * whoever will not be served anyway is refused before that: the rows that an app can make are as many as the
- * requests that its limits allow.
+ * Creates the check that runs after a credential was verified and before its DPoP proof is stored. It refuses
+ * suspended owners and used up rate limits, so the number of proofs that an app can store is bounded by its
+ * rate limit.
  */
 export function createViewerAdmission(
   { limiter }: Pick<GatewayServices, "limiter">,
@@ -133,7 +144,7 @@ export function createViewerAdmission(
   const mayBeSuspended = security.kind !== "anonymous" && security.whileSuspended;
   return (call) => async (viewer) => {
     if (viewer.suspended !== null && !mayBeSuspended) {
-      call.refused = credentialOwnerOf(viewer);
+      call.refusedOwner = credentialOwnerOf(viewer);
       throw fail(viewer.suspended);
     }
     if (viewer.kind === "oauth")
@@ -142,8 +153,8 @@ export function createViewerAdmission(
 }
 
 /**
- * Reads and changes each have a bucket for each credential; what has a bucket of its own is counted by
- * installation.
+ * Returns the rate limit counter of a request. Reads and writes are counted separately for each credential.
+ * An operation with its own rate limit is counted for each installation.
  */
 export function getRateLimitCounter(
   viewer: IntegratorViewer,
@@ -154,8 +165,8 @@ export function getRateLimitCounter(
 }
 
 /**
- * Anonymous operations are limited by the caller's address; who sends a valid credential all the same is
- * counted by that.
+ * Counts requests to anonymous operations by the caller's address. A caller that sends a valid credential is
+ * counted by the credential instead.
  */
 export const limitByAddress: RestStep = {
   name: "limit by address",
@@ -176,7 +187,10 @@ export const limitByAddress: RestStep = {
   },
 };
 
-/** Wrong credentials are ignored where none are needed, and those of who is suspended; used up ones are not. */
+/**
+ * Reads the optional credential of an anonymous operation. An invalid credential, or one of a suspended
+ * owner, is ignored. A used up rate limit of the credential is not ignored.
+ */
 async function readOptionalViewer(
   call: RestCall,
   verifier: Parameters<typeof verifyIntegrator>[2],
@@ -193,7 +207,7 @@ async function readOptionalViewer(
   }
 }
 
-/** Callers with a credential are limited by the key or the grant, or by their installation (`countedAs`). */
+/** Counts requests of callers with a credential, as `getRateLimitCounter` decides. */
 export const limitByCredential: RestStep = {
   name: "limit by key",
   phase: "headers",
@@ -205,8 +219,8 @@ export const limitByCredential: RestStep = {
 };
 
 /**
- * Refuses a credential without the operation's scope before the body is read, so that an unscoped key learns
- * nothing of the schema.
+ * Refuses a credential without the operation's scope before the body is read, so that such a caller receives
+ * no validation errors, which describe the body.
  */
 export const requireOperationScope: RestStep = {
   name: "require scope",

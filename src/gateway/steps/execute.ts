@@ -1,7 +1,7 @@
 /**
- * The steps after validation: they limit guessing, run the operation's document through Mesh, and send its
- * result in the contract's envelope. An idempotent operation brings its key and says how its answer is
- * recorded; the plugin `mesh/plugins/idempotency.ts` does the rest.
+ * The steps after validation. They limit guessing, run the operation's document through Mesh, and send its
+ * result. For an operation with an idempotency key, this file provides the key and renders the answer to
+ * store; `mesh/plugins/idempotency.ts` runs the operation once.
  */
 import type { ExecutionResult } from "graphql";
 import { credentialIdOf, isIntegrator } from "#access/viewer.ts";
@@ -12,21 +12,25 @@ import type { FailedAttemptsLimit, RestOperation } from "#gateway/contract.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 import { limitFailure } from "#http/rate-limiter.ts";
 
+/** Runs the operation's document through Mesh. Throws the failure of the first error in its result. */
 export const executeOperation: RestStep = {
   name: "execute",
   phase: "body",
   appliesTo: () => true,
   create: (services, operation) => async (call) => {
-    call.result = await services.execute(call, operation.isIdempotent ? onceOf(operation, call) : null);
+    call.result = await services.execute(
+      call,
+      operation.isIdempotent ? createOnceRequest(operation, call) : null,
+    );
     const [error] = call.result.errors ?? [];
     if (error !== undefined) throw await countFailure(getFailureOfError(error), call, services);
   },
 };
 
-function onceOf(operation: RestOperation, call: RestCall): OnceRequest<ExecutionResult> {
+function createOnceRequest(operation: RestOperation, call: RestCall): OnceRequest<ExecutionResult> {
   const { body, ...path } = call.variables;
   return {
-    claim: { ...ownKey(call), fingerprint: fingerprintOf({ operationId: operation.id, path, body }) },
+    claim: { ...getKeyAndOwner(call), fingerprint: fingerprintOf({ operationId: operation.id, path, body }) },
     record: (result) => ({
       status: 200,
       contentType: "application/json; charset=utf-8",
@@ -35,13 +39,19 @@ function onceOf(operation: RestOperation, call: RestCall): OnceRequest<Execution
   };
 }
 
-/** A key belongs to the installation, so that a retry survives the rotation of its API key or token. */
-function ownKey({ viewer, idempotencyKey }: RestCall): { ownerId: string; key: string } {
+/**
+ * Returns the idempotency key and the installation that owns the key. The owner is not the credential, so a
+ * retry with a rotated API key or a new token finds the stored answer.
+ */
+function getKeyAndOwner({ viewer, idempotencyKey }: RestCall): { ownerId: string; key: string } {
   if (!isIntegrator(viewer) || idempotencyKey === undefined) throw fail("idempotency_key_required");
   return { ownerId: viewer.installationId, key: idempotencyKey };
 }
 
-/** Sends the result of the document in the contract's envelope. A null on the way to `data` is the operation's 404. */
+/**
+ * Sends the result of the document as `{data}` or `{data, meta}`. If `data` or an object around it is null,
+ * the answer is the operation's 404.
+ */
 export const sendAnswer: RestStep = {
   name: "answer",
   phase: "body",
@@ -70,7 +80,10 @@ export const sendAnswer: RestStep = {
   },
 };
 
-/** The body of a 200. Throws the failure that the result means: its first error, or the operation's 404. */
+/**
+ * Renders the body of a 200 answer. Throws the failure of the result's first error, or the operation's 404 if
+ * `data` is null.
+ */
 function renderAnswer(
   { envelope, notFound }: RestOperation,
   result: ExecutionResult | undefined,
@@ -91,9 +104,10 @@ function field(value: unknown, name: string): unknown {
 }
 
 /**
- * Guessing has an end. Failures of the kinds named are counted by what they were tried on and by credential,
- * outside of any transaction; used up, the next attempt is refused before it is made, and one that fails
- * beside others at once learns no more than that.
+ * Limits guessing, for example of promotion codes. Failures with the codes of the operation's limit are
+ * counted by the object that the request names and by credential, outside of transactions. When a counter is
+ * used up, this step refuses further attempts. Attempts that run at the same time and exceed the limit get
+ * the same refusal, so their answers do not show which guess was right.
  */
 export const limitFailedAttempts: RestStep = {
   name: "limit failures",
@@ -110,7 +124,10 @@ export const limitFailedAttempts: RestStep = {
   },
 };
 
-/** Counts a failure where it is of a kind that is; gives what is answered. */
+/**
+ * Counts the error if its code is limited. Returns the error to answer with: the given error, or
+ * `rate_limited`.
+ */
 async function countFailure(error: unknown, call: RestCall, { limiter }: GatewayServices): Promise<unknown> {
   const { failureLimit } = call.operation;
   if (failureLimit === null || !(error instanceof Failure) || !isCounted(error.code, failureLimit))
@@ -136,22 +153,25 @@ function countersOf(
   ];
 }
 
-/** Reads the Idempotency-Key, before the body is: without one nothing that changes something may start. */
 const headerName = "Idempotency-Key";
 
+/**
+ * Reads the Idempotency-Key header before the body is read. Refuses a request without a key or with a
+ * malformed key.
+ */
 export const requireIdempotencyKey: RestStep = {
   name: "require idempotency key",
   phase: "headers",
   appliesTo: ({ isIdempotent }) => isIdempotent,
   create: () => (call) => {
-    // Node joins two lines to `a, b`, which would be a key of its own.
+    // Node joins two headers of this name to `a, b`, which would be a different key. So the raw headers are read.
     const { rawHeaders } = call.request.raw;
     const lines = rawHeaders.filter(
       (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === headerName.toLowerCase(),
     );
     const [line, second] = lines;
     if (line === undefined) {
-      const message = `${headerName} is required: a new one for each change, the same one for each retry of it.`;
+      const message = `${headerName} is required. Use a new key for each change and the same key for each retry of the change.`;
       throw fail("idempotency_key_required", { message, details: [headerDetail("required", message)] });
     }
     const key = second === undefined ? parseIdempotencyKey(line) : undefined;
@@ -160,9 +180,9 @@ export const requireIdempotencyKey: RestStep = {
         second === undefined
           ? [
               "pattern_mismatch",
-              'has 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon',
+              'must have 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon',
             ]
-          : ["duplicate", "stands in a request once"];
+          : ["duplicate", "must be sent only once"];
       const message = `${headerName} ${rule}.`;
       throw fail("idempotency_key_invalid", { message, details: [headerDetail(code, message)] });
     }

@@ -1,6 +1,7 @@
 /**
- * Checks path, query and body against the JSON Schemas that the OpenAPI document shows (Ajv), and makes the
- * document's variables of them. A failure names the field, the rule and what is allowed.
+ * Checks path, query and body with Ajv against the JSON Schemas of the OpenAPI document, and converts them to
+ * the variables of the operation's document. A failure names the field, the broken rule and the allowed
+ * values.
  */
 import { getNamedType, type GraphQLInputType, isScalarType } from "graphql";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
@@ -10,6 +11,7 @@ import type { RestCall, RestStep } from "#gateway/rest-call.ts";
 import type { RestOperation, RestParameter } from "#gateway/contract.ts";
 import type { JsonSchema } from "#gateway/json-schemas.ts";
 
+/** Validates path, query and body. Throws one failure with all faults of the first invalid part. */
 export const validateRequest: RestStep = {
   name: "validate",
   phase: "body",
@@ -29,7 +31,7 @@ export const validateRequest: RestStep = {
   },
 };
 
-/** An id that cannot be one is simply not there. */
+/** Returns a path parameter. A value with control characters cannot be an id, so it is answered as not found. */
 function pathValue({ request }: RestCall, name: string, { notFound }: RestOperation): string {
   const value = (request.params as Record<string, string>)[name] ?? "";
   if (!isCleanText(value)) throw fail(notFound);
@@ -50,18 +52,21 @@ function queryReader({ parameters }: RestOperation): (call: RestCall) => void {
   const readers = new Map(known.map((parameter) => [parameter.name, valueReader(parameter)]));
   return (call) => {
     const { values, faults } = parseQuery(call.request.raw.url ?? "");
-    // Without a prototype: there a parameter named __proto__ is one that is not known.
+    // The object has no prototype, so that a parameter named __proto__ is refused as unknown.
     const variables = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of values) variables[name] = readers.get(name)?.(text) ?? text;
-    // One fault for each parameter: what could not be read is not also missing.
+    // A parameter that could not be decoded is not also reported as missing.
     const unread = new Set(faults.map(({ detail }) => detail.field));
     const all = [...faults, ...check(variables).filter(({ detail }) => !unread.has(detail.field))];
-    if (all.length > 0) throw failureOf(all);
+    if (all.length > 0) throw combineFaults(all);
     Object.assign(call.variables, variables);
   };
 }
 
-/** A query is text: integers are decimal digits and nothing else, and scalars normalise what people type. */
+/**
+ * Creates the function that converts a query parameter. An integer must be decimal digits; a scalar
+ * normalizes its text.
+ */
 function valueReader({ schema, type }: RestParameter): (text: string) => unknown {
   if (schema.type === "integer") return (text) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
   const normalize = normalizerOf(type);
@@ -83,14 +88,14 @@ function readBody(call: RestCall, check: ((body: unknown) => Fault[]) | undefine
       raw.headers["transfer-encoding"] !== undefined || Number(raw.headers["content-length"] ?? 0) > 0;
     if (hasBody)
       throw fail("unexpected_body", {
-        details: [bodyDetail("body_not_allowed", "This operation takes no body.")],
+        details: [bodyDetail("body_not_allowed", "The request must not have a body.")],
       });
     return;
   }
   if (body === undefined)
-    throw fail("missing_body", { details: [bodyDetail("required", "This operation needs a JSON body.")] });
+    throw fail("missing_body", { details: [bodyDetail("required", "The request must have a JSON body.")] });
   const faults = check(body);
-  if (faults.length > 0) throw failureOf(faults);
+  if (faults.length > 0) throw combineFaults(faults);
   call.variables["body"] = body;
 }
 
@@ -113,27 +118,28 @@ ajv.addFormat("locale", (text) => parseLocale(text) !== undefined);
 ajv.addFormat("date-time", (text) => !Number.isNaN(Date.parse(text)));
 ajv.addFormat("uri", (text) => URL.canParse(text));
 
-type Place = { readonly in: "query" | "body" };
+/** The part of the request that a schema describes. */
+type RequestPart = { readonly in: "query" | "body" };
 
-function compileSchema(schema: JsonSchema, place: Place): (value: unknown) => Fault[] {
+function compileSchema(schema: JsonSchema, part: RequestPart): (value: unknown) => Fault[] {
   const check = ajv.compile(schema);
   return (value) => {
     const faults = check(value)
       ? []
-      : withoutEchoes((check.errors ?? []).map((error) => toFault(error, place)));
-    return place.in === "body" ? [...faults, ...uncleanTexts(value, "")] : faults;
+      : keepFirstFaults((check.errors ?? []).map((error) => toFault(error, part)));
+    return part.in === "body" ? [...faults, ...uncleanTexts(value, "")] : faults;
   };
 }
 
-/** The whole group's faults in one answer; the first of them names it. */
-function failureOf(faults: readonly Fault[]): Failure {
+/** Combines all faults in one failure. The first fault determines the code and the message. */
+function combineFaults(faults: readonly Fault[]): Failure {
   const [first] = faults;
   if (first === undefined) return fail("malformed_request");
   return fail(first.failure, { message: first.detail.message, details: faults.map(({ detail }) => detail) });
 }
 
-/** Several rules of one field that all say the same thing are one fault. */
-function withoutEchoes(faults: readonly Fault[]): Fault[] {
+/** Keeps the first fault of each field. */
+function keepFirstFaults(faults: readonly Fault[]): Fault[] {
   const seen = new Set<string>();
   return faults.filter(({ detail: { field } }) => {
     const isNew = !seen.has(field);
@@ -142,7 +148,8 @@ function withoutEchoes(faults: readonly Fault[]): Fault[] {
   });
 }
 
-const rules: Readonly<Record<string, string>> = {
+/** The code of a fault by the JSON Schema keyword that is broken. */
+const ruleCodes: Readonly<Record<string, string>> = {
   type: "wrong_type",
   enum: "not_allowed",
   const: "not_allowed",
@@ -161,46 +168,35 @@ const rules: Readonly<Record<string, string>> = {
   uniqueItems: "duplicate",
 };
 
-function toFault(error: ErrorObject, place: Place): Fault {
-  const isQuery = place.in === "query";
-  if (error.keyword === "required") return missing(error, isQuery);
-  if (error.keyword === "additionalProperties") return unknown(error, isQuery);
+function toFault(error: ErrorObject, part: RequestPart): Fault {
+  const isQuery = part.in === "query";
+  if (error.keyword === "required" || error.keyword === "additionalProperties")
+    return toNameFault(error, isQuery);
   const field = isQuery ? error.instancePath.slice(1) : error.instancePath;
-  const code = rules[error.keyword] ?? "invalid";
+  const code = ruleCodes[error.keyword] ?? "invalid";
   const allowed =
     error.keyword === "enum" && Array.isArray(error.schema) && error.schema.length <= 20
       ? error.schema.map(String)
       : null;
   return {
     failure: failureFor(error, isQuery),
-    detail: { in: place.in, field, code, message: `${field} ${wording(error)}.`, allowed },
+    detail: { in: part.in, field, code, message: `${field} ${describeRule(error)}.`, allowed },
   };
 }
 
-function missing({ params, instancePath }: ErrorObject, isQuery: boolean): Fault {
-  const name = String(params["missingProperty"]);
+/** The fault of a missing or an unknown field. */
+function toNameFault({ keyword, params, instancePath }: ErrorObject, isQuery: boolean): Fault {
+  const isMissing = keyword === "required";
+  const name = String(params[isMissing ? "missingProperty" : "additionalProperty"]).slice(0, nameLengthMax);
   const field = isQuery ? name : `${instancePath}/${pointerStep(name)}`;
+  const [code, rule] = isMissing ? ["required", "is required"] : ["unknown", "is unknown"];
   return {
-    failure: isQuery ? "missing_parameter" : "missing_field",
-    detail: { in: isQuery ? "query" : "body", field, code: "required", message: `${field} is required.` },
+    failure: `${isMissing ? "missing" : "unknown"}_${isQuery ? "parameter" : "field"}`,
+    detail: { in: isQuery ? "query" : "body", field, code, message: `${field} ${rule}.` },
   };
 }
 
-function unknown({ params, instancePath }: ErrorObject, isQuery: boolean): Fault {
-  const name = String(params["additionalProperty"]).slice(0, 100);
-  const field = isQuery ? name : `${instancePath}/${pointerStep(name)}`;
-  return {
-    failure: isQuery ? "unknown_parameter" : "unknown_field",
-    detail: {
-      in: isQuery ? "query" : "body",
-      field,
-      code: "unknown",
-      message: `${field} is not known here.`,
-    },
-  };
-}
-
-/** A malformed locale or market has a code of its own, whichever of its rules it breaks. */
+/** Returns the failure code of a broken rule. All broken rules of a locale or a country have the same code. */
 function failureFor({ parentSchema }: ErrorObject, isQuery: boolean): FailureCode {
   const format: unknown = parentSchema?.["format"];
   if (format === "locale") return "invalid_locale";
@@ -208,18 +204,18 @@ function failureFor({ parentSchema }: ErrorObject, isQuery: boolean): FailureCod
   return isQuery ? "invalid_parameter" : "invalid_field";
 }
 
-function wording({ keyword, message, parentSchema, schema }: ErrorObject): string {
+function describeRule({ keyword, message, parentSchema, schema }: ErrorObject): string {
   if (parentSchema?.["format"] === "locale") return "must be a BCP 47 language tag of at most 35 characters";
   if (parentSchema?.["format"] === "country-code") return "must be an ISO 3166-1 alpha-2 country code";
   if (keyword === "enum" && Array.isArray(schema)) return `must be one of ${schema.map(String).join(", ")}`;
   if (keyword === "type" && parentSchema?.type === "integer") return "must be an integer in decimal digits";
-  return message ?? "breaks its rule";
+  return message ?? "is not valid";
 }
 
 function uncleanTexts(value: unknown, path: string): Fault[] {
   if (typeof value === "string") return uncleanText(value, path);
   if (typeof value !== "object" || value === null) return [];
-  // A name stands in what holds it: it is no step that a pointer could show.
+  // A name with control characters is reported at the object that has it, not in the pointer.
   return Object.entries(value).flatMap(([key, item]) =>
     uncleanText(key, path).concat(uncleanTexts(item, `${path}/${pointerStep(key)}`)),
   );
@@ -233,16 +229,13 @@ function uncleanText(text: string, field: string): Fault[] {
 
 const pointerStep = (text: string): string => text.replaceAll("~", "~0").replaceAll("/", "~1");
 
-/**
- * Takes a query string apart (application/x-www-form-urlencoded): every name once, decoded, clean. What is
- * wrong is told by name.
- */
+/** The decoded parameters of a query string by name, and the faults of malformed or repeated parameters. */
 interface Query {
   readonly values: ReadonlyMap<string, string>;
   readonly faults: readonly Fault[];
 }
 
-const shownNameLengthMax = 100;
+const nameLengthMax = 100;
 const parametersMax = 100;
 
 function parseQuery(url: string): Query {
@@ -254,7 +247,7 @@ function parseQuery(url: string): Query {
     .slice(at + 1)
     .split("&")
     .filter((pair) => pair !== "");
-  if (pairs.length > parametersMax) throw tooMany();
+  if (pairs.length > parametersMax) throw tooManyParameters();
   for (const pair of pairs) {
     const equals = pair.indexOf("=");
     const raw = equals === -1 ? pair : pair.slice(0, equals);
@@ -267,16 +260,16 @@ function parseQuery(url: string): Query {
   return { values, faults };
 }
 
-/** Looking at each of thousands would keep everybody else waiting. */
-function tooMany(): Failure {
-  const message = `The query may have ${parametersMax} parameters at most.`;
+/** More parameters than any operation has are refused without reading each of them. */
+function tooManyParameters(): Failure {
+  const message = `The query must have at most ${parametersMax} parameters.`;
   return failAt("invalid_parameter", { in: "query", field: "", code: "too_many", message });
 }
 
 const queryRules = {
   invalid_encoding: "is not valid percent-encoded UTF-8.",
   control_character: "has a control character.",
-  duplicate: "stands there more than once.",
+  duplicate: "must be given only once.",
 };
 
 function brokenRule(
@@ -289,9 +282,9 @@ function brokenRule(
   return values.has(name) ? "duplicate" : undefined;
 }
 
-/** A name that cannot be decoded is shown as it was sent. */
+/** Creates the fault of a query parameter. A name that cannot be decoded is shown as the client sent it. */
 function fault(name: string, code: keyof typeof queryRules): Fault {
-  const field = name.slice(0, shownNameLengthMax);
+  const field = name.slice(0, nameLengthMax);
   return {
     failure: "invalid_parameter",
     detail: { in: "query", field, code, message: `${field} ${queryRules[code]}` },

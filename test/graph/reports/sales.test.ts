@@ -244,7 +244,7 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
     });
     const [error] = (await ask('from: "2026-02-30", to: "2026-03-01"')) as unknown[];
     expect(error).toMatchObject({
-      message: "Date: YYYY-MM-DD, a day that there is.",
+      message: "Date: YYYY-MM-DD; the day must exist in the calendar.",
       extensions: { code: "invalid_field" },
     });
   });
