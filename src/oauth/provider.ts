@@ -262,7 +262,7 @@ function refusalMessage(
 ): string {
   if (status >= 500) return "Something went wrong on our side. Go back to the app and try again.";
   if (oidc.route === "resume") return "This sign-in has ended. Go back to the app and start again.";
-  return `The app sent a request that can’t be answered (${error}${description === undefined ? "" : `: ${description}`}). Tell whoever makes the app.`;
+  return `The app sent a request that can’t be processed (${error}${description === undefined ? "" : `: ${description}`}). Report this message to the publisher of the app.`;
 }
 
 /**
