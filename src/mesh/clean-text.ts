@@ -1,10 +1,16 @@
-/** Refuses NUL, other control characters and lone surrogates, both in a document's texts and in its variables. */
+/**
+ * Refuses GraphQL requests with control characters (also NUL) or lone surrogates in the texts of the document
+ * or of its variables.
+ */
 import { type DocumentNode, Kind, visit } from "graphql";
 import { fail } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
 import type { ExecutionPolicyArgs } from "./run.ts";
 
-/** Throws 400 `invalid_field` for the first text that is not clean, with a JSON Pointer into the request. */
+/**
+ * Throws 400 `invalid_field` for the first text with such a character, with a JSON Pointer to the text in the
+ * request.
+ */
 export function requireCleanTexts({
   document,
   variableValues,
@@ -18,7 +24,7 @@ export function requireCleanTexts({
   });
 }
 
-/** Yoga keeps the documents that it has parsed, so each is looked at once. */
+/** The result for each document. Yoga caches parsed documents, so each document is checked once. */
 const cleanDocuments = new WeakMap<DocumentNode, boolean>();
 
 function uncleanLiteral(document: DocumentNode): string | undefined {
@@ -42,7 +48,7 @@ function uncleanValue(value: unknown, path: string): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value)) return uncleanItem(value, path);
   for (const [key, item] of Object.entries(value)) {
-    // An unclean name is reported at the object that has it: a pointer with the name would repeat it.
+    // A pointer with an unclean name would repeat the name, so the pointer of its object is returned.
     if (!isCleanText(key)) return path;
     const found = uncleanValue(item, `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
     if (found !== undefined) return found;
@@ -50,7 +56,10 @@ function uncleanValue(value: unknown, path: string): string | undefined {
   return undefined;
 }
 
-/** Lists are long: a path is made only for an item that is not clean, or that holds others. */
+/**
+ * Checks a list. Lists may be long, so a path is created only for an item that is unclean or contains other
+ * values.
+ */
 function uncleanItem(items: readonly unknown[], path: string): string | undefined {
   for (let index = 0; index < items.length; index += 1) {
     const item = items[index];

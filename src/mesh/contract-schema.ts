@@ -1,8 +1,8 @@
 /**
- * The graph in the spelling of the REST contract: enum values in lower snake case (`in_stock` instead of
- * `IN_STOCK`), and scalars that need no conversion as plain strings. The service's own documents are compiled
- * on this schema with graphql-jit, once each, so the spelling costs nothing per request. Leaves are sent as
- * the resolvers give them: types and tests hold them to the contract.
+ * Creates the contract schema: the graph with enum values in lower snake case (`in_stock` instead of
+ * `IN_STOCK`), as REST and events show them, and with plain strings for scalars that need no conversion. The
+ * documents of this service are compiled on this schema with graphql-jit, once each. Compiled documents send
+ * scalars and enums as resolvers return them, without a check; types and tests ensure that they are valid.
  */
 import { MapperKind, mapSchema } from "@graphql-tools/utils";
 import {
@@ -35,14 +35,14 @@ import {
 import { compileQuery, isCompiledQuery } from "graphql-jit";
 
 /**
- * An enum with a value that is no GraphQL name keeps its upper-case names. No REST document selects such an
- * enum.
+ * If a stored value of an enum does not match this pattern, the enum keeps its upper-case names. No REST
+ * document selects such an enum.
  */
 const enumName = /^[_a-z][_a-z0-9]*$/;
 
 const contractSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
 
-/** The contract's schema of a graph. Made once for each graph. */
+/** Returns the contract schema of a graph. It is created once for each graph. */
 export function getContractSchema(graph: GraphQLSchema): GraphQLSchema {
   let schema = contractSchemas.get(graph);
   if (schema === undefined) contractSchemas.set(graph, (schema = lowerCaseEnums(graph, "plain")));
@@ -50,8 +50,8 @@ export function getContractSchema(graph: GraphQLSchema): GraphQLSchema {
 }
 
 /**
- * `leaves: "declared"` keeps the scalar types, for executors that serialize leaves; `"plain"` is for compiled
- * documents.
+ * Copies a schema with enum values in lower case. `leaves: "declared"` keeps the scalar types, for executors
+ * that serialize scalars; `"plain"` replaces them by strings, for compiled documents.
  */
 export function lowerCaseEnums(schema: GraphQLSchema, leaves: "plain" | "declared"): GraphQLSchema {
   const lowered = mapSchema(schema, {
@@ -71,9 +71,9 @@ export function lowerCaseEnums(schema: GraphQLSchema, leaves: "plain" | "declare
 }
 
 /**
- * A compiled document calls `serialize` for each value of a custom scalar and allocates for each call; a
- * plain string costs nothing. The declared scalar is kept in the field's extensions for the OpenAPI
- * document.
+ * Replaces a scalar type whose values need no conversion by String. A compiled document would call
+ * `serialize` and allocate memory for each value of a custom scalar. The declared scalar is kept in the
+ * field's extensions for the OpenAPI document.
  */
 function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, "type" | "extensions">>(
   field: Field,
@@ -83,7 +83,7 @@ function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, 
   return { ...field, type: withLeaf(field.type, GraphQLString), extensions: { ...field.extensions, scalar } };
 }
 
-/** The type of a field of the contract schema, with the scalar that the graph declares. */
+/** Returns the type of a field of the contract schema with the scalar that the graph declares. */
 export function getDeclaredType({
   type,
   extensions,
@@ -97,7 +97,10 @@ function withLeaf(type: GraphQLOutputType, leaf: GraphQLScalarType): GraphQLOutp
   return isListType(type) ? new GraphQLList(withLeaf(type.ofType, leaf)) : leaf;
 }
 
-/** mapSchema writes enum defaults as upper-case names: this puts the values back. */
+/**
+ * Restores the default values of arguments and input fields, because mapSchema writes enum defaults in upper
+ * case.
+ */
 function restoreDefaults(from: GraphQLSchema, to: GraphQLSchema): void {
   for (const [name, type] of Object.entries(from.getTypeMap())) {
     const twin = to.getType(name);
@@ -110,15 +113,15 @@ function restoreDefaults(from: GraphQLSchema, to: GraphQLSchema): void {
   }
 }
 
-type Defaulted = GraphQLArgument | GraphQLInputField;
+type WithDefault = GraphQLArgument | GraphQLInputField;
 
-function restoreEach(from: readonly Defaulted[], to: readonly Defaulted[]): void {
+function restoreEach(from: readonly WithDefault[], to: readonly WithDefault[]): void {
   for (const twin of to) twin.defaultValue = from.find(({ name }) => name === twin.name)?.defaultValue;
 }
 
 /**
- * The document with its enum literals as the contract schema spells them. Arguments of directives keep their
- * spelling.
+ * Returns the document with its enum values in lower case, as the contract schema has them. Arguments of
+ * directives are not changed.
  */
 export function withContractEnums(contractSchema: GraphQLSchema, document: DocumentNode): DocumentNode {
   const types = new TypeInfo(contractSchema);
@@ -137,10 +140,7 @@ export function withContractEnums(contractSchema: GraphQLSchema, document: Docum
   );
 }
 
-/**
- * Compiles the service's own documents with graphql-jit, once each, on the contract schema. Leaves are sent
- * as the resolvers give them: types and tests hold them to the contract.
- */
+/** The variables of a GraphQL document, by name. */
 export type QueryVariables = Readonly<Record<string, unknown>>;
 
 type CompiledQuery = (
@@ -153,27 +153,27 @@ const names = new WeakMap<DocumentNode, string>();
 const compiled = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, CompiledQuery>>();
 
 /**
- * Marks a document as one that this service wrote: it is compiled and answers in the contract's spelling.
- * Documents that clients send are never marked, because compiling costs memory and turns names of the
- * document into code.
+ * Marks a document as a part of this service. Marked documents are compiled and run on the contract schema.
+ * Documents that clients send are never marked, because compiling needs memory and turns names in the
+ * document into program code.
  */
 export function markServiceDocument(document: DocumentNode, name: string): DocumentNode {
   names.set(document, name);
   return document;
 }
 
-/** Whether this service wrote the document. */
+/** Whether the document is a part of this service, and not sent by a client. */
 export const isServiceDocument = (document: DocumentNode): boolean => names.has(document);
 
 /**
- * The compiled form of an own document. Throws, with the document's name, if the document does not fit the
- * schema.
+ * Returns the compiled query of a service document. Throws an error with the document's name if the document
+ * does not fit the schema.
  */
 export function getCompiledQuery(schema: GraphQLSchema, document: DocumentNode): CompiledQuery {
-  let ofSchema = compiled.get(schema);
-  if (ofSchema === undefined) compiled.set(schema, (ofSchema = new WeakMap()));
-  let query = ofSchema.get(document);
-  if (query === undefined) ofSchema.set(document, (query = compile(schema, document)));
+  let queries = compiled.get(schema);
+  if (queries === undefined) compiled.set(schema, (queries = new WeakMap()));
+  let query = queries.get(document);
+  if (query === undefined) queries.set(document, (query = compile(schema, document)));
   return query;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Loads the documents of `.meshrc.yaml`. Operations and events share selections as fragments; the compiler
- * and the OpenAPI document read fields alone, so loading a document replaces each spread by the fields of its
+ * Loads the documents of `.meshrc.yaml`. Operations and events share selections as fragments. The compiler
+ * and the OpenAPI document support only fields, so each fragment spread is replaced by the fields of its
  * fragment.
  */
 import { basename } from "node:path";
@@ -22,19 +22,19 @@ import { getCompiledQuery, markServiceDocument, withContractEnums } from "./cont
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** The fields of a fragment take the place of its spread, so that answers keep the order of the documents. */
+/** Replaces each fragment spread of a document by the fields of its fragment, in the same position. */
 export function inlineFragments(document: DocumentNode, fragments: Fragments): DocumentNode {
   const definitions = document.definitions.flatMap((definition): DefinitionNode[] => {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) return [];
     if (definition.kind !== Kind.OPERATION_DEFINITION) return [definition];
     const operation = definition.name?.value ?? "An operation without a name";
-    const place = { operation, around: [], fragments };
-    return [{ ...definition, selectionSet: inlineSet(definition.selectionSet, place) }];
+    const scope = { operation, around: [], fragments };
+    return [{ ...definition, selectionSet: inlineSet(definition.selectionSet, scope) }];
   });
   return { ...document, definitions };
 }
 
-/** Throws where two documents define a fragment of the same name. */
+/** Collects the fragments of all documents by name. Throws if two fragments have the same name. */
 export function collectFragments(documents: readonly DocumentNode[]): Fragments {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of documents.flatMap(({ definitions }) => definitions)) {
@@ -46,92 +46,104 @@ export function collectFragments(documents: readonly DocumentNode[]): Fragments 
   return fragments;
 }
 
-/** Where a selection is written. */
-interface Place {
+/** The operation and the fragments that contain a selection. */
+interface SelectionScope {
   readonly operation: string;
-  /** The fragments that the selection is in, outermost first; empty where the operation itself writes it. */
+  /**
+   * The names of the fragments around the selection, outermost first; empty if the selection is directly in
+   * the operation.
+   */
   readonly around: readonly string[];
   readonly fragments: Fragments;
 }
 
-interface Selected {
+interface ScopedSelection {
   readonly node: FieldNode | InlineFragmentNode;
-  readonly place: Place;
+  readonly scope: SelectionScope;
 }
 
-function inlineSet(set: SelectionSetNode, place: Place): SelectionSetNode {
-  const selected = set.selections.flatMap((selection) => inlineSelection(selection, place));
+function inlineSet(set: SelectionSetNode, scope: SelectionScope): SelectionSetNode {
+  const selected = set.selections.flatMap((selection) => inlineSelection(selection, scope));
   refuseRepeats(selected);
   return { ...set, selections: selected.map(({ node }) => node) };
 }
 
-/** Fields are copied: the compiler writes on their nodes, so two selections must not share one. */
-function inlineSelection(node: SelectionNode, place: Place): readonly Selected[] {
+/** Copies each field, because the compiler writes to field nodes and two selections must not share a node. */
+function inlineSelection(node: SelectionNode, scope: SelectionScope): readonly ScopedSelection[] {
   if (node.kind === Kind.FRAGMENT_SPREAD) {
-    const { name, selectionSet } = fragmentOf(node, place);
-    const inside = { ...place, around: [...place.around, name.value] };
+    const { name, selectionSet } = findFragment(node, scope);
+    const inside = { ...scope, around: [...scope.around, name.value] };
     return selectionSet.selections.flatMap((selection) => inlineSelection(selection, inside));
   }
-  if (node.selectionSet === undefined) return [{ node: { ...node }, place }];
-  return [{ node: { ...node, selectionSet: inlineSet(node.selectionSet, place) }, place }];
+  if (node.selectionSet === undefined) return [{ node: { ...node }, scope }];
+  return [{ node: { ...node, selectionSet: inlineSet(node.selectionSet, scope) }, scope }];
 }
 
-function fragmentOf(spread: FragmentSpreadNode, place: Place): FragmentDefinitionNode {
+function findFragment(spread: FragmentSpreadNode, scope: SelectionScope): FragmentDefinitionNode {
   const name = spread.name.value;
-  const fragment = place.fragments.get(name);
-  if (fragment === undefined) throw faultAt(place, `there is no fragment ${name}.`);
-  if (spread.directives?.length) throw faultAt(place, `directives on the spread of ${name} would be lost.`);
-  if (place.around.includes(name)) {
-    const circle = [...place.around.slice(place.around.indexOf(name)), name];
-    throw faultAt(place, `${name} contains itself: ${circle.join(" > ")}.`);
+  const fragment = scope.fragments.get(name);
+  if (fragment === undefined) throw errorAt(scope, `there is no fragment ${name}.`);
+  if (spread.directives?.length) throw errorAt(scope, `directives on the spread of ${name} would be lost.`);
+  if (scope.around.includes(name)) {
+    const circle = [...scope.around.slice(scope.around.indexOf(name)), name];
+    throw errorAt(scope, `${name} contains itself: ${circle.join(" > ")}.`);
   }
   return fragment;
 }
 
-/** GraphQL would merge two fields of one name, and the OpenAPI document would describe the second alone. */
-function refuseRepeats(selected: readonly Selected[]): void {
-  const first = new Map<string, Place>();
-  for (const { node, place } of selected) {
+/**
+ * Refuses two fields with the same name. GraphQL would merge them, but the OpenAPI document would describe
+ * only the second.
+ */
+function refuseRepeats(selected: readonly ScopedSelection[]): void {
+  const first = new Map<string, SelectionScope>();
+  for (const { node, scope } of selected) {
     if (node.kind !== Kind.FIELD) continue;
     const name = (node.alias ?? node.name).value;
     const other = first.get(name);
     if (other !== undefined) {
-      const writers = `${writerOf(other)} and by ${writerOf(place)}`;
-      throw new Error(`${place.operation}: ${name} is selected twice, by ${writers}.`);
+      const writers = `${describeScope(other)} and by ${describeScope(scope)}`;
+      throw new Error(`${scope.operation}: ${name} is selected twice, by ${writers}.`);
     }
-    first.set(name, place);
+    first.set(name, scope);
   }
 }
 
-function writerOf({ around }: Place): string {
+function describeScope({ around }: SelectionScope): string {
   const innermost = around.at(-1);
   return innermost === undefined ? "the operation itself" : `the fragment ${innermost}`;
 }
 
-function faultAt({ operation, around }: Place, message: string): Error {
+function errorAt({ operation, around }: SelectionScope, message: string): Error {
   const innermost = around.at(-1);
   const where = innermost === undefined ? operation : `${operation}, in the fragment ${innermost}`;
   return new Error(`${where}: ${message}`);
 }
 
 /**
- * The documents of `.meshrc.yaml`, ready to run: REST operations (with `@rest`), and for each kind of event
- * subject the document that reads what an event shows. Fragments are inlined, and enum values are spelled as
- * the contract does.
+ * The documents of `.meshrc.yaml`, ready to run: the REST operations (with `@rest`), and a document for each
+ * kind of event subject, which reads the object that an event shows. Fragments are inlined, and enum values
+ * are in lower case.
  */
 export interface MeshDocuments {
   readonly operations: readonly DocumentNode[];
-  /** By the kind of subject, for example `cart`: the name of the document's one operation. */
+  /**
+   * The documents of events by the kind of subject, for example `cart`, which is the name of the document's
+   * operation.
+   */
   readonly events: ReadonlyMap<string, DocumentNode>;
 }
 
 interface LoadedDocument {
   readonly document: DocumentNode;
-  /** The path of its file. */
+  /** The path of the document's file. */
   readonly location: string;
 }
 
-/** Throws, with the file's name, if a document does not fit the schema. */
+/**
+ * Inlines, validates and compiles the loaded documents. Throws an error with the file's name if a document
+ * does not fit the schema.
+ */
 export function readDocuments(
   contractSchema: GraphQLSchema,
   loaded: readonly LoadedDocument[],
@@ -150,7 +162,7 @@ export function readDocuments(
     );
     const [fault] = validate(contractSchema, document);
     if (fault !== undefined) throw new Error(`${basename(location)}: ${fault.message}`);
-    // Compiled now, so that a document that does not compile stops the start.
+    // The document is compiled at start, so that the service does not start if the compiler fails.
     getCompiledQuery(contractSchema, document);
     if (isRestOperation(definition)) operations.push(document);
     else events.set(definition.name?.value ?? "", document);

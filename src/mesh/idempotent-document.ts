@@ -1,6 +1,6 @@
 /**
- * Reads the idempotency key of a GraphQL document, digests what is asked with it, and runs what its mutations
- * prepare before the transaction.
+ * Reads the idempotency key of a GraphQL document, computes the fingerprint of the request, and prepares
+ * mutations before their transaction begins.
  */
 import {
   type DocumentNode,
@@ -25,8 +25,9 @@ import type { ExecutionPolicyArgs } from "./run.ts";
 import { getContractSchema, isServiceDocument } from "./contract-schema.ts";
 
 /**
- * The key of the document's one mutation; undefined if it has none. Throws 400 `idempotency_key_invalid` if
- * the key is malformed, or if the document has more than one root field.
+ * Returns the idempotency key of the document's mutation; undefined if it has none. Throws 400
+ * `idempotency_key_invalid` if the key is malformed, or if a document with a key has more than one root
+ * field.
  */
 export function readIdempotencyKey({
   document,
@@ -40,19 +41,22 @@ export function readIdempotencyKey({
   const text = fields.map((field) => keyArgument(field, values)).find((key) => key !== undefined);
   if (text === undefined) return undefined;
   if (fields.length > 1)
-    throw refusal("single_field", "A document with an idempotencyKey has exactly one root field.");
+    throw keyFailure(
+      "single_field",
+      '"idempotencyKey" is allowed only in a document with exactly one root field.',
+    );
   const key = parseIdempotencyKey(text);
   if (key === undefined)
-    throw refusal(
+    throw keyFailure(
       "pattern_mismatch",
-      'idempotencyKey has 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon.',
+      '"idempotencyKey" must have 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon.',
     );
   return key;
 }
 
 /**
- * SHA-256 over the operation that runs, its variables and the buyer it is for: an answer for one buyer is
- * never replayed to another.
+ * Computes the SHA-256 digest of the operation, its variables and the buyer reference. A request with the
+ * same key and another digest is refused, so the answer for one buyer is never replayed to another buyer.
  */
 export function fingerprintDocument({
   document,
@@ -65,17 +69,20 @@ export function fingerprintDocument({
   const variables = Object.fromEntries(
     names.flatMap((name) => (variableValues?.[name] === undefined ? [] : [[name, variableValues[name]]])),
   );
-  const chosen = separateOperations(document)[operation?.name?.value ?? ""] ?? document;
+  const operationDocument = separateOperations(document)[operation?.name?.value ?? ""] ?? document;
   const { buyerReference } = contextValue;
   return fingerprintOf({
-    document: print(chosen),
+    document: print(operationDocument),
     operationName: operation?.name?.value ?? null,
     variables,
     buyerReference,
   });
 }
 
-/** The root fields of an operation, fragments included, without `__typename` and introspection. */
+/**
+ * Returns the root fields of an operation, including those of fragments, without `__typename` and
+ * introspection.
+ */
 export function getRootFields(selectionSet: SelectionSetNode, document: DocumentNode): FieldNode[] {
   return selectionSet.selections.flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return selection.name.value.startsWith("__") ? [] : [selection];
@@ -88,10 +95,10 @@ export function getRootFields(selectionSet: SelectionSetNode, document: Document
   });
 }
 
-const refusal = (code: string, message: string): Failure =>
+const keyFailure = (code: string, message: string): Failure =>
   failAt("idempotency_key_invalid", { in: "body", field: `/${idempotencyKeyArgument}`, code, message });
 
-/** Texts that variables have when they are not sent: the key may be one of them. */
+/** Returns the default texts of variables by name. The key may be the default of a variable. */
 function defaultTexts({ variableDefinitions = [] }: OperationDefinitionNode): Record<string, string> {
   return Object.fromEntries(
     variableDefinitions.flatMap(({ variable, defaultValue }) =>
@@ -103,8 +110,8 @@ function defaultTexts({ variableDefinitions = [] }: OperationDefinitionNode): Re
 function keyArgument(field: FieldNode, variables: Readonly<Record<string, unknown>>): string | undefined {
   const value = field.arguments?.find(({ name }) => name.value === idempotencyKeyArgument)?.value;
   if (value?.kind === Kind.STRING) return value.value;
-  const given = value?.kind === Kind.VARIABLE ? variables[value.name.value] : undefined;
-  return typeof given === "string" ? given : undefined;
+  const text = value?.kind === Kind.VARIABLE ? variables[value.name.value] : undefined;
+  return typeof text === "string" ? text : undefined;
 }
 
 type Mutation = readonly [node: FieldNode, field: GraphQLField<unknown, unknown>];
@@ -112,20 +119,20 @@ type Mutation = readonly [node: FieldNode, field: GraphQLField<unknown, unknown>
 const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
 
 /**
- * Runs what a mutation needs from outside the database before its transaction begins: DNS for a webhook URL,
- * the hash of a password. A mutation declares it on its field (`MutationPreparation` in `graph/mutation.ts`).
- * Returns what was prepared, or undefined if the mutation prepares nothing.
+ * Runs the preparations of a document's mutations before the transaction begins, for example DNS lookups for
+ * a webhook URL (`MutationPreparation` in `graph/mutation.ts`). Returns the prepared value, or undefined if
+ * the mutation prepares nothing.
  */
 export async function prepareMutations(args: ExecutionPolicyArgs): Promise<unknown> {
   const schema = isServiceDocument(args.document) ? getContractSchema(args.schema) : args.schema;
-  const prepared = preparedMutations(schema, args);
+  const prepared = findMutationsToPrepare(schema, args);
   if (prepared.length === 0) return undefined;
   const { viewer, services } = args.contextValue;
-  // Only callers who may execute the mutation make this service ask the network.
+  // Only callers that may execute the mutation can cause network requests.
   if (!isIntegrator(viewer) && !staffCallers.includes(getCallerKind(viewer))) return undefined;
   const { variableDefinitions = [] } = getOperationAST(args.document, args.operationName) ?? {};
   const { coerced } = getVariableValues(schema, variableDefinitions, args.variableValues ?? {});
-  // Variables that do not fit are refused by the executor, with GraphQL's own errors.
+  // The executor refuses invalid variables with the errors of graphql-js.
   if (coerced === undefined) return undefined;
   let last: unknown;
   for (const [node, field] of prepared)
@@ -133,8 +140,8 @@ export async function prepareMutations(args: ExecutionPolicyArgs): Promise<unkno
   return last;
 }
 
-/** The root fields of the document that have something to prepare; found once for each document. */
-function preparedMutations(
+/** Finds the mutations of the document that have a preparation. The result is cached for each document. */
+function findMutationsToPrepare(
   schema: GraphQLSchema,
   { document, operationName }: ExecutionPolicyArgs,
 ): readonly Mutation[] {

@@ -1,7 +1,7 @@
 /**
- * Opens GraphQL Mesh as `.meshrc.yaml` says. Mesh's own code reads the file (`processConfig`, which the
- * `mesh` command calls too) and assembles sources, transforms, definitions, plugins and documents. The
- * command line package itself is not loaded: it would take a second and 80 MB more at every start.
+ * Opens GraphQL Mesh with the configuration of `.meshrc.yaml`. Mesh's function `processConfig`, which the
+ * `mesh` command calls too, reads the file and loads sources, transforms, definitions, plugins and documents.
+ * The command line package is not loaded, because it would need another second and 80 MB at every start.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,27 +16,28 @@ import { getContractSchema } from "./contract-schema.ts";
 import { type MeshDocuments, readDocuments } from "./documents.ts";
 import { createRunDocument, type RunDocument } from "./run.ts";
 
+/** An opened GraphQL Mesh. */
 export interface Mesh extends MeshDocuments {
-  /** The graph that all sources make together, as `/graphql` serves it. */
+  /** The graph of all sources, as `/graphql` serves it. */
   readonly schema: GraphQLSchema;
-  /** The same graph as REST and events spell it. */
+  /** The same graph with enum values in lower case, as REST and events show them. */
   readonly contractSchema: GraphQLSchema;
   readonly run: RunDocument;
-  /** For a GraphQL server in front of `run`: what the plugins do before and after an execution. */
+  /** The plugins' hooks before and after an execution, for a GraphQL server that executes through `run`. */
   readonly serverPlugins: readonly Plugin[];
   close(): void;
 }
 
 const projectFolder = fileURLToPath(new URL("../../", import.meta.url));
 
-/** `dir` has the `.meshrc.yaml`; its relative paths are relative to `dir`. */
+/** Opens the Mesh of the `.meshrc.yaml` in the folder `dir`. Paths in the file are relative to `dir`. */
 export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
   const config = await readConfiguration(dir);
   const plugins = [...(config.additionalEnvelopPlugins ?? [])] as Plugin[];
-  // Mesh adds this plugin last when there are documents: it would run a document by its hash, without
-  // validation.
+  // If there are documents, Mesh adds a plugin at the end that runs a document by its hash without validation.
+  // This plugin is removed.
   if (config.documents.length > 0 && plugins.pop()?.onParams === undefined)
-    throw new Error("Mesh's plugin for persisted documents is not where it was.");
+    throw new Error("Mesh's plugin for persisted documents is not the last plugin, so it cannot be removed.");
   const mesh = await getMesh({ ...config, additionalEnvelopPlugins: plugins });
   const contractSchema = getContractSchema(mesh.schema);
   const documents = config.documents.map(({ document, location = "" }) => ({
@@ -56,12 +57,12 @@ export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
 function readConfiguration(dir: string): ReturnType<typeof processConfig> {
   const path = join(dir, ".meshrc.yaml");
   const text = withEnvironment(readFileSync(path, "utf8"));
-  // Definitions of other sources are read anew at each start; Mesh would look for built ones in production.
+  // Definitions of other sources are read at each start. By default, Mesh would expect built ones in production.
   const store = new MeshStore(dir, new InMemoryStoreStorageAdapter(), { readonly: false, validate: false });
   return processConfig(loadYaml(path, text, new DefaultLogger()), { dir, store, importFn: importFrom(dir) });
 }
 
-/** `${NAME}` and `${NAME:default}` are environment variables, as in Mesh's command line. */
+/** Replaces `${NAME}` and `${NAME:default}` by environment variables, as Mesh's command line does. */
 const withEnvironment = (text: string): string =>
   text.replaceAll(
     /\$\{(?<name>[^}:]*)(?::(?<fallback>[^}]*))?\}/g,
@@ -70,7 +71,10 @@ const withEnvironment = (text: string): string =>
 
 type ImportFn = NonNullable<NonNullable<Parameters<typeof processConfig>[1]>["importFn"]>;
 
-/** A relative name is a file of the configuration's folder; any other name is a package. */
+/**
+ * Imports a module that the configuration names. A relative name is a file in the configuration's folder; any
+ * other name is a package.
+ */
 const importFrom =
   (dir: string): ImportFn =>
   async <Module>(name: string): Promise<Module> => {
@@ -81,9 +85,8 @@ const importFrom =
   };
 
 /**
- * The part of a Mesh plugin that a GraphQL server needs when it executes through `run`: parsing, validation,
- * and its hooks on requests and results. The hooks around an execution are left out, because Mesh calls them
- * inside `run`.
+ * Returns the hooks of a Mesh plugin that a GraphQL server needs if it executes through `run`: the hooks of
+ * parsing, validation, requests and results. The hooks of executions are left out, because `run` calls them.
  */
 function serverPlugin(plugin: Plugin): Plugin {
   const {

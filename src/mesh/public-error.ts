@@ -1,21 +1,22 @@
 /**
- * GraphQL errors that carry a failure of the registry, and the translation of every other error into one:
- * messages of graphql-js become failures that name the field and the rule, and what the registry does not
- * know is masked as `internal_error`.
+ * Converts every error of an execution to a failure of the registry (`foundation/failure.ts`), and failures
+ * to GraphQL errors. Messages of graphql-js become failures that name the field and the rule. Unknown errors
+ * become `internal_error`.
  */
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from "graphql";
 import { orUnavailable } from "#database/database-errors.ts";
 import { fail, Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
 
-/** Where an error body takes its request id and its links from. */
+/** The request id and the base URL of the links in an error body. */
 export interface ErrorBodyContext {
   readonly requestId: string;
   readonly publicUrl: string;
 }
 
 /**
- * Has no `originalError`: Mesh copies the stack of an original error into the answer in development and logs
- * it in production. The original stays in `cause`, which is never sent.
+ * A GraphQL error with a failure and its error body. It has no `originalError`, because Mesh copies the stack
+ * of an original error into answers in development and logs it in production. The original error is in
+ * `cause`, which is never sent.
  */
 export class PublicError extends GraphQLError {
   readonly failure: Failure;
@@ -34,48 +35,54 @@ export class PublicError extends GraphQLError {
   }
 }
 
-/** The failure behind an error of a result. */
+/** Returns the failure of an error in a result. */
 export const getFailureOfError = (error: GraphQLError | GraphQLFormattedError): Failure =>
   error instanceof PublicError ? error.failure : toFailure(error);
 
 /**
- * Whatever was thrown, as an error of a GraphQL result that is not translated yet. What is thrown is never
- * the client's fault, not even a GraphQL error: faults of a document come as errors of a result.
+ * Wraps a thrown value as an error of a GraphQL result; `getFailuresOfResult` then converts it to a failure.
+ * A thrown error is never the client's fault, because faults of a document are returned as errors of a
+ * result.
  */
 export function toGraphqlError(thrown: unknown): GraphQLError {
   if (thrown instanceof GraphQLError && thrown.originalError !== undefined) return thrown;
   const isPlain = thrown instanceof Error && !(thrown instanceof GraphQLError);
   return new GraphQLError("", {
-    originalError: isPlain ? thrown : new Error("This was thrown.", { cause: thrown }),
+    originalError: isPlain
+      ? thrown
+      : new Error("The execution threw a value that is not a plain error.", { cause: thrown }),
   });
 }
 
 /**
- * `suggests`: GraphQL may name fields that resemble an unknown one. A storefront token does not get these
- * names, because they would show what other roles can read.
+ * Returns the failures of all errors of a result. `suggests`: whether messages may name fields that resemble
+ * an unknown field. Callers with a storefront token do not get these names, because they would show fields of
+ * other roles.
  */
 export function getFailuresOfResult(result: ExecutionResult, suggests: boolean): readonly Failure[] {
-  return (result.errors ?? []).map((error) => failureOf(error, { isExecuted: "data" in result, suggests }));
+  return (result.errors ?? []).map((error) =>
+    toResultFailure(error, { isExecuted: "data" in result, suggests }),
+  );
 }
 
-interface Circumstances {
+interface ErrorConversionOptions {
   /**
-   * Whether the result has `data`: a document that cannot be parsed or validated, or whose variables do not
-   * fit, has none.
+   * Whether the result has `data`. It has none if the document could not be parsed or validated, or if its
+   * variables are not valid.
    */
   readonly isExecuted: boolean;
   readonly suggests: boolean;
 }
 
-function failureOf(error: unknown, { isExecuted, suggests }: Circumstances): Failure {
+function toResultFailure(error: unknown, { isExecuted, suggests }: ErrorConversionOptions): Failure {
   if (error instanceof PublicError) return error.failure;
   const original = error instanceof GraphQLError ? error.originalError : error;
   if (original instanceof Failure) return original;
-  const isGraphqlsOwn =
+  const isRaisedByGraphql =
     error instanceof GraphQLError &&
     (original === undefined || original === null || original instanceof GraphQLError);
-  if (!isGraphqlsOwn) return orUnavailable(toFailure(original));
-  // GraphQL's own message helps a client to mend the document, except for the values that it quotes.
+  if (!isRaisedByGraphql) return orUnavailable(toFailure(original));
+  // The message of graphql-js helps a client to correct the document. Quoted values are removed from it.
   const isAboutVariable = error.path === undefined && error.message.startsWith("Variable ");
   if (isExecuted && !isAboutVariable) return fail("internal_error", { cause: error });
   const message = removeQuotedValues(error.message);
@@ -85,29 +92,35 @@ function failureOf(error: unknown, { isExecuted, suggests }: Circumstances): Fai
 }
 
 /**
- * GraphQL's own refusals without the values that they quote: what does not fit its type may be a buyer's
- * address. What stays is what the schema has a name for, where it is, and what was expected there.
+ * Removes the quoted values from an error message of graphql-js, because an invalid value may be a buyer's
+ * address. The message keeps names of the schema, the path and the expected type.
  */
 export function removeQuotedValues(message: string): string {
   return withoutQuotedValues(message.replaceAll(longName, "…"));
 }
 
-/** No name of the schema's is as long. A client's own would come back twice in each error. */
+/**
+ * Names longer than all names of the schema. They are removed, because a client's name would be repeated
+ * twice in each error.
+ */
 const longName = /\w{201,}/g;
 
 function withoutQuotedValues(message: string): string {
   const variable = /^Variable "\$(?<name>\w+)" got invalid value /.exec(message)?.groups?.["name"];
   if (variable !== undefined)
-    return `Variable "$${variable}"${placeOf(message, variable)} is not valid${expectationOf(message)}`;
+    return `Variable "$${variable}"${describePath(message, variable)} is not valid${describeExpectation(message)}`;
   if (message.startsWith("Syntax Error: "))
     return withoutForeignQuotes(message.replace(foundToken, "$<kind>"));
   return isAboutLiteral(message)
-    ? `A value is not valid${expectationOf(message)}`
+    ? `A value is not valid${describeExpectation(message)}`
     : withoutForeignQuotes(message);
 }
 
-/** The path is the last thing before the reason; an index or a field's name cannot hold a value. */
-function placeOf(message: string, variable: string): string {
+/**
+ * Returns the last path before the reason in the message. A path has only field names and indexes, so it
+ * contains no value.
+ */
+function describePath(message: string, variable: string): string {
   const paths = [...message.matchAll(/ at "(?<path>\w+(?:\.\w+|\[\d+\])*)"; /g)].flatMap(
     ({ groups }) => groups?.["path"] ?? [],
   );
@@ -120,18 +133,18 @@ function placeOf(message: string, variable: string): string {
 const typeName = String.raw`"?(?<type>[\w![\]]+)"?`;
 const suggestion = String.raw`(?<suggestion> Did you mean [^"]*"\w+"(?:(?:, | or |, or )"\w+")*\?)?`;
 
-/** Of those that end the message, each is the reason whole: what was quoted stands before it. */
+/** Patterns of reasons at the end of a message. A matching reason contains no quoted value. */
 const reasons: readonly RegExp[] = [
   new RegExp(`Field "[\\w.]+" of required type ${typeName} was not provided\\.$`),
   new RegExp(`Field "[A-Za-z_]\\w*" is not defined by type ${typeName}\\.${suggestion}$`),
   new RegExp(`Expected (?:non-nullable )?type ${typeName} (?:not to be null|to be an object)\\.$`),
   new RegExp(`Exactly one key must be specified for OneOf type ${typeName}\\.$`),
   /Field "[\w.]+" must be non-null\.$/,
-  // A scalar of ours says its rule.
+  // The rule of a scalar of this service (`graph/scalars.ts`).
   /Expected type "(?<type>\w+)"\. \k<type>: [^"]*$/,
 ];
 
-/** These go on with the value; only the type is taken from them. */
+/** Patterns of reasons that contain the quoted value. Only the expected type is taken from them. */
 const types: readonly RegExp[] = [
   /(?:^|; )(?<type>String|Int|Float|Boolean|ID) cannot represent /g,
   new RegExp(`(?:^|; )Enum "(?<type>\\w+)" cannot represent .*?${suggestion}$`, "gs"),
@@ -140,8 +153,8 @@ const types: readonly RegExp[] = [
   /; Expected type "?(?<type>\w+)"?\./g,
 ];
 
-/** With what leads to it, or the full stop alone. */
-function expectationOf(message: string): string {
+/** Returns a colon and the expectation of the message, or only a full stop if the message has none. */
+function describeExpectation(message: string): string {
   const expectation = findExpectation(message);
   return expectation === undefined ? "." : `: ${expectation}`;
 }
@@ -166,15 +179,15 @@ function isAboutLiteral(message: string): boolean {
   );
 }
 
-/** A token is told by its kind and its text. */
+/** The kind and the text of a token in a syntax error. */
 const foundToken = /(?<kind>(?:found|Unexpected) (?:Name|Int|Float|String|BlockString|Comment)) ".*"/s;
 
-/** A name, a type, a coordinate of the schema, or a sign of the grammar. */
+/** Matches texts that cannot be values: names, types, schema coordinates and punctuation. */
 const known = /^(?:[$@]?[A-Za-z_]\w*(?:\.\w+)*|[\w![\]]+|[!$&()[\]{|}:=@.…]{1,3})$/;
 
 /**
- * What is unknown is taken away from its first quotation mark to the last one of all: it may hold such marks
- * itself.
+ * Removes the text from the first quoted value to the last quotation mark of the message, because a value may
+ * itself contain quotation marks.
  */
 function withoutForeignQuotes(message: string): string {
   if (message.startsWith("Unknown operation named ")) return "Unknown operation.";

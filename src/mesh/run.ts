@@ -1,7 +1,7 @@
 /**
- * The one way in which this service executes a GraphQL document. REST operations, event payloads, the
- * checkout page, `/graphql`, events of subscriptions and CSV reports all call `run`, so every policy under
- * `plugins:` in `.meshrc.yaml` sees every execution.
+ * Executes every GraphQL document of this service. REST operations, event payloads, the checkout page,
+ * `/graphql`, subscription events and CSV reports all call `run`, so the plugins of `.meshrc.yaml` apply to
+ * every execution.
  */
 import type { getMesh } from "@graphql-mesh/runtime";
 import { handleMaybePromise, isPromise } from "@whatwg-node/promise-helpers";
@@ -10,17 +10,18 @@ import type { Plugin } from "graphql-yoga";
 import type { GraphContext } from "#graph/context.ts";
 import type { QueryVariables } from "./contract-schema.ts";
 
+/** Options of one execution. */
 export interface RunOptions {
   readonly variables?: QueryVariables | null | undefined;
-  /** Needed for a document with more than one operation. */
+  /** The operation to execute; required if the document has several operations. */
   readonly operationName?: string | null | undefined;
-  /** An event of a subscription; the document's fields are resolved on it. */
+  /** The event of a subscription, on which the document's fields are resolved. */
   readonly rootValue?: unknown;
 }
 
 /**
- * Whatever fails is in `errors`, translated by the plugin `failures.ts`. Rejects only if a hook of an added
- * plugin throws, which callers mask as every bug.
+ * Executes a document with Mesh. Errors are in `errors` of the result, converted by the plugin `failures.ts`.
+ * The promise is rejected only if a hook of an added plugin throws; callers then answer `internal_error`.
  */
 export type RunDocument = (
   document: DocumentNode,
@@ -28,7 +29,7 @@ export type RunDocument = (
   options?: RunOptions,
 ) => Promise<ExecutionResult> | ExecutionResult;
 
-/** A plugin whose context hooks do nothing in this service: they find the caller for `mesh dev`. */
+/** A plugin whose context hooks find the caller for `mesh dev`, and do nothing in this service. */
 export interface MeshDevPlugin extends Plugin {
   readonly isOnlyForMeshDev?: true;
 }
@@ -36,18 +37,20 @@ export interface MeshDevPlugin extends Plugin {
 type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "schema">;
 
 /**
- * Does what `mesh.execute` does, with the same plugins, on the given context object. What Mesh adds to every
- * context (its cache, its logger, the sources) is the same for all, so it is built once; only a plugin with
- * context hooks makes Mesh build each context.
+ * Creates the function that executes documents as `mesh.execute` does, with the same plugins, on the given
+ * context object. Mesh adds the same cache, logger and sources to every context, so they are created once.
+ * Mesh creates them for each context only if a plugin has context hooks.
  */
 export function createRunDocument(
   { schema, getEnveloped }: MeshInstance,
   configured: readonly MeshDevPlugin[],
 ): RunDocument {
-  // Mesh's own plugins, those of the configuration, and whatever these have added.
+  // The plugins of Mesh, those of the configuration, and the plugins that these have added.
   // eslint-disable-next-line no-underscore-dangle -- Envelop's name for the list that it calls.
   const execute = createHookedExecutor(getEnveloped._plugins as unknown as readonly Plugin[]);
-  const extend = configured.some(hasContextHooks) ? extendEach(getEnveloped) : extendAlike(getEnveloped);
+  const extend = configured.some(hasContextHooks)
+    ? extendEachContext(getEnveloped)
+    : extendFromTemplate(getEnveloped);
   return (document, context, { variables: variableValues, operationName, rootValue } = {}) => {
     const args = { schema, document, contextValue: context, variableValues, operationName, rootValue };
     const extended = extend(context);
@@ -58,17 +61,17 @@ export function createRunDocument(
 type Extend = (context: GraphContext) => unknown;
 
 /**
- * No source gets our callers' headers, which have their credentials: `{context.headers[…]}` in a
- * configuration is empty.
+ * Replaces the caller's headers, so that no Mesh source receives the caller's credentials.
+ * `{context.headers[…]}` in a configuration is empty.
  */
 const noHeaders = { headers: {} };
 
-function extendAlike(getEnveloped: MeshInstance["getEnveloped"]): Extend {
+function extendFromTemplate(getEnveloped: MeshInstance["getEnveloped"]): Extend {
   const meshContext = { ...(getEnveloped({}).contextFactory() as object), ...noHeaders };
   return (context) => void Object.assign(context, meshContext);
 }
 
-const extendEach =
+const extendEachContext =
   (getEnveloped: MeshInstance["getEnveloped"]): Extend =>
   (context) =>
     handleMaybePromise(
@@ -87,17 +90,17 @@ function hasContextHooks({
 
 type MaybePromise<Value> = Promise<Value> | Value;
 
-interface DonePayload {
+interface ExecuteDonePayload {
   readonly args: ExecutionArgs;
   readonly result: ExecutionResult;
   readonly setResult: (result: ExecutionResult) => void;
 }
 
 interface DoneHooks {
-  readonly onExecuteDone?: (payload: DonePayload) => MaybePromise<unknown>;
+  readonly onExecuteDone?: (payload: ExecuteDonePayload) => MaybePromise<unknown>;
 }
 
-/** What a hook is given. `executeFn` is the executor that the hooks before have set. */
+/** The argument of an `onExecute` hook. `executeFn` is the executor that the hooks before have set. */
 interface ExecutePayload {
   readonly args: ExecutionArgs;
   readonly context: unknown;
@@ -110,10 +113,10 @@ interface ExecutePayload {
 type ExecuteHook = (payload: ExecutePayload) => MaybePromise<DoneHooks | null | undefined>;
 
 /**
- * Calls `onExecute` and `onExecuteDone` of all plugins of a Mesh instance in their order, as Envelop
- * specifies (https://the-guild.dev/graphql/envelop/v4/plugins/lifecycle). Envelop's own loop around the same
- * hooks allocates 16 KB for each execution, a fifth of what reading a cart allocates. The first plugin sets
- * the executor.
+ * Creates an executor that calls the hooks `onExecute` and `onExecuteDone` of all plugins in order, as
+ * Envelop specifies (https://the-guild.dev/graphql/envelop/v4/plugins/lifecycle). Envelop's own loop is not
+ * used, because it allocates 16 KB for each execution, a fifth of the memory that reading a cart allocates.
+ * The first plugin sets the executor.
  */
 export function createHookedExecutor(plugins: readonly Plugin[]): ExecuteDocument {
   const hooks = plugins.flatMap(({ onExecute }) =>
@@ -134,7 +137,7 @@ export function createHookedExecutor(plugins: readonly Plugin[]): ExecuteDocumen
       },
       extendContext: (extension) => void Object.assign(args.contextValue as object, extension),
     };
-    const note = (hooksAfter: DoneHooks | null | undefined): void => {
+    const addDoneHooks = (hooksAfter: DoneHooks | null | undefined): void => {
       if (hooksAfter !== null && hooksAfter !== undefined) done.push(hooksAfter);
     };
     const callFrom = (first: number): MaybePromise<ExecutionResult> => {
@@ -142,11 +145,11 @@ export function createHookedExecutor(plugins: readonly Plugin[]): ExecuteDocumen
         const answer = hooks[index]?.(payload);
         if (isPromise(answer)) {
           return answer.then((late) => {
-            note(late);
+            addDoneHooks(late);
             return callFrom(index + 1);
           });
         }
-        note(answer);
+        addDoneHooks(answer);
       }
       const result = outcome.stopped ?? payload.executeFn(args);
       return isPromise(result) ? result.then((late) => finish(late, args, done)) : finish(result, args, done);
@@ -175,17 +178,18 @@ function finish(
   return result;
 }
 
-/** A Mesh server that this service did not start (`mesh dev`) makes contexts without a caller. */
+/** The arguments of one execution. Under `mesh dev`, Mesh's own server creates contexts without a caller. */
 export interface ExecutionPolicyArgs extends Omit<ExecutionArgs, "contextValue"> {
   readonly document: DocumentNode;
   readonly contextValue: GraphContext;
 }
 
+/** Executes a document, as the `execute` function of graphql-js does. */
 export type ExecuteDocument = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResult;
 
 /**
- * Gives the executor to use instead of `execute`, or undefined if the policy has nothing to do with this
- * document.
+ * A rule for executions. Returns the executor to use instead of `execute`, or undefined if the rule does not
+ * apply to the document.
  */
 export type ExecutionPolicy = (
   args: ExecutionPolicyArgs,
@@ -193,8 +197,9 @@ export type ExecutionPolicy = (
 ) => ExecuteDocument | undefined;
 
 /**
- * A Mesh plugin with one policy. Plugins are called in the order of `.meshrc.yaml`, and each wraps the
- * executor that the ones before it have set: the last plugin of the list is the outermost.
+ * Creates a Mesh plugin from an execution policy. Plugins are called in the order of `.meshrc.yaml`, and each
+ * wraps the executor that the plugins before have set. The last plugin of the list is therefore the
+ * outermost.
  */
 export function createPolicyPlugin(policy: ExecutionPolicy): Plugin {
   return {

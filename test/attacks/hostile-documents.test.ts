@@ -89,7 +89,7 @@ describe("introspection", () => {
   ])("takes no second name of %s, which would write it out again", async (_name, query) => {
     expect(await asked(query)).toEqual({
       status: 400,
-      message: "Introspection asks for each field under one name, but for __type.",
+      message: "An introspection query must select each field under only one name, except __type.",
     });
   });
 
@@ -99,7 +99,7 @@ describe("introspection", () => {
     expect(await asked(types(10))).toEqual({ status: 200, message: undefined });
     expect(await asked(types(11))).toEqual({
       status: 400,
-      message: "A query may ask for 10 types with __type.",
+      message: "A query must select at most 10 types with __type.",
     });
   });
 });

@@ -1,33 +1,36 @@
 /**
- * Finds the caller of a document when Mesh's own server runs it (`mesh dev`), which knows nothing of this
- * service's credentials. The service itself finds the caller before it executes anything, and this plugin
- * then does nothing.
+ * Finds the caller of a document under `mesh dev`, because Mesh's own server does not know the credentials of
+ * this service. When this service executes a document, it has already found the caller, and this plugin does
+ * nothing.
  */
 import { join } from "node:path";
 import { type Failure, toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import type { MeshDevPlugin } from "#mesh/run.ts";
 
-/** What the module named by the option `contexts` exports. */
+/** The exports of the module that the option `contexts` names. */
 export interface MeshDevContextModule {
   /**
-   * The context of the caller with this `Authorization` header. Throws a failure of the registry if its token
-   * is not valid.
+   * Creates the context of the caller with the given `Authorization` header. Throws a failure of the registry
+   * if the token is not valid.
    */
   readonly createDevContext: (authorization: string) => Promise<GraphContext>;
 }
 
 interface Options {
-  /** A module, relative to the configuration's folder. It is loaded for the first request that needs it. */
+  /**
+   * Path of a module, relative to the configuration's folder. The module is loaded by the first request that
+   * needs it.
+   */
   readonly contexts: string;
   readonly baseDir: string;
   readonly importFn: (path: string) => Promise<MeshDevContextModule>;
 }
 
-/** A context that Mesh's own server made, before or after this plugin has found its caller. */
+/** A context of Mesh's own server. Its fields are undefined until this plugin has found the caller. */
 export interface MeshDevContext extends Partial<GraphContext> {
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Why the credentials were refused. */
+  /** The failure of the caller's credentials; undefined if they are valid or missing. */
   readonly refusal?: Failure;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Chooses the executor of a document. The service's own documents run compiled, in the contract's spelling.
- * An event of a subscription is executed on the event itself. Every other document keeps Mesh's executor.
+ * Chooses the executor of a document. Documents of this service run as compiled queries on the contract
+ * schema. The document of a subscription is executed on the event. Every other document keeps Mesh's
+ * executor.
  */
 import { getCompiledQuery, getContractSchema, isServiceDocument } from "#mesh/contract-schema.ts";
 import { execute, getOperationAST } from "graphql";
@@ -14,6 +15,6 @@ export default (): Plugin =>
       return ({ rootValue, contextValue, variableValues }) =>
         query(rootValue, contextValue, variableValues ?? {});
     }
-    // Mesh's executor would subscribe again instead of resolving the fields on the event.
+    // Mesh's executor would subscribe again instead of resolving the fields of the event.
     return getOperationAST(document, operationName)?.operation === "subscription" ? execute : undefined;
   });

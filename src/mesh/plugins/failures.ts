@@ -1,7 +1,7 @@
 /**
- * Turns whatever goes wrong in an execution into errors of the registry (`foundation/failure.ts`), each with
- * the contract's error body as its extensions. Nothing that a resolver, a driver or Mesh throws leaves in its
- * own words.
+ * Converts all errors of an execution to failures of the registry (`foundation/failure.ts`), each with the
+ * error body of the contract as extensions. Messages of errors that a resolver, the database driver or Mesh
+ * throws are never sent.
  */
 import type { ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
@@ -16,33 +16,33 @@ export default (): Plugin =>
       const running = execute(input);
       return running instanceof Promise
         ? running.then(
-            (result) => translated(result, args),
-            (error: unknown) => ofThrown(error, args),
+            (result) => convertErrors(result, args),
+            (error: unknown) => toFailedResult(error, args),
           )
-        : translated(running, args);
+        : convertErrors(running, args);
     } catch (error) {
-      return ofThrown(error, args);
+      return toFailedResult(error, args);
     }
   });
 
-const ofThrown = (error: unknown, args: ExecutionPolicyArgs): ExecutionResult =>
-  translated({ errors: [toGraphqlError(error)] }, args);
+const toFailedResult = (error: unknown, args: ExecutionPolicyArgs): ExecutionResult =>
+  convertErrors({ errors: [toGraphqlError(error)] }, args);
 
-function translated(
+function convertErrors(
   result: ExecutionResult,
   { document, contextValue }: ExecutionPolicyArgs,
 ): ExecutionResult {
   if (result.errors === undefined) return result;
   const { requestId, publicUrl, viewer }: Partial<GraphContext> = contextValue;
   const suggests = viewer?.kind === "internal" && viewer.role !== "storefront";
-  // Under `mesh dev` there is no request of this service.
-  const origin = { requestId: requestId ?? "", publicUrl: publicUrl ?? "" };
-  // A fault in one of our own documents is a fault of this service, never of the client.
+  // Under `mesh dev` the context has no request id and no public URL.
+  const bodyContext = { requestId: requestId ?? "", publicUrl: publicUrl ?? "" };
+  // A fault in a document of this service is an error of this service, not of the client.
   const failures = isServiceDocument(document)
     ? result.errors.map((error) => getFailureOfError(error))
     : getFailuresOfResult(result, suggests);
   return {
     ...result,
-    errors: failures.map((failure, index) => new PublicError(failure, origin, result.errors?.[index])),
+    errors: failures.map((failure, index) => new PublicError(failure, bodyContext, result.errors?.[index])),
   };
 }

@@ -1,8 +1,8 @@
 /**
- * Makes a change happen once, however often its request is sent. The document runs in one transaction with
- * the record of its answer (`database/idempotency.ts`). A REST operation with `@idempotent` brings its key in
- * the context; a GraphQL document has its key in the argument `idempotencyKey` of its one mutation. An answer
- * with errors is rolled back and not recorded.
+ * Runs a mutation once for each idempotency key. The document and the record of its answer are in one
+ * transaction (`database/idempotency.ts`). A REST operation with `@idempotent` has its key in the context; a
+ * GraphQL document has its key in the argument `idempotencyKey` of its mutation. If the result has errors,
+ * the transaction is rolled back and no answer is stored.
  */
 import { type ExecutionArgs, type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
@@ -23,7 +23,7 @@ export default (): Plugin =>
       getOperationAST(document, operationName)?.operation !== "mutation"
     )
       return undefined;
-    if (!isServiceDocument(document)) return onceByArgument(args, execute);
+    if (!isServiceDocument(document)) return runOnceByArgument(args, execute);
     const { once } = contextValue;
     if (once !== null) return (input) => runOnce(once, input, execute);
     return getDocumentRequirements(schema, document)?.isIdempotent === true ? refuseWithoutKey : undefined;
@@ -33,7 +33,7 @@ const refuseWithoutKey: ExecuteDocument = () => {
   throw fail("idempotency_key_required");
 };
 
-function onceByArgument(args: ExecutionPolicyArgs, execute: ExecuteDocument): ExecuteDocument {
+function runOnceByArgument(args: ExecutionPolicyArgs, execute: ExecuteDocument): ExecuteDocument {
   return async (input) => {
     const key = readIdempotencyKey(args);
     if (key === undefined) return execute(input);
@@ -64,25 +64,30 @@ async function runOnce(
         ...input,
         contextValue: { ...contextInTransaction(context, transaction), prepared },
       });
-      if (result.errors !== undefined) throw new RolledBack(result);
+      if (result.errors !== undefined) throw new RollbackError(result);
       return record(result);
     });
     context.onOnce?.(answer);
     return isAnsweredFromRecord ? (JSON.parse(answer.recorded.body) as ExecutionResult) : result;
   } catch (error) {
-    if (error instanceof RolledBack) return error.result;
-    // `data: null`: the document was executed, as far as a client is concerned.
+    if (error instanceof RollbackError) return error.result;
+    // `data: null` shows the client that the document was executed.
     if (error instanceof Failure)
       return { data: null, errors: [new GraphQLError(error.message, { originalError: error })] };
     throw error;
   }
 }
 
-/** Ends the transaction of a result that has errors. Its cause tells the database layer whether a retry helps. */
-class RolledBack extends Error {
+/**
+ * Thrown to roll back the transaction of a result with errors. By the cause, the database layer decides
+ * whether to run the transaction again.
+ */
+class RollbackError extends Error {
   readonly result: ExecutionResult;
   constructor(result: ExecutionResult) {
-    super("The document was refused.", { cause: result.errors?.[0]?.originalError });
+    super("The transaction is rolled back, because the document's result has errors.", {
+      cause: result.errors?.[0]?.originalError,
+    });
     this.result = result;
   }
 }

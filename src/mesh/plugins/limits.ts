@@ -1,7 +1,7 @@
 /**
- * Limits of documents that clients write: texts without control characters, a computed cost, and 10 s to run.
- * Documents of this service have no such limits; their cost was looked at when they were written. A field
- * costs one, and a list multiplies what is below it by its page size.
+ * Limits documents that clients send: texts must have no control characters, the computed cost has a maximum,
+ * and queries may run for 10 s. A field costs one point, and a list multiplies the cost of the fields below
+ * it by its page size. Documents of this service have no limits.
  */
 import { complexityFromQuery } from "@pothos/plugin-complexity";
 import {
@@ -26,7 +26,7 @@ export default (): Plugin =>
     if (args.contextValue.viewer === undefined || isServiceDocument(args.document)) return undefined;
     return async (input) => {
       requireCleanTexts(args);
-      const cost = measured(args);
+      const cost = tryMeasureCost(args);
       if (cost instanceof GraphQLError) return { errors: [cost] };
       const withCost = (result: ExecutionResult): ExecutionResult => ({
         ...result,
@@ -35,15 +35,15 @@ export default (): Plugin =>
       try {
         requireCostWithinLimit(cost);
         args.contextValue.services.events.emit("documentExecuted", cost.requested);
-        return withCost(await timed(args, execute(input)));
+        return withCost(await limitTime(args, execute(input)));
       } catch (error) {
         return withCost({ errors: [toGraphqlError(error)] });
       }
     };
   });
 
-/** Variables that do not fit the document are found here first; their error is the client's. */
-function measured(args: ExecutionPolicyArgs): QueryCost | GraphQLError {
+/** Measures the cost. Returns the error of invalid variables, which is the client's error. */
+function tryMeasureCost(args: ExecutionPolicyArgs): QueryCost | GraphQLError {
   try {
     return measureQueryCost(args);
   } catch (error) {
@@ -52,8 +52,11 @@ function measured(args: ExecutionPolicyArgs): QueryCost | GraphQLError {
   }
 }
 
-/** A change is not cut off: a client that was answered 504 would send it again after it has happened. */
-function timed(
+/**
+ * Applies the time limit to queries. A mutation has none, because a client that gets 504 would send the
+ * change again although it may have been made.
+ */
+function limitTime(
   { document, operationName }: ExecutionPolicyArgs,
   running: ReturnType<ExecuteDocument>,
 ): ReturnType<ExecuteDocument> {
@@ -61,65 +64,67 @@ function timed(
   return running instanceof Promise && !isMutation ? withinTime(running) : running;
 }
 
+/** The cost of a document, and the limit for the caller's role, in points. */
 export interface QueryCost {
   readonly requested: number;
   readonly limit: number;
 }
 
+/** Returns the cost of the operation to run and the caller's limit. */
 export const measureQueryCost = (args: Omit<ExecutionPolicyArgs, "rootValue">): QueryCost => ({
-  requested: costOfOperation(args),
+  requested: computeOperationCost(args),
   limit: getQueryCostLimit(args.contextValue.viewer),
 });
 
-/**
- * Throws 400 `malformed_request` with both figures if the document costs more than the caller's role may
- * spend at once.
- */
+/** Throws 400 `malformed_request` with cost and limit if the cost of a document is above the limit. */
 export function requireCostWithinLimit(cost: QueryCost): void {
-  if (cost.requested > cost.limit) throw tooCostly(cost);
+  if (cost.requested > cost.limit) throw tooExpensive(cost);
 }
 
-function tooCostly({ requested, limit }: QueryCost): Failure {
-  const message = `The query costs ${requested}; the limit is ${limit}. Ask for fewer items or fields.`;
+function tooExpensive({ requested, limit }: QueryCost): Failure {
+  const message = `The query costs ${requested} points; the limit is ${limit}. Select fewer items or fields.`;
   return fail("malformed_request", {
     message,
     details: [{ in: "limit", field: "cost", code: "too_large", message }],
   });
 }
 
-/** The cost of the operation that runs. Other operations in the same document cost nothing. */
-function costOfOperation({
+/** Computes the cost of the operation to run. Other operations of the document are not counted. */
+function computeOperationCost({
   schema,
   document,
   operationName,
   variableValues,
   contextValue,
 }: Omit<ExecutionPolicyArgs, "rootValue">): number {
-  const chosen =
+  const operationDocument =
     typeof operationName === "string" ? (separateOperations(document)[operationName] ?? document) : document;
-  return computeDocumentCost(schema, chosen, { contextValue, variableValues });
+  return computeDocumentCost(schema, operationDocument, { contextValue, variableValues });
 }
 
-interface Circumstances {
+interface CostContext {
   readonly contextValue: GraphContext;
   readonly variableValues?: { readonly [name: string]: unknown } | null | undefined;
 }
 
-/** The cost of a document with one operation. */
+/** Computes the cost of a document with one operation. */
 export function computeDocumentCost(
   schema: GraphQLSchema,
   document: DocumentNode,
-  { contextValue, variableValues }: Circumstances,
+  { contextValue, variableValues }: CostContext,
 ): number {
   return Math.round(
     complexityFromQuery(document, { schema, ctx: contextValue, variables: { ...variableValues } }).complexity,
   );
 }
 
-/** Rejects with 504 `upstream_timeout` after the limit. What is running goes on, and its result is dropped. */
+/**
+ * Rejects with 504 `upstream_timeout` after the time limit. The execution continues, and its result is
+ * ignored.
+ */
 async function withinTime(running: Promise<ExecutionResult>): Promise<ExecutionResult> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const message = `The query ran for ${queryMsMax / 1000} s, which is the limit. Ask for less at once.`;
+  const message = `The query ran longer than the limit of ${queryMsMax / 1000} s. Select fewer items or fields.`;
   const timer = setTimeout(() => reject(fail("upstream_timeout", { message })), queryMsMax);
   try {
     return await Promise.race([running, promise]);

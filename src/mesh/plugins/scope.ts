@@ -1,7 +1,7 @@
 /**
- * Holds every document that is a REST operation to its own `@requires`, `@oauth` or `@anonymous`. The gateway
- * has checked the scope before it read the body; this check makes sure that no other way of executing the
- * document avoids it. A document without any caller is refused too, for example under `mesh dev`.
+ * Checks that the caller may execute a REST document, as its directive `@requires`, `@oauth` or `@anonymous`
+ * says. The gateway has already checked the scope before it read the body. This check also covers every other
+ * way of executing the document. An execution without a caller is refused, for example under `mesh dev`.
  */
 import type { Plugin } from "graphql-yoga";
 import { Failure, fail } from "#foundation/failure.ts";
@@ -12,20 +12,20 @@ import type { MeshDevContext } from "./caller.ts";
 
 export default (): Plugin => ({
   onExecute: ({ args, setExecuteFn }) => {
-    const refusal = refusalOf(args as unknown as ExecutionPolicyArgs);
+    const refusal = findAccessError(args as unknown as ExecutionPolicyArgs);
     if (refusal === undefined) return undefined;
     const result = { errors: [refusal] };
     setExecuteFn(() => result);
-    // Also where a later plugin gives a result of its own instead of executing, as a cache does.
+    // Replaces the result of a later plugin that does not execute the document, for example a cache.
     return { onExecuteDone: ({ setResult }) => setResult(result) };
   },
   onSubscribe: ({ args, setResultAndStopExecution }) => {
-    const refusal = refusalOf(args as unknown as ExecutionPolicyArgs);
+    const refusal = findAccessError(args as unknown as ExecutionPolicyArgs);
     if (refusal !== undefined) setResultAndStopExecution({ errors: [refusal] });
   },
 });
 
-function refusalOf({
+function findAccessError({
   schema,
   document,
   operationName,
@@ -34,11 +34,11 @@ function refusalOf({
   const { viewer, refusal, requestId, publicUrl }: MeshDevContext = contextValue;
   try {
     if (viewer === undefined) throw refusal ?? fail("credentials_missing");
-    const demands = getDocumentRequirements(schema, document, operationName);
-    if (demands !== null) requireAccess(viewer, demands.security, publicUrl ?? "");
+    const requirements = getDocumentRequirements(schema, document, operationName);
+    if (requirements !== null) requireAccess(viewer, requirements.security, publicUrl ?? "");
     return undefined;
   } catch (error) {
-    // A client's document may have the directives of an operation and break their rules.
+    // A client's document may have directives of REST operations with invalid arguments.
     const failure =
       error instanceof Failure
         ? error

@@ -1,6 +1,6 @@
 /**
- * Adds a span for each document of a client to the request's trace: the kind of operation and its root
- * fields, which are names of the graph. Nothing that a client wrote is in it.
+ * Adds a span to the request's trace for each document of a client. The span has the kind of operation and
+ * the names of its root fields, but no text that the client wrote.
  */
 import { handleMaybePromise } from "@whatwg-node/promise-helpers";
 import { type ExecutionResult, getOperationAST } from "graphql";
@@ -11,22 +11,22 @@ import { getRootFields } from "#mesh/idempotent-document.ts";
 import { type ExecutionPolicy, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 
-/** Tracing is switched on before Mesh is opened, or not at all: without it there is no hook to call. */
-export default (): Plugin => (isTracing() ? createPolicyPlugin(withSpan) : {});
+/** Without tracing the plugin has no hooks. Tracing is switched on before Mesh is opened. */
+export default (): Plugin => (isTracing() ? createPolicyPlugin(traceExecution) : {});
 
-const withSpan: ExecutionPolicy = (args, execute) => {
+const traceExecution: ExecutionPolicy = (args, execute) => {
   if (isServiceDocument(args.document)) return undefined;
-  const start = spanOf(args);
+  const start = createSpanStart(args);
   return (input) =>
     tracedPart(start, (span) =>
       handleMaybePromise(
         () => execute(input),
-        (result) => (span === undefined ? result : noteErrors(result, span)),
+        (result) => (span === undefined ? result : addErrorsToSpan(result, span)),
       ),
     );
 };
 
-function spanOf({ document, operationName }: ExecutionPolicyArgs): SpanStart {
+function createSpanStart({ document, operationName }: ExecutionPolicyArgs): SpanStart {
   const operation = getOperationAST(document, operationName);
   const fields = operation
     ? [...new Set(getRootFields(operation.selectionSet, document).map(({ name }) => name.value))].toSorted()
@@ -38,7 +38,7 @@ function spanOf({ document, operationName }: ExecutionPolicyArgs): SpanStart {
   };
 }
 
-function noteErrors(result: ExecutionResult, span: Span): ExecutionResult {
+function addErrorsToSpan(result: ExecutionResult, span: Span): ExecutionResult {
   const failures = (result.errors ?? []).map((error) => getFailureOfError(error));
   span.set({ "error.type": failures[0]?.code });
   if (failures.some(({ status }) => status >= 500)) span.markFailed();

@@ -1,6 +1,6 @@
 /**
- * Limits of the form of documents that clients write, checked when they are parsed and validated: tokens,
- * depth, aliases, directives, length of names, faults per answer, and introspection as tools ask for it.
+ * Limits the form of documents that clients send, when they are parsed and validated: the number of tokens,
+ * levels, aliases, directives and validation errors, the length of names, and introspection.
  */
 import { maxAliasesPlugin } from "@escape.tech/graphql-armor-max-aliases";
 import { maxDepthPlugin } from "@escape.tech/graphql-armor-max-depth";
@@ -28,9 +28,9 @@ export default (): Plugin => {
     onValidate: (validation) => {
       for (const { onValidate } of rules) onValidate?.(validation);
       const { addValidationRule, validateFn, setValidationFn } = validation;
-      addValidationRule(shortNames);
-      addValidationRule(plainIntrospection);
-      setValidationFn(limitFaults(validateFn as ValidateFn) as typeof validateFn);
+      addValidationRule(requireShortNames);
+      addValidationRule(limitIntrospection);
+      setValidationFn(limitValidationErrors(validateFn as ValidateFn) as typeof validateFn);
     },
   };
 };
@@ -39,44 +39,48 @@ type Rules = readonly [rules?: readonly unknown[], options?: { readonly maxError
 type ValidateFn = (schema: unknown, document: unknown, ...given: Rules) => unknown;
 
 /**
- * A refusal of the REST contract has at most this many details, too. Each fault is sent with a whole error
- * body.
+ * Limits the validation errors of an answer, because each error is sent with a complete error body. A REST
+ * error has the same maximum of details.
  */
-const limitFaults =
+const limitValidationErrors =
   (validate: ValidateFn): ValidateFn =>
   (schema, document, ...[rules]) =>
     validate(schema, document, rules, { maxErrors: validationErrorsMax });
 
 const nameLengthMax = 200;
 
-/** GraphQL compares an unknown name with all known ones letter by letter, and repeats it in its message. */
-const shortNames = (): ASTVisitor => ({
+/**
+ * Refuses long names, because graphql-js compares an unknown name with all known names and repeats it in the
+ * message.
+ */
+const requireShortNames = (): ASTVisitor => ({
   Document(document) {
     visit(document, {
       Name(node) {
         if (node.value.length > nameLengthMax)
-          throw new GraphQLError(`Syntax Error: A name has more than ${nameLengthMax} characters.`);
+          throw new GraphQLError(`Syntax Error: A name must have at most ${nameLengthMax} characters.`);
       },
     });
   },
 });
 
-const typesAskedMax = 10;
+const introspectedTypesMax = 10;
 
 /**
- * Introspection has no cost, and each further name for the same field would write the whole schema out again.
- * Under one name a field is answered once, however often it is selected. `__type` may have several names, one
- * for each type.
+ * Refuses aliases that select the same introspection field several times, because introspection has no cost
+ * and each alias would return the whole schema again. `__type` may have several aliases, one for each type.
  */
-function plainIntrospection(context: ValidationContext): ASTVisitor {
-  let typesAsked = 0;
+function limitIntrospection(context: ValidationContext): ASTVisitor {
+  let introspectedTypes = 0;
   const names = new Map<string, string>();
   return {
     Field(node) {
       const { value: field } = node.name;
-      if (field === "__type" && ++typesAsked === typesAskedMax + 1)
+      if (field === "__type" && ++introspectedTypes === introspectedTypesMax + 1)
         context.reportError(
-          new GraphQLError(`A query may ask for ${typesAskedMax} types with __type.`, { nodes: node }),
+          new GraphQLError(`A query must select at most ${introspectedTypesMax} types with __type.`, {
+            nodes: node,
+          }),
         );
       const owner = context.getParentType()?.name ?? "";
       if (field !== "__schema" && !owner.startsWith("__")) return;
@@ -85,9 +89,12 @@ function plainIntrospection(context: ValidationContext): ASTVisitor {
       if (known === undefined) names.set(`${owner}.${field}`, name);
       else if (name !== known)
         context.reportError(
-          new GraphQLError("Introspection asks for each field under one name, but for __type.", {
-            nodes: node,
-          }),
+          new GraphQLError(
+            "An introspection query must select each field under only one name, except __type.",
+            {
+              nodes: node,
+            },
+          ),
         );
     },
   };
