@@ -162,7 +162,7 @@ describe("while it is looked for", () => {
       .execute();
     await expect(eraseWhile(newCart)).rejects.toMatchObject({
       code: "invalid_state",
-      message: expect.stringContaining("Nothing was erased: try it again."),
+      message: expect.stringContaining("nothing was erased. Run the command again."),
     });
     expect(
       await world()
