@@ -146,10 +146,10 @@ async function createParts(options: AppOptions) {
     options.database ?? openConfiguredDatabase(options),
   ]);
   const { db } = database;
-  const instruments = createServiceMetrics({ role, engine: database.engine }, events);
-  const limiter = instruments.ofLimiter(await createConfiguredLimiter(options, clock));
+  const metrics = createServiceMetrics({ role, engine: database.engine }, events);
+  const limiter = metrics.measureLimiter(await createConfiguredLimiter(options, clock));
   const keyring = readKeyring(settings);
-  const doOnce = instruments.ofOnce(createDoOnce({ db, keyring, clock }));
+  const doOnce = metrics.measureDoOnce(createDoOnce({ db, keyring, clock }));
   const watch = createWatch(db, events, log);
   const replica = await openReplica({ settings, clock, onStatement: options.onStatement });
   const reporting = createReportServices({ settings, database, replica, clock, log });
@@ -173,7 +173,7 @@ async function createParts(options: AppOptions) {
   const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
   const requests = createRequestLog({ db, clock, log });
   const background = createBackgroundWork(services, { database, settings, notices, log, role });
-  instruments.addReadings({
+  metrics.addStateReadings({
     pool: () => database.pool(),
     subscriptions: watch.watchers,
     isCurrent: notices.isCurrent,
@@ -183,7 +183,7 @@ async function createParts(options: AppOptions) {
     port,
     mesh,
     database,
-    instruments,
+    metrics,
     limiter,
     replica,
     reporting,
@@ -224,19 +224,19 @@ async function createHttpServer(
   parts: Parts,
   { settings, log, role = "all", exchange }: AppOptions,
 ): Promise<FastifyInstance> {
-  const { mesh, instruments, limiter, services, signingKeys, credentials, requests } = parts;
+  const { mesh, metrics, limiter, services, signingKeys, credentials, requests } = parts;
   const { publicUrl, db, clock } = services;
   const { run } = mesh;
   const server = await createServer({
     publicUrl,
     log,
     proxies: settings.trustProxy,
-    observer: instruments.http,
+    observer: metrics.http,
   });
   await server.register(healthPlugin, { db });
   await server.register(metricsPlugin, {
     ...createMetricsExposition({
-      registry: instruments.registry,
+      registry: metrics.registry,
       readQueue: createQueueReader({ db, clock }),
       exchange,
     }),

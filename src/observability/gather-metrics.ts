@@ -1,166 +1,187 @@
 /**
- * Adds up the metrics of all processes of one start. The process that serves `/metrics` asks the parent
- * process, which asks all of its processes and passes their answers on without parsing them. A process that
- * does not answer within a second is reported as missing. Its counters, as of its last answer, stay in the
- * sum, also after it has ended, so that no counter decreases; what it counted after its last answer is lost.
- *
- * The adding up is AggregatorRegistry.aggregate of prom-client 15.1.3. Its clusterMetrics() is not used
- * (lines of lib/cluster.js): only the primary process can call it, which serves no HTTP here (70); it fails
- * as a whole if one process does not answer within 5 s (58) or fails (175), instead of reporting it as
- * missing; processes that have ended drop out of the sum, so that counters decrease (70); and it parses the
- * metrics of all processes in the primary, which has every connection to give away.
- * test/web/metrics-gathering.test.ts holds the opposite of each.
+ * Adds up the metrics of all processes that one parent process has started. The process that serves
+ * `/metrics` sends a request to the parent. The parent requests the metrics of all processes and forwards the
+ * answers without parsing them. A process that does not answer within one second is reported as missing. The
+ * counters of its last answer remain in the sum, also after the process has ended, so that no counter
+ * decreases. Counts after its last answer are lost. The sum is computed by AggregatorRegistry.aggregate of
+ * prom-client 15.1.3. Its function clusterMetrics() is not used, for these reasons (with lines of
+ * lib/cluster.js): only the primary process can call it, and the primary serves no HTTP here (70). It fails
+ * completely if one process does not answer within 5 s (58) or fails (175). It leaves out processes that have
+ * ended, so that counters decrease (70). It parses the metrics of all processes in the primary, which accepts
+ * all connections. test/web/metrics-gathering.test.ts tests that this file does better in each point.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MetricObjectWithValues, MetricValue, Registry } from "prom-client";
 import type { Port } from "#http/shared-limiter.ts";
 
-/** As prom-client writes metrics as JSON, and adds them up. */
+/** The metrics of one process, as prom-client writes them as JSON. */
 export type ProcessMetrics = MetricObjectWithValues<MetricValue<string>>[];
 
+/** The metrics of all processes. */
 export interface GatheredMetrics {
   /**
-   * `Measured` as JSON: one or two pieces for each process, and one for the counters of all processes that
-   * have ended.
+   * Texts with `ProcessMetrics` as JSON: one or two for each process, and one for the counters of all ended
+   * processes.
    */
   readonly all: readonly string[];
+  /** The number of processes that answered. */
   readonly answered: number;
+  /** The number of processes that did not answer in time. */
   readonly missing: number;
 }
 
+/** A message between a process and the parent. `turn` connects an answer with its request. */
 interface Message {
-  readonly type: "metrics-wanted" | "metrics-given" | "metrics-asked" | "metrics-passed" | "metrics-gathered";
+  readonly type:
+    | "metrics-request"
+    | "metrics-answer"
+    | "metrics-gather"
+    | "metrics-part"
+    | "metrics-gathered";
   readonly turn: number;
 }
 
-/** The metrics are text, so that the parent passes them on without parsing. */
-interface Given extends Message {
-  /** Counters and histograms, which only grow. */
+/** The answer of one process. The metrics are JSON texts, so that the parent forwards them without parsing. */
+interface AnswerMessage extends Message {
+  /** Counters and histograms, whose values only increase. */
   readonly counted: string;
   readonly other: string;
 }
 
-interface Passed extends Message {
+/** The metrics of one process, forwarded to the process that serves `/metrics`. */
+interface PartMessage extends Message {
   readonly metrics: readonly string[];
 }
 
+/** Sent after all parts. */
 type GatheredMessage = Message & Pick<GatheredMetrics, "answered" | "missing">;
 
 const timeoutMs = 1_000;
-/** Longer, because the parent waits for the other processes meanwhile. */
-const askerTimeoutMs = 1_500;
+/** Longer than `timeoutMs`, because the parent waits for the other processes. */
+const gatherTimeoutMs = 1_500;
 
-/** The end of a process that serves `/metrics`. */
+/** The connection of a process to the parent, for metrics. */
 export interface MetricsExchange {
-  /** Registers the metrics of this process, which it gives whenever `/metrics` of any process is read. */
-  readonly give: (measure: () => Promise<ProcessMetrics>) => void;
-  /** Undefined if the parent process does not answer. */
-  readonly ask: () => Promise<GatheredMetrics | undefined>;
+  /**
+   * Sends the metrics of this process to the parent at each request. `/metrics` of any process causes a
+   * request.
+   */
+  readonly provide: (measure: () => Promise<ProcessMetrics>) => void;
+  /** Requests the metrics of all processes. Returns undefined if the parent process does not answer. */
+  readonly request: () => Promise<GatheredMetrics | undefined>;
 }
 
+/** Creates the connection to the parent process. */
 export function createMetricsExchange(port: Port): MetricsExchange {
-  const asked = createTurns<GatheredMessage>();
-  const passed = new Map<number, string[]>();
+  const requests = createRequests<GatheredMessage>();
+  const parts = new Map<number, string[]>();
   port.onMessage((message) => {
-    if (isOfType<Passed>(message, "metrics-passed")) passed.get(message.turn)?.push(...message.metrics);
-    if (isOfType<GatheredMessage>(message, "metrics-gathered")) asked.answer(message.turn, message);
+    if (isOfType<PartMessage>(message, "metrics-part")) parts.get(message.turn)?.push(...message.metrics);
+    if (isOfType<GatheredMessage>(message, "metrics-gathered")) requests.answer(message.turn, message);
   });
   return {
-    give: (measure) =>
+    provide: (measure) =>
       port.onMessage((message) => {
-        if (!isOfType<Message>(message, "metrics-wanted")) return;
+        if (!isOfType<Message>(message, "metrics-request")) return;
         const { turn } = message;
         void measure().then(
-          (measured) => port.send({ type: "metrics-given", turn, ...written(measured) } satisfies Given),
+          (measured) =>
+            port.send({ type: "metrics-answer", turn, ...toAnswer(measured) } satisfies AnswerMessage),
           // The process is then reported as missing.
           () => undefined,
         );
       }),
-    ask: async () => {
+    request: async () => {
       const all: string[] = [];
-      let own = 0;
+      let ownTurn = 0;
       const send = (turn: number): boolean => {
-        own = turn;
-        passed.set(turn, all);
-        return port.send({ type: "metrics-asked", turn } satisfies Message);
+        ownTurn = turn;
+        parts.set(turn, all);
+        return port.send({ type: "metrics-gather", turn } satisfies Message);
       };
       try {
-        const answer = await asked.ask(send, askerTimeoutMs);
+        const answer = await requests.send(send, gatherTimeoutMs);
         return answer && { all, answered: answer.answered, missing: answer.missing };
       } finally {
-        passed.delete(own);
+        parts.delete(ownTurn);
       }
     },
   };
 }
 
-function written(measured: ProcessMetrics): Pick<Given, "counted" | "other"> {
-  const [counted, other] = [measured.filter(isGrowing), measured.filter((metric) => !isGrowing(metric))];
+function toAnswer(measured: ProcessMetrics): Pick<AnswerMessage, "counted" | "other"> {
+  const [counted, other] = [
+    measured.filter(isIncreasing),
+    measured.filter((metric) => !isIncreasing(metric)),
+  ];
   return { counted: JSON.stringify(counted), other: JSON.stringify(other) };
 }
 
-/** In the parent process. */
+/** The metrics of all processes, in the parent process. */
 export interface MetricsHub {
   /** Adds a process; returns the function to call when the process has ended. */
   readonly join: (port: Port) => () => void;
 }
 
 interface Member {
-  readonly want: () => Promise<Given | undefined>;
-  /** Counters and histograms as of the last answer. */
+  readonly request: () => Promise<AnswerMessage | undefined>;
+  /** Returns the counters and histograms of the last answer. */
   readonly counted: () => string;
 }
 
+/** Creates the hub of the parent process. */
 export function createMetricsHub(): MetricsHub {
   const members = new Set<Member>();
-  // The counters of all processes that have ended, added up one after the other.
-  let gone = Promise.resolve(nothing);
+  // The sum of the counters of all processes that have ended.
+  let ended = Promise.resolve(noMetrics);
   /**
-   * Asks the processes that run now. One that ends meanwhile is counted as an answer, and only later among
-   * the ended ones.
+   * Requests the metrics of all running processes. A process that ends during the request is counted once:
+   * with its answer or its last counters, not with the ended processes.
    */
   const gather = async (
-    pass: (metrics: readonly string[]) => void,
+    forward: (metrics: readonly string[]) => void,
   ): Promise<Pick<GatheredMetrics, "answered" | "missing">> => {
-    const [asked, before] = [[...members], gone];
+    const [running, endedBefore] = [[...members], ended];
     const answers = await Promise.all(
-      asked.map(async ({ want, counted }) => {
-        const given = await want();
-        // One message for each process, so that the parent can do other work between two messages.
-        pass(given === undefined ? [counted()] : [given.counted, given.other]);
-        return given !== undefined;
+      running.map(async ({ request, counted }) => {
+        const answer = await request();
+        // Each process is forwarded in a separate message, so that the parent can do other work between them.
+        forward(answer === undefined ? [counted()] : [answer.counted, answer.other]);
+        return answer !== undefined;
       }),
     );
-    pass([await before]);
+    forward([await endedBefore]);
     const answered = answers.filter(Boolean).length;
     return { answered, missing: answers.length - answered };
   };
   return {
     join: (port) => {
-      const asked = createTurns<Given>();
-      let counted = nothing;
+      const requests = createRequests<AnswerMessage>();
+      let counted = noMetrics;
       const member: Member = {
-        want: () =>
-          asked.ask((turn) => port.send({ type: "metrics-wanted", turn } satisfies Message), timeoutMs),
+        request: () =>
+          requests.send((turn) => port.send({ type: "metrics-request", turn } satisfies Message), timeoutMs),
         counted: () => counted,
       };
       members.add(member);
       port.onMessage((message) => {
-        if (isOfType<Given>(message, "metrics-given")) {
-          // Late answers are kept too.
+        if (isOfType<AnswerMessage>(message, "metrics-answer")) {
+          // A late answer also updates the counters.
           counted = message.counted;
-          asked.answer(message.turn, message);
+          requests.answer(message.turn, message);
         }
-        if (!isOfType<Message>(message, "metrics-asked")) return;
+        if (!isOfType<Message>(message, "metrics-gather")) return;
         const { turn } = message;
-        void gather((metrics) => port.send({ type: "metrics-passed", turn, metrics } satisfies Passed)).then(
-          (told) => port.send({ type: "metrics-gathered", turn, ...told } satisfies GatheredMessage),
+        void gather((metrics) =>
+          port.send({ type: "metrics-part", turn, metrics } satisfies PartMessage),
+        ).then((counts) =>
+          port.send({ type: "metrics-gathered", turn, ...counts } satisfies GatheredMessage),
         );
       });
       return () => {
         if (!members.delete(member)) return;
         const last = counted;
-        gone = gone.then(async (before) =>
+        ended = ended.then(async (before) =>
           JSON.stringify(await (await sumMetrics([before, last])).getMetricsAsJSON()),
         );
       };
@@ -168,44 +189,48 @@ export function createMetricsHub(): MetricsHub {
   };
 }
 
-interface Turns<Answer> {
-  /** `send` returns false if the other end is gone. */
-  readonly ask: (send: (turn: number) => boolean, waitMs: number) => Promise<Answer | undefined>;
+/** Requests that wait for their answers, by turn. */
+interface PendingRequests<Answer> {
+  /**
+   * Sends a request and waits for its answer; undefined after the timeout. `send` returns false if the other
+   * process has ended.
+   */
+  readonly send: (send: (turn: number) => boolean, waitMs: number) => Promise<Answer | undefined>;
   readonly answer: (turn: number, answer: Answer) => void;
 }
 
-function createTurns<Answer>(): Turns<Answer> {
+function createRequests<Answer>(): PendingRequests<Answer> {
   const waiting = new Map<number, (answer: Answer | undefined) => void>();
   let turn = 0;
   return {
-    ask: async (send, waitMs) => {
+    send: async (send, waitMs) => {
       turn += 1;
-      const asked = turn;
+      const ownTurn = turn;
       const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
       const timer = setTimeout(() => resolve(undefined), waitMs).unref();
-      waiting.set(asked, resolve);
+      waiting.set(ownTurn, resolve);
       try {
-        return send(asked) ? await promise : undefined;
+        return send(ownTurn) ? await promise : undefined;
       } finally {
         clearTimeout(timer);
-        waiting.delete(asked);
+        waiting.delete(ownTurn);
       }
     },
-    answer: (answered, answer) => waiting.get(answered)?.(answer),
+    answer: (answeredTurn, answer) => waiting.get(answeredTurn)?.(answer),
   };
 }
 
-/** The names of types in prom-client's JSON; its enum has numbers. */
-const growing: ReadonlySet<string> = new Set(["counter", "histogram"]);
+/** The metric types whose values only increase, as prom-client names them in JSON. */
+const increasingTypes: ReadonlySet<string> = new Set(["counter", "histogram"]);
 
-const isGrowing = ({ type }: ProcessMetrics[number]): boolean => growing.has(String(type));
+const isIncreasing = ({ type }: ProcessMetrics[number]): boolean => increasingTypes.has(String(type));
 
-const nothing = "[]";
+const noMetrics = "[]";
 
 /**
- * Adds up one process after the other, with a turn of the event loop between two, so that other requests are
- * answered meanwhile. Averages are computed over all processes at once. prom-client is loaded here, because
- * the parent process needs it only after a process has ended.
+ * Adds up the metrics of several processes, given as JSON texts. The event loop runs after each text, so that
+ * other requests are answered in between. Averages are computed over all processes at the end. prom-client is
+ * imported here, because the parent process needs it only after a process has ended.
  */
 export async function sumMetrics(all: readonly string[]): Promise<Registry> {
   const { AggregatorRegistry } = await import("prom-client");
@@ -223,14 +248,17 @@ export async function sumMetrics(all: readonly string[]): Promise<Registry> {
 
 const isAverage = ({ aggregator }: ProcessMetrics[number]): boolean => aggregator === "average";
 
-/** NaN arrives from another process as null: it has no observation. */
+/** Removes values that are null. JSON writes NaN as null, for a metric without an observation. */
 const withoutNulls = (measured: ProcessMetrics): ProcessMetrics =>
   measured.map((metric) => ({
     ...metric,
     values: metric.values.filter(({ value }) => typeof value === "number"),
   }));
 
-/** Both ends are this program, so the type of a message determines its shape. */
+/**
+ * Whether the message has the type. All messages come from this program, so the type determines the other
+ * fields.
+ */
 function isOfType<Kind extends Message>(message: unknown, type: Kind["type"]): message is Kind {
   return typeof message === "object" && message !== null && "type" in message && message.type === type;
 }

@@ -1,7 +1,8 @@
 /**
- * The routes for operators: `/healthz` and `/readyz` for probes, `/metrics` for Prometheus. Without
- * METRICS_TOKEN, `/metrics` answers only callers of this machine, and none that came through an unknown
- * proxy; with the token, every caller that sends it. All other callers get a 404.
+ * The Fastify plugins of the operators' routes: `/healthz` and `/readyz` for probes, `/metrics` for
+ * Prometheus. With METRICS_TOKEN, `/metrics` answers every caller that sends the token. Without it,
+ * `/metrics` answers only callers on the same machine that did not use an unknown proxy. All other callers
+ * get 404.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { BlockList, isIP } from "node:net";
@@ -13,21 +14,26 @@ import { fail } from "#foundation/failure.ts";
 import type { Database } from "#database/connect.ts";
 import { sumMetrics, type MetricsExchange, type GatheredMetrics } from "./gather-metrics.ts";
 
+/** The options of `metricsPlugin`. */
 export interface MetricsOptions {
-  /** METRICS_TOKEN. */
+  /** The value of the setting METRICS_TOKEN; undefined if it is not set. */
   readonly token: string | undefined;
-  /** Proxies are known, and who asks through them is known by what they say. */
+  /** Whether the service trusts the `X-Forwarded-For` header of its proxies. */
   readonly isBehindProxy: boolean;
   readonly contentType: string;
+  /** Reads all metrics in Prometheus' text format. */
   readonly text: () => Promise<string>;
 }
 
+/** Serves `/metrics`. */
 export const metricsPlugin: FastifyPluginAsync<MetricsOptions> = async (
   server,
   { token, isBehindProxy, contentType, text },
 ) => {
   const mayRead =
-    token === undefined ? (request: FastifyRequest) => isFromHere(request, isBehindProxy) : showing(token);
+    token === undefined
+      ? (request: FastifyRequest) => isFromThisMachine(request, isBehindProxy)
+      : hasToken(token);
   server.get("/metrics", {
     onRequest: (request, _reply, done) => done(mayRead(request) ? undefined : fail("route_not_found")),
     handler: async (_request, reply) =>
@@ -49,40 +55,40 @@ function isLoopback(address: string | undefined): boolean {
 }
 
 /**
- * A proxy on this machine would make everybody a neighbour. One that was not told of gives itself away by its
- * headers or by the name that was asked for, unless it hides both; behind those that are known everybody on
- * the way must be of this machine.
+ * Whether the caller is on this machine. A proxy on this machine makes every caller look local, so requests
+ * with headers of unknown proxies or with another host name are refused. Behind known proxies, every address
+ * in X-Forwarded-For must be local.
  */
-function isFromHere({ ip, raw }: FastifyRequest, isBehindProxy: boolean): boolean {
+function isFromThisMachine({ ip, raw }: FastifyRequest, isBehindProxy: boolean): boolean {
   const { headers, socket } = raw;
-  if (!isLoopback(socket.remoteAddress) || !isLoopback(ip) || !isNameOfHere(headers.host)) return false;
-  const way = headers["x-forwarded-for"];
-  if (isBehindProxy && way !== undefined)
-    return [way].flat().every((part) => part.split(",").every((hop) => isLoopback(hop.trim())));
+  if (!isLoopback(socket.remoteAddress) || !isLoopback(ip) || !isLocalHostName(headers.host)) return false;
+  const forwardedFor = headers["x-forwarded-for"];
+  if (isBehindProxy && forwardedFor !== undefined)
+    return [forwardedFor].flat().every((part) => part.split(",").every((hop) => isLoopback(hop.trim())));
   return !Object.keys(headers).some((name) => proxyHeader.test(name));
 }
 
 const proxyHeader = /^(?:via|forwarded|x-real-ip|x-forwarded-.+)$/;
 
-function isNameOfHere(host: string | undefined): boolean {
+function isLocalHostName(host: string | undefined): boolean {
   const { hostname = "" } = URL.parse(`http://${host ?? ""}`) ?? {};
   return hostname === "localhost" || isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
 }
 
-/** Digests have one length, and comparing them takes one time. */
+/** Returns a digest of the text. Digests have the same length, as `timingSafeEqual` requires. */
 const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-function showing(token: string): (request: FastifyRequest) => boolean {
+function hasToken(token: string): (request: FastifyRequest) => boolean {
   const expected = digestOf(`Bearer ${token}`);
   return ({ headers: { authorization } }) =>
     authorization !== undefined && timingSafeEqual(digestOf(authorization), expected);
 }
 
-interface ExpositionParts {
-  /** What the service measures. */
+interface ExpositionOptions {
+  /** The metrics of the service, without those of the process. */
   readonly registry: Registry;
   readonly readQueue: () => Promise<Registry>;
-  /** Where there are others. */
+  /** Reads the metrics of the other processes; undefined if there is only one process. */
   readonly exchange?: MetricsExchange | undefined;
 }
 
@@ -92,39 +98,39 @@ interface Exposition {
 }
 
 /** The text that Prometheus reads: the metrics of this process, or of all processes of this start. */
-export function createMetricsExposition({ registry, readQueue, exchange }: ExpositionParts): Exposition {
+export function createMetricsExposition({ registry, readQueue, exchange }: ExpositionOptions): Exposition {
   const own = Registry.merge([registry, processRegistry()]);
-  const crew = createCrewGauge();
-  exchange?.give(() => own.getMetricsAsJSON());
+  const processes = createProcessGauge();
+  exchange?.provide(() => own.getMetricsAsJSON());
   return {
     contentType: own.contentType,
     text: async () => {
-      const [gathered, queue] = await Promise.all([exchange?.ask(), readQueue()]);
-      crew.show(
+      const [gathered, queue] = await Promise.all([exchange?.request(), readQueue()]);
+      processes.set(
         exchange === undefined ? { answered: 1, missing: 0 } : (gathered ?? { answered: 1, missing: 1 }),
       );
       const measured = gathered === undefined ? own : await sumMetrics(gathered.all);
-      return Registry.merge([measured, crew.registry, queue]).metrics();
+      return Registry.merge([measured, processes.registry, queue]).metrics();
     },
   };
 }
 
-interface CrewGauge {
+interface ProcessGauge {
   readonly registry: Registry;
-  readonly show: (processes: Pick<GatheredMetrics, "answered" | "missing">) => void;
+  readonly set: (processes: Pick<GatheredMetrics, "answered" | "missing">) => void;
 }
 
-function createCrewGauge(): CrewGauge {
+function createProcessGauge(): ProcessGauge {
   const registry = new Registry();
   const gauge = new Gauge({
     name: "commerce_processes",
-    help: "Processes of this start: those whose metrics are in this answer, and those that did not give theirs within a second.",
+    help: "Processes that were started together, by state: answered if their metrics are in this answer, missing if they did not answer within one second.",
     labelNames: ["state"],
     registers: [registry],
   });
   return {
     registry,
-    show: ({ answered, missing }) => {
+    set: ({ answered, missing }) => {
       gauge.set({ state: "answered" }, answered);
       gauge.set({ state: "missing" }, missing);
     },
@@ -134,8 +140,8 @@ function createCrewGauge(): CrewGauge {
 let processMetrics: Registry | undefined;
 
 /**
- * Memory, processor, event loop and garbage collection of the process: one registry for all services that it
- * runs.
+ * Returns the metrics of memory, processor, event loop and garbage collection. They are registered once for
+ * the process, even if it runs several services.
  */
 function processRegistry(): Registry {
   if (processMetrics === undefined) {
@@ -147,7 +153,10 @@ function processRegistry(): Registry {
 
 const checkMsMax = 2_000;
 
-/** `/healthz`: the process lives. `/readyz`: it can serve, because its database answers. */
+/**
+ * Serves `/healthz`, which answers while the process runs, and `/readyz`, which answers 200 only if the
+ * database answers within 2 s.
+ */
 export const healthPlugin: FastifyPluginAsync<{ readonly db: Database }> = async (server, { db }) => {
   server.get("/healthz", { logLevel: "silent" }, (_request, reply) =>
     reply.header("cache-control", "no-store").send({ status: "ok" }),
@@ -162,16 +171,19 @@ export const healthPlugin: FastifyPluginAsync<{ readonly db: Database }> = async
   for (const path of ["/healthz", "/readyz"]) refuseOtherMethods(server, path, ["GET"]);
 };
 
-/** Migrations are applied before anything listens, so a table of theirs that answers says both. */
+/**
+ * Reads a table. The service listens only after migrations, so an answer shows that the database and its
+ * tables are available.
+ */
 async function answersInTime(db: Database): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), checkMsMax);
-  const asked = sql`select 1 from merchant limit 1`.execute(db).then(
+  const answered = sql`select 1 from merchant limit 1`.execute(db).then(
     () => true,
     () => false,
   );
   try {
-    return await Promise.race([asked, promise]);
+    return await Promise.race([answered, promise]);
   } finally {
     clearTimeout(timer);
   }

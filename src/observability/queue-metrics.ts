@@ -1,7 +1,7 @@
 /**
- * What waits in the database: read when somebody asks, once in five seconds at most, whoever asks and however
- * often. A database that does not answer within a second is away, holds nobody up, and is left alone for a
- * while: it has enough to do.
+ * Reads how many deliveries, events and payment operations wait in the database. They are read at requests
+ * for `/metrics`, at most once in five seconds. If the database does not answer within one second, the
+ * metrics are left out, and the database is not asked again for 30 seconds.
  */
 import { type RawBuilder, sql } from "kysely";
 import { Gauge, Registry } from "prom-client";
@@ -18,6 +18,7 @@ import {
 } from "#webhooks/dispatch/claim-deliveries.ts";
 import { subjectsOfCatalog } from "#webhooks/event-types.ts";
 
+/** The values of one reading. Ages are in seconds. */
 interface QueueMetrics {
   readonly dueDeliveries: number;
   readonly oldestDueSeconds: number;
@@ -28,101 +29,110 @@ interface QueueMetrics {
   readonly oldestPaymentSeconds: number;
 }
 
-interface QueueParts {
+interface QueueReaderOptions {
   readonly db: Database;
   readonly clock: Clock;
-  readonly patienceMs?: number;
+  /** Milliseconds to wait for the database. */
+  readonly timeoutMs?: number;
+  /** The highest number that is counted. */
   readonly countMax?: number | undefined;
 }
 
-const everyMs = 5_000;
-const afterSilenceMs = 30_000;
-const usualPatienceMs = 1_000;
-/** Counted so far: more is as bad. */
-const usualCountMax = 100_000;
-/** Where each delivery must be looked at, so many of one endpoint are, and so many of all. */
-const lookOfOneMax = 1_000;
-const lookMax = 10_000;
+/** Milliseconds between two readings. */
+const pauseMs = 5_000;
+/** Milliseconds until the next reading after a timeout. */
+const pauseAfterTimeoutMs = 30_000;
+const defaultTimeoutMs = 1_000;
+const defaultCountMax = 100_000;
+/** For endpoints that may not receive all events, each delivery is checked: at most so many of one endpoint. */
+const checkedPerEndpointMax = 1_000;
+/** The maximum of checked deliveries of all endpoints. */
+const checkedMax = 10_000;
 
-/** Gives the registry of what was found: without a database, that there is none and nothing else. */
+/**
+ * Creates the function that reads the metrics. If the database does not answer, the registry has only
+ * `commerce_database_up` with 0.
+ */
 export function createQueueReader({
   db,
   clock,
-  patienceMs = usualPatienceMs,
-  countMax = usualCountMax,
-}: QueueParts): () => Promise<Registry> {
-  const { up, show } = createGauges();
-  let kept: { readonly atMs: number; readonly reading: Promise<Registry> } | undefined;
-  let asking: Promise<QueueMetrics | undefined> | undefined;
-  let pauseMs = everyMs;
+  timeoutMs = defaultTimeoutMs,
+  countMax = defaultCountMax,
+}: QueueReaderOptions): () => Promise<Registry> {
+  const { up, setValues } = createGauges();
+  let last: { readonly atMs: number; readonly reading: Promise<Registry> } | undefined;
+  let running: Promise<QueueMetrics | undefined> | undefined;
+  let currentPauseMs = pauseMs;
   const read = async (): Promise<Registry> => {
-    // One that is still asked is not asked again.
-    asking ??= readQueue(db, clock.now(), countMax)
+    // A statement that still runs after a timeout is not started again.
+    running ??= readQueue(db, clock.now(), countMax)
       .catch(() => undefined)
-      .finally(() => (asking = undefined));
-    const metrics = await within(asking, patienceMs);
-    pauseMs = asking === undefined ? everyMs : afterSilenceMs;
+      .finally(() => (running = undefined));
+    const metrics = await waitAtMost(running, timeoutMs);
+    currentPauseMs = running === undefined ? pauseMs : pauseAfterTimeoutMs;
     up.gauge.set(Number(metrics !== undefined));
-    return metrics === undefined ? up.registry : Registry.merge([up.registry, show(metrics)]);
+    return metrics === undefined ? up.registry : Registry.merge([up.registry, setValues(metrics)]);
   };
   return () => {
     const atMs = clock.now().getTime();
-    if (kept === undefined || Math.abs(atMs - kept.atMs) >= pauseMs) kept = { atMs, reading: read() };
-    return kept.reading;
+    if (last === undefined || Math.abs(atMs - last.atMs) >= currentPauseMs) last = { atMs, reading: read() };
+    return last.reading;
   };
 }
 
-async function within<Value>(asked: Promise<Value>, ms: number): Promise<Value | undefined> {
+/** Returns undefined if the promise does not settle in time. */
+async function waitAtMost<Value>(promised: Promise<Value>, ms: number): Promise<Value | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), ms).unref();
   try {
-    return await Promise.race([asked, promise]);
+    return await Promise.race([promised, promise]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-const described: readonly (readonly [keyof QueueMetrics, string, string])[] = [
+/** The gauges: the value that they show, the metric name and the help text. */
+const gaugeTexts: readonly (readonly [keyof QueueMetrics, string, string])[] = [
   [
     "dueDeliveries",
     "commerce_webhook_deliveries_due",
-    `Deliveries that are due and may be sent; counted up to ${usualCountMax}.`,
+    `Webhook deliveries that are due and may be sent; counted up to ${defaultCountMax}.`,
   ],
   [
     "oldestDueSeconds",
     "commerce_webhook_oldest_due_age_seconds",
-    "For how long the oldest delivery has been due that could be sent in this moment; 0 where none is.",
+    "Seconds since the oldest delivery that could be sent now became due; 0 if there is none.",
   ],
   [
     "openBreakers",
     "commerce_webhook_breakers_open",
-    "Endpoints with something waiting that are only probed because they keep failing.",
+    "Webhook endpoints with waiting deliveries whose circuit breaker is open: after repeated failures they only get test requests.",
   ],
   [
     "waitingEvents",
     "commerce_events_waiting",
-    `Events of which no deliveries have been made yet; counted up to ${usualCountMax}.`,
+    `Events whose deliveries have not been created yet; counted up to ${defaultCountMax}.`,
   ],
   [
     "oldestEventSeconds",
     "commerce_events_oldest_waiting_age_seconds",
-    "For how long the oldest of those has waited; 0 where none does.",
+    "Seconds since the oldest event without deliveries occurred; 0 if there is none.",
   ],
   [
     "duePayments",
     "commerce_payment_operations_due",
-    `Questions to the payment provider that are due; counted up to ${usualCountMax}.`,
+    `Requests to the payment provider that are due; counted up to ${defaultCountMax}.`,
   ],
   [
     "oldestPaymentSeconds",
     "commerce_payment_oldest_due_age_seconds",
-    "For how long the oldest of those has been due; 0 where none is.",
+    "Seconds since the oldest request to the payment provider became due; 0 if there is none.",
   ],
 ];
 
 interface Gauges {
   readonly up: { readonly registry: Registry; readonly gauge: Gauge };
-  readonly show: (metrics: QueueMetrics) => Registry;
+  readonly setValues: (metrics: QueueMetrics) => Registry;
 }
 
 function createGauges(): Gauges {
@@ -130,26 +140,27 @@ function createGauges(): Gauges {
   const found = new Registry();
   const gauge = new Gauge({
     name: "commerce_database_up",
-    help: "1: the database told within a second what waits in it. 0: it did not, and what waits is not known.",
+    help: "1 if the database answered the query for waiting work within one second, otherwise 0. With 0 the other metrics of waiting work are missing.",
     registers: [registry],
   });
-  const gauges = described.map(
-    ([figure, name, help]) => [figure, new Gauge({ name, help, registers: [found] })] as const,
+  const gauges = gaugeTexts.map(
+    ([value, name, help]) => [value, new Gauge({ name, help, registers: [found] })] as const,
   );
   return {
     up: { registry, gauge },
-    show: (metrics) => {
-      for (const [name, one] of gauges) one.set(metrics[name]);
+    setValues: (metrics) => {
+      for (const [value, queueGauge] of gauges) queueGauge.set(metrics[value]);
       return found;
     },
   };
 }
 
 /**
- * One statement. From one endpoint to the next over the index of what waits, and of each what is due: what
- * has been delivered is never looked at. What an endpoint may not be sent now (it is switched off or only
- * probed, its installation suspended or no longer allowed to read it) is not late. What waits because its
- * receiver wants few at a time, or is slow, is due, and yet its age is nobody's but the receiver's.
+ * Reads all values in one statement. The statement steps through the index of waiting deliveries from one
+ * endpoint to the next, and reads no delivered ones. A delivery does not count as due if its endpoint may not
+ * receive it now: the endpoint is disabled or its breaker is open, or the installation is suspended or has
+ * lost the scope. A delivery that waits for a slow receiver or for the receiver's rate limit counts as due,
+ * but not for the age, because the receiver causes the delay.
  */
 async function readQueue(db: Database, now: Date, countMax: number): Promise<QueueMetrics> {
   const moment = momentOf(now);
@@ -171,7 +182,7 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
       select min(d.next_attempt_at) as since from hears_all w cross join lateral (
         select next_attempt_at from webhook_delivery where endpoint_id = w.id and next_attempt_at <= ${at} order by next_attempt_at limit 1) d
       where w.has_room
-    ), looked_at as materialized (${lookedAt(at)}),
+    ), looked_at as materialized (${checkedDeliveries(at)}),
     fresh as materialized (
       select id, occurred_at from event where fanned_out_at is null order by id limit ${countMax}
     ), payment as materialized (
@@ -183,11 +194,14 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
       (select count(*)::integer from fresh) as waiting_events, ${age("(select min(occurred_at) from fresh)")} as oldest_event_seconds,
       (select count(*)::integer from payment) as due_payments, ${age("(select min(due_at) from payment)")} as oldest_payment_seconds`;
   const [metrics] = await runStatement(db, statement);
-  if (metrics === undefined) throw new Error("A statement of one row gave none.");
+  if (metrics === undefined) throw new Error("The statement that reads waiting work returned no row.");
   return metrics;
 }
 
-/** Each with what it may hear, and whether it would be sent one more in this moment. */
+/**
+ * Selects the endpoints with waiting deliveries: which events they may receive, and whether another delivery
+ * could be sent now.
+ */
 function endpoints(moment: Moment): RawBuilder<unknown> {
   const ofInstallation = sql`s.installation_id = w.installation_id`;
   return sql`
@@ -200,17 +214,16 @@ function endpoints(moment: Moment): RawBuilder<unknown> {
 }
 
 /**
- * Of those that may not hear everything: whether this one may be sent is asked of its event, of each by
- * itself. As `exists` it would be a question that PostgreSQL answers, where it expects many, by reading all
- * events there are.
+ * Selects due deliveries of endpoints that may not receive all events, and checks the event of each. The
+ * check is a scalar subquery: for `exists`, PostgreSQL may choose a plan that reads all events.
  */
-const lookedAt = (at: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+const checkedDeliveries = (at: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select l.next_attempt_at, l.has_room, (
     select e.subject_type = 'installation' or l.is_active and not e.subject_type = any(${subjectsOfCatalog}::text[]) from event e where e.id = l.event_id
   ) as may_be_sent
   from (
     select w.is_active, w.has_room, d.event_id, d.next_attempt_at from endpoint w cross join lateral (
       select d.event_id, d.next_attempt_at from webhook_delivery d where d.endpoint_id = w.id and d.next_attempt_at <= ${at}
-      order by d.next_attempt_at limit ${lookOfOneMax}
-    ) d where not w.is_probed and not (w.is_active and w.sees_catalog) limit ${lookMax}
+      order by d.next_attempt_at limit ${checkedPerEndpointMax}
+    ) d where not w.is_probed and not (w.is_active and w.sees_catalog) limit ${checkedMax}
   ) l`;

@@ -1,6 +1,6 @@
 /**
- * Counts requests by route and outcome, refusals of rate limits, and the outcomes of requests under
- * idempotency keys. The labelled metrics of a route are prepared at the route's first request.
+ * Counts requests by route and outcome, refusals by rate limits, and the outcomes of requests with
+ * idempotency keys. The metric objects of a route are created at the route's first request.
  */
 import type { FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
@@ -12,43 +12,44 @@ import type { LimitState, RateLimiter } from "#http/rate-limiter.ts";
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-interface Route {
+interface RouteMetrics {
   readonly count: (status: number, code: string | null) => void;
   readonly observe: (seconds: number) => void;
 }
 
+/** Creates the metrics of HTTP requests, and the observer that records them. */
 export function createHttpMetrics(registry: Registry): ServerObserver {
-  const routeOf = createRoutes(registry);
+  const findRoute = createRouteMetrics(registry);
   return {
-    began: createPassage(registry, ({ failureCode, routeOptions }, { statusCode }) =>
-      routeOf(routeOptions.config).count(statusCode, failureCode),
+    began: createOpenRequestMetrics(registry, ({ failureCode, routeOptions }, { statusCode }) =>
+      findRoute(routeOptions.config).count(statusCode, failureCode),
     ),
     answered: ({ failureCode }, reply, config) => {
-      const { count, observe } = routeOf(config);
+      const { count, observe } = findRoute(config);
       count(reply.statusCode, failureCode);
       if (!isStream(reply)) observe(reply.elapsedTime / 1000);
     },
   };
 }
 
-/** Finds the metrics of a route by Fastify's config object of the route, without looking at the request. */
-function createRoutes(registry: Registry): (config: RouteConfig) => Route {
+/** Returns a function that finds the metrics of a route by Fastify's config object of the route. */
+function createRouteMetrics(registry: Registry): (config: RouteConfig) => RouteMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: "commerce_http_requests_total",
-    help: "Requests answered, by operation (or the route's template), status, and the failure's code.",
+    help: "Answered requests, by operation (or route template), status and error code.",
     labelNames: ["operation", "status", "code"],
     registers,
   });
   const durations = new Histogram({
     name: "commerce_http_request_duration_seconds",
-    help: "How long requests took until the answer was given away. Subscriptions are not among them.",
+    help: "Seconds from the headers of a request to the end of the answer, without subscriptions.",
     labelNames: ["operation"],
     buckets: durationBuckets,
     registers,
   });
-  const routes = new Map<RouteConfig, Route>();
-  const prepare = (operation: string): Route => {
+  const routes = new Map<RouteConfig, RouteMetrics>();
+  const prepare = (operation: string): RouteMetrics => {
     const child = durations.labels(operation);
     const counters = new Map<string, () => void>();
     const counterOf = (status: number, code: string | null): (() => void) => {
@@ -74,92 +75,100 @@ function createRoutes(registry: Registry): (config: RouteConfig) => Route {
 }
 
 /**
- * Counts open requests, and those whose caller left before an answer began. A caller that leaves during an
- * answer, as subscribers do, was answered.
+ * Counts open requests, and requests whose caller disconnected before the answer began. A request whose
+ * caller disconnects during the answer, as subscribers do, counts as answered.
  */
-function createPassage(registry: Registry, countLeft: ServerObserver["began"]): ServerObserver["began"] {
+function createOpenRequestMetrics(
+  registry: Registry,
+  countAnswered: ServerObserver["began"],
+): ServerObserver["began"] {
   const registers = [registry];
   const inFlight = new Gauge({
     name: "commerce_http_requests_in_flight",
-    help: "Requests that are being answered, open subscriptions among them.",
+    help: "Requests in progress, including open subscriptions.",
     registers,
   });
   const aborted = new Counter({
     name: "commerce_http_requests_aborted_total",
-    help: "Requests whose caller went away before there was an answer.",
+    help: "Requests whose caller disconnected before the answer began.",
     registers,
   });
   return (request, reply) => {
     inFlight.inc();
     reply.raw.once("close", () => {
       inFlight.dec();
-      // `answered` counts answers that were written completely.
+      // The observer's `answered` counts answers that were written completely.
       if (reply.raw.writableEnded) return;
-      if (reply.raw.headersSent) countLeft(request, reply);
+      if (reply.raw.headersSent) countAnswered(request, reply);
       else aborted.inc();
     });
   };
 }
 
-/** A subscription lasts as long as its subscriber listens: its duration says nothing. */
+/**
+ * Whether the answer is a stream of events. The duration of a subscription is not measured, because the
+ * subscriber determines it.
+ */
 function isStream(reply: FastifyReply): boolean {
   const type = reply.getHeader("content-type");
   return typeof type === "string" && type.startsWith("text/event-stream");
 }
 
-/** Wraps a limiter and counts its refusals. */
+/** Returns a function that wraps a rate limiter and counts its refusals. */
 export function countRateLimitRefusals(registry: Registry): (limiter: RateLimiter) => RateLimiter {
   const refusals = new Counter({
     name: "commerce_rate_limit_refusals_total",
-    help: "Requests that a quota refused, by bucket.",
+    help: "Requests refused by a rate limit, by bucket.",
     labelNames: ["bucket"],
     registers: [registry],
   });
   for (const bucket of Object.keys(rateQuotas)) refusals.inc({ bucket }, 0);
-  const see = (bucket: RateBucket, isRefused: boolean): void => {
+  const countRefusal = (bucket: RateBucket, isRefused: boolean): void => {
     if (isRefused) refusals.inc({ bucket });
   };
   return (limiter) => ({
     consume: (bucket, key) =>
-      seen(limiter.consume(bucket, key), (state) => see(bucket, state?.isExceeded === true)),
+      observeState(limiter.consume(bucket, key), (state) => countRefusal(bucket, state?.isExceeded === true)),
     // Callers of `peek` refuse the request when nothing is left.
-    peek: (bucket, key) => seen(limiter.peek(bucket, key), (state) => see(bucket, state?.remaining === 0)),
+    peek: (bucket, key) =>
+      observeState(limiter.peek(bucket, key), (state) => countRefusal(bucket, state?.remaining === 0)),
     giveBack: (bucket, key) => limiter.giveBack(bucket, key),
     isAway: () => limiter.isAway(),
     close: () => limiter.close(),
   });
 }
 
-type Counted = LimitState | undefined;
+type LimitResult = LimitState | undefined;
 
-/** Returns a promise only if the limiter does. */
-function seen(
-  counted: Promise<Counted> | Counted,
-  see: (state: Counted) => void,
-): Promise<Counted> | Counted {
+/** Calls `observe` with the state. Returns a promise only if the limiter does. */
+function observeState(
+  counted: Promise<LimitResult> | LimitResult,
+  observe: (state: LimitResult) => void,
+): Promise<LimitResult> | LimitResult {
   if (counted instanceof Promise)
     return counted.then((state) => {
-      see(state);
+      observe(state);
       return state;
     });
-  see(counted);
+  observe(counted);
   return counted;
 }
 
-const refusals: Readonly<Record<string, string>> = {
+/** The outcome by error code; every other error code has the outcome `refused`. */
+const refusalOutcomes: Readonly<Record<string, string>> = {
   idempotency_in_progress: "in_progress",
   idempotency_key_reused: "key_reused",
 };
 
-/** Wraps the execution under idempotency keys and counts the outcomes. */
+/** Returns a function that wraps the execution of requests with idempotency keys and counts their outcomes. */
 export function countIdempotentRequests(registry: Registry): (doOnce: DoOnce) => DoOnce {
   const outcomes = new Counter({
     name: "commerce_idempotent_requests_total",
-    help: "Requests under an idempotency key, at any door, by what came of them.",
+    help: "Requests with an idempotency key over REST and GraphQL, by outcome.",
     labelNames: ["outcome"],
     registers: [registry],
   });
-  for (const outcome of ["executed", "replayed", "refused", ...Object.values(refusals)])
+  for (const outcome of ["executed", "replayed", "refused", ...Object.values(refusalOutcomes)])
     outcomes.inc({ outcome }, 0);
   return (doOnce) => async (claim, work) => {
     try {
@@ -167,7 +176,7 @@ export function countIdempotentRequests(registry: Registry): (doOnce: DoOnce) =>
       outcomes.inc({ outcome: once.isReplay ? "replayed" : "executed" });
       return once;
     } catch (error) {
-      outcomes.inc({ outcome: (error instanceof Failure && refusals[error.code]) || "refused" });
+      outcomes.inc({ outcome: (error instanceof Failure && refusalOutcomes[error.code]) || "refused" });
       throw error;
     }
   };

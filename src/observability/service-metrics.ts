@@ -1,7 +1,7 @@
 /**
- * Creates every metric of one service, under the names that docs/metrics.md explains; the metrics of webhook
- * attempts and of GraphQL costs are defined here. Code that is measured emits events or calls a function, and
- * does not know prom-client. No label value is chosen by a client, a merchant or a receiver.
+ * Creates all metrics of one service. docs/metrics.md explains them. The metrics of webhook attempts and
+ * GraphQL costs are defined in this file. Measured code emits events or calls a function, and does not depend
+ * on prom-client. Clients, merchants and receivers cannot choose label values.
  */
 import { readFileSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
@@ -13,18 +13,23 @@ import type { ServerObserver } from "#http/server.ts";
 import { countRateLimitRefusals, countIdempotentRequests, createHttpMetrics } from "./request-metrics.ts";
 import { type StateReadings, registerStateMetrics } from "./state-metrics.ts";
 
+/** The metrics of one service, and the functions with which other modules record them. */
 export interface ServiceMetrics {
   readonly registry: Registry;
   readonly http: ServerObserver;
-  /** Adds gauges that are read whenever metrics are asked for. */
-  readonly addReadings: (readings: StateReadings) => void;
-  /** Wraps a limiter, so that its refusals are counted. */
-  readonly ofLimiter: (limiter: RateLimiter) => RateLimiter;
-  readonly ofOnce: (doOnce: DoOnce) => DoOnce;
+  /** Adds gauges whose values are read at each request for `/metrics`. */
+  readonly addStateReadings: (readings: StateReadings) => void;
+  /** Wraps a rate limiter so that its refusals are counted. */
+  readonly measureLimiter: (limiter: RateLimiter) => RateLimiter;
+  /** Wraps the execution of requests with idempotency keys so that their outcomes are counted. */
+  readonly measureDoOnce: (doOnce: DoOnce) => DoOnce;
 }
 
+/** The labels of the metric `commerce_build_info`. */
 export interface ProcessDescription {
+  /** The work that the process does, for example `gateway`. */
   readonly role: string;
+  /** The database: `pglite` or `postgres`. */
   readonly engine: string;
 }
 
@@ -36,7 +41,7 @@ export function createServiceMetrics(
   const registers = [registry];
   new Gauge({
     name: "commerce_build_info",
-    help: "1 for each kind of process: which version of the service runs on which Node, with which database, and what it does.",
+    help: "Always 1; the labels are the version of the service, the version of Node, the database engine and the role of the process.",
     labelNames: ["version", "node", "engine", "role"],
     aggregator: "max",
     registers,
@@ -46,9 +51,9 @@ export function createServiceMetrics(
   return {
     registry,
     http: createHttpMetrics(registry),
-    addReadings: (readings) => registerStateMetrics(registry, { ...readings, transactionsRunAgain }),
-    ofLimiter: countRateLimitRefusals(registry),
-    ofOnce: countIdempotentRequests(registry),
+    addStateReadings: (readings) => registerStateMetrics(registry, { ...readings, transactionsRunAgain }),
+    measureLimiter: countRateLimitRefusals(registry),
+    measureDoOnce: countIdempotentRequests(registry),
   };
 }
 
@@ -64,31 +69,34 @@ export function createAttemptMetrics(registry: Registry): (attempt: DeliveryAtte
   const registers = [registry];
   const attempts = new Counter({
     name: "commerce_webhook_attempts_total",
-    help: "Attempts to deliver a webhook, by what came of them.",
+    help: "Attempts to deliver a webhook, by outcome.",
     labelNames: ["outcome"],
     registers,
   });
   const durations = new Histogram({
     name: "commerce_webhook_attempt_duration_seconds",
-    help: "How long attempts took, from the first look-up to the answer.",
+    help: "Seconds from the DNS lookup of a webhook attempt to the receiver's answer.",
     buckets: attemptBuckets,
     registers,
   });
   const waits = new Histogram({
     name: "commerce_webhook_first_attempt_delay_seconds",
-    help: "How long an event waited, from when it happened to its first attempt at an endpoint.",
+    help: "Seconds from an event to the first attempt to deliver the event to an endpoint.",
     buckets: waitBuckets,
     registers,
   });
   return ({ outcome, durationMs, waitedMs }) => {
-    attempts.inc({ outcome: labelOf(outcome) });
+    attempts.inc({ outcome: getOutcomeLabel(outcome) });
     if (durationMs !== null) durations.observe(durationMs / 1000);
     if (waitedMs !== null) waits.observe(Math.max(0, waitedMs) / 1000);
   };
 }
 
-/** A receiver may answer with any status; the label is one of its five classes. */
-const labelOf = (outcome: DeliveryAttempted["outcome"]): string =>
+/**
+ * Returns the label of an outcome. For a status it is the class (`1xx` to `5xx`), because a receiver may
+ * answer with any status.
+ */
+const getOutcomeLabel = (outcome: DeliveryAttempted["outcome"]): string =>
   typeof outcome === "number"
     ? outcome >= 100 && outcome < 600
       ? `${Math.floor(outcome / 100)}xx`
@@ -98,13 +106,13 @@ const labelOf = (outcome: DeliveryAttempted["outcome"]): string =>
 const costBuckets = [10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 50_000];
 
 /**
- * Observes the cost of accepted GraphQL documents; those above the cost limit are counted as refused
- * requests.
+ * Observes the cost of accepted GraphQL documents. A document above the cost limit is counted only as a
+ * refused request.
  */
 function createGraphqlCosts(registry: Registry): (cost: number) => void {
   const costs = new Histogram({
     name: "commerce_graphql_document_cost",
-    help: "The cost of each GraphQL document that was let in, in points.",
+    help: "The cost in points of accepted GraphQL documents.",
     buckets: costBuckets,
     registers: [registry],
   });

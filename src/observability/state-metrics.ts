@@ -1,54 +1,61 @@
-/** What is looked up when it is asked for: connections, subscriptions, whether others are heard. */
+/**
+ * Registers gauges whose values are read at each request for `/metrics`: database connections, open
+ * subscriptions, and the connections to other processes.
+ */
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { PoolState } from "#database/connect.ts";
 
+/** Functions that read the current state of the service. */
 export interface StateReadings {
-  /** Undefined: the embedded database, whose one connection goes round. */
+  /** Reads the state of the connection pool; undefined for PGlite, which has a single connection. */
   readonly pool: () => PoolState | undefined;
   readonly subscriptions: () => number;
-  /** What other processes tell arrives here. */
+  /** Whether this process currently receives the notices of other processes. */
   readonly isCurrent: () => boolean;
+  /** Whether the shared rate limiter does not answer, so that this process counts alone. */
   readonly isLimiterAway: () => boolean;
 }
 
+/** The readings, with those that the metrics add themselves. */
 export interface RegisteredReadings extends StateReadings {
-  /** Since the process began. */
+  /** Reads the number of transactions that were run again since the process began. */
   readonly transactionsRunAgain: () => number;
 }
 
+/** Registers the gauges in the registry. */
 export function registerStateMetrics(registry: Registry, read: RegisteredReadings): void {
-  const pool = (): PoolState => read.pool() ?? embedded;
+  const pool = (): PoolState => read.pool() ?? pglitePool;
   registerConnections(registry, pool);
   register(registry, {
     name: "commerce_database_connections_max",
-    help: "Connections that the pool may have.",
+    help: "The maximum number of connections of the pool.",
     read: () => pool().max,
   });
   register(registry, {
     name: "commerce_database_waiting",
-    help: "Statements that wait for a connection.",
+    help: "Statements and transactions that wait for a connection.",
     read: () => pool().waiting,
   });
   register(registry, {
     name: "commerce_graphql_subscriptions_open",
-    help: "Subscriptions that somebody follows.",
+    help: "Open GraphQL subscriptions.",
     read: read.subscriptions,
   });
   register(registry, {
     name: "commerce_notices_current",
-    help: "1 while what other processes tell arrives here; of several processes, the least.",
+    help: "1 while this process receives the notices of other processes, otherwise 0. For several processes it is the minimum.",
     aggregator: "min",
     read: () => Number(read.isCurrent()),
   });
   register(registry, {
     name: "commerce_rate_limiter_away",
-    help: "1 while whoever counts requests for all does not answer and each process counts by itself; of several processes, the most.",
+    help: "1 while the shared rate limiter does not answer and each process counts requests alone, otherwise 0. For several processes it is the maximum.",
     aggregator: "max",
     read: () => Number(read.isLimiterAway()),
   });
   const retried = new Counter({
     name: "commerce_transactions_retried_total",
-    help: "Transactions that were run again because PostgreSQL gave up on them for others (serialization failure, deadlock).",
+    help: "Transactions that were run again after PostgreSQL aborted them (serialization failure or deadlock).",
     collect() {
       this.reset();
       this.inc(read.transactionsRunAgain());
@@ -58,17 +65,17 @@ export function registerStateMetrics(registry: Registry, read: RegisteredReading
   registry.registerMetric(retried);
 }
 
-interface Reading {
+interface StateGauge {
   readonly name: string;
   readonly help: string;
-  /** Of several processes; their sum unless told. */
+  /** Combines the values of several processes; their sum if left out. */
   readonly aggregator?: "min" | "max";
   readonly read: () => number;
 }
 
-function register(registry: Registry, { read, ...described }: Reading): void {
+function register(registry: Registry, { read, ...options }: StateGauge): void {
   const gauge = new Gauge({
-    ...described,
+    ...options,
     registers: [],
     collect() {
       this.set(read());
@@ -80,7 +87,7 @@ function register(registry: Registry, { read, ...described }: Reading): void {
 function registerConnections(registry: Registry, pool: () => PoolState): void {
   const gauge = new Gauge({
     name: "commerce_database_connections",
-    help: "Connections of the pool, by state.",
+    help: "Open connections of the pool, by state: busy or idle.",
     labelNames: ["state"],
     registers: [],
     collect() {
@@ -92,4 +99,4 @@ function registerConnections(registry: Registry, pool: () => PoolState): void {
   registry.registerMetric(gauge);
 }
 
-const embedded: PoolState = { max: 1, total: 1, idle: 1, waiting: 0 };
+const pglitePool: PoolState = { max: 1, total: 1, idle: 1, waiting: 0 };

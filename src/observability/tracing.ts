@@ -1,6 +1,6 @@
 /**
- * Sends traces to a collector by OpenTelemetry's protocol. Loaded only where OTEL_EXPORTER_OTLP_ENDPOINT
- * names one.
+ * Sends traces to an OpenTelemetry collector with OTLP over HTTP. This file is loaded only if
+ * OTEL_EXPORTER_OTLP_ENDPOINT is set.
  */
 import {
   type Context,
@@ -8,6 +8,7 @@ import {
   type Link,
   ROOT_CONTEXT,
   type Span as SdkSpan,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   trace,
@@ -48,39 +49,46 @@ import {
 } from "#foundation/tracing.ts";
 import { BadSetting, type Environment } from "#foundation/failure.ts";
 
+/** Options of tracing. */
 export interface TracingOptions {
-  /** Where a collector listens for OTLP over HTTP, without `/v1/traces`. */
+  /** The URL of the collector for OTLP over HTTP, without `/v1/traces`. */
   readonly endpoint: string;
   readonly environment: Environment;
   readonly log: Log;
-  /** How often spans are sent. */
-  readonly everyMs?: number;
+  /** Milliseconds between two exports of spans. */
+  readonly intervalMs?: number;
 }
 
-/** What waits for the collector beyond this is dropped. */
+/** The number of spans that may wait for the collector. Further spans are dropped. */
 const waitingMax = 8_192;
 const batchMax = 1_024;
 /**
- * While the collector is away, the SDK begins one more with each that fails. At the end all that waits goes
- * at once, beside the one that is under way.
+ * The number of exports that may run at the same time. When the service stops, all waiting spans are exported
+ * at once, in addition to the export that is running.
  */
 const exportsMax = waitingMax / batchMax + 1;
-const usualEveryMs = 1_000;
-/** With its retries. */
+const defaultIntervalMs = 1_000;
+/** Milliseconds that one export may take with its retries. */
 const exportMsMax = 5_000;
-/** A process that ends has ten seconds for everything, most of which are its requests' and webhooks'. */
+/**
+ * Milliseconds to wait for the last export. A process has ten seconds to stop, and requests and webhooks need
+ * most of them.
+ */
 const stopMsMax = 1_500;
-/** A statement's text is what is longest. */
+/** The maximum length of an attribute. SQL statements are the longest attributes. */
 const textMax = 4_096;
-/** More than there are events in one fan-out, each of which may have a cause of its own. */
+/**
+ * The maximum number of links of a span. One span creates the deliveries of several events, and each event
+ * may link to another trace.
+ */
 const linksMax = 256;
 
-/** Gives what sends the last spans and ends it. */
+/** Starts tracing. Returns the function that exports the last spans and stops tracing. */
 export function startTracing({
   endpoint,
   environment,
   log,
-  everyMs = usualEveryMs,
+  intervalMs = defaultIntervalMs,
 }: TracingOptions): () => Promise<void> {
   const exporter = new OTLPTraceExporter({
     url: `${endpoint}/v1/traces`,
@@ -91,10 +99,10 @@ export function startTracing({
     exporter: logCollectorOutages(exporter, log),
     maxQueueSize: waitingMax,
     maxExportBatchSize: batchMax,
-    scheduledDelayMillis: everyMs,
+    scheduledDelayMillis: intervalMs,
     exportTimeoutMillis: 2 * exportMsMax,
   });
-  const ids = createIds();
+  const ids = createIdGenerator();
   const provider = new TracerProvider({
     resource: describeService(),
     sampler: chooseSampler(environment),
@@ -106,22 +114,22 @@ export function startTracing({
   useTracer(createTracer(provider, ids));
   return async () => {
     useTracer(undefined);
-    let patience: NodeJS.Timeout | undefined;
-    const over = new Promise<void>((resolve) => (patience = setTimeout(resolve, stopMsMax)));
-    // Spans that do not arrive are lost; nobody is kept waiting for them.
-    await Promise.race([provider.shutdown().catch(() => undefined), over]);
-    clearTimeout(patience);
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, stopMsMax)));
+    // Spans that are not exported in time are lost.
+    await Promise.race([provider.shutdown().catch(() => undefined), timeout]);
+    clearTimeout(timer);
     context.disable();
   };
 }
 
 function describeService(): Resource {
   const detectors = [serviceInstanceIdDetector, resourceAttributesEnvDetector, serviceNameEnvDetector];
-  const ours = resourceFromAttributes({ "service.name": "commerce-gateway", "process.pid": process.pid });
-  return ours.merge(detectResources({ detectors }));
+  const defaults = resourceFromAttributes({ "service.name": "commerce-gateway", "process.pid": process.pid });
+  return defaults.merge(detectResources({ detectors }));
 }
 
-/** One line when the collector begins to be out of reach, and one when it is there again. */
+/** Wraps an exporter. Logs one line when the collector stops answering, and one line when it answers again. */
 export function logCollectorOutages(exporter: SpanExporter, log: Log): SpanExporter {
   let isAway = false;
   return {
@@ -132,9 +140,9 @@ export function logCollectorOutages(exporter: SpanExporter, log: Log): SpanExpor
         if (isAway && !wasAway)
           log.warn(
             { event: "traces_lost", err: result.error },
-            "Traces do not reach their collector: they are dropped meanwhile.",
+            "The trace collector does not answer. Traces are dropped until it answers again.",
           );
-        if (!isAway && wasAway) log.info({ event: "traces_sent" }, "Traces reach their collector again.");
+        if (!isAway && wasAway) log.info({ event: "traces_sent" }, "The trace collector answers again.");
         done(result);
       }),
     shutdown: () => exporter.shutdown(),
@@ -145,13 +153,16 @@ const samplers: Readonly<Record<string, (share: number) => Sampler>> = {
   always_on: () => new AlwaysOnSampler(),
   always_off: () => new AlwaysOffSampler(),
   traceidratio: (share) => new TraceIdRatioBasedSampler(share),
-  parentbased_always_on: () => new ParentBasedSampler({ root: withItsCause(new AlwaysOnSampler()) }),
-  parentbased_always_off: () => new ParentBasedSampler({ root: withItsCause(new AlwaysOffSampler()) }),
+  parentbased_always_on: () => new ParentBasedSampler({ root: sampleWithCauses(new AlwaysOnSampler()) }),
+  parentbased_always_off: () => new ParentBasedSampler({ root: sampleWithCauses(new AlwaysOffSampler()) }),
   parentbased_traceidratio: (share) =>
-    new ParentBasedSampler({ root: withItsCause(new TraceIdRatioBasedSampler(share)) }),
+    new ParentBasedSampler({ root: sampleWithCauses(new TraceIdRatioBasedSampler(share)) }),
 };
 
-/** The standard names, which this version of the SDK does not read by itself. */
+/**
+ * Creates the sampler that OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG name. This version of the SDK does
+ * not read these variables itself.
+ */
 function chooseSampler(environment: Environment): Sampler {
   const name = environment["OTEL_TRACES_SAMPLER"] || "parentbased_always_on";
   const share = Number(environment["OTEL_TRACES_SAMPLER_ARG"] || "1");
@@ -164,37 +175,37 @@ function chooseSampler(environment: Environment): Sampler {
 }
 
 /**
- * What was brought about by something that is recorded is recorded too: a webhook's attempts with the request
- * that they tell of.
+ * Records a span if a span that it links to is recorded. The attempts of a webhook are therefore recorded
+ * together with the request that caused the event.
  */
-function withItsCause(sampler: Sampler): Sampler {
+function sampleWithCauses(sampler: Sampler): Sampler {
   return {
     // eslint-disable-next-line max-params -- The SDK's own signature.
-    shouldSample: (at, traceId, name, kind, attributes, links) =>
+    shouldSample: (parent, traceId, name, kind, attributes, links) =>
       links.some((link) => (link.context.traceFlags & TraceFlags.SAMPLED) !== 0)
         ? { decision: SamplingDecision.RECORD_AND_SAMPLED }
-        : sampler.shouldSample(at, traceId, name, kind, attributes, links),
-    toString: () => `WithItsCause{${sampler.toString()}}`,
+        : sampler.shouldSample(parent, traceId, name, kind, attributes, links),
+    toString: () => `SampleWithCauses{${sampler.toString()}}`,
   };
 }
 
-interface Ids extends IdGenerator {
-  /** The trace that is begun by the work has this id. */
+interface TraceIdGenerator extends IdGenerator {
+  /** Runs the work. A trace that the work begins gets the given id. */
   withTraceId<Result>(traceId: string | undefined, work: () => Result): Result;
 }
 
-function createIds(): Ids {
+function createIdGenerator(): TraceIdGenerator {
   const random = new RandomIdGenerator();
-  let wanted: string | undefined;
+  let nextTraceId: string | undefined;
   return {
-    generateTraceId: () => wanted ?? random.generateTraceId(),
+    generateTraceId: () => nextTraceId ?? random.generateTraceId(),
     generateSpanId: () => random.generateSpanId(),
     withTraceId: (traceId, work) => {
-      wanted = traceId;
+      nextTraceId = traceId;
       try {
         return work();
       } finally {
-        wanted = undefined;
+        nextTraceId = undefined;
       }
     },
   };
@@ -202,7 +213,7 @@ function createIds(): Ids {
 
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 
-function createTracer(provider: TracerProvider, ids: Ids): Tracer {
+function createTracer(provider: TracerProvider, ids: TraceIdGenerator): Tracer {
   const sdk = provider.getTracer("commerce-gateway");
   return {
     start: (start) => {
@@ -211,10 +222,10 @@ function createTracer(provider: TracerProvider, ids: Ids): Tracer {
         kind: kinds[kind],
         ...(attributes === undefined ? {} : { attributes }),
         ...(startedAt === undefined ? {} : { startTime: startedAt }),
-        links: causes.flatMap(linkTo),
+        links: causes.flatMap(toLinks),
       };
       return new RunningSpan(
-        ids.withTraceId(ownTrace?.id, () => sdk.startSpan(name, options, parentOf(start))),
+        ids.withTraceId(ownTrace?.id, () => sdk.startSpan(name, options, findParent(start))),
       );
     },
     current: () => {
@@ -224,33 +235,22 @@ function createTracer(provider: TracerProvider, ids: Ids): Tracer {
   };
 }
 
-function parentOf({ caller, ownTrace }: SpanStart): Context {
+function findParent({ caller, ownTrace }: SpanStart): Context {
   if (ownTrace !== undefined) return ROOT_CONTEXT;
-  const asked = caller === undefined ? undefined : parseTraceparent(caller);
-  if (asked === undefined) return context.active();
-  const { traceId, spanId, isSampled } = asked;
-  return trace.setSpanContext(ROOT_CONTEXT, {
-    traceId,
-    spanId,
-    isRemote: true,
-    traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
-  });
+  const remote = caller === undefined ? undefined : toSpanContext(caller);
+  return remote === undefined ? context.active() : trace.setSpanContext(ROOT_CONTEXT, remote);
 }
 
-function linkTo(traceparent: string): Link[] {
-  const cause = parseTraceparent(traceparent);
-  if (cause === undefined) return [];
-  const { traceId, spanId, isSampled } = cause;
-  return [
-    {
-      context: {
-        traceId,
-        spanId,
-        isRemote: true,
-        traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
-      },
-    },
-  ];
+function toLinks(traceparent: string): Link[] {
+  const cause = toSpanContext(traceparent);
+  return cause === undefined ? [] : [{ context: cause }];
+}
+
+function toSpanContext(traceparent: string): SpanContext | undefined {
+  const parsed = parseTraceparent(traceparent);
+  if (parsed === undefined) return undefined;
+  const { traceId, spanId, isSampled } = parsed;
+  return { traceId, spanId, isRemote: true, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE };
 }
 
 class RunningSpan implements Span {
@@ -272,8 +272,8 @@ class RunningSpan implements Span {
     this.#span.setAttributes(attributes);
   }
   fail(error: unknown): void {
-    this.#span.setAttribute("error.type", typeOf(error));
-    // What a caller did wrong is no fault of ours.
+    this.#span.setAttribute("error.type", getErrorType(error));
+    // A failure that the caller caused is not an error of this service.
     if (!(error instanceof Failure) || error.status >= 500) this.markFailed();
   }
   markFailed(): void {
@@ -287,8 +287,11 @@ class RunningSpan implements Span {
   }
 }
 
-/** A message may quote what was sent; a code never does. */
-function typeOf(error: unknown): string {
+/**
+ * Returns the code or the class name of an error. The message is not used, because it may quote values of the
+ * request.
+ */
+function getErrorType(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return "code" in error && typeof error.code === "string" && /^\w{1,64}$/.test(error.code)
     ? error.code

@@ -29,7 +29,7 @@ const eventsTo =
     void told.push((JSON.parse(line) as { event: unknown }).event);
 
 function traceTo(endpoint: string): void {
-  onTestFinished(startTracing({ endpoint, environment: {}, log: createLog("silent"), everyMs: 5 }));
+  onTestFinished(startTracing({ endpoint, environment: {}, log: createLog("silent"), intervalMs: 5 }));
 }
 
 const note = (count: number): void => {

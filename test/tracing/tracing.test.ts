@@ -24,7 +24,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
   let stop: () => Promise<void>;
   beforeAll(async () => {
     collector = await startCollector();
-    stop = startTracing({ endpoint: collector.endpoint, environment: {}, log, everyMs: 20 });
+    stop = startTracing({ endpoint: collector.endpoint, environment: {}, log, intervalMs: 20 });
     world = await createWorld(engine, { environment: { WEBHOOK_ALLOW_LOOPBACK: "1" } });
     await makeCode(world, "TRACED");
   });

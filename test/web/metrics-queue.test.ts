@@ -320,7 +320,7 @@ describe("a database that is away", () => {
   it("is said to be, nothing else is, and it is left alone for half a minute, and not asked again while it is still asked", async () => {
     const clock = new TestClock();
     const { db, asked, fail } = createAway();
-    const read = createQueueReader({ db, clock, patienceMs: 20 });
+    const read = createQueueReader({ db, clock, timeoutMs: 20 });
     const look = async (): Promise<void> => {
       const found = readScrape(await (await read()).metrics());
       expect([...found.types.keys()]).toEqual(["commerce_database_up"]);
