@@ -19,7 +19,7 @@ import { parseAcceptLanguage } from "#foundation/text.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
 import { lowerCaseEnums } from "#mesh/contract-schema.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
-import { createResolvedNames } from "#webhooks/endpoint-url.ts";
+import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 
 const { PORT: port, DATABASE_URL: url, PUBLIC_URL: publicUrl = "" } = process.env;
 
@@ -38,7 +38,7 @@ const services: GraphServices = createServices(
     keyring,
     doOnce: createDoOnce({ db, keyring, clock: systemClock }),
     events: createServiceEvents(),
-    resolvedNames: createResolvedNames(),
+    resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: false,
   },
   createSubjectRender(mesh),

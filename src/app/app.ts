@@ -35,7 +35,7 @@ import { demoPicturesPlugin } from "#pages/demo-pictures.ts";
 import { docsPlugin } from "#pages/docs/plugin.ts";
 import { graphiqlPlugin } from "#pages/graphiql/plugin.ts";
 import { assetsPlugin } from "#pages/shared/assets.ts";
-import { createResolvedNames } from "#webhooks/endpoint-url.ts";
+import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { ResolveName } from "#webhooks/safe-addresses.ts";
 import { createBackgroundWork, type PaymentWork, type ProcessRole } from "./background.ts";
@@ -165,7 +165,7 @@ async function createParts(options: AppOptions) {
     ...reporting.services,
     reads: createSharedAggregateReads(db, clock),
     rateLimitScale: settings.rateLimitScale,
-    resolvedNames: createResolvedNames(options.resolveName),
+    resolvedNames: createHostNameChecker(options.resolveName),
     isLoopbackAllowed: settings.webhookAllowLoopback,
   };
   const services = createServices(shared, createSubjectRender(mesh));

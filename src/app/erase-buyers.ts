@@ -18,12 +18,12 @@ import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
-import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
+import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
 
 export interface ErasureServices {
   readonly db: Database;
   readonly keyring: Keyring;
-  readonly render: RenderSubject;
+  readonly render: RenderEventSubject;
   readonly publicUrl: string;
   readonly now: Date;
 }

@@ -14,7 +14,7 @@ import { personalDataSealContext as placeOfPersonalData } from "#commerce/addres
 import { sessionSecretSealContext } from "#commerce/checkout/session-aggregate.ts";
 import { tokenPlaceOf } from "#commerce/payments/payment-rows.ts";
 import { placeOfRecord } from "#database/idempotency.ts";
-import { placeOfSecret } from "#webhooks/signatures.ts";
+import { webhookSecretSealContext } from "#webhooks/signatures.ts";
 
 export interface RewrapResult {
   readonly table: string;
@@ -235,7 +235,7 @@ const columns = { sealed: "sealed", dataKey: "data_key", keyId: "key_id" } as co
 const bytes = (hex: string): Buffer => Buffer.from(hex, "hex");
 
 export const sealedColumns: readonly SealedColumn[] = [
-  { table: "webhook_secret", ...columns, key: id, placeOf: placeOfSecret },
+  { table: "webhook_secret", ...columns, key: id, placeOf: webhookSecretSealContext },
   { table: "personal_data", ...columns, key: id, placeOf: placeOfPersonalData },
   {
     table: "payment",

@@ -14,23 +14,23 @@ import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
 import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
-import type { RenderSubject, Subject } from "#webhooks/outbox.ts";
+import type { RenderEventSubject, EventSubject } from "#webhooks/outbox.ts";
 import type { Database } from "#database/connect.ts";
 import { createDoOnce } from "#database/idempotency.ts";
 import { createReadOnly } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
-import { createResolvedNames } from "#webhooks/endpoint-url.ts";
+import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 import { readKeyring } from "./encryption-keys.ts";
 import { getPublicUrl, type Settings } from "./settings.ts";
 
 export type SubjectRenderer = (
   services: GraphServices,
   transaction: Transaction,
-  subject: Subject,
-) => ReturnType<RenderSubject>;
+  subject: EventSubject,
+) => ReturnType<RenderEventSubject>;
 
 /** Returns whether a subscription in this process follows the subject. */
-type IsWatched = (subject: Subject) => boolean;
+type IsWatched = (subject: EventSubject) => boolean;
 
 /**
  * Adds the rendering of events to the services. Rendering a subject means that its event is being published,
@@ -56,7 +56,7 @@ export function createServices(
 function notifyAfterCommit(
   events: ServiceEvents,
   isWatched: IsWatched,
-): (transaction: Transaction, subject: Subject) => void {
+): (transaction: Transaction, subject: EventSubject) => void {
   const notified = new WeakSet<Transaction>();
   return (transaction, subject) => {
     if (!notified.has(transaction)) afterCommit(transaction, () => events.emit("deliveriesDue"));
@@ -94,7 +94,7 @@ function documentOf(events: Mesh["events"], subject: string): DocumentNode {
 /** Puts the changed object into the loader, so the document does not read it again. */
 function prime(
   { carts, orders, products, webhookEndpoints }: Loaders,
-  { type, id, thing }: Pick<Subject, "type" | "id"> & { readonly thing: object },
+  { type, id, thing }: Pick<EventSubject, "type" | "id"> & { readonly thing: object },
 ): void {
   if (type === "cart") carts.prime(id, thing as CartAggregate);
   if (type === "order") orders.prime(id, thing as OrderAggregate);
@@ -103,7 +103,7 @@ function prime(
 }
 
 /** Creates the renderer of events for commands. Mesh is opened when a command publishes its first event. */
-export function createCommandRender(db: Database, settings: Settings): RenderSubject {
+export function createCommandRender(db: Database, settings: Settings): RenderEventSubject {
   let rendering: Promise<ReturnType<typeof createSubjectRender>> | undefined;
   const keyring = readKeyring(settings);
   const parts: Omit<GraphServices, "render"> = {
@@ -116,7 +116,7 @@ export function createCommandRender(db: Database, settings: Settings): RenderSub
     doOnce: createDoOnce({ db, keyring, clock: systemClock }),
     // Commands have no subscriptions; a running service finds new payments and deliveries by itself.
     events: createServiceEvents(),
-    resolvedNames: createResolvedNames(),
+    resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: settings.webhookAllowLoopback,
   };
   return createServices(parts, async (services, transaction, subject) => {

@@ -19,7 +19,7 @@ import { sweepRecords } from "#database/idempotency.ts";
 import type { Log } from "#foundation/log.ts";
 import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
 import type { GraphServices } from "#graph/context.ts";
-import { closeDeliveries, sweepEvents } from "#webhooks/sweeps.ts";
+import { endUndeliverableDeliveries, deleteExpiredEvents } from "#webhooks/sweeps.ts";
 
 export interface SweepRound {
   readonly now: Date;
@@ -86,14 +86,14 @@ export const sweeps: readonly Sweep[] = [
   { name: "delete old signing keys", run: ({ db }, { now }) => sweepSigningKeys(db, now) },
   {
     name: "close unneeded deliveries",
-    run: ({ db }, { now, signal }) => closeDeliveries(db, now, signal),
+    run: ({ db }, { now, signal }) => endUndeliverableDeliveries(db, now, signal),
   },
   {
     name: "delete old search counts",
     everyMs: 3_600_000,
     run: ({ db }, { now }) => deleteOldSearchCounts(db, now),
   },
-  { name: "delete old events", run: ({ db }, { now, signal }) => sweepEvents(db, now, signal) },
+  { name: "delete old events", run: ({ db }, { now, signal }) => deleteExpiredEvents(db, now, signal) },
 ];
 
 /**

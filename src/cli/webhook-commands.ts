@@ -8,12 +8,12 @@ import { appendAuditEntries, type AuditEntry, commandLineActor } from "#access/a
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import {
-  type BulkReplayed,
+  type BulkReplayResult,
   type BulkReplayInput,
-  type LostStatus,
+  type FailedDeliveryStatus,
   replayDeliveries,
 } from "#webhooks/replay-deliveries.ts";
-import { replayDelivery, type ReplayTenant } from "#webhooks/replay-delivery.ts";
+import { replayDelivery, type ReplayCommandContext } from "#webhooks/replay-delivery.ts";
 import type { ReplayReason } from "#webhooks/delivery-rules.ts";
 import { printResult } from "./output.ts";
 import { parseTimeOption, withDatabase } from "./command.ts";
@@ -24,7 +24,7 @@ interface ReplayOptions {
   readonly installation?: string;
   readonly since?: Date;
   readonly until?: Date;
-  readonly status: LostStatus;
+  readonly status: FailedDeliveryStatus;
   readonly reason: ReplayReason;
   readonly note?: string;
   readonly to?: string;
@@ -71,7 +71,7 @@ export function webhookCommand(): Command {
 
 async function replay(options: ReplayOptions): Promise<void> {
   await withDatabase(async ({ db }) => {
-    const context: ReplayTenant = {
+    const context: ReplayCommandContext = {
       merchantId: null,
       installationId: null,
       now: new Date(),
@@ -88,7 +88,7 @@ async function replay(options: ReplayOptions): Promise<void> {
 
 async function replayOne(
   db: Database,
-  context: ReplayTenant,
+  context: ReplayCommandContext,
   { delivery = "", reason, note, to, force }: ReplayOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   const input = { deliveryId: delivery, reason, note, endpointId: to, force };
@@ -107,7 +107,7 @@ async function replayOne(
 /** Replays the matching deliveries page by page, each page in a separate transaction. */
 async function replayAll(
   db: Database,
-  context: ReplayTenant,
+  context: ReplayCommandContext,
   options: ReplayOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { endpoint, installation, status, reason, note, to } = options;
@@ -128,7 +128,7 @@ async function replayAll(
       toEndpointId: to,
       after,
     };
-    const page: BulkReplayed = await inTransaction(db, async (transaction) => {
+    const page: BulkReplayResult = await inTransaction(db, async (transaction) => {
       const done = await replayDeliveries(transaction, context, input);
       const details = { replayed: done.replayed, reason };
       await record(transaction, context, {
@@ -148,7 +148,7 @@ async function replayAll(
 
 const record = (
   transaction: Transaction,
-  { now }: ReplayTenant,
+  { now }: ReplayCommandContext,
   entry: Pick<AuditEntry, "action" | "targetId" | "details">,
 ): Promise<void> =>
   appendAuditEntries(transaction, { ...commandLineActor, merchantId: null, now, requestId: null, ...entry });

@@ -12,7 +12,7 @@ import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import type { RenderSubject } from "#webhooks/outbox.ts";
+import type { RenderEventSubject } from "#webhooks/outbox.ts";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import { generatePassword } from "#access/people/passwords.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
@@ -36,7 +36,7 @@ export interface DemoPlace {
   /** Seals the addresses of the demo's buyers and the secret of its webhooks. */
   readonly keyring: Keyring;
   /** The bodies of the webhooks that were sent. */
-  readonly render: RenderSubject;
+  readonly render: RenderEventSubject;
 }
 
 /** Of the merchants in data/merchants.json, which is only read to seed them. */

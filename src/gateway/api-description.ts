@@ -8,11 +8,11 @@ import { toOpenApi } from "./openapi.ts";
 import { toAnswerSchema, type SchemaComponents, getSelectedFields, type JsonSchema } from "./json-schemas.ts";
 import type { Mesh } from "#mesh/open-mesh.ts";
 import {
-  envelopeSchema,
-  eventNames,
-  fixedByType,
-  objectSchemaName,
-  stabilityOf,
+  eventEnvelopeSchema,
+  eventTypeNames,
+  eventTypeConstraints,
+  eventObjectSchemaName,
+  eventTypeStability,
   subjectTypes,
 } from "#webhooks/event-catalogue.ts";
 import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
@@ -35,16 +35,16 @@ type DescribedMesh = Pick<Mesh, "contractSchema" | "operations" | "events">;
 export function describeApi(mesh: DescribedMesh): ApiDescription {
   const { operations, components } = readRestContract(mesh.contractSchema, mesh.operations);
   for (const subject of subjectTypes)
-    components.set(objectSchemaName(subject), objectSchema(mesh, subject, components));
-  const events = eventNames.map((name) => ({
+    components.set(eventObjectSchemaName(subject), objectSchema(mesh, subject, components));
+  const events = eventTypeNames.map((name) => ({
     name,
     description: eventTypes[name].description,
-    stability: stabilityOf(name),
-    fixed: fixedByType(name, schemaPrefix),
+    stability: eventTypeStability(name),
+    fixed: eventTypeConstraints(name, schemaPrefix),
   }));
   return {
     operations,
-    document: toOpenApi({ operations, components, webhookEvents: { envelope: envelopeSchema, events } }),
+    document: toOpenApi({ operations, components, webhookEvents: { envelope: eventEnvelopeSchema, events } }),
   };
 }
 

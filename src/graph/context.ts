@@ -12,8 +12,8 @@ import type { ReadOnly } from "#database/read-only.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import type { ResolvedNames } from "#webhooks/endpoint-url.ts";
-import type { RenderSubject } from "#webhooks/outbox.ts";
+import type { HostNameChecker } from "#webhooks/endpoint-url.ts";
+import type { RenderEventSubject } from "#webhooks/outbox.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import type { Watch } from "./live/watch.ts";
@@ -95,11 +95,11 @@ export interface GraphServices extends ReadSource {
   /** Runs a change once for each idempotency key. */
   readonly doOnce: DoOnce;
   /** Renders the object of an event, for example the cart of `cart.updated`. */
-  readonly render: RenderSubject;
+  readonly render: RenderEventSubject;
   /** Emits events to listeners inside this process. */
   readonly events: ServiceEvents;
   /** The IP addresses of webhook endpoints' host names, looked up before a transaction begins. */
-  readonly resolvedNames: ResolvedNames;
+  readonly resolvedNames: HostNameChecker;
   /** Whether webhook endpoints of merchants in test mode may be on this machine. */
   readonly isLoopbackAllowed: boolean;
 }

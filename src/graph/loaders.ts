@@ -48,23 +48,23 @@ import { type AppRow, findApps, findInstallations, type InstallationRow } from "
 import { findMerchants, type MerchantRow } from "#access/merchants.ts";
 import { findReadinessFacts, type InstallationFacts } from "#access/readiness/readiness-facts.ts";
 import {
-  type AttemptView,
+  type DeliveryAttemptView,
   type DeliveryView,
-  type EventAsked,
+  type InstallationEvent,
   type EventLog,
   type EventView,
-  findAttempts,
+  findDeliveryAttempts,
   findDeliveries,
-  findEvents,
-  findLogs,
-  pairOf,
+  findInstallationEvents,
+  findEventLogs,
+  installationEventKey,
 } from "#webhooks/delivery-log.ts";
 import {
   findEndpoints,
-  findEndpointsOf,
+  findInstallationEndpoints,
   type WebhookEndpoint,
 } from "#webhooks/endpoints/endpoint-aggregate.ts";
-import { findFixtures, type SealedFixture } from "#webhooks/endpoints/endpoint-secrets.ts";
+import { findFixtureSources, type SealedFixtureSource } from "#webhooks/endpoints/endpoint-secrets.ts";
 import { createSharedReads, type Loads, SharedLoads, type SharedReads } from "#database/shared-reads.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 
@@ -111,13 +111,13 @@ export interface Loaders {
   /** The webhook endpoints of an installation, oldest first, by installation id. */
   readonly endpointsOfInstallations: DataLoader<string, WebhookEndpoint[]>;
   /** The signature fixture of an endpoint, by endpoint id. */
-  readonly signatureFixtures: DataLoader<string, SealedFixture | null>;
+  readonly signatureFixtures: DataLoader<string, SealedFixtureSource | null>;
   /** The event log of an installation, by installation id. */
   readonly webhookLogs: DataLoader<string, EventLog>;
-  readonly webhookEvents: DataLoader<EventAsked, EventView, string>;
+  readonly webhookEvents: DataLoader<InstallationEvent, EventView, string>;
   readonly webhookDeliveries: DataLoader<string, DeliveryView | null>;
   /** The attempts of a delivery, by delivery id. */
-  readonly webhookAttempts: DataLoader<string, AttemptView[]>;
+  readonly webhookAttempts: DataLoader<string, DeliveryAttemptView[]>;
 }
 
 /** The order and the time for which after-sales facts are loaded. */
@@ -176,21 +176,21 @@ const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource
     }),
   webhookEndpoints: ({ db, clock }) => loadNullableById((ids) => findEndpoints(db, ids, clock.now())),
   endpointsOfInstallations: ({ db, clock }) =>
-    loadLists("installationId", (ids) => findEndpointsOf(db, ids, clock.now())),
-  signatureFixtures: ({ db, clock }) => loadNullableById((ids) => findFixtures(db, ids, clock.now())),
-  webhookLogs: ({ db, clock }) => loadById((ids) => findLogs(db, ids, clock.now())),
+    loadLists("installationId", (ids) => findInstallationEndpoints(db, ids, clock.now())),
+  signatureFixtures: ({ db, clock }) => loadNullableById((ids) => findFixtureSources(db, ids, clock.now())),
+  webhookLogs: ({ db, clock }) => loadById((ids) => findEventLogs(db, ids, clock.now())),
   webhookEvents: ({ db, clock }) =>
     new DataLoader(
       async (asked) => {
-        const found = await findEvents(db, asked, clock.now());
+        const found = await findInstallationEvents(db, asked, clock.now());
         return asked.map(
-          (pair) => found.get(pairOf(pair)) ?? new Error(`There is no event ${pair.eventId}.`),
+          (pair) => found.get(installationEventKey(pair)) ?? new Error(`There is no event ${pair.eventId}.`),
         );
       },
-      { cacheKeyFn: pairOf },
+      { cacheKeyFn: installationEventKey },
     ),
   webhookDeliveries: ({ db, clock }) => loadNullableById((ids) => findDeliveries(db, ids, clock.now())),
-  webhookAttempts: ({ db }) => loadLists("deliveryId", (ids) => findAttempts(db, ids)),
+  webhookAttempts: ({ db }) => loadLists("deliveryId", (ids) => findDeliveryAttempts(db, ids)),
 };
 
 class LazyLoaders {

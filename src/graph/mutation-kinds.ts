@@ -12,8 +12,8 @@ import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { fail } from "#foundation/failure.ts";
 import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
-import { type Cause, withOutbox } from "#webhooks/outbox.ts";
-import type { ReplayTenant } from "#webhooks/replay-delivery.ts";
+import { type EventCause, withOutbox } from "#webhooks/outbox.ts";
+import type { ReplayCommandContext } from "#webhooks/replay-delivery.ts";
 import { publishAccessEvents } from "./access/access-events.ts";
 import {
   type CallerKind,
@@ -183,7 +183,7 @@ export const existingEndpointMutationKind: MutationKind<EndpointCommandContext, 
 };
 
 /** Mutations that send webhook deliveries again. */
-export const replayMutationKind: MutationKind<ReplayTenant> = {
+export const replayMutationKind: MutationKind<ReplayCommandContext> = {
   context: createMerchantContext(({ merchantId, now }, request) => ({
     merchantId,
     installationId: getInstallationId(request),
@@ -233,7 +233,7 @@ export const accessMutationKind: MutationKind<AccessMutationContext> = {
 };
 
 /** The actor that events name for each kind of caller. Every other kind of caller is `staff`. */
-const eventActors: Partial<Record<CallerKind, Cause["actor"]>> = {
+const eventActors: Partial<Record<CallerKind, EventCause["actor"]>> = {
   storefront: "buyer",
   buyer: "buyer",
   api_key: "api_key",
@@ -242,6 +242,6 @@ const eventActors: Partial<Record<CallerKind, Cause["actor"]>> = {
 };
 
 /** Returns the cause of the request's events: the caller's actor name, the REST operation and the request id. */
-function getEventCause({ viewer, operationId, requestId }: GraphContext): Cause {
+function getEventCause({ viewer, operationId, requestId }: GraphContext): EventCause {
   return { operationId, actor: eventActors[getCallerKind(viewer)] ?? "staff", requestId };
 }

@@ -11,12 +11,12 @@ import type { Clock } from "#foundation/clock.ts";
 import {
   endpointSendingMax,
   installationSendingMax,
-  type Moment,
-  momentOf,
-  sending,
-  tokensNow,
+  type ClaimTime,
+  toClaimTime,
+  countSendingDeliveries,
+  currentTokens,
 } from "#webhooks/dispatch/claim-deliveries.ts";
-import { subjectsOfCatalog } from "#webhooks/event-types.ts";
+import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
 /** The values of one reading. Ages are in seconds. */
 interface QueueMetrics {
@@ -163,7 +163,7 @@ function createGauges(): Gauges {
  * but not for the age, because the receiver causes the delay.
  */
 async function readQueue(db: Database, now: Date, countMax: number): Promise<QueueMetrics> {
-  const moment = momentOf(now);
+  const moment = toClaimTime(now);
   const { at } = moment;
   const age = (since: string): ReturnType<typeof sql> =>
     sql`coalesce(greatest(extract(epoch from ${at} - ${sql.raw(since)}), 0), 0)::double precision`;
@@ -174,12 +174,12 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
       select (select d.endpoint_id from webhook_delivery d where d.next_attempt_at is not null and d.endpoint_id > waiting.id order by d.endpoint_id limit 1)
       from waiting where waiting.id is not null
     ), endpoint as materialized (${endpoints(moment)}),
-    hears_all as materialized (select id, has_room from endpoint where not is_probed and is_active and sees_catalog),
+    unrestricted as materialized (select id, has_room from endpoint where not is_probed and is_active and sees_catalog),
     due as materialized (
-      select 1 from hears_all w cross join lateral (
+      select 1 from unrestricted w cross join lateral (
         select 1 from webhook_delivery d where d.endpoint_id = w.id and d.next_attempt_at <= ${at} limit ${countMax}) d limit ${countMax}
     ), first as materialized (
-      select min(d.next_attempt_at) as since from hears_all w cross join lateral (
+      select min(d.next_attempt_at) as since from unrestricted w cross join lateral (
         select next_attempt_at from webhook_delivery where endpoint_id = w.id and next_attempt_at <= ${at} order by next_attempt_at limit 1) d
       where w.has_room
     ), looked_at as materialized (${checkedDeliveries(at)}),
@@ -202,13 +202,13 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
  * Selects the endpoints with waiting deliveries: which events they may receive, and whether another delivery
  * could be sent now.
  */
-function endpoints(moment: Moment): RawBuilder<unknown> {
+function endpoints(moment: ClaimTime): RawBuilder<unknown> {
   const ofInstallation = sql`s.installation_id = w.installation_id`;
   return sql`
     select w.id, h.probe_at is not null as is_probed, i.status = 'active' as is_active, 'catalog:read' = any(i.scopes) as sees_catalog,
-      ${tokensNow(moment)} >= 1
-        and ${sending(sql`${ofInstallation} and s.endpoint_id = w.id`, moment)} < ${endpointSendingMax}
-        and ${sending(ofInstallation, moment)} < ${installationSendingMax} as has_room
+      ${currentTokens(moment)} >= 1
+        and ${countSendingDeliveries(sql`${ofInstallation} and s.endpoint_id = w.id`, moment)} < ${endpointSendingMax}
+        and ${countSendingDeliveries(ofInstallation, moment)} < ${installationSendingMax} as has_room
     from waiting join webhook_endpoint w on w.id = waiting.id and w.status = 'enabled' join webhook_endpoint_health h on h.endpoint_id = w.id
       join installation i on i.id = w.installation_id`;
 }
@@ -219,7 +219,7 @@ function endpoints(moment: Moment): RawBuilder<unknown> {
  */
 const checkedDeliveries = (at: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select l.next_attempt_at, l.has_room, (
-    select e.subject_type = 'installation' or l.is_active and not e.subject_type = any(${subjectsOfCatalog}::text[]) from event e where e.id = l.event_id
+    select e.subject_type = 'installation' or l.is_active and not e.subject_type = any(${catalogReadSubjectTypes}::text[]) from event e where e.id = l.event_id
   ) as may_be_sent
   from (
     select w.is_active, w.has_room, d.event_id, d.next_attempt_at from endpoint w cross join lateral (

@@ -7,16 +7,16 @@ import type { Tables, WebhookAttemptTable } from "#database/tables.ts";
 import type { Page } from "#database/sql-fragments.ts";
 import type { Reader } from "#database/transaction.ts";
 import { firstIdAt } from "#foundation/ids.ts";
-import { eventTypes, subjectsOfCatalog } from "./event-types.ts";
+import { eventTypes, catalogReadSubjectTypes } from "./event-types.ts";
 import {
   type DeliveryStatus,
-  keptSince,
-  payloadExpiryOf,
+  eventRetentionStart,
+  payloadExpiryTime,
   type ReplayReason,
   replayRefusal,
 } from "./delivery-rules.ts";
 
-export type AttemptView = Selectable<WebhookAttemptTable>;
+export type DeliveryAttemptView = Selectable<WebhookAttemptTable>;
 
 export interface DeliveryView {
   readonly id: string;
@@ -28,7 +28,7 @@ export interface DeliveryView {
   readonly attemptCount: number;
   /** Null: none is to come, or one is being made. */
   readonly nextAttemptAt: Date | null;
-  readonly lastAttempt: AttemptView | null;
+  readonly lastAttempt: DeliveryAttemptView | null;
   readonly replayOf: string | null;
   readonly replayReason: ReplayReason | null;
   readonly replayNote: string | null;
@@ -63,35 +63,35 @@ const subjects = [...new Set(Object.values(eventTypes).map(({ subject }) => subj
  * What each of these installations may see: the newest, and beside them older ones with a delivery that did
  * not arrive. Two statements.
  */
-export async function findLogs(
+export async function findEventLogs(
   reader: Reader,
   installationIds: readonly string[],
   now: Date,
 ): Promise<Map<string, EventLog>> {
   const rows = await listEvents(reader, installationIds, now);
   const shown = rows.filter(({ isIncluded }) => isIncluded);
-  const deliveries = Map.groupBy(await deliveriesOf(reader, shown, now), pairOf);
+  const deliveries = Map.groupBy(await deliveriesOf(reader, shown, now), installationEventKey);
   const groups = Map.groupBy(rows, ({ installationId }) => installationId);
   return new Map(
     installationIds.map((id): [string, EventLog] => {
       const listed = groups.get(id) ?? [];
       const events = listed
         .filter(({ isIncluded }) => isIncluded)
-        .map((row) => toEvent(row, deliveries.get(pairOf(row)) ?? []));
+        .map((row) => toEvent(row, deliveries.get(installationEventKey(row)) ?? []));
       return [id, { events, isTruncated: events.length < listed.length }];
     }),
   );
 }
 
-export interface EventAsked {
+export interface InstallationEvent {
   readonly installationId: string;
   readonly eventId: string;
 }
 
 /** By installation and event; two statements, however many. */
-export async function findEvents(
+export async function findInstallationEvents(
   reader: Reader,
-  asked: readonly EventAsked[],
+  asked: readonly InstallationEvent[],
   now: Date,
 ): Promise<ReadonlyMap<string, EventView>> {
   const ids = [...new Set(asked.map(({ eventId }) => eventId))];
@@ -102,16 +102,19 @@ export async function findEvents(
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .execute();
   const found = new Map(rows.map((row) => [row.id, row]));
-  const deliveries = Map.groupBy(await deliveriesOf(reader, asked, now), pairOf);
+  const deliveries = Map.groupBy(await deliveriesOf(reader, asked, now), installationEventKey);
   return new Map(
     asked.flatMap((pair): [string, EventView][] => {
       const row = found.get(pair.eventId);
-      return row === undefined ? [] : [[pairOf(pair), toEvent(row, deliveries.get(pairOf(pair)) ?? [])]];
+      return row === undefined
+        ? []
+        : [[installationEventKey(pair), toEvent(row, deliveries.get(installationEventKey(pair)) ?? [])]];
     }),
   );
 }
 
-export const pairOf = ({ installationId, eventId }: EventAsked): string => `${installationId} ${eventId}`;
+export const installationEventKey = ({ installationId, eventId }: InstallationEvent): string =>
+  `${installationId} ${eventId}`;
 
 /** By id; what is not there is missing. */
 export async function findDeliveries(
@@ -124,7 +127,10 @@ export async function findDeliveries(
 }
 
 /** Of these deliveries, the first attempt first. */
-export function findAttempts(reader: Reader, deliveryIds: readonly string[]): Promise<AttemptView[]> {
+export function findDeliveryAttempts(
+  reader: Reader,
+  deliveryIds: readonly string[],
+): Promise<DeliveryAttemptView[]> {
   return reader
     .selectFrom("webhookAttempt")
     .selectAll()
@@ -135,7 +141,7 @@ export function findAttempts(reader: Reader, deliveryIds: readonly string[]): Pr
 }
 
 /** The merchant whose it is, deleted or not. */
-export async function findEndpointOwner(reader: Reader, endpointId: string): Promise<string | undefined> {
+export async function findEndpointMerchant(reader: Reader, endpointId: string): Promise<string | undefined> {
   const row = await reader
     .selectFrom("webhookEndpoint")
     .select("merchantId")
@@ -152,7 +158,7 @@ export interface DeliveryFilter {
 }
 
 /** A query still to be counted. */
-export function deliveryList(
+export function selectDeliveryIds(
   reader: Reader,
   { merchantId, endpointId, status }: DeliveryFilter,
 ): SelectQueryBuilder<Tables, "webhookDelivery", { id: string }> {
@@ -179,7 +185,7 @@ const everyStatus: Readonly<Record<DeliveryStatus, true>> = {
  * A page of the same, in the order of ids: as many steps of the index for each status as it has rows,
  * wherever it lies and whatever else there is.
  */
-export async function pageOfDeliveries(
+export async function findDeliveryPage(
   reader: Reader,
   { merchantId, endpointId, status }: DeliveryFilter,
   { after, before, limit, isInverted }: Page,
@@ -217,12 +223,12 @@ interface EventRow {
   readonly subjectVersion: number;
 }
 
-interface ListedRow extends EventRow, EventAsked {
+interface ListedRow extends EventRow, InstallationEvent {
   readonly isIncluded: boolean;
 }
 
 const isSeen = (kind: RawBuilder<unknown>): RawBuilder<boolean> =>
-  sql`(a.sees_catalog or not ${kind} = any(${subjectsOfCatalog}::text[]))`;
+  sql`(a.sees_catalog or not ${kind} = any(${catalogReadSubjectTypes}::text[]))`;
 
 /**
  * What is included, and beside it enough of what is not to know whether there is any. Kind by kind, so that
@@ -233,7 +239,7 @@ async function listEvents(
   installationIds: readonly string[],
   now: Date,
 ): Promise<ListedRow[]> {
-  const first = firstIdAt("event", keptSince(now).getTime() + 1);
+  const first = firstIdAt("event", eventRetentionStart(now).getTime() + 1);
   const looked = newestMax + olderMax + 1;
   const { rows } = await sql<ListedRow>`
     with asked as (
@@ -287,7 +293,7 @@ const toEvent = (
 
 async function deliveriesOf(
   reader: Reader,
-  asked: readonly EventAsked[],
+  asked: readonly InstallationEvent[],
   now: Date,
 ): Promise<DeliveryView[]> {
   if (asked.length === 0) return [];
@@ -305,7 +311,7 @@ interface DeliveryRow extends Omit<DeliveryView, "lastAttempt" | "isReplayable" 
   readonly startedAt: Date;
   readonly durationMs: number;
   readonly httpStatus: number | null;
-  readonly errorCode: AttemptView["errorCode"];
+  readonly errorCode: DeliveryAttemptView["errorCode"];
 }
 
 /** The oldest first. */
@@ -344,6 +350,6 @@ function toDelivery(row: DeliveryRow, now: Date): DeliveryView {
     lastAttempt: attemptId === null ? null : { id: attemptId, ...attempt },
     isReplayable:
       replayRefusal({ status: delivery.status, occurredAt, replays }, { isForced: true, now }) === null,
-    payloadExpiresAt: payloadExpiryOf(occurredAt),
+    payloadExpiresAt: payloadExpiryTime(occurredAt),
   };
 }

@@ -21,14 +21,14 @@ const disabledAfterFailed = 10;
 
 export const attemptsMax = delaysSeconds.length;
 
-export type NextStep =
+export type AttemptOutcome =
   | { readonly kind: "succeeded" }
   | { readonly kind: "retrying"; readonly at: Date }
   | { readonly kind: "exhausted" }
   /** 410: the receiver wants nothing more, ever. */
   | { readonly kind: "gone" };
 
-export interface AttemptCircumstances {
+export interface AttemptContext {
   /** The number of the attempt that gave the result, from 1. */
   readonly attempt: number;
   readonly now: Date;
@@ -38,15 +38,15 @@ export interface AttemptCircumstances {
   readonly scale: number;
 }
 
-export function nextStep(
+export function attemptOutcome(
   result: AttemptResult,
-  { attempt, now, random, scale }: AttemptCircumstances,
-): NextStep {
+  { attempt, now, random, scale }: AttemptContext,
+): AttemptOutcome {
   if (isSuccess(result)) return { kind: "succeeded" };
   if (result.httpStatus === 410) return { kind: "gone" };
   if (attempt >= attemptsMax) return { kind: "exhausted" };
   const seconds = Math.max(
-    delaySecondsBefore(attempt + 1, random),
+    attemptDelaySeconds(attempt + 1, random),
     Math.min(result.retryAfterSeconds ?? 0, retryAfterSecondsMax),
   );
   return { kind: "retrying", at: later(now, seconds * 1000 * scale) };
@@ -60,7 +60,7 @@ function isSuccess({ errorCode }: Pick<AttemptResult, "errorCode">): boolean {
  * Attempt 2 and later come up to a tenth earlier or later, so that what failed together does not return
  * together.
  */
-export function delaySecondsBefore(attempt: number, random: () => number): number {
+export function attemptDelaySeconds(attempt: number, random: () => number): number {
   return (delaysSeconds[attempt - 1] ?? 0) * (1 + jitterShare * (2 * random() - 1));
 }
 
@@ -79,7 +79,7 @@ export interface EndpointHealth {
   readonly probeAt: Date | null;
 }
 
-export const unknownHealth: EndpointHealth = {
+export const initialEndpointHealth: EndpointHealth = {
   consecutiveFailures: 0,
   failingSince: null,
   failedSinceSuccess: 0,
@@ -87,19 +87,19 @@ export const unknownHealth: EndpointHealth = {
   probeAt: null,
 };
 
-export interface HealthStep {
+export interface EndpointHealthChange {
   readonly health: EndpointHealth;
   /** What the endpoint becomes by this attempt; null: it stays what it is. */
   readonly becomes: "degraded" | "gone" | "failing" | null;
 }
 
 /** One success makes an endpoint as good as new and closes its breaker. */
-export function nextHealth(
+export function updateEndpointHealth(
   health: EndpointHealth,
-  step: NextStep,
-  { attempt, now, scale }: Omit<AttemptCircumstances, "random">,
-): HealthStep {
-  if (step.kind === "succeeded") return { health: unknownHealth, becomes: null };
+  step: AttemptOutcome,
+  { attempt, now, scale }: Omit<AttemptContext, "random">,
+): EndpointHealthChange {
+  if (step.kind === "succeeded") return { health: initialEndpointHealth, becomes: null };
   const consecutiveFailures = health.consecutiveFailures + 1;
   const failingSince = health.failingSince ?? now;
   const failed = {
@@ -126,7 +126,7 @@ export type DeliveryStatus = Selectable<WebhookDeliveryTable>["status"];
 export type ReplayReason = NonNullable<Selectable<WebhookDeliveryTable>["replayReason"]>;
 
 /** An event, its bodies and its deliveries are kept for this long after the event. */
-export const retentionDays = 30;
+export const eventRetentionDays = 30;
 export const replaysMax = 10;
 
 const dayMs = 86_400_000;
@@ -139,7 +139,7 @@ export type ReplayRefusal = Extract<
   | "delivery_replay_limit_reached"
 >;
 
-export interface ReplayFacts {
+export interface ReplayState {
   readonly status: DeliveryStatus;
   /** When the event happened. */
   readonly occurredAt: Date;
@@ -151,13 +151,13 @@ const underWay = new Set<DeliveryStatus>(["pending", "sending", "retrying"]);
 
 const isUnderWay = (status: DeliveryStatus): boolean => underWay.has(status);
 
-export function payloadExpiryOf(occurredAt: Date): Date {
-  return new Date(occurredAt.getTime() + retentionDays * dayMs);
+export function payloadExpiryTime(occurredAt: Date): Date {
+  return new Date(occurredAt.getTime() + eventRetentionDays * dayMs);
 }
 
 /** Events from before this time are not kept. */
-export function keptSince(now: Date): Date {
-  return new Date(now.getTime() - retentionDays * dayMs);
+export function eventRetentionStart(now: Date): Date {
+  return new Date(now.getTime() - eventRetentionDays * dayMs);
 }
 
 /**
@@ -165,11 +165,11 @@ export function keptSince(now: Date): Date {
  * its replays.
  */
 export function replayRefusal(
-  { status, occurredAt, replays }: ReplayFacts,
+  { status, occurredAt, replays }: ReplayState,
   { isForced, now }: { readonly isForced: boolean; readonly now: Date },
 ): ReplayRefusal | null {
   if (isUnderWay(status)) return "delivery_in_progress";
   if (status === "succeeded" && !isForced) return "delivery_already_succeeded";
-  if (payloadExpiryOf(occurredAt) <= now) return "delivery_payload_expired";
+  if (payloadExpiryTime(occurredAt) <= now) return "delivery_payload_expired";
   return replays >= replaysMax ? "delivery_replay_limit_reached" : null;
 }

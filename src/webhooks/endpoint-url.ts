@@ -45,7 +45,7 @@ export function normalizeEndpointUrl(url: string): string {
   return new URL(url).href;
 }
 
-export interface Resolving extends EndpointUrlRules {
+export interface ResolutionOptions extends EndpointUrlRules {
   readonly resolve?: ResolveName;
   readonly timeoutMs?: number;
 }
@@ -56,7 +56,7 @@ export interface Resolving extends EndpointUrlRules {
  */
 export async function resolutionFaults(
   url: string,
-  { isLoopbackAllowed, resolve = resolveName, timeoutMs = 2000 }: Resolving,
+  { isLoopbackAllowed, resolve = resolveName, timeoutMs = 2000 }: ResolutionOptions,
 ): Promise<readonly FailureDetail[]> {
   const { hostname } = new URL(url);
   if (isLoopbackAllowed && isLoopbackHost(hostname)) return [];
@@ -139,7 +139,7 @@ function fault(code: string, message: string): FailureDetail {
  * Resolves the host names of new endpoints. This takes time and the network, so it runs before a transaction,
  * never inside it.
  */
-export interface ResolvedNames {
+export interface HostNameChecker {
   /**
    * Gives what is wrong with the addresses of the URL's host name; keeps the answer for a few seconds. Never
    * rejects.
@@ -150,7 +150,7 @@ export interface ResolvedNames {
 const keptMs = 15_000;
 const namesMax = 1_000;
 
-export function createResolvedNames(resolve: ResolveName = resolveName): ResolvedNames {
+export function createHostNameChecker(resolve: ResolveName = resolveName): HostNameChecker {
   const found = new LRUCache<string, readonly FailureDetail[]>({ max: namesMax, ttl: keptMs });
   return {
     faultsOf: async (url) => {

@@ -21,7 +21,7 @@ export interface EventTypeView {
 }
 
 /** Their documents are those of operations that may still change. */
-const candidates = new Set<SubjectType>([
+const candidateSubjectTypes = new Set<SubjectType>([
   "cart",
   "order",
   "payment",
@@ -31,18 +31,18 @@ const candidates = new Set<SubjectType>([
   "warranty",
 ]);
 
-export const eventNames = Object.keys(eventTypes) as readonly EventType[];
+export const eventTypeNames = Object.keys(eventTypes) as readonly EventType[];
 export const subjectTypes: readonly SubjectType[] = [
   ...new Set(Object.values(eventTypes).map(({ subject }) => subject)),
 ];
 
-const groupOf = (name: EventType): string => name.split(".", 1).join("");
+const eventGroup = (name: EventType): string => name.split(".", 1).join("");
 
-export const stabilityOf = (name: EventType): "stable" | "candidate" =>
-  candidates.has(eventTypes[name].subject) ? "candidate" : "stable";
+export const eventTypeStability = (name: EventType): "stable" | "candidate" =>
+  candidateSubjectTypes.has(eventTypes[name].subject) ? "candidate" : "stable";
 
 /** What the document of a kind of thing is called in the OpenAPI document. */
-export function objectSchemaName(subject: SubjectType): string {
+export function eventObjectSchemaName(subject: SubjectType): string {
   const words = subject.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join("")}EventObject`;
 }
@@ -58,7 +58,7 @@ const fixedObject = (properties: Readonly<Record<string, JsonSchema>>): JsonSche
 });
 
 /** The body of any event. */
-export const envelopeSchema: JsonSchema = {
+export const eventEnvelopeSchema: JsonSchema = {
   ...fixedObject({
     id: { ...idOf("evt"), description: "The same in every attempt and replay." },
     type: { type: "string" },
@@ -91,29 +91,29 @@ export const envelopeSchema: JsonSchema = {
 };
 
 /** What a type fixes in it. `schemas` is where the documents of things are described. */
-export function fixedByType(name: EventType, schemas: string): JsonSchema {
+export function eventTypeConstraints(name: EventType, schemas: string): JsonSchema {
   const { subject, schemaVersion } = eventTypes[name];
   return {
     properties: {
       type: { const: name },
       schemaVersion: { const: schemaVersion },
       subject: { properties: { type: { const: subject } } },
-      data: { properties: { object: { $ref: `${schemas}${objectSchemaName(subject)}` } } },
+      data: { properties: { object: { $ref: `${schemas}${eventObjectSchemaName(subject)}` } } },
     },
   };
 }
 
 const payloadSchemaOf = (name: EventType, schemas: string): JsonSchema =>
-  narrowed(envelopeSchema, fixedByType(name, schemas));
+  mergeSchemas(eventEnvelopeSchema, eventTypeConstraints(name, schemas));
 
 /** Both in one. */
-function narrowed(schema: JsonSchema, by: JsonSchema): JsonSchema {
+function mergeSchemas(schema: JsonSchema, by: JsonSchema): JsonSchema {
   const properties = schema["properties"] as Readonly<Record<string, JsonSchema>> | undefined;
   const fixed = by["properties"] as Readonly<Record<string, JsonSchema>> | undefined;
   if (properties === undefined || fixed === undefined) return by;
   const entries = Object.entries(properties).map(([name, property]) => [
     name,
-    narrowed(property, fixed[name] ?? property),
+    mergeSchemas(property, fixed[name] ?? property),
   ]);
   return { ...schema, properties: Object.fromEntries(entries) as JsonSchema };
 }
@@ -128,13 +128,13 @@ export function eventCatalogue(publicUrl: string): readonly EventTypeView[] {
   const known = catalogues.get(publicUrl);
   if (known !== undefined) return known;
   const objects = JSON.parse(readFileSync(examplesFile, "utf8")) as Readonly<Record<string, JsonSchema>>;
-  const catalogue = eventNames.map((name): EventTypeView => {
+  const catalogue = eventTypeNames.map((name): EventTypeView => {
     const { subject, schemaVersion, description } = eventTypes[name];
     return {
       name,
-      group: groupOf(name),
+      group: eventGroup(name),
       description,
-      stability: stabilityOf(name),
+      stability: eventTypeStability(name),
       schemaVersion,
       payloadSchema: payloadSchemaOf(name, `${publicUrl}/openapi.json#/components/schemas/`),
       example: exampleOf(name, objects[subject]),

@@ -403,7 +403,7 @@ export type EventType = keyof typeof eventTypes;
 export type SubjectType = (typeof eventTypes)[EventType]["subject"];
 
 /** Subject types whose events are delivered only to installations with the scope `catalog:read`. */
-export const subjectsOfCatalog: readonly SubjectType[] = [
+export const catalogReadSubjectTypes: readonly SubjectType[] = [
   "cart",
   "checkout_session",
   "order",

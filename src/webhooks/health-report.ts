@@ -5,11 +5,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import type { Bucket, Period } from "#foundation/period.ts";
-import type { AttemptView } from "./delivery-log.ts";
+import type { DeliveryAttemptView } from "./delivery-log.ts";
 
-export type ErrorCode = NonNullable<AttemptView["errorCode"]>;
+export type DeliveryErrorCode = NonNullable<DeliveryAttemptView["errorCode"]>;
 
-export const errorCodes = [
+export const deliveryErrorCodes = [
   "timeout",
   "dns",
   "tls",
@@ -17,7 +17,7 @@ export const errorCodes = [
   "http_status",
   "blocked_address",
   "redirect",
-] as const satisfies readonly ErrorCode[];
+] as const satisfies readonly DeliveryErrorCode[];
 
 export interface HealthFigures {
   readonly attempts: number;
@@ -26,7 +26,7 @@ export interface HealthFigures {
   /** 0 to 1; null: there were no attempts. */
   readonly successRate: number | null;
   /** Those that occurred, the most frequent first. */
-  readonly failuresByCode: readonly { readonly code: ErrorCode; readonly count: number }[];
+  readonly failuresByCode: readonly { readonly code: DeliveryErrorCode; readonly count: number }[];
   /** Null: there were no attempts. */
   readonly p50DurationMs: number | null;
   readonly p95DurationMs: number | null;
@@ -39,7 +39,7 @@ export interface HealthReport {
   readonly endpoints: readonly (HealthFigures & { readonly endpointId: string })[];
 }
 
-export interface HealthAsked {
+export interface HealthReportFilter {
   /** Null: everybody's. */
   readonly merchantId: string | null;
   readonly endpointId: string | null;
@@ -48,9 +48,9 @@ export interface HealthAsked {
   readonly buckets: readonly Bucket[];
 }
 
-export const endpointsShownMax = 100;
+export const reportedEndpointsMax = 100;
 
-export async function readHealth(reader: Reader, asked: HealthAsked): Promise<HealthReport> {
+export async function loadHealthReport(reader: Reader, asked: HealthReportFilter): Promise<HealthReport> {
   const { rows } = await healthStatement(asked).execute(reader);
   const byBucket = new Map(rows.flatMap((row) => (row.bucket === null ? [] : [[row.bucket, row]])));
   const total = rows.find(({ bucket, endpointId }) => bucket === null && endpointId === null);
@@ -67,7 +67,7 @@ export async function readHealth(reader: Reader, asked: HealthAsked): Promise<He
           other.attempts - one.attempts ||
           (one.endpointId < other.endpointId ? -1 : 1),
       )
-      .slice(0, endpointsShownMax),
+      .slice(0, reportedEndpointsMax),
   };
 }
 
@@ -78,7 +78,7 @@ interface Row {
   readonly endpointId: string | null;
   readonly attempts: number;
   readonly successes: number;
-  readonly byCode: Readonly<Record<ErrorCode, number>>;
+  readonly byCode: Readonly<Record<DeliveryErrorCode, number>>;
   readonly durations: readonly [number, number] | null;
 }
 
@@ -89,8 +89,8 @@ function healthStatement({
   installationId,
   period,
   buckets,
-}: HealthAsked): RawBuilder<Row> {
-  const counts = errorCodes.map(
+}: HealthReportFilter): RawBuilder<Row> {
+  const counts = deliveryErrorCodes.map(
     (code) => sql`${sql.lit(code)}, count(*) filter (where error_code = ${sql.lit(code)})`,
   );
   const starts = buckets.map(({ startsAt }) => startsAt.toISOString());
@@ -110,7 +110,7 @@ function healthStatement({
 
 function toFigures(row: Row | undefined): HealthFigures {
   const { attempts = 0, successes = 0, byCode, durations = null } = row ?? {};
-  const failuresByCode = errorCodes
+  const failuresByCode = deliveryErrorCodes
     .map((code) => ({ code, count: byCode?.[code] ?? 0 }))
     .filter(({ count }) => count > 0);
   return {

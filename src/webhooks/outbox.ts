@@ -32,22 +32,22 @@ export interface Outbox {
 }
 
 /** Who made it happen. */
-export interface Cause {
+export interface EventCause {
   /** The REST operation; null: GraphQL, or nobody's request. */
   readonly operationId: string | null;
   readonly actor: "api_key" | "oauth_client" | "buyer" | "staff" | "system";
   readonly requestId: string | null;
 }
 
-export interface Circumstances {
+export interface EventContext {
   readonly merchantId: string;
   readonly now: Date;
-  readonly cause: Cause;
+  readonly cause: EventCause;
 }
 
 type Document = Readonly<Record<string, unknown>>;
 
-export interface Subject {
+export interface EventSubject {
   readonly type: SubjectType;
   readonly id: string;
   readonly merchantId: string;
@@ -57,16 +57,16 @@ export interface Subject {
 }
 
 /** The document of a thing as the transaction left it: what REST answers with, where REST has it. */
-export type RenderSubject = (transaction: Transaction, subject: Subject) => Promise<Document>;
+export type RenderEventSubject = (transaction: Transaction, subject: EventSubject) => Promise<Document>;
 
-const bytesMax = 65_536;
+const eventBytesMax = 65_536;
 /** So many things are rendered together, and so many events written by one statement. */
 const chunkMax = 500;
 
 /** Gives the work an outbox, and writes what it holds when the work is done. */
 export async function withOutbox<Result>(
   transaction: Transaction,
-  { render, ...circumstances }: Circumstances & { readonly render: RenderSubject },
+  { render, ...circumstances }: EventContext & { readonly render: RenderEventSubject },
   work: (outbox: Outbox) => Promise<Result>,
 ): Promise<Result> {
   const happenings: DomainEvent[] = [];
@@ -77,26 +77,26 @@ export async function withOutbox<Result>(
   });
   happenings.push(...last.flatMap((tell) => tell()));
   if (happenings.length === 0) return result;
-  const rows = await rowsOf(transaction, happenings, { render, ...circumstances, fannedOutAt: null });
+  const rows = await toEventRows(transaction, happenings, { render, ...circumstances, fannedOutAt: null });
   // Nothing in the transaction looks for them.
   for (const chunk of chunksOf(rows))
     await runWithCommit(transaction, insertRows(transaction, "event", chunk));
   return result;
 }
 
-interface Writing extends Circumstances {
-  readonly render: RenderSubject;
+interface EventInsertContext extends EventContext {
+  readonly render: RenderEventSubject;
   /** Null: whoever listens to it shall be told. */
   readonly fannedOutAt: Date | null;
 }
 
 /** At once, and as things are now; gives the ids, in the order of what happened. */
-export async function writeEvents(
+export async function insertEvents(
   transaction: Transaction,
   happenings: readonly DomainEvent[],
-  writing: Writing,
+  writing: EventInsertContext,
 ): Promise<readonly string[]> {
-  const rows = await rowsOf(transaction, happenings, writing);
+  const rows = await toEventRows(transaction, happenings, writing);
   for (const chunk of chunksOf(rows)) await transaction.executeQuery(insertRows(transaction, "event", chunk));
   return rows.map(({ id }) => id);
 }
@@ -107,23 +107,23 @@ function chunksOf(rows: readonly EventRow[]): readonly (readonly EventRow[])[] {
   );
 }
 
-async function rowsOf(
+async function toEventRows(
   transaction: Transaction,
   happenings: readonly DomainEvent[],
-  { render, merchantId, ...circumstances }: Writing,
+  { render, merchantId, ...circumstances }: EventInsertContext,
 ): Promise<readonly EventRow[]> {
-  const mode = await modeOf(transaction, merchantId);
-  const objects = await renderAll(transaction, happenings, { render, merchantId, at: "thing" });
+  const mode = await loadMerchantMode(transaction, merchantId);
+  const objects = await renderSubjects(transaction, happenings, { render, merchantId, at: "thing" });
   // The earliest of what it was.
   const changed = happenings.filter(({ before }) => before !== undefined).toReversed();
-  const befores = await renderAll(transaction, changed, { render, merchantId, at: "before" });
+  const befores = await renderSubjects(transaction, changed, { render, merchantId, at: "before" });
   // Ids of one millisecond have no order of their own: these have that in which things happened.
   const ids = happenings.map(() => createId("event", circumstances.now.getTime())).toSorted();
   const traceparent = recordedSpan()?.traceparent;
   return happenings.map((happening, index) => {
     const object = objects.get(happening.id) ?? {};
     const before = befores.get(happening.id);
-    const previous = before === undefined ? happening.previous : differing(before, object);
+    const previous = before === undefined ? happening.previous : previousValues(before, object);
     return toRow(
       { ...happening, previous: previous ?? null },
       { ...circumstances, merchantId, mode, eventId: ids[index] ?? "", object, traceparent },
@@ -135,7 +135,7 @@ const merchantsMax = 10_000;
 const modes = new LRUCache<string, "live" | "test">({ max: merchantsMax });
 
 /** A merchant is made in a mode and keeps it. */
-async function modeOf(transaction: Transaction, merchantId: string): Promise<"live" | "test"> {
+async function loadMerchantMode(transaction: Transaction, merchantId: string): Promise<"live" | "test"> {
   const known = modes.get(merchantId);
   if (known !== undefined) return known;
   const { mode } = await transaction
@@ -147,18 +147,18 @@ async function modeOf(transaction: Transaction, merchantId: string): Promise<"li
   return mode;
 }
 
-interface Rendering extends Pick<Writing, "render" | "merchantId"> {
+interface SubjectRenderOptions extends Pick<EventInsertContext, "render" | "merchantId"> {
   /** The thing as it is, which is read where nobody has it at hand; or as it was. */
   readonly at: "thing" | "before";
 }
 
 /** Each thing once, however much happened to it. */
-async function renderAll(
+async function renderSubjects(
   transaction: Transaction,
   happenings: readonly DomainEvent[],
-  { render, merchantId, at }: Rendering,
+  { render, merchantId, at }: SubjectRenderOptions,
 ): Promise<Map<string, Document>> {
-  const subjects = new Map<string, Omit<Subject, "together">>();
+  const subjects = new Map<string, Omit<EventSubject, "together">>();
   for (const { id, type, [at]: thing } of happenings)
     subjects.set(id, {
       type: eventTypes[type].subject,
@@ -178,13 +178,13 @@ async function renderAll(
 }
 
 /** What the fields that are different now were. */
-function differing(before: Document, after: Document): Document {
+function previousValues(before: Document, after: Document): Document {
   return Object.fromEntries(
     Object.entries(before).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(after[field])),
   );
 }
 
-interface Rendered extends Omit<Writing, "render"> {
+interface RenderedEventContext extends Omit<EventInsertContext, "render"> {
   readonly mode: "live" | "test";
   readonly eventId: string;
   readonly object: Readonly<Record<string, unknown>>;
@@ -193,7 +193,7 @@ interface Rendered extends Omit<Writing, "render"> {
 
 function toRow(
   { type, id, previous = null, installationId = null }: DomainEvent,
-  rendered: Rendered,
+  rendered: RenderedEventContext,
 ): EventRow {
   const { merchantId, mode, now, cause, eventId, object, fannedOutAt, traceparent } = rendered;
   const { subject, schemaVersion } = eventTypes[type];
@@ -216,7 +216,7 @@ function toRow(
       cause,
     });
   const whole = body(object, previous);
-  const isTooLarge = Buffer.byteLength(whole) > bytesMax;
+  const isTooLarge = Buffer.byteLength(whole) > eventBytesMax;
   return {
     id: eventId,
     merchantId,

@@ -9,11 +9,17 @@ import { fail } from "#foundation/failure.ts";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { createId, firstIdAt } from "#foundation/ids.ts";
 import { isCleanText } from "#foundation/text.ts";
-import { isHeard, isOrAny, replayNoteMax, replaysOf, type ReplayTenant } from "./replay-delivery.ts";
-import { type ReplayFacts, replayRefusal, type ReplayReason, type ReplayRefusal } from "./delivery-rules.ts";
+import {
+  mayInstallationReadEvent,
+  equalsUnlessNull,
+  replayNoteMax,
+  replayCount,
+  type ReplayCommandContext,
+} from "./replay-delivery.ts";
+import { type ReplayState, replayRefusal, type ReplayReason, type ReplayRefusal } from "./delivery-rules.ts";
 
 /** How deliveries end that did not arrive. */
-export type LostStatus = "exhausted" | "skipped" | "canceled";
+export type FailedDeliveryStatus = "exhausted" | "skipped" | "canceled";
 
 export interface BulkReplayInput {
   /** One of the two: all of an endpoint's, or of an installation's. */
@@ -23,7 +29,7 @@ export interface BulkReplayInput {
   readonly since: Date;
   /** Those that happened then are left out. */
   readonly until: Date;
-  readonly status: LostStatus;
+  readonly status: FailedDeliveryStatus;
   readonly reason: ReplayReason;
   readonly note?: string | null | undefined;
   /** Another endpoint of the installation, for all of them: those of a deleted one have none. */
@@ -32,31 +38,31 @@ export interface BulkReplayInput {
   readonly after?: string | null | undefined;
 }
 
-export type PassedOver = ReplayRefusal | "webhook_endpoint_not_found" | "webhook_endpoint_disabled";
+export type ReplaySkipReason = ReplayRefusal | "webhook_endpoint_not_found" | "webhook_endpoint_disabled";
 
-export interface BulkReplayed {
+export interface BulkReplayResult {
   readonly replayed: number;
-  readonly passedOver: readonly { readonly reason: PassedOver; readonly count: number }[];
+  readonly passedOver: readonly { readonly reason: ReplaySkipReason; readonly count: number }[];
   readonly hasMore: boolean;
   /** For `after`; null: there was nothing. */
   readonly endCursor: string | null;
 }
 
-export const bulkMax = 1000;
-export const windowDaysMax = 30;
+export const bulkReplayPageSize = 1000;
+export const bulkReplayDaysMax = 30;
 const dayMs = 86_400_000;
 
 export async function replayDeliveries(
   transaction: Transaction,
-  tenant: ReplayTenant,
+  tenant: ReplayCommandContext,
   input: BulkReplayInput,
-): Promise<BulkReplayed> {
-  requireNoFaults(faultsOf(input));
+): Promise<BulkReplayResult> {
+  requireNoFaults(bulkReplayFaults(input));
   const installationId = await findInstallation(transaction, tenant, input);
-  const found = await listLost(transaction, { ...input, installationId });
-  const page = found.slice(0, bulkMax);
+  const found = await lockFailedDeliveries(transaction, { ...input, installationId });
+  const page = found.slice(0, bulkReplayPageSize);
   const last = page.at(-1);
-  const { chosen, passedOver } = await choose(transaction, tenant, { page, input });
+  const { chosen, passedOver } = await selectReplays(transaction, tenant, { page, input });
   await insertReplays(transaction, { chosen, input, now: tenant.now });
   if (chosen.length > 0) afterCommit(transaction, () => tenant.events.emit("deliveriesDue"));
   const counts = [...Map.groupBy(passedOver, (reason) => reason)].map(([reason, { length }]) => ({
@@ -66,19 +72,26 @@ export async function replayDeliveries(
   return {
     replayed: chosen.length,
     passedOver: counts,
-    hasMore: found.length > bulkMax,
+    hasMore: found.length > bulkReplayPageSize,
     endCursor: last === undefined ? null : cursorOf(last),
   };
 }
 
 const cursorPattern = /^evt_[0-9a-hjkmnp-tv-z]{26} whd_[0-9a-hjkmnp-tv-z]{26}$/;
 
-function faultsOf({ since, until, note, endpointId, installationId, after }: BulkReplayInput): Faults {
+function bulkReplayFaults({
+  since,
+  until,
+  note,
+  endpointId,
+  installationId,
+  after,
+}: BulkReplayInput): Faults {
   const faults = textFaults("/note", note, { min: 0, max: replayNoteMax, lines: "many" });
   const lengthMs = until.getTime() - since.getTime();
   if (lengthMs <= 0) faults.push(faultAt("/until", "too_small", "It must lie after since."));
-  if (lengthMs > windowDaysMax * dayMs)
-    faults.push(faultAt("/until", "too_large", `It may lie ${windowDaysMax} days after since at most.`));
+  if (lengthMs > bulkReplayDaysMax * dayMs)
+    faults.push(faultAt("/until", "too_large", `It may lie ${bulkReplayDaysMax} days after since at most.`));
   if ((endpointId ?? null) === null && (installationId ?? null) === null)
     faults.push(faultAt("/endpointId", "required", "An endpoint or an installation is required."));
   if (typeof after === "string" && !cursorPattern.test(decode(after)))
@@ -86,25 +99,26 @@ function faultsOf({ since, until, note, endpointId, installationId, after }: Bul
   return faults;
 }
 
-interface Place {
+interface DeliveryPosition {
   readonly id: string;
   readonly eventId: string;
 }
 
-const cursorOf = ({ eventId, id }: Place): string => Buffer.from(`${eventId} ${id}`).toString("base64url");
+const cursorOf = ({ eventId, id }: DeliveryPosition): string =>
+  Buffer.from(`${eventId} ${id}`).toString("base64url");
 const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8");
 
 /** Of the endpoint, deleted or not; where both are named, they must belong together. */
 async function findInstallation(
   transaction: Transaction,
-  tenant: ReplayTenant,
+  tenant: ReplayCommandContext,
   { endpointId, installationId }: BulkReplayInput,
 ): Promise<string> {
-  const named = isOrAny(
+  const named = equalsUnlessNull(
     sql`i.id`,
-    installationId === null || installationId === undefined ? null : cleaned(installationId),
+    installationId === null || installationId === undefined ? null : cleanIdOrEmpty(installationId),
   );
-  const isTheirs = isOrAny(sql`i.merchant_id`, tenant.merchantId);
+  const isTheirs = equalsUnlessNull(sql`i.merchant_id`, tenant.merchantId);
   const { rows } =
     endpointId === null || endpointId === undefined
       ? await sql<{ id: string }>`select i.id from installation i where ${named} and ${isTheirs}`.execute(
@@ -112,7 +126,7 @@ async function findInstallation(
         )
       : await sql<{ id: string }>`
           select i.id from webhook_endpoint w join installation i on i.id = w.installation_id
-          where w.id = ${cleaned(endpointId)} and ${isTheirs} and ${named}`.execute(transaction);
+          where w.id = ${cleanIdOrEmpty(endpointId)} and ${isTheirs} and ${named}`.execute(transaction);
   const [installation] = rows;
   if (installation === undefined)
     throw fail(
@@ -121,13 +135,13 @@ async function findInstallation(
   return installation.id;
 }
 
-const cleaned = (id: string): string => (isCleanText(id) ? id : "");
+const cleanIdOrEmpty = (id: string): string => (isCleanText(id) ? id : "");
 
 /**
  * First deliveries only: their replays count for them. One more than a page, and their events are held until
  * the end.
  */
-async function listLost(
+async function lockFailedDeliveries(
   transaction: Transaction,
   {
     installationId,
@@ -137,16 +151,16 @@ async function listLost(
     until,
     after,
   }: BulkReplayInput & { readonly installationId: string },
-): Promise<readonly Place[]> {
+): Promise<readonly DeliveryPosition[]> {
   const [eventId = "", id = ""] = after === null || after === undefined ? [] : decode(after).split(" ");
-  const ofEndpoint = isOrAny(sql`d.endpoint_id`, endpointId ?? null);
+  const ofEndpoint = equalsUnlessNull(sql`d.endpoint_id`, endpointId ?? null);
   // The status stands in the text, so that the index of what did not arrive is seen to fit.
-  const { rows } = await sql<Place>`
+  const { rows } = await sql<DeliveryPosition>`
     select d.id, d.event_id from webhook_delivery d join event e on e.id = d.event_id join installation i on i.id = d.installation_id
     where d.installation_id = ${installationId} and ${ofEndpoint} and d.status = ${sql.lit(status)}
       and d.replay_of is null and d.event_id >= ${firstIdAt("event", since.getTime())} and d.event_id < ${firstIdAt("event", until.getTime())}
-      and (d.event_id, d.id) > (${eventId}, ${id}) and ${isHeard}
-    order by d.event_id, d.id limit ${bulkMax + 1}`.execute(transaction);
+      and (d.event_id, d.id) > (${eventId}, ${id}) and ${mayInstallationReadEvent}
+    order by d.event_id, d.id limit ${bulkReplayPageSize + 1}`.execute(transaction);
   const eventIds = [...new Set(rows.map((row) => row.eventId))];
   await sql`select from event where id = any(${eventIds}::text[]) order by id for no key update`.execute(
     transaction,
@@ -154,7 +168,7 @@ async function listLost(
   return rows;
 }
 
-interface Candidate extends ReplayFacts, Place {
+interface Candidate extends ReplayState, DeliveryPosition {
   readonly merchantId: string;
   readonly installationId: string;
   readonly endpointId: string;
@@ -164,22 +178,22 @@ interface Candidate extends ReplayFacts, Place {
   readonly replayNo: number;
 }
 
-interface Chosen extends Candidate {
+interface NumberedCandidate extends Candidate {
   readonly replayNo: number;
 }
 
-async function choose(
+async function selectReplays(
   transaction: Transaction,
-  { now }: ReplayTenant,
-  { page, input }: { readonly page: readonly Place[]; readonly input: BulkReplayInput },
-): Promise<{ chosen: Chosen[]; passedOver: PassedOver[] }> {
+  { now }: ReplayCommandContext,
+  { page, input }: { readonly page: readonly DeliveryPosition[]; readonly input: BulkReplayInput },
+): Promise<{ chosen: NumberedCandidate[]; passedOver: ReplaySkipReason[] }> {
   const candidates = await readCandidates(transaction, page, input.toEndpointId ?? null);
-  const closed = await closedEndpoints(transaction, candidates);
-  const chosen: Chosen[] = [];
-  const passedOver: PassedOver[] = [];
+  const closed = await lockTargetEndpoints(transaction, candidates);
+  const chosen: NumberedCandidate[] = [];
+  const passedOver: ReplaySkipReason[] = [];
   const numbers = new Map<string, number>();
   for (const candidate of candidates) {
-    const refusal = refusalOf(candidate, { closed, now });
+    const refusal = skipReasonOf(candidate, { closed, now });
     if (refusal !== null) {
       passedOver.push(refusal);
       continue;
@@ -195,11 +209,11 @@ async function choose(
 /** Anew, now that nobody else replays these. */
 async function readCandidates(
   transaction: Transaction,
-  page: readonly Place[],
+  page: readonly DeliveryPosition[],
   toEndpointId: string | null,
 ): Promise<readonly Candidate[]> {
   const { rows } = await sql<Candidate>`
-    select d.id, d.event_id, d.merchant_id, d.installation_id, d.status, e.occurred_at, t.id as endpoint_id, ${replaysOf(sql`d.id`)} as replays,
+    select d.id, d.event_id, d.merchant_id, d.installation_id, d.status, e.occurred_at, t.id as endpoint_id, ${replayCount(sql`d.id`)} as replays,
       exists (select from webhook_delivery r where r.replay_of = d.id and r.status in ('pending', 'sending', 'retrying')) as is_under_way,
       exists (select from webhook_delivery r where r.replay_of = d.id and r.status = 'succeeded') as has_arrived,
       coalesce((select max(r.replay_no) from webhook_delivery r where r.event_id = d.event_id and r.endpoint_id = t.id), 0) as replay_no
@@ -209,11 +223,11 @@ async function readCandidates(
 }
 
 /** Why nothing goes to an endpoint; the others cannot be switched off until the replays are there. */
-async function closedEndpoints(
+async function lockTargetEndpoints(
   transaction: Transaction,
   candidates: readonly Candidate[],
-): Promise<(endpointId: string, installationId: string) => PassedOver | null> {
-  const ids = [...new Set(candidates.map(({ endpointId }) => cleaned(endpointId)))];
+): Promise<(endpointId: string, installationId: string) => ReplaySkipReason | null> {
+  const ids = [...new Set(candidates.map(({ endpointId }) => cleanIdOrEmpty(endpointId)))];
   const { rows } = await sql<{ id: string; installationId: string; isOpen: boolean }>`
     select w.id, w.installation_id, w.status = 'enabled' and i.status = 'active' as is_open
     from webhook_endpoint w join installation i on i.id = w.installation_id
@@ -228,16 +242,16 @@ async function closedEndpoints(
   };
 }
 
-function refusalOf(
+function skipReasonOf(
   candidate: Candidate,
   {
     closed,
     now,
   }: {
-    readonly closed: (endpointId: string, installationId: string) => PassedOver | null;
+    readonly closed: (endpointId: string, installationId: string) => ReplaySkipReason | null;
     readonly now: Date;
   },
-): PassedOver | null {
+): ReplaySkipReason | null {
   if (candidate.isUnderWay) return "delivery_in_progress";
   if (candidate.hasArrived) return "delivery_already_succeeded";
   return (
@@ -252,7 +266,7 @@ async function insertReplays(
     chosen,
     input,
     now,
-  }: { readonly chosen: readonly Chosen[]; readonly input: BulkReplayInput; readonly now: Date },
+  }: { readonly chosen: readonly NumberedCandidate[]; readonly input: BulkReplayInput; readonly now: Date },
 ): Promise<void> {
   if (chosen.length === 0) return;
   const rows = chosen.map(({ id, merchantId, installationId, eventId, endpointId, replayNo }) => ({

@@ -9,16 +9,16 @@ import { fail, type Failure } from "#foundation/failure.ts";
 import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import { isCleanText } from "#foundation/text.ts";
-import { subjectsOfCatalog } from "./event-types.ts";
+import { catalogReadSubjectTypes } from "./event-types.ts";
 import {
   type DeliveryStatus,
-  type ReplayFacts,
+  type ReplayState,
   replayRefusal,
   type ReplayReason,
   replaysMax,
 } from "./delivery-rules.ts";
 
-export interface ReplayTenant {
+export interface ReplayCommandContext {
   /** Null: whoever it belongs to; for the platform's own hands. */
   readonly merchantId: string | null;
   /** The installation that asks; null: who runs the merchant, for any of its installations. */
@@ -27,7 +27,7 @@ export interface ReplayTenant {
   readonly events: ServiceEvents;
 }
 
-export interface ReplayInput {
+export interface DeliveryReplayInput {
   readonly deliveryId: string;
   readonly reason: ReplayReason;
   /** Another endpoint of the installation; without it the one it went to. */
@@ -37,7 +37,7 @@ export interface ReplayInput {
   readonly note?: string | null | undefined;
 }
 
-export interface Replayed {
+export interface DeliveryReplayResult {
   readonly deliveryId: string;
   /** What it is a replay of. */
   readonly original: { readonly id: string; readonly status: DeliveryStatus };
@@ -47,14 +47,14 @@ export const replayNoteMax = 200;
 
 export async function replayDelivery(
   transaction: Transaction,
-  tenant: ReplayTenant,
-  input: ReplayInput,
-): Promise<Replayed> {
+  tenant: ReplayCommandContext,
+  input: DeliveryReplayInput,
+): Promise<DeliveryReplayResult> {
   requireNoFaults(textFaults("/note", input.note, { min: 0, max: replayNoteMax, lines: "many" }));
   const delivery = await lockDelivery(transaction, tenant, input.deliveryId);
   const endpoint = await lockEndpoint(transaction, delivery, input.endpointId ?? delivery.endpointId);
   const refusal = replayRefusal(delivery, { isForced: input.force === true, now: tenant.now });
-  if (refusal !== null) throw refuseDelivery(refusal, delivery);
+  if (refusal !== null) throw replayFailure(refusal, delivery);
   requireEnabled(endpoint, delivery);
   const deliveryId = await insertReplay(transaction, {
     delivery,
@@ -67,9 +67,9 @@ export async function replayDelivery(
 }
 
 /** An installation is not told of what it may not read any more. */
-export const isHeard = sql<boolean>`(not e.subject_type = any(${subjectsOfCatalog}::text[]) or 'catalog:read' = any(i.scopes))`;
+export const mayInstallationReadEvent = sql<boolean>`(not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))`;
 
-interface LockedDelivery extends ReplayFacts {
+interface LockedDelivery extends ReplayState {
   readonly id: string;
   readonly eventId: string;
   readonly endpointId: string;
@@ -86,17 +86,17 @@ interface LockedDelivery extends ReplayFacts {
  */
 async function lockDelivery(
   transaction: Transaction,
-  tenant: ReplayTenant,
+  tenant: ReplayCommandContext,
   deliveryId: string,
 ): Promise<LockedDelivery> {
   const { merchantId, installationId } = tenant;
-  const isTheirs = sql`${isOrAny(sql`d.merchant_id`, merchantId)} and ${isOrAny(sql`d.installation_id`, installationId)}`;
-  const which = sql`d.id = ${isCleanText(deliveryId) ? deliveryId : ""} and ${isTheirs} and ${isHeard}`;
+  const isTheirs = sql`${equalsUnlessNull(sql`d.merchant_id`, merchantId)} and ${equalsUnlessNull(sql`d.installation_id`, installationId)}`;
+  const which = sql`d.id = ${isCleanText(deliveryId) ? deliveryId : ""} and ${isTheirs} and ${mayInstallationReadEvent}`;
   const from = sql`webhook_delivery d join event e on e.id = d.event_id join installation i on i.id = d.installation_id`;
   await sql`select from ${from} where ${which} for no key update of e`.execute(transaction);
   const { rows } = await sql<LockedDelivery>`
     select d.id, d.status, d.event_id, d.endpoint_id, d.merchant_id, d.installation_id, i.status as installation_status, e.occurred_at,
-      o.id as original_id, o.status as original_status, ${replaysOf(sql`o.id`)} as replays
+      o.id as original_id, o.status as original_status, ${replayCount(sql`o.id`)} as replays
     from ${from} join webhook_delivery o on o.id = coalesce(d.replay_of, d.id)
     where ${which}`.execute(transaction);
   const [delivery] = rows;
@@ -105,13 +105,13 @@ async function lockDelivery(
 }
 
 /** Null: any. */
-export const isOrAny = (column: RawBuilder<unknown>, value: string | null): RawBuilder<boolean> =>
+export const equalsUnlessNull = (column: RawBuilder<unknown>, value: string | null): RawBuilder<boolean> =>
   value === null ? sql<boolean>`true` : sql<boolean>`${column} = ${value}`;
 
-export const replaysOf = (originalId: RawBuilder<unknown>): RawBuilder<number> =>
+export const replayCount = (originalId: RawBuilder<unknown>): RawBuilder<number> =>
   sql<number>`(select count(*) from webhook_delivery r where r.replay_of = ${originalId})::integer`;
 
-interface Target {
+interface ReplayTarget {
   readonly id: string;
   readonly status: "enabled" | "disabled" | "auto_disabled" | "deleted";
   readonly disabledReason: string | null;
@@ -123,7 +123,7 @@ async function lockEndpoint(
   transaction: Transaction,
   { installationId }: LockedDelivery,
   endpointId: string,
-): Promise<Target> {
+): Promise<ReplayTarget> {
   const endpoint = await transaction
     .selectFrom("webhookEndpoint")
     .select(["id", "status", "disabledReason", "version"])
@@ -137,7 +137,7 @@ async function lockEndpoint(
 }
 
 function requireEnabled(
-  { id, status, disabledReason, version }: Target,
+  { id, status, disabledReason, version }: ReplayTarget,
   { installationStatus }: LockedDelivery,
 ): void {
   if (status === "enabled" && installationStatus === "active") return;
@@ -154,7 +154,7 @@ function requireEnabled(
   });
 }
 
-function refuseDelivery(
+function replayFailure(
   code: NonNullable<ReturnType<typeof replayRefusal>>,
   { id, status }: LockedDelivery,
 ): Failure {
@@ -174,7 +174,7 @@ function refuseDelivery(
 interface NewReplay {
   readonly delivery: LockedDelivery;
   readonly endpointId: string;
-  readonly input: ReplayInput;
+  readonly input: DeliveryReplayInput;
   readonly now: Date;
 }
 

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { createId } from "#foundation/ids.ts";
-import { macOf, sign, signedContent, toSignature } from "./signatures.ts";
+import { computeMac, signWebhook, signedContent, toSignature } from "./signatures.ts";
 
 const toleranceSeconds = 300;
 
@@ -48,14 +48,14 @@ export interface FixtureEndpoint {
   readonly mode: "live" | "test";
 }
 
-export interface FixtureParts {
+export interface FixtureSource {
   readonly endpoint: FixtureEndpoint;
   /** Those in force. */
   readonly secrets: readonly { readonly version: number; readonly value: string }[];
   readonly now: Date;
 }
 
-export function signatureFixture({ endpoint, secrets, now }: FixtureParts): SignatureFixture {
+export function createSignatureFixture({ endpoint, secrets, now }: FixtureSource): SignatureFixture {
   return {
     endpointId: endpoint.id,
     algorithm: "HMAC-SHA256",
@@ -66,18 +66,23 @@ export function signatureFixture({ endpoint, secrets, now }: FixtureParts): Sign
     toleranceSeconds,
     serverTime: now.toISOString(),
     headers: { id: "webhook-id", timestamp: "webhook-timestamp", signature: "webhook-signature" },
-    live: liveFixture({ endpoint, secrets, now }),
+    live: createLiveFixture({ endpoint, secrets, now }),
     vectors: signatureVectors,
   };
 }
 
 /** A request that triggers nothing: its type is never sent, and its subject is the endpoint itself. */
-export function liveFixture({ endpoint, secrets, now }: FixtureParts): LiveFixture {
+export function createLiveFixture({ endpoint, secrets, now }: FixtureSource): LiveFixture {
   const newestFirst = secrets.toSorted((one, other) => other.version - one.version);
   const id = createId("event", now.getTime());
   const timestampSeconds = Math.floor(now.getTime() / 1000);
   const body = liveBody(endpoint, id, now);
-  const signature = sign({ id, timestampSeconds, body, secrets: newestFirst.map(({ value }) => value) });
+  const signature = signWebhook({
+    id,
+    timestampSeconds,
+    body,
+    secrets: newestFirst.map(({ value }) => value),
+  });
   return {
     secretVersions: newestFirst.map(({ version }) => version),
     request: {
@@ -130,10 +135,10 @@ export interface SignatureVector {
   readonly expectedHmacHex: string;
   readonly expectedSignature: string;
   readonly expect: "accept" | "reject";
-  readonly rejectReason: RejectReason | null;
+  readonly rejectReason: VectorRejectReason | null;
 }
 
-export type RejectReason =
+export type VectorRejectReason =
   | "missing_header"
   | "malformed_timestamp"
   | "timestamp_too_old"
@@ -152,20 +157,20 @@ const vectorDocument = {
   data: { note: "Grüße, 世界 🌍", amountMinor: 1999 },
 };
 const vectorBody = JSON.stringify(vectorDocument);
-const signedA = sign({
+const signedA = signWebhook({
   id: vectorId,
   timestampSeconds: vectorTimestamp,
   body: vectorBody,
   secrets: [secretA],
 });
-const signedB = sign({
+const signedB = signWebhook({
   id: vectorId,
   timestampSeconds: vectorTimestamp,
   body: vectorBody,
   secrets: [secretB],
 });
 
-interface Draft {
+interface VectorDraft {
   readonly name: string;
   readonly purpose: string;
   readonly secret?: string;
@@ -175,7 +180,7 @@ interface Draft {
   readonly timestamp?: string;
   readonly signature?: string;
   readonly body?: string;
-  readonly rejectReason?: RejectReason;
+  readonly rejectReason?: VectorRejectReason;
 }
 
 export const signatureVectors: readonly SignatureVector[] = (
@@ -260,7 +265,7 @@ export const signatureVectors: readonly SignatureVector[] = (
       purpose: "The timestamp is no number, and rightly signed.",
       timestamp: "abc",
       signature: toSignature(
-        macOf(signedContent({ id: vectorId, timestamp: "abc", body: vectorBody }), secretA),
+        computeMac(signedContent({ id: vectorId, timestamp: "abc", body: vectorBody }), secretA),
       ),
       rejectReason: "malformed_timestamp",
     },
@@ -270,10 +275,10 @@ export const signatureVectors: readonly SignatureVector[] = (
       id: "evt_01jgfj2v00fxtr0000000000v2",
       rejectReason: "no_matching_signature",
     },
-  ] satisfies readonly Draft[]
+  ] satisfies readonly VectorDraft[]
 ).map(toVector);
 
-function toVector(draft: Draft): SignatureVector {
+function toVector(draft: VectorDraft): SignatureVector {
   const {
     id = vectorId,
     body = vectorBody,
@@ -283,7 +288,7 @@ function toVector(draft: Draft): SignatureVector {
     rejectReason = null,
   } = draft;
   const content = signedContent({ id: id ?? vectorId, timestamp, body });
-  const mac = macOf(content, secret);
+  const mac = computeMac(content, secret);
   return {
     name: draft.name,
     purpose: draft.purpose,

@@ -6,7 +6,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Place } from "#foundation/encryption.ts";
 
-export interface Signed {
+export interface WebhookToSign {
   /** `webhook-id`: the event's. */
   readonly id: string;
   /** Unix time of this attempt. */
@@ -20,18 +20,18 @@ const secretPrefix = "whsec_";
 const secretBytes = 32;
 
 /** What a secret is sealed for. */
-export const placeOfSecret = (id: string): Place => ({
+export const webhookSecretSealContext = (id: string): Place => ({
   table: "webhook_secret",
   column: "sealed",
   rowId: id,
 });
 
 /** The value of `webhook-signature`. */
-export function sign({ id, timestampSeconds, body, secrets }: Signed): string {
+export function signWebhook({ id, timestampSeconds, body, secrets }: WebhookToSign): string {
   if (secrets.length === 0 || secrets.length > 2)
     throw new Error(`A webhook is signed by one or two secrets, not by ${secrets.length}.`);
   const content = signedContent({ id, timestamp: String(timestampSeconds), body });
-  return secrets.map((secret) => toSignature(macOf(content, secret))).join(" ");
+  return secrets.map((secret) => toSignature(computeMac(content, secret))).join(" ");
 }
 
 export function signedContent({
@@ -49,7 +49,7 @@ export function signedContent({
   ]);
 }
 
-export function macOf(content: Uint8Array, secret: string): Buffer {
+export function computeMac(content: Uint8Array, secret: string): Buffer {
   return createHmac("sha256", keyOf(secret)).update(content).digest();
 }
 
@@ -57,12 +57,12 @@ export function toSignature(mac: Buffer): string {
   return `v1,${mac.toString("base64")}`;
 }
 
-export function createSecret(): string {
+export function createWebhookSecret(): string {
   return `${secretPrefix}${randomBytes(secretBytes).toString("base64")}`;
 }
 
 /** Enough to tell two secrets apart, too little to be one. */
-export function secretHint(secret: string): string {
+export function webhookSecretHint(secret: string): string {
   return secret.slice(-4);
 }
 

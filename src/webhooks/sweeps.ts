@@ -4,10 +4,10 @@
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { keptSince } from "./delivery-rules.ts";
-import { subjectsOfCatalog } from "./event-types.ts";
+import { eventRetentionStart } from "./delivery-rules.ts";
+import { catalogReadSubjectTypes } from "./event-types.ts";
 
-const sweptAtOnce = 200;
+const eventsPerBatch = 200;
 
 const dayMs = 86_400_000;
 
@@ -15,7 +15,7 @@ const dayMs = 86_400_000;
  * Returns the number of deleted events. Deletes in batches, so that no other statement waits long; `signal`
  * ends it between two batches.
  */
-export async function sweepEvents(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+export async function deleteExpiredEvents(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   await db
     .deleteFrom("webhookEndpointHour")
     .where("hour", "<", new Date(now.getTime() - 2 * dayMs))
@@ -23,11 +23,11 @@ export async function sweepEvents(db: Database, now: Date, signal?: AbortSignal)
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from event where id in (
-        select id from event where occurred_at <= ${keptSince(now)}::timestamptz order by occurred_at limit ${sweptAtOnce} for update skip locked
+        select id from event where occurred_at <= ${eventRetentionStart(now)}::timestamptz order by occurred_at limit ${eventsPerBatch} for update skip locked
       )`.execute(db);
     const deleted = Number(numAffectedRows);
     total += deleted;
-    if (deleted < sweptAtOnce || signal?.aborted === true) return total;
+    if (deleted < eventsPerBatch || signal?.aborted === true) return total;
   }
 }
 
@@ -36,25 +36,29 @@ export async function sweepEvents(db: Database, now: Date, signal?: AbortSignal)
  * to wait there in the same moment, or was left by somebody who died, is skipped or canceled, as it would
  * have been a moment later.
  */
-const closedAtOnce = 500;
+const deliveriesPerBatch = 500;
 
 /** Returns the number of ended deliveries. Works in batches; `signal` ends it between two of them. */
-export async function closeDeliveries(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
-  const endpointIds = await findClosed(db);
+export async function endUndeliverableDeliveries(
+  db: Database,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<number> {
+  const endpointIds = await findClosedEndpoints(db);
   if (endpointIds.length === 0) return 0;
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       with stray as (
         select d.id, case
-          when w.status = 'deleted' or (i.status = 'uninstalled' and e.subject_type <> 'installation') or (not 'catalog:read' = any(i.scopes) and e.subject_type = any(${subjectsOfCatalog}::text[]))
+          when w.status = 'deleted' or (i.status = 'uninstalled' and e.subject_type <> 'installation') or (not 'catalog:read' = any(i.scopes) and e.subject_type = any(${catalogReadSubjectTypes}::text[]))
             then 'canceled'
           when d.attempt_count > 0 then 'retrying' else 'skipped' end as becomes
         from webhook_delivery d join webhook_endpoint w on w.id = d.endpoint_id join installation i on i.id = d.installation_id join event e on e.id = d.event_id
         where d.endpoint_id = any(${endpointIds}::text[]) and d.next_attempt_at is not null
           and (d.status <> 'sending' or d.next_attempt_at <= ${now}::timestamptz)
           and (w.status = 'deleted' or (i.status = 'uninstalled' and e.subject_type <> 'installation') or (w.status <> 'enabled' and d.status <> 'retrying')
-            or (not 'catalog:read' = any(i.scopes) and e.subject_type = any(${subjectsOfCatalog}::text[])))
-        order by d.id limit ${closedAtOnce} for update of d skip locked
+            or (not 'catalog:read' = any(i.scopes) and e.subject_type = any(${catalogReadSubjectTypes}::text[])))
+        order by d.id limit ${deliveriesPerBatch} for update of d skip locked
       )
       update webhook_delivery d set status = s.becomes, lease = null,
         next_attempt_at = case when s.becomes = 'retrying' then d.next_attempt_at end,
@@ -62,12 +66,12 @@ export async function closeDeliveries(db: Database, now: Date, signal?: AbortSig
       from stray s where d.id = s.id`.execute(db);
     const closed = Number(numAffectedRows);
     total += closed;
-    if (closed < closedAtOnce || signal?.aborted === true) return total;
+    if (closed < deliveriesPerBatch || signal?.aborted === true) return total;
   }
 }
 
 /** Where something waits that may not go; so that what waits for all the others is not looked at. */
-async function findClosed(db: Database): Promise<string[]> {
+async function findClosedEndpoints(db: Database): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select w.id from webhook_endpoint w join installation i on i.id = w.installation_id
     where (w.status <> 'enabled' or i.status = 'uninstalled' or not 'catalog:read' = any(i.scopes))

@@ -7,22 +7,22 @@ import { sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
-export interface DeliveriesSeen {
+export interface DeliveryChanges {
   /** Ids, the oldest first. */
   readonly changed: readonly string[];
   /** More came at once than are looked at. */
   readonly isMore: boolean;
 }
 
-export type LookAtDeliveries = (
+export type FindDeliveryChanges = (
   endpointIds: readonly string[],
-) => Promise<ReadonlyMap<string, DeliveriesSeen>>;
+) => Promise<ReadonlyMap<string, DeliveryChanges>>;
 
-export const newestMax = 100;
+export const watchedNewestMax = 100;
 const dueMax = 100;
 const sendingMax = 50;
 /** In one statement, so that none keeps others waiting for long. */
-export const endpointsAtOnce = 8;
+export const endpointsPerQuery = 8;
 /** Without an end, of an endpoint: what is not remembered is looked at again when it is due next. */
 const openMax = 500;
 
@@ -37,13 +37,13 @@ interface SeenRow {
 /** What the last look saw of an endpoint. */
 type Memory = ReadonlyMap<string, SeenRow>;
 
-export function createDeliveryLook(reader: Reader): LookAtDeliveries {
+export function createDeliveryWatcher(reader: Reader): FindDeliveryChanges {
   let memories: ReadonlyMap<string, Memory> = new Map();
   return async (endpointIds) => {
     const before = memories;
     const found: SeenRow[] = [];
-    for (let from = 0; from < endpointIds.length; from += endpointsAtOnce) {
-      const some = endpointIds.slice(from, from + endpointsAtOnce);
+    for (let from = 0; from < endpointIds.length; from += endpointsPerQuery) {
+      const some = endpointIds.slice(from, from + endpointsPerQuery);
       found.push(
         ...(await findRows(reader, {
           endpointIds: some,
@@ -69,11 +69,11 @@ const openIdsOf = (memory: Memory = new Map()): string[] =>
     .map(({ id }) => id);
 
 /** At the first look nothing has changed yet. */
-function compare(before: Memory | undefined, now: Memory): DeliveriesSeen {
+function compare(before: Memory | undefined, now: Memory): DeliveryChanges {
   if (before === undefined) return { changed: [], isMore: false };
   const changed = [...now.values()].filter((row) => hasChanged(before.get(row.id), row)).map(({ id }) => id);
   const newest = [...now.values()].filter(({ isNewest }) => isNewest);
-  return { changed, isMore: newest.length >= newestMax && newest.every(({ id }) => !before.has(id)) };
+  return { changed, isMore: newest.length >= watchedNewestMax && newest.every(({ id }) => !before.has(id)) };
 }
 
 /** An old one that has come within sight, and only waits, has not changed. */
@@ -102,8 +102,8 @@ async function findRows(
       select n.id from asked a cross join lateral (
         select o.id from unnest(${statuses}::text[]) as of_status(name) cross join lateral (
           select d.id from webhook_delivery d where d.endpoint_id = a.id and d.status = of_status.name
-          order by d.id collate "C" desc limit ${newestMax}
-        ) o order by o.id collate "C" desc limit ${newestMax}
+          order by d.id collate "C" desc limit ${watchedNewestMax}
+        ) o order by o.id collate "C" desc limit ${watchedNewestMax}
       ) n
     ), others as (
       select n.id from asked a cross join lateral (

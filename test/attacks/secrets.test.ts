@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { mintSecret, parseSecret } from "#access/keys/verify-keys.ts";
-import { createSecret } from "#webhooks/signatures.ts";
+import { createWebhookSecret } from "#webhooks/signatures.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const ours = /\b(cpk|cit)_[a-z]+_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\b/g;
@@ -60,7 +60,7 @@ it.each(["cpk", "cit"] as const)("would find a %s that somebody has left there",
 });
 
 it("would find a webhook secret that somebody has left there", () => {
-  const value = createSecret();
+  const value = createWebhookSecret();
   expect(secretsIn(`{"secret":"${value}"}`)).toEqual([value]);
 });
 

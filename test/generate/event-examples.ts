@@ -3,7 +3,7 @@
  * be read.
  */
 import type { ApiDescription } from "#gateway/api-description.ts";
-import { objectSchemaName, subjectTypes } from "#webhooks/event-catalogue.ts";
+import { eventObjectSchemaName, subjectTypes } from "#webhooks/event-catalogue.ts";
 
 interface Schema {
   readonly $ref?: string;
@@ -37,7 +37,7 @@ export function eventExamples(document: ApiDescription["document"]): Record<stri
     subjectTypes.map((subject) => {
       const made = levels.map((level) =>
         new Example(schemas, level).of(
-          { $ref: `#/components/schemas/${objectSchemaName(subject)}` },
+          { $ref: `#/components/schemas/${eventObjectSchemaName(subject)}` },
           subject,
         ),
       );

@@ -6,7 +6,7 @@ import { inTransaction } from "#database/transaction.ts";
 import { makeCart } from "#test/operations/cart-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
-import type { RenderSubject } from "#webhooks/outbox.ts";
+import type { RenderEventSubject } from "#webhooks/outbox.ts";
 
 const world = useWorld();
 const environment = { ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}` };
@@ -33,7 +33,7 @@ it.each([
     thing: undefined,
     together: {},
   } as const;
-  const told = (render: RenderSubject): Promise<string> =>
+  const told = (render: RenderEventSubject): Promise<string> =>
     inTransaction(database.db, async (transaction) => JSON.stringify(await render(transaction, subject)));
   const byService = await told(app.services.render);
   expect(byService).toContain(`"url":"${publicUrl}/media/`);

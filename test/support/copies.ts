@@ -14,7 +14,7 @@ import { migrate } from "#database/migrate.ts";
 import { openPGlite } from "#database/pglite.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createKeyring } from "#foundation/encryption.ts";
-import type { RenderSubject } from "#webhooks/outbox.ts";
+import type { RenderEventSubject } from "#webhooks/outbox.ts";
 import { createDatabase } from "./create-database.ts";
 
 export const publicUrl = "https://api.test";
@@ -22,7 +22,7 @@ export const publicUrl = "https://api.test";
 export const encryptionKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`;
 
 /** What prepares the demo where no service runs. */
-export function demoRender({ db }: OpenDatabase): RenderSubject {
+export function demoRender({ db }: OpenDatabase): RenderEventSubject {
   return createCommandRender(db, readSettings({ PUBLIC_URL: publicUrl, ENCRYPTION_KEYS: encryptionKeys }));
 }
 

@@ -1,7 +1,7 @@
 /** Nothing waits for ever at an endpoint that is gone, off, or may not hear of it any more. */
 import { beforeAll, expect, it } from "vitest";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { closeDeliveries } from "#webhooks/sweeps.ts";
+import { endUndeliverableDeliveries } from "#webhooks/sweeps.ts";
 import { createDispatchWorld, type DispatchWorld, type Installed, refused } from "./dispatch-world.ts";
 
 describeOnBoth("deliveries that nobody awaits", (open) => {
@@ -52,7 +52,7 @@ describeOnBoth("deliveries that nobody awaits", (open) => {
 
   it("wait on where somebody awaits them", async () => {
     const id = await withThree(await world.merchant());
-    await closeDeliveries(world.database.db, world.clock.now());
+    await endUndeliverableDeliveries(world.database.db, world.clock.now());
     expect(await statusesOf(id)).toEqual(["pending", "retrying", "sending"]);
   });
 
@@ -64,7 +64,7 @@ describeOnBoth("deliveries that nobody awaits", (open) => {
       disabledAt: world.clock.now(),
     };
     await world.database.db.updateTable("webhookEndpoint").set(off).where("id", "=", id).execute();
-    await closeDeliveries(world.database.db, world.clock.now());
+    await endUndeliverableDeliveries(world.database.db, world.clock.now());
     expect(await statusesOf(id)).toEqual(["retrying", "retrying", "skipped"]);
   });
 
@@ -81,7 +81,7 @@ describeOnBoth("deliveries that nobody awaits", (open) => {
     const patch = what === "scopes" ? { scopes: [] as string[] } : { status: "uninstalled" as const };
     if (what !== "endpoint")
       await db.updateTable("installation").set(patch).where("id", "=", shop.installationId).execute();
-    await closeDeliveries(db, world.clock.now());
+    await endUndeliverableDeliveries(db, world.clock.now());
     expect(await statusesOf(id)).toEqual(["canceled", "canceled", "canceled"]);
   });
 
@@ -102,6 +102,6 @@ describeOnBoth("deliveries that nobody awaits", (open) => {
       .set({ status: "uninstalled" })
       .where("id", "=", shop.installationId)
       .execute();
-    expect(await closeDeliveries(db, world.clock.now())).toBe(6000);
+    expect(await endUndeliverableDeliveries(db, world.clock.now())).toBe(6000);
   });
 });

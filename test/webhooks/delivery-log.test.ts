@@ -7,8 +7,13 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
 import { cappedCount } from "#database/sql-fragments.ts";
-import { closeDeliveries } from "#webhooks/sweeps.ts";
-import { type DeliveryFilter, deliveryList, findLogs, pageOfDeliveries } from "#webhooks/delivery-log.ts";
+import { endUndeliverableDeliveries } from "#webhooks/sweeps.ts";
+import {
+  type DeliveryFilter,
+  selectDeliveryIds,
+  findEventLogs,
+  findDeliveryPage,
+} from "#webhooks/delivery-log.ts";
 import type { DeliveryStatus } from "#webhooks/delivery-rules.ts";
 import { installationOf, makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -75,7 +80,8 @@ describeOnBoth("the log", (_open, engine) => {
       let events = 0;
       const plans = await plansOf(async (reader) => {
         events =
-          (await findLogs(reader, [installationId], clock.now())).get(installationId)?.events.length ?? 0;
+          (await findEventLogs(reader, [installationId], clock.now())).get(installationId)?.events.length ??
+          0;
       });
       expect([plans.length, events]).toEqual([2, count]);
       // Walking through it in search of a kind that is not there is no way.
@@ -135,7 +141,7 @@ describeOnBoth("the log", (_open, engine) => {
             const [after, before] = [from, to].map((index) =>
               index === undefined ? undefined : kept[index]?.id,
             );
-            const found = await pageOfDeliveries(world().database.db, filterOf(status), {
+            const found = await findDeliveryPage(world().database.db, filterOf(status), {
               after,
               before,
               limit,
@@ -156,10 +162,10 @@ describeOnBoth("the log", (_open, engine) => {
     it("is counted as it is listed, and shows nothing of it to another merchant", async () => {
       const { db } = world().database;
       const foreign = { ...filterOf(null), merchantId: world().demo.merchants.second.id };
-      expect(await cappedCount(deliveryList(db, filterOf(null)), db)).toBe(2000);
-      expect(await cappedCount(deliveryList(db, filterOf("exhausted")), db)).toBe(30);
-      expect(await cappedCount(deliveryList(db, foreign), db)).toBe(0);
-      expect(await pageOfDeliveries(db, foreign, { limit: 21, isInverted: false })).toEqual([]);
+      expect(await cappedCount(selectDeliveryIds(db, filterOf(null)), db)).toBe(2000);
+      expect(await cappedCount(selectDeliveryIds(db, filterOf("exhausted")), db)).toBe(30);
+      expect(await cappedCount(selectDeliveryIds(db, foreign), db)).toBe(0);
+      expect(await findDeliveryPage(db, foreign, { limit: 21, isInverted: false })).toEqual([]);
     });
 
     it.each([null, "exhausted", "retrying", "skipped", "succeeded"] as const)(
@@ -174,7 +180,7 @@ describeOnBoth("the log", (_open, engine) => {
         ];
         for (const step of steps) {
           const plans = await plansOf((reader) =>
-            pageOfDeliveries(reader, filterOf(status), { ...step, limit }),
+            findDeliveryPage(reader, filterOf(status), { ...step, limit }),
           );
           expect(plans.length).toBe(1);
           const [plan = ""] = plans;
@@ -192,7 +198,7 @@ describeOnBoth("the log", (_open, engine) => {
     );
 
     it("is not looked at by who closes what waits in vain, while nothing does", async () => {
-      const plans = await plansOf((reader) => closeDeliveries(reader, world().clock.now()));
+      const plans = await plansOf((reader) => endUndeliverableDeliveries(reader, world().clock.now()));
       expect(plans.length).toBe(1);
     });
   });

@@ -3,11 +3,11 @@ import { createKeyring, type Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";
 import type { OpenDatabase } from "#database/connect.ts";
-import type { DispatchParts } from "#webhooks/dispatch/round.ts";
+import type { DispatcherOptions } from "#webhooks/dispatch/round.ts";
 import { createDispatcher, type Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { AttemptResult, SafeRequest } from "#webhooks/safe-request.ts";
-import { createSecret, secretHint } from "#webhooks/signatures.ts";
+import { createWebhookSecret, webhookSecretHint } from "#webhooks/signatures.ts";
 import { TestClock } from "#test/support/world.ts";
 
 export const arrived: AttemptResult = {
@@ -32,7 +32,7 @@ export interface DispatchWorld {
   readonly sent: SafeRequest[];
   /** What the receivers say from now on. */
   answer: Answer;
-  dispatcher(parts?: Partial<DispatchParts>): Dispatcher;
+  dispatcher(parts?: Partial<DispatcherOptions>): Dispatcher;
   merchant(): Promise<Installed>;
   endpoint(installed: Installed, row?: EndpointRow): Promise<EndpointMade>;
   event(installed: Pick<Installed, "merchantId">, row?: EventRow): Promise<string>;
@@ -126,7 +126,11 @@ export function createDispatchWorld(database: OpenDatabase): DispatchWorld {
       { eventTypes = ["*"], status = "enabled", url: urlWanted, ...row } = {},
     ) => {
       const at = clock.now();
-      const [id, secretId, secret] = [createId("webhookEndpoint"), createId("webhookSecret"), createSecret()];
+      const [id, secretId, secret] = [
+        createId("webhookEndpoint"),
+        createId("webhookSecret"),
+        createWebhookSecret(),
+      ];
       const url = urlWanted ?? `https://${id.replace("_", "-")}.example.com/hooks`;
       const off =
         status === "disabled"
@@ -162,7 +166,7 @@ export function createDispatchWorld(database: OpenDatabase): DispatchWorld {
           endpointId: id,
           version: 1,
           ...sealed,
-          hint: secretHint(secret),
+          hint: webhookSecretHint(secret),
           createdAt: at,
           expiresAt: null,
         })

@@ -7,7 +7,7 @@ import { Webhook } from "standardwebhooks";
 import { createId } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import type { SafeRequest } from "#webhooks/safe-request.ts";
-import { createSecret, secretHint } from "#webhooks/signatures.ts";
+import { createWebhookSecret, webhookSecretHint } from "#webhooks/signatures.ts";
 import {
   arrived,
   createDispatchWorld,
@@ -121,7 +121,7 @@ describeOnBoth("the dispatcher", (open) => {
     const shop = await world.merchant();
     const endpoint = await world.endpoint(shop);
     const { db } = world.database;
-    const [secretId, secret] = [createId("webhookSecret"), createSecret()];
+    const [secretId, secret] = [createId("webhookSecret"), createWebhookSecret()];
     const now = world.clock.now();
     await db
       .updateTable("webhookSecret")
@@ -136,7 +136,7 @@ describeOnBoth("the dispatcher", (open) => {
         endpointId: endpoint.id,
         version: 2,
         ...sealed,
-        hint: secretHint(secret),
+        hint: webhookSecretHint(secret),
         createdAt: now,
         expiresAt: null,
       })

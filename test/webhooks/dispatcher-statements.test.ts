@@ -5,7 +5,7 @@
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createRound, type Round } from "#webhooks/dispatch/round.ts";
+import { createDispatchRound, type DispatchRound } from "#webhooks/dispatch/round.ts";
 import { arrived, createDispatchWorld, type DispatchWorld, type EndpointMade } from "./dispatch-world.ts";
 
 const calls = { onDone: () => undefined, onMore: () => undefined };
@@ -25,8 +25,8 @@ describeOnBoth("the dispatcher", (open) => {
     world.answer = () => arrived;
   });
 
-  const round = (): Round =>
-    createRound({
+  const round = (): DispatchRound =>
+    createDispatchRound({
       db: world.database.db,
       clock: world.clock,
       keyring: world.keyring,

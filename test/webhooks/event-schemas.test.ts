@@ -6,7 +6,12 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { inTransaction } from "#database/transaction.ts";
-import { envelopeSchema, eventCatalogue, objectSchemaName, subjectTypes } from "#webhooks/event-catalogue.ts";
+import {
+  eventEnvelopeSchema,
+  eventCatalogue,
+  eventObjectSchemaName,
+  subjectTypes,
+} from "#webhooks/event-catalogue.ts";
 import type { SubjectType } from "#webhooks/event-types.ts";
 import { done, makeDelivered } from "#test/graph/return-calls.ts";
 import { lineOf } from "#test/graph/order-money-calls.ts";
@@ -97,7 +102,7 @@ describe("what is sent", () => {
         world().database.db,
       );
     expect(rows.length).toBeGreaterThan(0);
-    const { anyOf } = contract.document.components.schemas[objectSchemaName(type)] as {
+    const { anyOf } = contract.document.components.schemas[eventObjectSchemaName(type)] as {
       anyOf: [{ $ref?: string }, object];
     };
     const [whole] = anyOf;
@@ -117,7 +122,7 @@ describe("what is sent", () => {
   it("is refused by the schema where it is of another kind, or lacks a part", () => {
     const [first] = eventCatalogue(publicUrl);
     if (first === undefined) throw new Error("There is no event type.");
-    for (const name of Object.keys(envelopeSchema["properties"] as object)) {
+    for (const name of Object.keys(eventEnvelopeSchema["properties"] as object)) {
       const { [name]: _left, ...rest } = first.example;
       expect(faultsOf(first.payloadSchema, rest)).not.toEqual([]);
     }

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   attemptsMax,
-  delaySecondsBefore,
+  attemptDelaySeconds,
   type EndpointHealth,
-  type HealthStep,
-  nextHealth,
-  nextStep,
-  type NextStep,
-  unknownHealth,
+  type EndpointHealthChange,
+  updateEndpointHealth,
+  attemptOutcome,
+  type AttemptOutcome,
+  initialEndpointHealth,
 } from "#webhooks/delivery-rules.ts";
 import { type AttemptResult, parseRetryAfter } from "#webhooks/safe-request.ts";
 
@@ -27,7 +27,7 @@ const unanswered: AttemptResult = {
   retryAfterSeconds: null,
 };
 
-const waitSeconds = (step: NextStep, since = start): number | string =>
+const waitSeconds = (step: AttemptOutcome, since = start): number | string =>
   step.kind === "retrying" ? (step.at.getTime() - since.getTime()) / 1000 : step.kind;
 
 /** Every attempt of one delivery to a receiver that always answers the same, on a clock of its own. */
@@ -38,7 +38,7 @@ function run(
   const waits: number[] = [];
   let now = start;
   for (let attempt = 1; ; attempt += 1) {
-    const step = nextStep(result, { attempt, now, random, scale });
+    const step = attemptOutcome(result, { attempt, now, random, scale });
     if (step.kind !== "retrying")
       return { waits, end: step.kind, seconds: (now.getTime() - start.getTime()) / 1000 };
     waits.push((step.at.getTime() - now.getTime()) / 1000);
@@ -58,16 +58,16 @@ describe("the retries of a delivery", () => {
     expect(run(unanswered, { random: () => 0 }).waits).toEqual([
       4.5, 270, 1620, 6480, 16_200, 32_400, 45_360, 64_800, 77_760,
     ]);
-    expect(delaySecondsBefore(1, () => 1)).toBe(0);
+    expect(attemptDelaySeconds(1, () => 1)).toBe(0);
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9 }),
         fc.double({ min: 0, max: 1, noNaN: true }),
         (attempt, share) => {
           const wait = waitSeconds(
-            nextStep(unanswered, { attempt, now: start, random: () => share, scale: 1 }),
+            attemptOutcome(unanswered, { attempt, now: start, random: () => share, scale: 1 }),
           );
-          const table = delaySecondsBefore(attempt + 1, middle);
+          const table = attemptDelaySeconds(attempt + 1, middle);
           expect(wait).toBeGreaterThanOrEqual(table * 0.9 - 0.001);
           expect(wait).toBeLessThanOrEqual(table * 1.1 + 0.001);
         },
@@ -78,12 +78,14 @@ describe("the retries of a delivery", () => {
   test("are as much faster as the scale says", () => {
     expect(run(unanswered, { scale: 0.001 }).waits).toEqual([0.005, 0.3, 1.8, 7.2, 18, 36, 50.4, 72, 86.4]);
     expect(
-      waitSeconds(nextStep(answered(503, 600), { attempt: 1, now: start, random: middle, scale: 0.001 })),
+      waitSeconds(
+        attemptOutcome(answered(503, 600), { attempt: 1, now: start, random: middle, scale: 0.001 }),
+      ),
     ).toBe(0.6);
   });
 
   test.each([200, 201, 202, 204, 299])("end with %i", (status) => {
-    expect(nextStep(answered(status), { attempt: 1, now: start, random: middle, scale: 1 })).toEqual({
+    expect(attemptOutcome(answered(status), { attempt: 1, now: start, random: middle, scale: 1 })).toEqual({
       kind: "succeeded",
     });
   });
@@ -92,20 +94,20 @@ describe("the retries of a delivery", () => {
     "go on after %i",
     (status) => {
       expect(
-        waitSeconds(nextStep(answered(status), { attempt: 2, now: start, random: middle, scale: 1 })),
+        waitSeconds(attemptOutcome(answered(status), { attempt: 2, now: start, random: middle, scale: 1 })),
       ).toBe(300);
     },
   );
 
   test("end at once where the receiver says that it is gone, on whichever attempt", () => {
     for (const attempt of [1, 10])
-      expect(nextStep(answered(410), { attempt, now: start, random: middle, scale: 1 })).toEqual({
+      expect(attemptOutcome(answered(410), { attempt, now: start, random: middle, scale: 1 })).toEqual({
         kind: "gone",
       });
   });
 
   test("succeed on the last attempt as on the first", () => {
-    expect(nextStep(answered(200), { attempt: 10, now: start, random: middle, scale: 1 })).toEqual({
+    expect(attemptOutcome(answered(200), { attempt: 10, now: start, random: middle, scale: 1 })).toEqual({
       kind: "succeeded",
     });
   });
@@ -117,13 +119,13 @@ describe("the retries of a delivery", () => {
     ["longer than a day: a day", 1, 1_000_000, 86_400],
   ])("wait as Retry-After asks, %s", (_, attempt, asked, expected) => {
     expect(
-      waitSeconds(nextStep(answered(503, asked), { attempt, now: start, random: middle, scale: 1 })),
+      waitSeconds(attemptOutcome(answered(503, asked), { attempt, now: start, random: middle, scale: 1 })),
     ).toBe(expected);
   });
 
   test("are not multiplied by Retry-After", () => {
     expect(
-      waitSeconds(nextStep(answered(429, 5), { attempt: 10, now: start, random: middle, scale: 1 })),
+      waitSeconds(attemptOutcome(answered(429, 5), { attempt: 10, now: start, random: middle, scale: 1 })),
     ).toBe("exhausted");
   });
 });
@@ -149,19 +151,22 @@ describe("Retry-After", () => {
 });
 
 describe("the health of an endpoint", () => {
-  const failed: NextStep = { kind: "retrying", at: start };
+  const failed: AttemptOutcome = { kind: "retrying", at: start };
   const minutes = (count: number): Date => new Date(start.getTime() + count * 60_000);
   const hours = (count: number): Date => minutes(count * 60);
   const after = (
-    steps: readonly (readonly [NextStep, Date])[],
-    from: EndpointHealth = unknownHealth,
-  ): HealthStep =>
-    steps.reduce<HealthStep>(
-      ({ health }, [step, now]) => nextHealth(health, step, { attempt: 1, now, scale: 1 }),
+    steps: readonly (readonly [AttemptOutcome, Date])[],
+    from: EndpointHealth = initialEndpointHealth,
+  ): EndpointHealthChange =>
+    steps.reduce<EndpointHealthChange>(
+      ({ health }, [step, now]) => updateEndpointHealth(health, step, { attempt: 1, now, scale: 1 }),
       { health: from, becomes: null },
     );
-  const times = (count: number, step: NextStep, at: Date): readonly (readonly [NextStep, Date])[] =>
-    Array.from({ length: count }, () => [step, at]);
+  const times = (
+    count: number,
+    step: AttemptOutcome,
+    at: Date,
+  ): readonly (readonly [AttemptOutcome, Date])[] => Array.from({ length: count }, () => [step, at]);
 
   test("opens the breaker with the twentieth failure in a row, for one probe a minute", () => {
     expect(after(times(19, failed, start)).health).toMatchObject({ consecutiveFailures: 19, probeAt: null });
@@ -177,16 +182,16 @@ describe("the health of an endpoint", () => {
       consecutiveFailures: 21,
       probeAt: minutes(2),
     });
-    expect(nextHealth(open.health, failed, { attempt: 1, now: start, scale: 0.01 }).health.probeAt).toEqual(
-      new Date(start.getTime() + 600),
-    );
+    expect(
+      updateEndpointHealth(open.health, failed, { attempt: 1, now: start, scale: 0.01 }).health.probeAt,
+    ).toEqual(new Date(start.getTime() + 600));
   });
 
   test("is as new after one success", () => {
     const { health } = after([...times(25, { kind: "exhausted" }, start), [failed, hours(25)]]);
     expect(health).toMatchObject({ consecutiveFailures: 26, failedSinceSuccess: 26, degradedAt: hours(25) });
     expect(after([[{ kind: "succeeded" }, hours(26)]], health)).toEqual({
-      health: unknownHealth,
+      health: initialEndpointHealth,
       becomes: null,
     });
   });
@@ -209,18 +214,18 @@ describe("the health of an endpoint", () => {
     const ten = after([...times(9, failed, start), [failed, hours(24)]]).health;
     const nine = after([...times(8, failed, start), [failed, hours(24)]]).health;
     expect(after([[failed, new Date(hours(120).getTime() - 1)]], ten).becomes).toBeNull();
-    const again = (health: EndpointHealth): HealthStep =>
-      nextHealth(health, failed, { attempt: 2, now: hours(120), scale: 1 });
+    const again = (health: EndpointHealth): EndpointHealthChange =>
+      updateEndpointHealth(health, failed, { attempt: 2, now: hours(120), scale: 1 });
     expect(again(nine)).toMatchObject({ becomes: null, health: { failedSinceSuccess: 9 } });
     expect(again(ten).becomes).toBe("failing");
     expect(after([[failed, hours(120)]], nine).becomes).toBe("failing");
   });
 
   test("is switched off however much waits behind an open breaker, which tries each delivery but once", () => {
-    let health: EndpointHealth = unknownHealth;
-    let became: HealthStep["becomes"] = null;
+    let health: EndpointHealth = initialEndpointHealth;
+    let became: EndpointHealthChange["becomes"] = null;
     for (let minute = 0; became !== "failing" && minute <= 121 * 60; minute += 1)
-      ({ health, becomes: became } = nextHealth(health, failed, {
+      ({ health, becomes: became } = updateEndpointHealth(health, failed, {
         attempt: 1,
         now: minutes(minute),
         scale: 1,
@@ -229,7 +234,9 @@ describe("the health of an endpoint", () => {
   });
 
   test("ends at once with 410, whatever was before", () => {
-    expect(nextHealth(unknownHealth, { kind: "gone" }, { attempt: 1, now: start, scale: 1 })).toMatchObject({
+    expect(
+      updateEndpointHealth(initialEndpointHealth, { kind: "gone" }, { attempt: 1, now: start, scale: 1 }),
+    ).toMatchObject({
       becomes: "gone",
       health: { consecutiveFailures: 1, failedSinceSuccess: 1 },
     });

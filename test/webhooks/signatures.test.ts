@@ -4,12 +4,17 @@ import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   type LiveFixture,
-  liveFixture,
-  signatureFixture,
+  createLiveFixture,
+  createSignatureFixture,
   signatureVectors,
   type SignatureVector,
 } from "#webhooks/signature-fixture.ts";
-import { createSecret, placeOfSecret, secretHint, sign } from "#webhooks/signatures.ts";
+import {
+  createWebhookSecret,
+  webhookSecretSealContext,
+  webhookSecretHint,
+  signWebhook,
+} from "#webhooks/signatures.ts";
 
 const secretA = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const secretB = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
@@ -58,50 +63,56 @@ describe("a webhook's signature", () => {
       timestampSeconds: 1_614_265_330,
       body: '{"test": 2432232314}',
     };
-    expect(sign({ ...known, secrets: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"] })).toBe(
+    expect(signWebhook({ ...known, secrets: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"] })).toBe(
       "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
     );
   });
 
   test("is verified by the library, whichever of two secrets it has", () => {
-    const [older, newer] = [createSecret(), createSecret()];
+    const [older, newer] = [createWebhookSecret(), createWebhookSecret()];
     const body = Buffer.from('{"note":"Grüße 🌍"}');
     const timestampSeconds = 1_700_000_000;
     const headers = {
       "webhook-id": "evt_1",
       "webhook-timestamp": String(timestampSeconds),
-      "webhook-signature": sign({ id: "evt_1", timestampSeconds, body, secrets: [newer, older] }),
+      "webhook-signature": signWebhook({ id: "evt_1", timestampSeconds, body, secrets: [newer, older] }),
     };
     const request = { now: timestampSeconds, headers, bodyBase64: body.toString("base64") };
-    expect([newer, older, createSecret()].map((secret) => isVerified({ ...request, secret }))).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    expect([newer, older, createWebhookSecret()].map((secret) => isVerified({ ...request, secret }))).toEqual(
+      [true, true, false],
+    );
   });
 
   test("is made by one or two well-formed secrets, never by none", () => {
     const content = { id: "evt_1", timestampSeconds: 1, body: "" };
-    expect(sign({ ...content, secrets: [secretA, secretB] })).toMatch(/^v1,[\w+/]{43}= v1,[\w+/]{43}=$/);
-    expect(() => sign({ ...content, secrets: [] })).toThrow("one or two secrets");
-    expect(() => sign({ ...content, secrets: [secretA, secretB, secretA] })).toThrow("one or two secrets");
-    expect(() => sign({ ...content, secrets: ["AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="] })).toThrow(
-      "whsec_",
+    expect(signWebhook({ ...content, secrets: [secretA, secretB] })).toMatch(
+      /^v1,[\w+/]{43}= v1,[\w+/]{43}=$/,
     );
-    expect(() => sign({ ...content, secrets: ["whsec_"] })).toThrow("24 bytes");
+    expect(() => signWebhook({ ...content, secrets: [] })).toThrow("one or two secrets");
+    expect(() => signWebhook({ ...content, secrets: [secretA, secretB, secretA] })).toThrow(
+      "one or two secrets",
+    );
+    expect(() =>
+      signWebhook({ ...content, secrets: ["AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="] }),
+    ).toThrow("whsec_");
+    expect(() => signWebhook({ ...content, secrets: ["whsec_"] })).toThrow("24 bytes");
   });
 
   test("has a secret of 32 random bytes, and a hint that is its end", () => {
-    const secrets = Array.from({ length: 50 }, createSecret);
+    const secrets = Array.from({ length: 50 }, createWebhookSecret);
     expect(secrets.every((secret) => /^whsec_[\w+/]{43}=$/.test(secret) && keyOf(secret).length === 32)).toBe(
       true,
     );
     expect(new Set(secrets).size).toBe(50);
-    expect(secretHint(secretA)).toBe("Hh8=");
+    expect(webhookSecretHint(secretA)).toBe("Hh8=");
   });
 
   test("has a secret that is sealed for its own row: what is stored opens there and nowhere else", () => {
-    expect(placeOfSecret("whs_1")).toEqual({ table: "webhook_secret", column: "sealed", rowId: "whs_1" });
+    expect(webhookSecretSealContext("whs_1")).toEqual({
+      table: "webhook_secret",
+      column: "sealed",
+      rowId: "whs_1",
+    });
   });
 });
 
@@ -200,10 +211,14 @@ describe("the signature fixture's vectors", () => {
   );
 
   test("are the same for everyone", () => {
-    const one = signatureFixture({ endpoint, secrets: [{ version: 1, value: createSecret() }], now });
-    const other = signatureFixture({
+    const one = createSignatureFixture({
+      endpoint,
+      secrets: [{ version: 1, value: createWebhookSecret() }],
+      now,
+    });
+    const other = createSignatureFixture({
       endpoint: { ...endpoint, id: "whe_2" },
-      secrets: [{ version: 1, value: createSecret() }],
+      secrets: [{ version: 1, value: createWebhookSecret() }],
       now: new Date(0),
     });
     expect(one.vectors).toEqual(other.vectors);
@@ -219,15 +234,15 @@ describe("the live request", () => {
   ): boolean => isVerified({ secret, now: seconds, headers, bodyBase64 });
 
   test("is verified with each secret in force until it expires, and with no other", () => {
-    const [first, second] = [createSecret(), createSecret()];
+    const [first, second] = [createWebhookSecret(), createWebhookSecret()];
     const secrets = [
       { version: 1, value: first },
       { version: 2, value: second },
     ];
-    const live = liveFixture({ endpoint, secrets, now });
+    const live = createLiveFixture({ endpoint, secrets, now });
     expect(live.secretVersions).toEqual([2, 1]);
     expect(live.expires).toBe("2026-11-21T10:05:00.000Z");
-    expect([verdict(live, first), verdict(live, second), verdict(live, createSecret())]).toEqual([
+    expect([verdict(live, first), verdict(live, second), verdict(live, createWebhookSecret())]).toEqual([
       true,
       true,
       false,
@@ -236,8 +251,12 @@ describe("the live request", () => {
   });
 
   test("is of a type that triggers nothing, and about the endpoint itself", () => {
-    const secret = createSecret();
-    const { live, ...rest } = signatureFixture({ endpoint, secrets: [{ version: 1, value: secret }], now });
+    const secret = createWebhookSecret();
+    const { live, ...rest } = createSignatureFixture({
+      endpoint,
+      secrets: [{ version: 1, value: secret }],
+      now,
+    });
     const body: unknown = JSON.parse(live.request.bodyUtf8);
     expect(Buffer.from(live.request.bodyBase64, "base64").toString()).toBe(live.request.bodyUtf8);
     expect(body).toEqual({

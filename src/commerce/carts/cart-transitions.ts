@@ -9,7 +9,7 @@ import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
+import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
 import { expireCartSession } from "#commerce/checkout/end-session.ts";
 import { type CartAggregate, cartRevocationNoteMax, type CartRevocationReason } from "./cart-aggregate.ts";
 import {
@@ -139,7 +139,7 @@ interface CartExpiryServices {
   readonly db: Database;
   readonly now: Date;
   readonly publicUrl: string;
-  readonly render: RenderSubject;
+  readonly render: RenderEventSubject;
   readonly signal?: AbortSignal | undefined;
 }
 

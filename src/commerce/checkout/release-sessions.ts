@@ -7,7 +7,7 @@ import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
+import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
@@ -27,7 +27,7 @@ interface SessionExpiryServices {
   readonly db: Database;
   readonly now: Date;
   readonly publicUrl: string;
-  readonly render: RenderSubject;
+  readonly render: RenderEventSubject;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -12,7 +12,7 @@ import { fail, Failure } from "#foundation/failure.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import type { Database } from "#database/connect.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
+import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
 import { toId } from "#foundation/ids.ts";
 import type { Cancellation, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
@@ -191,7 +191,7 @@ export interface SystemServices {
   readonly now: Date;
   readonly keyring: Keyring;
   readonly publicUrl: string;
-  readonly render: RenderSubject;
+  readonly render: RenderEventSubject;
   readonly reindex: (transaction: Transaction, productIds: readonly string[], now: Date) => Promise<void>;
   readonly events: ServiceEvents;
 }

@@ -12,7 +12,7 @@ import { type CommandContext, requireVersion } from "#commerce/command-context.t
 import { toId } from "#foundation/ids.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
-import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
+import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
 import { promotionBounds } from "./promotion-fields.ts";
 import type { PromotionStatus } from "./promotion-rule.ts";
 import type { PromotionRow } from "./read-promotions.ts";
@@ -211,7 +211,7 @@ async function changeStatus(
 interface DueServices {
   readonly db: Database;
   readonly now: Date;
-  readonly render: RenderSubject;
+  readonly render: RenderEventSubject;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -16,16 +16,16 @@ import {
   disableEndpoint,
   enableEndpoint,
 } from "#webhooks/endpoints/endpoint-commands.ts";
-import { type RenderSubject, writeEvents } from "#webhooks/outbox.ts";
+import { type RenderEventSubject, insertEvents } from "#webhooks/outbox.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { WebhookAttemptTable, WebhookDeliveryTable } from "#database/tables.ts";
-import { delaySecondsBefore } from "#webhooks/delivery-rules.ts";
+import { attemptDelaySeconds } from "#webhooks/delivery-rules.ts";
 
 export interface WebhooksPlace {
   readonly owner: { readonly id: string; readonly installationId: string };
   readonly orders: DemoFile["orders"];
   readonly keyring: Keyring;
-  readonly render: RenderSubject;
+  readonly render: RenderEventSubject;
   readonly now: Date;
 }
 
@@ -137,7 +137,7 @@ async function tell(entry: DeliveryEntry, stage: Stage): Promise<string> {
   const { transaction, endpointId, owner } = stage;
   const tenant = tenantAt(stage, entry.hoursAgo);
   const { now: createdAt } = tenant;
-  const [eventId = ""] = await writeEvents(
+  const [eventId = ""] = await insertEvents(
     transaction,
     [{ type: entry.type, id: await subjectOf(entry, stage) }],
     {
@@ -308,7 +308,7 @@ function deliveryRows({ id, createdAt, attempts: count, ends }: Delivered): Deli
 function attemptTimes(createdAt: Date, count: number): Date[] {
   const times: Date[] = [];
   for (let atMs = createdAt.getTime(), number = 1; number <= count; number += 1) {
-    atMs += delaySecondsBefore(number, onTime) * 1000;
+    atMs += attemptDelaySeconds(number, onTime) * 1000;
     times.push(new Date(atMs));
   }
   return times;

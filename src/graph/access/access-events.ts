@@ -7,10 +7,10 @@ import { findExpiringKeys, recordExpiryNotice } from "#access/keys/expiry-notice
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { type Circumstances, type RenderSubject, writeEvents } from "#webhooks/outbox.ts";
+import { type EventContext, type RenderEventSubject, insertEvents } from "#webhooks/outbox.ts";
 
-export interface AccessPublishOptions extends Omit<Circumstances, "merchantId"> {
-  readonly render: RenderSubject;
+export interface AccessPublishOptions extends Omit<EventContext, "merchantId"> {
+  readonly render: RenderEventSubject;
 }
 
 export async function publishAccessEvents(
@@ -19,13 +19,13 @@ export async function publishAccessEvents(
   options: AccessPublishOptions,
 ): Promise<void> {
   for (const [merchantId, eventsOfMerchant] of Map.groupBy(events, (event) => event.merchantId))
-    await writeEvents(transaction, eventsOfMerchant, { ...options, merchantId, fannedOutAt: null });
+    await insertEvents(transaction, eventsOfMerchant, { ...options, merchantId, fannedOutAt: null });
 }
 
 interface ExpiryRound {
   readonly db: Database;
   readonly now: Date;
-  readonly render: RenderSubject;
+  readonly render: RenderEventSubject;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -3,7 +3,7 @@
  * rights of that moment.
  */
 import type { Polling } from "#database/polling.ts";
-import type { DeliveriesSeen } from "#webhooks/watch-deliveries.ts";
+import type { DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface VersionStep {
   /** Takes the version that was told. */
@@ -49,14 +49,14 @@ const waitingMax = 1_000;
  * what has changed since the last one.
  */
 export function followDeliveries(
-  polling: Polling<DeliveriesSeen>,
+  polling: Polling<DeliveryChanges>,
   endpointId: string,
 ): AsyncIterableIterator<DeliveriesStep> {
   const waiting = new Set<string>();
   let isMore = false;
   let isBegun = false;
   let isReady = false;
-  const hear = (seen: DeliveriesSeen | null): void => {
+  const hear = (seen: DeliveryChanges | null): void => {
     isReady = true;
     if (!isBegun || seen === null) return;
     isMore ||= seen.isMore;

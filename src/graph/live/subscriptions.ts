@@ -10,7 +10,7 @@ import { isCartVisible, toCartNode } from "#graph/carts/carts.ts";
 import { isOrderVisible } from "#graph/orders/order-queries.ts";
 import { showOrder } from "#graph/orders/orders.ts";
 import { CartRef, OrderRef, WebhookDeliveryRef } from "#graph/refs.ts";
-import { type DeliveryView, findEndpointOwner, pageOfDeliveries } from "#webhooks/delivery-log.ts";
+import { type DeliveryView, findEndpointMerchant, findDeliveryPage } from "#webhooks/delivery-log.ts";
 import { type DeliveriesStep, followDeliveries, followVersion, stepMax } from "./follow.ts";
 import type { Watch } from "./watch.ts";
 
@@ -82,7 +82,7 @@ builder.subscriptionFields((t) => ({
     subscribe: (_root, { endpointId }, context) => followDeliveries(watchOf(context).deliveries, endpointId),
     resolve: async (step, { endpointId }, context) => {
       const merchantId = getCallerMerchantId(context);
-      const owner = isCleanText(endpointId) ? await findEndpointOwner(context.db, endpointId) : undefined;
+      const owner = isCleanText(endpointId) ? await findEndpointMerchant(context.db, endpointId) : undefined;
       if (owner === undefined || (merchantId !== null && owner !== merchantId)) return null;
       return step.ids === null ? newest(context, endpointId) : changed(context, step, step.ids);
     },
@@ -91,7 +91,7 @@ builder.subscriptionFields((t) => ({
 
 async function newest(context: GraphContext, endpointId: string): Promise<DeliveriesTold> {
   const filter = { merchantId: null, endpointId, status: null };
-  const page = await pageOfDeliveries(context.db, filter, { limit: stepMax + 1, isInverted: true });
+  const page = await findDeliveryPage(context.db, filter, { limit: stepMax + 1, isInverted: true });
   const ids = page.slice(0, stepMax).map(({ id }) => id);
   return { deliveries: await load(context, ids.toReversed()), isMore: page.length > stepMax };
 }

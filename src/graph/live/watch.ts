@@ -7,14 +7,14 @@ import type { Database } from "#database/connect.ts";
 import { createPolling, type Polling } from "#database/polling.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
-import { createDeliveryLook, type DeliveriesSeen } from "#webhooks/watch-deliveries.ts";
+import { createDeliveryWatcher, type DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface Watch {
   /** Versions. */
   readonly carts: Polling<number>;
   readonly orders: Polling<number>;
   /** By endpoint. */
-  readonly deliveries: Polling<DeliveriesSeen>;
+  readonly deliveries: Polling<DeliveryChanges>;
   /** Whether somebody in this process follows the subject. */
   readonly isWatched: (subject: { readonly type: string; readonly id: string }) => boolean;
   readonly watchers: () => number;
@@ -30,7 +30,7 @@ export function createWatch(db: Database, events: ServiceEvents, log: Log): Watc
     log.warn({ event: "live_look_failed", err }, "What subscriptions follow could not be looked at.");
   const carts = createPolling({ look: (ids) => findCartVersions(db, ids), onFault, ...versionsPace });
   const orders = createPolling({ look: (ids) => findOrderVersions(db, ids), onFault, ...versionsPace });
-  const deliveries = createPolling({ look: createDeliveryLook(db), onFault, ...deliveriesPace });
+  const deliveries = createPolling({ look: createDeliveryWatcher(db), onFault, ...deliveriesPace });
   const all = [carts, orders, deliveries];
   const bySubject = new Map<string, Polling<number>>([
     ["cart", carts],

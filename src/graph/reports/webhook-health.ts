@@ -5,10 +5,10 @@ import { getListMerchantId, merchantReaders } from "#graph/context.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import { ErrorCodeEnum } from "#graph/webhooks/deliveries.ts";
 import {
-  endpointsShownMax,
+  reportedEndpointsMax,
   type HealthFigures,
   type HealthReport,
-  readHealth,
+  loadHealthReport,
 } from "#webhooks/health-report.ts";
 import {
   ReportBucketRef,
@@ -124,7 +124,7 @@ const HealthReportType = builder
       }),
       endpoints: t.field({
         type: [EndpointHealthType],
-        description: `The endpoints with attempts, most failures first, at most ${endpointsShownMax}.`,
+        description: `The endpoints with attempts, most failures first, at most ${reportedEndpointsMax}.`,
         complexity: reportListCost,
         resolve: ({ endpoints }) => endpoints,
       }),
@@ -162,7 +162,7 @@ builder.queryField("webhookHealthReport", (t) =>
         period,
         buckets,
       };
-      return { period, ...(await context.services.readOnly((reader) => readHealth(reader, asked))) };
+      return { period, ...(await context.services.readOnly((reader) => loadHealthReport(reader, asked))) };
     },
   }),
 );

@@ -2,7 +2,7 @@
 import { builder, defineEnum } from "#graph/builder.ts";
 import { hideFromAnalysts } from "#graph/context.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
-import type { AttemptView } from "#webhooks/delivery-log.ts";
+import type { DeliveryAttemptView } from "#webhooks/delivery-log.ts";
 import type { DeliveryStatus, ReplayReason } from "#webhooks/delivery-rules.ts";
 
 /** The states of a delivery, shown to the installation and to the staff of its merchant. */
@@ -29,7 +29,7 @@ export const ReplayReasonEnum = defineEnum<ReplayReason>("WebhookReplayReason", 
   },
 });
 
-export const ErrorCodeEnum = defineEnum<NonNullable<AttemptView["errorCode"]>>("WebhookErrorCode", {
+export const ErrorCodeEnum = defineEnum<NonNullable<DeliveryAttemptView["errorCode"]>>("WebhookErrorCode", {
   description: "Why a delivery attempt failed.",
   values: {
     timeout: "No answer within 15 seconds, or no connection within 5 seconds.",
@@ -42,7 +42,7 @@ export const ErrorCodeEnum = defineEnum<NonNullable<AttemptView["errorCode"]>>("
   },
 });
 
-const AttemptRef = builder.objectRef<AttemptView>("WebhookAttempt").implement({
+const AttemptRef = builder.objectRef<DeliveryAttemptView>("WebhookAttempt").implement({
   description: "One attempt to send a delivery. The body of the receiver's answer is not stored.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The attempt's id, `wha_…`." }),

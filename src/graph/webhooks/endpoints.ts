@@ -3,8 +3,12 @@ import { isIntegrator } from "#access/viewer.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, integratorCallers, merchantReaders } from "#graph/context.ts";
 import { InstallationRef, WebhookEndpointRef } from "#graph/refs.ts";
-import type { Health, SecretHint, WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
-import { endpointsMax } from "#webhooks/endpoints/change-endpoint.ts";
+import type {
+  EndpointHealthView,
+  WebhookSecretHint,
+  WebhookEndpoint,
+} from "#webhooks/endpoints/endpoint-aggregate.ts";
+import { endpointsPerInstallationMax } from "#webhooks/endpoints/change-endpoint.ts";
 
 const EndpointStatusEnum = defineEnum("WebhookEndpointStatus", {
   description: "Whether events are delivered to an endpoint.",
@@ -44,7 +48,7 @@ const HealthStateEnum = defineEnum("WebhookEndpointHealthState", {
   },
 });
 
-const WebhookSecret = builder.objectRef<SecretHint>("WebhookSecret").implement({
+const WebhookSecret = builder.objectRef<WebhookSecretHint>("WebhookSecret").implement({
   description:
     "A secret that signs the requests sent to an endpoint. The secret itself was returned only once, when it was created.",
   fields: (t) => ({
@@ -63,7 +67,7 @@ const WebhookSecret = builder.objectRef<SecretHint>("WebhookSecret").implement({
 });
 
 const LastFailure = builder
-  .objectRef<NonNullable<Health["lastFailure"]>>("WebhookEndpointFailure")
+  .objectRef<NonNullable<EndpointHealthView["lastFailure"]>>("WebhookEndpointFailure")
   .implement({
     description: "The cause of the last failed delivery attempt to an endpoint.",
     fields: (t) => ({
@@ -78,7 +82,7 @@ const LastFailure = builder
     }),
   });
 
-const EndpointHealth = builder.objectRef<Health>("WebhookEndpointHealth").implement({
+const EndpointHealth = builder.objectRef<EndpointHealthView>("WebhookEndpointHealth").implement({
   description: "Delivery statistics of an endpoint. Changes of health do not raise the endpoint's version.",
   fields: (t) => ({
     state: t.expose("state", { type: HealthStateEnum, description: "The endpoint's health as one state." }),
@@ -177,7 +181,7 @@ const EndpointList = builder.objectRef<readonly WebhookEndpoint[]>("WebhookEndpo
     endpoints: t.field({
       type: [WebhookEndpointRef],
       description: "All webhook endpoints of the installation, oldest first.",
-      complexity: { multiplier: endpointsMax },
+      complexity: { multiplier: endpointsPerInstallationMax },
       resolve: (endpoints) => endpoints,
     }),
     total: t.int({
@@ -186,7 +190,7 @@ const EndpointList = builder.objectRef<readonly WebhookEndpoint[]>("WebhookEndpo
     }),
     limit: t.int({
       description: "The highest number of webhook endpoints that an installation may have.",
-      resolve: () => endpointsMax,
+      resolve: () => endpointsPerInstallationMax,
     }),
   }),
 });

@@ -4,12 +4,17 @@
  */
 import { builder, defineEnum } from "#graph/builder.ts";
 import { integratorCallers, getCallerMerchantId, merchantReaders } from "#graph/context.ts";
-import { eventCatalogue, eventNames, type EventTypeView } from "#webhooks/event-catalogue.ts";
+import { eventCatalogue, eventTypeNames, type EventTypeView } from "#webhooks/event-catalogue.ts";
 import { isCleanText } from "#foundation/text.ts";
 import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
-import { deliveryList, type EventLog, type EventView, pageOfDeliveries } from "#webhooks/delivery-log.ts";
-import { retentionDays } from "#webhooks/delivery-rules.ts";
+import {
+  selectDeliveryIds,
+  type EventLog,
+  type EventView,
+  findDeliveryPage,
+} from "#webhooks/delivery-log.ts";
+import { eventRetentionDays } from "#webhooks/delivery-rules.ts";
 import { DeliveryStatusEnum } from "./deliveries.ts";
 
 const StabilityEnum = defineEnum("EventStability", {
@@ -111,8 +116,8 @@ builder.queryFields((t) => ({
         };
         const { edges, ...rest } = await loadConnection(args, {
           db: context.db,
-          query: deliveryList(context.db, filter),
-          loadPage: (page) => pageOfDeliveries(context.db, filter, page),
+          query: selectDeliveryIds(context.db, filter),
+          loadPage: (page) => findDeliveryPage(context.db, filter, page),
         });
         const deliveries = await Promise.all(
           edges.map(({ node }) => context.loaders.webhookDeliveries.load(node.id)),
@@ -139,7 +144,7 @@ WebhookLog.implement({
     eventTypes: t.field({
       type: [EventTypeRef],
       description: "All event types.",
-      complexity: { multiplier: eventNames.length },
+      complexity: { multiplier: eventTypeNames.length },
       resolve: (_log, _args, { publicUrl }) => eventCatalogue(publicUrl),
     }),
     events: t.field({
@@ -152,7 +157,7 @@ WebhookLog.implement({
     }),
     retentionDays: t.int({
       description: "The number of days for which events are stored.",
-      resolve: () => retentionDays,
+      resolve: () => eventRetentionDays,
     }),
     truncated: t.boolean({
       description: "Whether stored events are missing from `events`.",

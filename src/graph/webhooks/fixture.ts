@@ -3,12 +3,12 @@ import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
-import { openFixture } from "#webhooks/endpoints/endpoint-secrets.ts";
+import { openFixtureSource } from "#webhooks/endpoints/endpoint-secrets.ts";
 import {
   type FixtureRequest,
   type LiveFixture,
-  type RejectReason,
-  signatureFixture,
+  type VectorRejectReason,
+  createSignatureFixture,
   type SignatureFixture,
   type SignatureVector,
 } from "#webhooks/signature-fixture.ts";
@@ -21,7 +21,7 @@ const ExpectEnum = defineEnum<SignatureVector["expect"]>("SignatureExpectation",
   },
 });
 
-const RejectReasonEnum = defineEnum<RejectReason>("SignatureRejectReason", {
+const RejectReasonEnum = defineEnum<VectorRejectReason>("SignatureRejectReason", {
   description: "Why a signature verifier must reject a request.",
   values: {
     missing_header: "One of the three headers is missing or empty.",
@@ -154,7 +154,7 @@ builder.objectField(WebhookEndpointRef, "signatureFixture", (t) =>
     resolve: async ({ id }, _args, { loaders, services, clock }) => {
       const sealed = await loaders.signatureFixtures.load(id);
       if (sealed === null) throw fail("webhook_endpoint_not_found");
-      return signatureFixture(openFixture(sealed, services.keyring, clock.now()));
+      return createSignatureFixture(openFixtureSource(sealed, services.keyring, clock.now()));
     },
   }),
 );

@@ -20,9 +20,9 @@ import {
 } from "#webhooks/endpoints/endpoint-commands.ts";
 import {
   type EndpointWithSecret,
-  overlapHours,
-  rotateSecret,
-  type SecretShown,
+  secretOverlapHours,
+  rotateWebhookSecret,
+  type NewWebhookSecret,
 } from "#webhooks/endpoints/endpoint-secrets.ts";
 import { expectedVersionDescription } from "#graph/catalog/inputs.ts";
 import { endpointBounds as bounds } from "#webhooks/endpoints/endpoint-input.ts";
@@ -123,14 +123,14 @@ const SecretRotateInput = builder.inputType("WebhookSecretRotateInput", {
   fields: (t) => ({
     expectedVersion: t.int({ description: expectedVersionDescription }),
     overlapHours: t.int({
-      defaultValue: overlapHours.usual,
-      description: `The number of hours for which the old secret signs beside the new one, 0 to ${overlapHours.max}. Default: ${overlapHours.usual}.`,
-      validate: z.int32().min(0).max(overlapHours.max),
+      defaultValue: secretOverlapHours.usual,
+      description: `The number of hours for which the old secret signs beside the new one, 0 to ${secretOverlapHours.max}. Default: ${secretOverlapHours.usual}.`,
+      validate: z.int32().min(0).max(secretOverlapHours.max),
     }),
   }),
 });
 
-const SecretValue = builder.objectRef<SecretShown>("WebhookSecretValue").implement({
+const SecretValue = builder.objectRef<NewWebhookSecret>("WebhookSecretValue").implement({
   description: "A secret in full, returned only in this answer.",
   fields: (t) => ({
     version: t.exposeInt("version", {
@@ -263,5 +263,5 @@ defineMutation({
     "Creates a new secret for a webhook endpoint. The previous secret also signs until the overlap ends; an even older secret stops signing at once. The new secret is returned only in this answer.",
   input: SecretRotateInput,
   type: WithSecret,
-  run: rotateSecret,
+  run: rotateWebhookSecret,
 });

@@ -11,14 +11,14 @@ import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { WebhookDeliveryRef } from "#graph/refs.ts";
 import type { DeliveryView } from "#webhooks/delivery-log.ts";
 import {
-  type BulkReplayed,
-  bulkMax,
-  type LostStatus,
-  type PassedOver,
+  type BulkReplayResult,
+  bulkReplayPageSize,
+  type FailedDeliveryStatus,
+  type ReplaySkipReason,
   replayDeliveries,
-  windowDaysMax,
+  bulkReplayDaysMax,
 } from "#webhooks/replay-deliveries.ts";
-import { type Replayed, replayDelivery, replayNoteMax } from "#webhooks/replay-delivery.ts";
+import { type DeliveryReplayResult, replayDelivery, replayNoteMax } from "#webhooks/replay-delivery.ts";
 import { DeliveryStatusEnum, ReplayReasonEnum } from "./deliveries.ts";
 
 const note = z.string().max(replayNoteMax);
@@ -42,7 +42,7 @@ const ReplayInput = builder.inputType("PublicWebhookReplayRequest", {
   }),
 });
 
-const Original = builder.objectRef<Replayed["original"]>("WebhookDeliveryOriginal").implement({
+const Original = builder.objectRef<DeliveryReplayResult["original"]>("WebhookDeliveryOriginal").implement({
   description: "The first delivery of an event to an endpoint. Replays do not change it.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The delivery's id, `whd_…`." }),
@@ -55,7 +55,7 @@ const Original = builder.objectRef<Replayed["original"]>("WebhookDeliveryOrigina
 
 interface ReplayShown {
   readonly delivery: DeliveryView;
-  readonly original: Replayed["original"];
+  readonly original: DeliveryReplayResult["original"];
 }
 
 const Replay = builder.objectRef<ReplayShown>("WebhookDeliveryReplay").implement({
@@ -85,7 +85,7 @@ defineMutation({
   },
 });
 
-const LostStatusEnum = defineEnum<LostStatus>("WebhookDeliveryLostStatus", {
+const LostStatusEnum = defineEnum<FailedDeliveryStatus>("WebhookDeliveryLostStatus", {
   description: "The final states of deliveries that did not succeed.",
   values: {
     exhausted: "All ten attempts failed, or the receiver answered HTTP 410 (Gone).",
@@ -112,7 +112,7 @@ const BulkInput = builder.inputType("WebhookDeliveriesReplayInput", {
     until: t.field({
       type: "DateTime",
       required: true,
-      description: `The end of the period: only events before this time are replayed. At most ${windowDaysMax} days after \`since\`.`,
+      description: `The end of the period: only events before this time are replayed. At most ${bulkReplayDaysMax} days after \`since\`.`,
     }),
     status: t.field({
       type: LostStatusEnum,
@@ -136,7 +136,7 @@ const BulkInput = builder.inputType("WebhookDeliveriesReplayInput", {
   }),
 });
 
-const PassedOverEnum = defineEnum<PassedOver>("WebhookReplayRefusal", {
+const PassedOverEnum = defineEnum<ReplaySkipReason>("WebhookReplayRefusal", {
   description: "Why a delivery was not replayed.",
   values: {
     delivery_in_progress: "A replay of the delivery is in progress.",
@@ -149,7 +149,7 @@ const PassedOverEnum = defineEnum<PassedOver>("WebhookReplayRefusal", {
 });
 
 const PassedOverCount = builder
-  .objectRef<BulkReplayed["passedOver"][number]>("WebhookReplaySkipped")
+  .objectRef<BulkReplayResult["passedOver"][number]>("WebhookReplaySkipped")
   .implement({
     description: "The number of deliveries that were not replayed for one reason.",
     fields: (t) => ({
@@ -163,7 +163,7 @@ const PassedOverCount = builder
     }),
   });
 
-const BulkReplay = builder.objectRef<BulkReplayed>("WebhookDeliveriesReplay").implement({
+const BulkReplay = builder.objectRef<BulkReplayResult>("WebhookDeliveriesReplay").implement({
   description: "The result of a replay of many deliveries.",
   fields: (t) => ({
     replayed: t.exposeInt("replayed", { description: "The number of deliveries replayed by this call." }),
@@ -186,7 +186,7 @@ const BulkReplay = builder.objectRef<BulkReplayed>("WebhookDeliveriesReplay").im
 defineMutation({
   ...replayMutationKind,
   name: "webhookDeliveriesReplay",
-  description: `Replays unsuccessful deliveries of a period. One call examines at most ${bulkMax} deliveries, oldest event first, and skips those that cannot be replayed.`,
+  description: `Replays unsuccessful deliveries of a period. One call examines at most ${bulkReplayPageSize} deliveries, oldest event first, and skips those that cannot be replayed.`,
   input: BulkInput,
   inputDescription: "Selects the deliveries to replay, and gives the reason.",
   type: BulkReplay,

@@ -7,9 +7,9 @@ import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { runStatement } from "#database/transaction.ts";
-import { subjectsOfCatalog } from "#webhooks/event-types.ts";
+import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
-export interface SealedSecret {
+export interface SealedWebhookSecret {
   readonly id: string;
   readonly version: number;
   /** Base64. */
@@ -41,10 +41,10 @@ export interface ClaimedDelivery {
   /** When the event happened. */
   readonly occurredAt: Date;
   /** Newest first: all that sign now. */
-  readonly secrets: readonly SealedSecret[];
+  readonly secrets: readonly SealedWebhookSecret[];
 }
 
-export interface Claim {
+export interface DeliveryClaim {
   /** Others are not looked at. */
   readonly endpointIds: readonly string[];
   readonly deliveriesMax: number;
@@ -60,21 +60,21 @@ export interface Claim {
  */
 export async function claimDeliveries(
   db: Database,
-  { endpointIds, deliveriesMax, now, probeEveryMs }: Claim,
+  { endpointIds, deliveriesMax, now, probeEveryMs }: DeliveryClaim,
 ): Promise<readonly ClaimedDelivery[]> {
   if (endpointIds.length === 0 || deliveriesMax <= 0) return [];
-  const moment = momentOf(now);
+  const moment = toClaimTime(now);
   const { at } = moment;
   const until = new Date(now.getTime() + leaseMs);
   const probeAt = new Date(now.getTime() + probeEveryMs);
   const claim = sql<ClaimedDelivery>`
     with room as (
-      select h.endpoint_id, h.installation_id, ${tokensNow(moment)} as tokens, h.probe_at is not null as is_probe, u.under_way,
+      select h.endpoint_id, h.installation_id, ${currentTokens(moment)} as tokens, h.probe_at is not null as is_probe, u.under_way,
         'catalog:read' = any(i.scopes) as sees_catalog, i.status = 'active' as is_active,
-        case when h.probe_at is not null then 1 else least(floor(${tokensNow(moment)})::integer, ${endpointSendingMax} - u.under_way) end as places
+        case when h.probe_at is not null then 1 else least(floor(${currentTokens(moment)})::integer, ${endpointSendingMax} - u.under_way) end as places
       from webhook_endpoint_health h join webhook_endpoint w on w.id = h.endpoint_id
         join installation i on i.id = w.installation_id
-        cross join lateral (select ${sending(sql`s.endpoint_id = h.endpoint_id`, moment)} as under_way) u
+        cross join lateral (select ${countSendingDeliveries(sql`s.endpoint_id = h.endpoint_id`, moment)} as under_way) u
       where h.endpoint_id = any(${endpointIds}::text[]) and w.status = 'enabled' and (h.probe_at is null or h.probe_at <= ${at})
       for update of h skip locked
     ), due as (
@@ -82,11 +82,11 @@ export async function claimDeliveries(
       from room r cross join lateral (
         select d.id, d.endpoint_id, d.next_attempt_at from webhook_delivery d join event e on e.id = d.event_id
         where d.endpoint_id = r.endpoint_id and d.next_attempt_at <= ${at}
-          and (r.is_active or e.subject_type = 'installation') and (r.sees_catalog or not e.subject_type = any(${subjectsOfCatalog}::text[]))
+          and (r.is_active or e.subject_type = 'installation') and (r.sees_catalog or not e.subject_type = any(${catalogReadSubjectTypes}::text[]))
         order by d.next_attempt_at, d.id limit greatest(r.places, 0) for update of d skip locked
       ) d
     ), ranked as (
-      select id, endpoint_id, installation_id, next_attempt_at, ${sending(sql`s.installation_id = due.installation_id`, moment)}
+      select id, endpoint_id, installation_id, next_attempt_at, ${countSendingDeliveries(sql`s.installation_id = due.installation_id`, moment)}
         + row_number() over (partition by installation_id order by turn, next_attempt_at, id) as place from due
     ), chosen as (
       select id, endpoint_id from ranked where place <= ${installationSendingMax} order by place, next_attempt_at, id limit ${deliveriesMax}
@@ -107,8 +107,8 @@ export async function claimDeliveries(
   return runStatement(db, claim);
 }
 
-const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly SealedSecret[]> => sql<
-  readonly SealedSecret[]
+const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly SealedWebhookSecret[]> => sql<
+  readonly SealedWebhookSecret[]
 >`(
   select coalesce(json_agg(json_build_object('id', s.id, 'version', s.version, 'sealed', encode(s.sealed, 'base64'),
     'dataKey', encode(s.data_key, 'base64'), 'keyId', s.key_id) order by s.version desc), '[]')
@@ -136,18 +136,18 @@ const burstShare = 0.2;
  */
 const aheadMsMax = 2 * leaseMs;
 
-export interface Moment {
+export interface ClaimTime {
   readonly at: RawBuilder<unknown>;
   /** What is later was written by a clock that is no more. */
   readonly latest: RawBuilder<unknown>;
 }
 
-export const momentOf = (now: Date): Moment => ({
+export const toClaimTime = (now: Date): ClaimTime => ({
   at: sql`${now}::timestamptz`,
   latest: sql`${new Date(now.getTime() + aheadMsMax)}::timestamptz`,
 });
 
-export const tokensNow = ({ at, latest }: Moment): RawBuilder<number> => {
+export const currentTokens = ({ at, latest }: ClaimTime): RawBuilder<number> => {
   const perSecond = sql`coalesce(w.max_per_second, ${perSecondDefault})`;
   const refilled = sql`h.tokens + greatest(extract(epoch from ${at} - h.tokens_at)::double precision, 0) * ${perSecond}`;
   const burst = sql`greatest(${perSecond} * ${burstShare}::double precision, 1)`;
@@ -155,7 +155,10 @@ export const tokensNow = ({ at, latest }: Moment): RawBuilder<number> => {
 };
 
 /** How many deliveries `s` are under way of those meant. */
-export const sending = (whose: RawBuilder<unknown>, { at, latest }: Moment): RawBuilder<number> =>
+export const countSendingDeliveries = (
+  whose: RawBuilder<unknown>,
+  { at, latest }: ClaimTime,
+): RawBuilder<number> =>
   sql<number>`(select count(*) from webhook_delivery s
     where s.status = 'sending' and ${whose} and s.next_attempt_at > ${at} and s.next_attempt_at <= ${latest})::integer`;
 
@@ -168,7 +171,7 @@ export async function findDueEndpoints(
   const at = sql`${now}::timestamptz`;
   const named = sql`select id from unnest(${among ?? []}::text[]) as named (id)`;
   const statement = sql<{ id: string }>`
-    with recursive waiting (id) as (${among === undefined ? allWaiting : named}), due as materialized (
+    with recursive waiting (id) as (${among === undefined ? allWaitingEndpoints : named}), due as materialized (
       select id from waiting where exists (select 1 from webhook_delivery d where d.endpoint_id = waiting.id and d.next_attempt_at <= ${at})
     )
     select w.id from due join webhook_endpoint w on w.id = due.id and w.status = 'enabled'
@@ -176,7 +179,7 @@ export async function findDueEndpoints(
       join installation i on i.id = w.installation_id
     where i.status = 'active' and 'catalog:read' = any(i.scopes) or exists (
       select 1 from webhook_delivery d join event e on e.id = d.event_id where d.endpoint_id = w.id and d.next_attempt_at <= ${at}
-        and (i.status = 'active' and not e.subject_type = any(${subjectsOfCatalog}::text[]) or e.subject_type = 'installation'))`;
+        and (i.status = 'active' and not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or e.subject_type = 'installation'))`;
   return (await runStatement(db, statement)).map(({ id }) => id);
 }
 
@@ -184,14 +187,14 @@ export async function findDueEndpoints(
  * From one endpoint to the next over the index, so that what waits behind the first delivery of each is not
  * read.
  */
-const allWaiting: RawBuilder<unknown> = sql`
+const allWaitingEndpoints: RawBuilder<unknown> = sql`
   (select endpoint_id from webhook_delivery where next_attempt_at is not null order by endpoint_id limit 1)
   union all
   select (select d.endpoint_id from webhook_delivery d where d.next_attempt_at is not null and d.endpoint_id > waiting.id order by d.endpoint_id limit 1)
   from waiting where waiting.id is not null`;
 
 /** When the next retry comes due, if that is so soon. Of a breaker that is open only its probe counts. */
-export async function nextRetryAt(
+export async function findNextRetryTime(
   db: Database,
   { now, withinMs }: { readonly now: Date; readonly withinMs: number },
 ): Promise<Date | null> {

@@ -3,10 +3,10 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Keyring } from "#foundation/encryption.ts";
 import { type SpanStart, traced } from "#foundation/tracing.ts";
 import type { AttemptResult, SafeSender } from "#webhooks/safe-request.ts";
-import { placeOfSecret, sign } from "#webhooks/signatures.ts";
-import type { ClaimedDelivery, SealedSecret } from "./claim-deliveries.ts";
+import { webhookSecretSealContext, signWebhook } from "#webhooks/signatures.ts";
+import type { ClaimedDelivery, SealedWebhookSecret } from "./claim-deliveries.ts";
 
-export interface Delivering {
+export interface DeliverContext {
   readonly sender: SafeSender;
   readonly keyring: Keyring;
   readonly now: Date;
@@ -16,9 +16,9 @@ export interface Delivering {
 
 const userAgent = "CommerceGateway-Webhooks/1";
 
-export function deliver(
+export function sendDelivery(
   delivery: ClaimedDelivery,
-  { sender, keyring, now, signal }: Delivering,
+  { sender, keyring, now, signal }: DeliverContext,
 ): Promise<AttemptResult> {
   const { url, body, mode } = delivery;
   const traceId = traceIdOf(delivery.id);
@@ -62,17 +62,17 @@ function spanOf(
 
 function headersOf(
   delivery: ClaimedDelivery,
-  { keyring, now }: Pick<Delivering, "keyring" | "now">,
+  { keyring, now }: Pick<DeliverContext, "keyring" | "now">,
 ): Record<string, string> {
   const { eventId, eventType, id, installationId, attemptNumber, isReplay, body } = delivery;
   const timestampSeconds = Math.floor(now.getTime() / 1000);
-  const secrets = delivery.secrets.map((secret) => openSecret(keyring, secret));
+  const secrets = delivery.secrets.map((secret) => openWebhookSecret(keyring, secret));
   return {
     "content-type": "application/json",
     "user-agent": userAgent,
     "webhook-id": eventId,
     "webhook-timestamp": String(timestampSeconds),
-    "webhook-signature": sign({ id: eventId, timestampSeconds, body, secrets }),
+    "webhook-signature": signWebhook({ id: eventId, timestampSeconds, body, secrets }),
     "webhook-event-type": eventType,
     "webhook-delivery-id": id,
     "webhook-installation-id": installationId,
@@ -81,9 +81,12 @@ function headersOf(
   };
 }
 
-export function openSecret(keyring: Keyring, { id, sealed, dataKey, keyId }: SealedSecret): string {
+export function openWebhookSecret(
+  keyring: Keyring,
+  { id, sealed, dataKey, keyId }: SealedWebhookSecret,
+): string {
   const decoded = { sealed: Buffer.from(sealed, "base64"), dataKey: Buffer.from(dataKey, "base64"), keyId };
-  return keyring.open(decoded, placeOfSecret(id)).toString("utf8");
+  return keyring.open(decoded, webhookSecretSealContext(id)).toString("utf8");
 }
 
 /**

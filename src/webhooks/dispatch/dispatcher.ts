@@ -4,8 +4,8 @@
  * says where to look first.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createRound, type DispatchParts, type Round } from "./round.ts";
-import { nextRetryAt } from "./claim-deliveries.ts";
+import { createDispatchRound, type DispatcherOptions, type DispatchRound } from "./round.ts";
+import { findNextRetryTime } from "./claim-deliveries.ts";
 
 export interface Dispatcher {
   /** Something has happened. */
@@ -24,9 +24,9 @@ const againMs = 20;
 /** After a fault, so that a database that is away is not asked all the time. */
 const faultPauseMs = 1_000;
 
-export function createDispatcher(parts: DispatchParts): Dispatcher {
+export function createDispatcher(parts: DispatcherOptions): Dispatcher {
   const { db, clock, log, stopMsMax = usualStopMsMax } = parts;
-  const round = createRound(parts);
+  const round = createDispatchRound(parts);
   const passes = createPasses(round, (err) => log.error({ err }, "Webhooks could not be dispatched."));
   // Passes are made in nobody's name: whoever woke this may be in a trace of its own.
   const inNobodysName = AsyncLocalStorage.snapshot();
@@ -36,7 +36,7 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
   /** The safety net: what nobody told of, and what comes due before the next look. */
   const look = async (): Promise<void> => {
     passes.call({ isTold: true });
-    const at = await nextRetryAt(db, { now: clock.now(), withinMs: pollMs });
+    const at = await findNextRetryTime(db, { now: clock.now(), withinMs: pollMs });
     const inMs = at === null ? pollMs : at.getTime() - clock.now().getTime();
     clearTimeout(early);
     if (!isOver && inMs < pollMs) early = setTimeout(lookSafely, Math.max(inMs, 1));
@@ -77,7 +77,7 @@ interface Passes {
   stop(): Promise<void>;
 }
 
-function createPasses(round: Round, onFault: (error: unknown) => void): Passes {
+function createPasses(round: DispatchRound, onFault: (error: unknown) => void): Passes {
   const state = { isRunning: false, isCalled: false, isTold: false, isFaulty: false };
   let running: Promise<void> | undefined;
   let again: NodeJS.Timeout | undefined;

@@ -6,13 +6,13 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { subjectsOfCatalog } from "#webhooks/event-types.ts";
+import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
-export const batchEventsMax = 200;
+export const fanOutEventsMax = 200;
 /** A statement has 65 535 parameters at most, and a row a dozen. */
 const rowsMax = 1_000;
 
-export interface FannedOut {
+export interface FanOutResult {
   readonly events: number;
   /** Whose deliveries are due now. */
   readonly endpointIds: readonly string[];
@@ -21,7 +21,7 @@ export interface FannedOut {
 }
 
 /** A batch of the oldest. */
-export function fanOut(db: Database, now: Date): Promise<FannedOut> {
+export function fanOutEvents(db: Database, now: Date): Promise<FanOutResult> {
   return inTransaction(db, async (transaction) => {
     const taken = await takeEvents(transaction, now);
     const events = new Set(taken.map(({ eventId }) => eventId)).size;
@@ -55,7 +55,7 @@ async function takeEvents(transaction: Transaction, now: Date): Promise<readonly
   const { rows } = await sql<Taken>`
     with taken as (
       select id, merchant_id, installation_id, type, subject_type, subject_id, traceparent from event where fanned_out_at is null
-      order by id limit ${batchEventsMax} for update skip locked
+      order by id limit ${fanOutEventsMax} for update skip locked
     ), fanned_out as (
       update event e set fanned_out_at = ${now}::timestamptz from taken where e.id = taken.id
     )
@@ -64,7 +64,7 @@ async function takeEvents(transaction: Transaction, now: Date): Promise<readonly
     from taken e left join lateral (
       select w.id, w.merchant_id, w.installation_id, w.status, i.status as installation_status from webhook_endpoint w
       join installation i on i.id = w.installation_id and (i.status <> 'uninstalled' or e.subject_type = 'installation')
-        and (not e.subject_type = any(${subjectsOfCatalog}::text[]) or 'catalog:read' = any(i.scopes))
+        and (not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))
       where w.merchant_id = e.merchant_id and w.status <> 'deleted' and w.id <> e.subject_id
         and (e.installation_id is null or e.installation_id = w.installation_id)
         and w.event_types && array['*', split_part(e.type, '.', 1) || '.*', e.type]

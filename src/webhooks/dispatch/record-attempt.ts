@@ -7,41 +7,44 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, runStatement, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { type DomainEvent, type Outbox, type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
+import { type DomainEvent, type Outbox, type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
 import {
   type EndpointHealth,
-  type HealthStep,
-  nextHealth,
-  type NextStep,
-  nextStep,
+  type EndpointHealthChange,
+  updateEndpointHealth,
+  type AttemptOutcome,
+  attemptOutcome,
 } from "#webhooks/delivery-rules.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { AttemptResult } from "#webhooks/safe-request.ts";
 import type { ClaimedDelivery } from "./claim-deliveries.ts";
 
-export interface Recording {
+export interface AttemptRecordContext {
   readonly db: Database;
-  readonly successes: Successes;
-  readonly render: RenderSubject;
+  readonly successes: SuccessRecorder;
+  readonly render: RenderEventSubject;
   readonly now: Date;
   readonly scale: number;
   readonly random: () => number;
 }
 
 /** False: the lease was over and somebody else has it, or the delivery was canceled meanwhile. */
-export function recordAttempt(recording: Recording, made: AttemptMade): Promise<boolean> {
+export function recordAttempt(recording: AttemptRecordContext, made: CompletedAttempt): Promise<boolean> {
   const { now, scale, random } = recording;
-  const step = nextStep(made.result, { attempt: made.delivery.attemptNumber, now, random, scale });
+  const step = attemptOutcome(made.result, { attempt: made.delivery.attemptNumber, now, random, scale });
   return step.kind === "succeeded"
     ? recording.successes.record(made)
     : recordFailure(recording, { ...made, step });
 }
 
-interface AttemptFailed extends AttemptMade {
-  readonly step: Exclude<NextStep, { readonly kind: "succeeded" }>;
+interface FailedAttempt extends CompletedAttempt {
+  readonly step: Exclude<AttemptOutcome, { readonly kind: "succeeded" }>;
 }
 
-function recordFailure({ db, render, now, scale }: Recording, failed: AttemptFailed): Promise<boolean> {
+function recordFailure(
+  { db, render, now, scale }: AttemptRecordContext,
+  failed: FailedAttempt,
+): Promise<boolean> {
   const { merchantId } = failed.delivery;
   const cause = { operationId: null, actor: "system", requestId: null } as const;
   return inTransaction(db, (transaction) =>
@@ -53,20 +56,20 @@ function recordFailure({ db, render, now, scale }: Recording, failed: AttemptFai
         .where("id", "=", failed.delivery.endpointId)
         .forNoKeyUpdate()
         .execute();
-      if (!(await moveDelivery(transaction, failed, now))) return false;
+      if (!(await updateFailedDelivery(transaction, failed, now))) return false;
       // Health before attempt: in that order they are locked where something arrived, too.
-      const step = await worsenHealth(transaction, { failed, now, scale });
+      const step = await recordFailureInHealth(transaction, { failed, now, scale });
       await insertAttempt(transaction, failed);
-      await tellEndpoint(transaction, outbox, { failed, step, now });
+      await publishEndpointHealth(transaction, outbox, { failed, step, now });
       return true;
     }),
   );
 }
 
 /** What is gone is exhausted: nobody will ask again by itself. */
-async function moveDelivery(
+async function updateFailedDelivery(
   transaction: Transaction,
-  { delivery, step }: AttemptFailed,
+  { delivery, step }: FailedAttempt,
   now: Date,
 ): Promise<boolean> {
   const next =
@@ -84,7 +87,7 @@ async function moveDelivery(
 
 async function insertAttempt(
   transaction: Transaction,
-  { delivery, startedAt, result }: AttemptFailed,
+  { delivery, startedAt, result }: FailedAttempt,
 ): Promise<void> {
   const { httpStatus, errorCode, durationMs } = result;
   const id = createId("webhookAttempt", startedAt.getTime());
@@ -100,10 +103,10 @@ async function insertAttempt(
   await transaction.insertInto("webhookAttempt").values(attempt).execute();
 }
 
-async function worsenHealth(
+async function recordFailureInHealth(
   transaction: Transaction,
-  { failed, now, scale }: { readonly failed: AttemptFailed; readonly now: Date; readonly scale: number },
-): Promise<HealthStep> {
+  { failed, now, scale }: { readonly failed: FailedAttempt; readonly now: Date; readonly scale: number },
+): Promise<EndpointHealthChange> {
   const { delivery, result, step } = failed;
   const before: EndpointHealth = await transaction
     .selectFrom("webhookEndpointHealth")
@@ -111,7 +114,7 @@ async function worsenHealth(
     .where("endpointId", "=", delivery.endpointId)
     .forUpdate()
     .executeTakeFirstOrThrow();
-  const after = nextHealth(before, step, { attempt: delivery.attemptNumber, now, scale });
+  const after = updateEndpointHealth(before, step, { attempt: delivery.attemptNumber, now, scale });
   await transaction
     .updateTable("webhookEndpointHealth")
     .set({
@@ -126,14 +129,14 @@ async function worsenHealth(
 }
 
 /** The other endpoints of the installation are told. */
-async function tellEndpoint(
+async function publishEndpointHealth(
   transaction: Transaction,
   outbox: Outbox,
   {
     failed: { delivery },
     step,
     now,
-  }: { readonly failed: AttemptFailed; readonly step: HealthStep; readonly now: Date },
+  }: { readonly failed: FailedAttempt; readonly step: EndpointHealthChange; readonly now: Date },
 ): Promise<void> {
   const { becomes } = step;
   if (becomes === null) return;
@@ -142,7 +145,7 @@ async function tellEndpoint(
     installationId: delivery.installationId,
   };
   if (becomes === "degraded") outbox.append({ ...about, type: "webhook_endpoint.degraded" });
-  else if (await switchOff(transaction, { delivery, reason: becomes, now }))
+  else if (await disableFailingEndpoint(transaction, { delivery, reason: becomes, now }))
     outbox.append({ ...about, type: "webhook_endpoint.auto_disabled", previous: { status: "enabled" } });
 }
 
@@ -150,7 +153,7 @@ async function tellEndpoint(
  * What was not tried yet is skipped, as what comes later will be; what was tried waits for the endpoint to be
  * switched on.
  */
-async function switchOff(
+async function disableFailingEndpoint(
   transaction: Transaction,
   {
     delivery,
@@ -186,8 +189,8 @@ async function switchOff(
  * What could not be sent, or not be written down, for a reason of our own: again as if it had failed, so that
  * it ends some day and holds no place.
  */
-export async function postpone(
-  { db, now, scale, random }: Recording,
+export async function postponeDelivery(
+  { db, now, scale, random }: AttemptRecordContext,
   { id, lease, attemptNumber }: ClaimedDelivery,
 ): Promise<void> {
   const unsent = {
@@ -196,7 +199,7 @@ export async function postpone(
     durationMs: 0,
     retryAfterSeconds: null,
   } as const;
-  const step = nextStep(unsent, { attempt: attemptNumber, now, random, scale });
+  const step = attemptOutcome(unsent, { attempt: attemptNumber, now, random, scale });
   const next =
     step.kind === "retrying"
       ? { status: "retrying" as const, nextAttemptAt: step.at }
@@ -210,7 +213,7 @@ export async function postpone(
 }
 
 /** The process ends before the answer is there: the next one makes the same attempt, at once. */
-export async function giveBack(
+export async function releaseDelivery(
   db: Database,
   { id, lease, attemptNumber }: ClaimedDelivery,
   now: Date,
@@ -232,24 +235,30 @@ export async function giveBack(
  * Writes that attempts arrived: one statement for all that did while the one before was under way, so that
  * many in a moment cost little more than one. Each counts only where whoever made it still has its lease.
  */
-interface AttemptMade {
+interface CompletedAttempt {
   readonly delivery: ClaimedDelivery;
   readonly startedAt: Date;
   readonly result: AttemptResult;
 }
 
-export interface Successes {
+export interface SuccessRecorder {
   /** False: the lease was over and somebody else has it, or the delivery was canceled meanwhile. */
-  record(made: AttemptMade): Promise<boolean>;
+  record(made: CompletedAttempt): Promise<boolean>;
 }
 
 interface Waiting {
-  readonly made: AttemptMade;
+  readonly made: CompletedAttempt;
   readonly resolve: (isRecorded: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
 
-export function createSuccesses({ db, clock }: { readonly db: Database; readonly clock: Clock }): Successes {
+export function createSuccessRecorder({
+  db,
+  clock,
+}: {
+  readonly db: Database;
+  readonly clock: Clock;
+}): SuccessRecorder {
   let waiting: Waiting[] = [];
   let isWriting = false;
   const write = async (): Promise<void> => {
@@ -287,7 +296,7 @@ export function createSuccesses({ db, clock }: { readonly db: Database; readonly
  */
 async function insertSuccesses(
   db: Database,
-  { all, now }: { readonly all: readonly AttemptMade[]; readonly now: Date },
+  { all, now }: { readonly all: readonly CompletedAttempt[]; readonly now: Date },
 ): Promise<ReadonlySet<string>> {
   const at = sql`${now}::timestamptz`;
   const made = all.map(

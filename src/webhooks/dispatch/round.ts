@@ -8,18 +8,18 @@ import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
-import type { RenderSubject } from "#webhooks/outbox.ts";
+import type { RenderEventSubject } from "#webhooks/outbox.ts";
 import type { AttemptErrorCode } from "#webhooks/safe-connector.ts";
 import { claimDeliveries, type ClaimedDelivery, findDueEndpoints } from "./claim-deliveries.ts";
-import { deliver } from "./deliver.ts";
-import { batchEventsMax, fanOut } from "./fan-out.ts";
+import { sendDelivery } from "./deliver.ts";
+import { fanOutEventsMax, fanOutEvents } from "./fan-out.ts";
 import {
-  createSuccesses,
-  giveBack,
-  postpone,
+  createSuccessRecorder,
+  releaseDelivery,
+  postponeDelivery,
   recordAttempt,
-  type Recording,
-  type Successes,
+  type AttemptRecordContext,
+  type SuccessRecorder,
 } from "./record-attempt.ts";
 
 const usualSendingMax = 512;
@@ -29,7 +29,7 @@ const probeEveryMs = 60_000;
 /** However many events come, whoever was told looks this soon for what is none. */
 const lookMsMax = 50;
 
-export interface Calls {
+export interface RoundOptions {
   /** After each attempt. */
   readonly onDone: () => void;
   /** More events wait to be fanned out than one round does. */
@@ -38,9 +38,9 @@ export interface Calls {
   readonly wasTold: boolean;
 }
 
-export interface Round {
+export interface DispatchRound {
   /** Fans out, takes what there is room for, and sends it. Gives how many were taken. */
-  go(calls: Calls): Promise<number>;
+  go(calls: RoundOptions): Promise<number>;
   /** Finds endpoints that have something due which nobody told of. */
   lookAround(): Promise<void>;
   /** Something was sent or told a moment ago, and more may follow. */
@@ -49,14 +49,14 @@ export interface Round {
   finish(patienceMs: number): Promise<void>;
 }
 
-export function createRound(parts: DispatchParts): Round {
+export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
   const { db, clock, scale, onMoved, sendingMax = usualSendingMax } = parts;
   const warm = createWarmEndpoints();
   const { sending, send, idle, finish } = createAttempts(parts, warm);
   /** One batch, so that sending goes on however many there are. Gives how many events were new. */
   const spread = async (): Promise<number> => {
     const startedAt = new Date();
-    const { events, endpointIds, causes } = await fanOut(db, clock.now());
+    const { events, endpointIds, causes } = await fanOutEvents(db, clock.now());
     if (events > 0)
       startSpan({
         name: "webhook fan-out",
@@ -85,7 +85,7 @@ export function createRound(parts: DispatchParts): Round {
       warm.cool();
       look.isDue ||= wasTold;
       const events = wasTold ? await spread() : 0;
-      if (events === batchEventsMax) onMore();
+      if (events === fanOutEventsMax) onMore();
       if (look.isDue && ((wasTold && events === 0) || performance.now() - look.lastAt >= lookMsMax))
         await lookAround();
       // Nothing is new: a short question in place of a long one that would most often be for nothing.
@@ -116,17 +116,17 @@ interface Attempts {
   readonly send: (delivery: ClaimedDelivery, onDone: () => void) => void;
 }
 
-function createAttempts(parts: DispatchParts, warm: WarmEndpoints): Attempts {
+function createAttempts(parts: DispatcherOptions, warm: WarmEndpoints): Attempts {
   const sending = new Set<Promise<void>>();
   const stopping = new AbortController();
-  const attempting = { ...parts, successes: createSuccesses(parts), signal: stopping.signal };
+  const attempting = { ...parts, successes: createSuccessRecorder(parts), signal: stopping.signal };
   const idle = async (): Promise<void> => {
     while (sending.size > 0) await Promise.all(sending);
   };
   return {
     sending,
     send: (delivery, onDone) => {
-      const attempt = attemptOf(attempting, delivery).finally(() => {
+      const attempt = runAttempt(attempting, delivery).finally(() => {
         sending.delete(attempt);
         warm.heat([delivery.endpointId]);
         parts.onMoved?.();
@@ -144,8 +144,8 @@ function createAttempts(parts: DispatchParts, warm: WarmEndpoints): Attempts {
   };
 }
 
-interface Attempting extends DispatchParts {
-  readonly successes: Successes;
+interface Attempting extends DispatcherOptions {
+  readonly successes: SuccessRecorder;
   readonly signal: AbortSignal;
 }
 
@@ -153,7 +153,7 @@ interface Attempting extends DispatchParts {
  * Never rejects: what was interrupted is made again at once, what could not be written later, at the latest
  * when the lease is over.
  */
-async function attemptOf(attempting: Attempting, delivery: ClaimedDelivery): Promise<void> {
+async function runAttempt(attempting: Attempting, delivery: ClaimedDelivery): Promise<void> {
   const {
     db,
     clock,
@@ -168,18 +168,20 @@ async function attemptOf(attempting: Attempting, delivery: ClaimedDelivery): Pro
   } = attempting;
   const { id: deliveryId, endpointId, attemptNumber } = delivery;
   const startedAt = clock.now();
-  const recording = (): Recording => ({ db, successes, render, now: clock.now(), scale, random });
+  const recording = (): AttemptRecordContext => ({ db, successes, render, now: clock.now(), scale, random });
   try {
-    const result = await seen(
+    const result = await observeAttempt(
       attempting,
       { delivery, startedAt },
-      deliver(delivery, { sender, keyring, now: startedAt, signal }),
+      sendDelivery(delivery, { sender, keyring, now: startedAt, signal }),
     );
     await recordAttempt(recording(), { delivery, startedAt, result });
   } catch (err) {
     if (!signal.aborted)
       log.error({ err, deliveryId, endpointId, attemptNumber }, "A webhook could not be sent.");
-    const undone = signal.aborted ? giveBack(db, delivery, clock.now()) : postpone(recording(), delivery);
+    const undone = signal.aborted
+      ? releaseDelivery(db, delivery, clock.now())
+      : postponeDelivery(recording(), delivery);
     await undone.catch(() => undefined);
   }
 }
@@ -190,7 +192,7 @@ interface Attempted {
 }
 
 /** Told as it was, whether or not it can be written down. */
-async function seen(
+async function observeAttempt(
   { onAttempt, signal }: Attempting,
   { delivery, startedAt }: Attempted,
   attempt: Promise<AttemptResult>,
@@ -264,12 +266,12 @@ type AttemptObserver = (attempt: {
   readonly waitedMs: number | null;
 }) => void;
 
-export interface DispatchParts {
+export interface DispatcherOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly keyring: Keyring;
   readonly sender: SafeSender;
-  readonly render: RenderSubject;
+  readonly render: RenderEventSubject;
   readonly log: Log;
   /** WEBHOOK_RETRY_SCALE. */
   readonly scale: number;

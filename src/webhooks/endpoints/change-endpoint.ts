@@ -8,24 +8,24 @@ import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
 import type { Tables } from "#database/tables.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { Circumstances, Outbox, RenderSubject } from "#webhooks/outbox.ts";
+import type { EventContext, Outbox, RenderEventSubject } from "#webhooks/outbox.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
-import { findEndpoints, refuseEndpoint, type WebhookEndpoint } from "./endpoint-aggregate.ts";
-import { type InputRules, requireUrl } from "./endpoint-input.ts";
+import { findEndpoints, endpointFailure, type WebhookEndpoint } from "./endpoint-aggregate.ts";
+import { type EndpointInputRules, requireEndpointUrl } from "./endpoint-input.ts";
 
-export interface EndpointCommandContext extends Circumstances, Omit<InputRules, "resolvedFaults"> {
+export interface EndpointCommandContext extends EventContext, Omit<EndpointInputRules, "resolvedFaults"> {
   /** The installation that asks; null: who runs the merchant, for any of its installations. */
   readonly installationId: string | null;
   readonly keyring: Keyring;
   readonly outbox: Outbox;
-  readonly render: RenderSubject;
+  readonly render: RenderEventSubject;
 }
 
 /**
  * The context of a command whose input has a URL. The faults of its address must be given, so that no such
  * command can skip looking them up.
  */
-export type EndpointUrlContext = EndpointCommandContext & Pick<InputRules, "resolvedFaults">;
+export type EndpointUrlContext = EndpointCommandContext & Pick<EndpointInputRules, "resolvedFaults">;
 
 /** Names an endpoint, and the version that the caller has seen. */
 export interface EndpointTarget {
@@ -36,7 +36,7 @@ export interface EndpointTarget {
 type Found = Pick<WebhookEndpoint, "id" | "installationId">;
 
 /** Endpoints of other merchants or installations and deleted ones are not found. */
-export function ownEndpoint(
+export function selectOwnEndpoint(
   transaction: Transaction,
   { merchantId, installationId }: Pick<EndpointCommandContext, "merchantId" | "installationId">,
   endpointId: string,
@@ -56,7 +56,7 @@ export async function lockEndpoint(
   context: EndpointCommandContext,
   endpointId: string,
 ): Promise<WebhookEndpoint> {
-  const found = await ownEndpoint(transaction, context, endpointId).forNoKeyUpdate().executeTakeFirst();
+  const found = await selectOwnEndpoint(transaction, context, endpointId).forNoKeyUpdate().executeTakeFirst();
   if (found === undefined) throw fail("webhook_endpoint_not_found");
   return readEndpoint(transaction, found.id, context.now);
 }
@@ -105,7 +105,7 @@ export async function saveEndpoint(
 }
 
 /** The largest number of endpoints of one installation. */
-export const endpointsMax = 16;
+export const endpointsPerInstallationMax = 16;
 
 interface LockedInstallation {
   readonly id: string;
@@ -134,12 +134,12 @@ export async function lockInstallation(
 }
 
 /** Receivers on this machine are for merchants in test mode. */
-export function requireUrlOfMode(
+export function requireUrlAllowedByMode(
   url: string,
   { isLoopbackAllowed }: EndpointCommandContext,
   { mode }: LockedInstallation,
 ): void {
-  requireUrl(url, { isLoopbackAllowed: isLoopbackAllowed && mode === "test" });
+  requireEndpointUrl(url, { isLoopbackAllowed: isLoopbackAllowed && mode === "test" });
 }
 
 /**
@@ -160,17 +160,17 @@ export async function requireEndpointSlot(
   const normalized = normalizeEndpointUrl(url);
   const alike = endpoints.find(({ id, urlNormalized }) => id !== except && urlNormalized === normalized);
   if (alike !== undefined)
-    throw refuseEndpoint("webhook_endpoint_duplicate", {
+    throw endpointFailure("webhook_endpoint_duplicate", {
       ...alike,
       status: alike.status as WebhookEndpoint["status"],
     });
-  if (except === undefined && endpoints.length >= endpointsMax)
+  if (except === undefined && endpoints.length >= endpointsPerInstallationMax)
     throw fail("webhook_endpoint_limit_reached", {
-      conflict: conflictOf(installation, { data: { limit: endpointsMax } }),
+      conflict: conflictOf(installation, { data: { limit: endpointsPerInstallationMax } }),
     });
 }
 
-export function requireInstalled(installation: LockedInstallation): void {
+export function requireInstalledInstallation(installation: LockedInstallation): void {
   if (installation.status === "uninstalled")
     throw fail("invalid_state", {
       conflict: conflictOf(installation, { reason: "installation_uninstalled" }),

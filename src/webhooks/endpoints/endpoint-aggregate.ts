@@ -9,7 +9,7 @@ import { utc } from "#database/sql-fragments.ts";
 
 export type EndpointStatus = "enabled" | "disabled" | "auto_disabled";
 export type PayloadMode = "snapshot" | "thin";
-export type HealthState = "unknown" | "healthy" | "degraded" | "failing";
+export type EndpointHealthState = "unknown" | "healthy" | "degraded" | "failing";
 
 export interface WebhookEndpoint {
   readonly id: string;
@@ -24,15 +24,15 @@ export interface WebhookEndpoint {
   readonly payloadMode: PayloadMode;
   readonly maxPerSecond: number | null;
   /** Those that sign now, the newest first: two while one is replaced. */
-  readonly secrets: readonly SecretHint[];
-  readonly health: Health;
+  readonly secrets: readonly WebhookSecretHint[];
+  readonly health: EndpointHealthView;
   readonly metadata: Readonly<Record<string, string>>;
   readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-export interface SecretHint {
+export interface WebhookSecretHint {
   readonly version: number;
   /** `…` and the last four characters. */
   readonly hint: string;
@@ -42,8 +42,8 @@ export interface SecretHint {
   readonly expiresAt: string | null;
 }
 
-export interface Health {
-  readonly state: HealthState;
+export interface EndpointHealthView {
+  readonly state: EndpointHealthState;
   readonly consecutiveFailures: number;
   /** Of the attempts of the last 24 hours, how many arrived, 0 to 1; null: there were none. */
   readonly successRate24h: number | null;
@@ -53,7 +53,7 @@ export interface Health {
 }
 
 /** What the dispatcher has written down of an endpoint. */
-export interface HealthFacts {
+export interface StoredEndpointHealth {
   readonly status: EndpointStatus;
   readonly failingSince: Date | null;
   /** Set: it has been failing for a day. */
@@ -65,14 +65,14 @@ export interface HealthFacts {
 }
 
 /** An endpoint that was switched on again is unknown until something was sent to it. */
-export function healthStateOf({
+export function endpointHealthState({
   status,
   degradedAt,
   probeAt,
   lastSuccessAt,
   lastFailureAt,
   failingSince,
-}: HealthFacts): HealthState {
+}: StoredEndpointHealth): EndpointHealthState {
   if (status === "auto_disabled" || probeAt !== null) return "failing";
   if (degradedAt !== null) return "degraded";
   if (lastSuccessAt === null) return "unknown";
@@ -82,7 +82,10 @@ export function healthStateOf({
 }
 
 /** What its merchant is told of when it changes: the fields that are different, as they were. */
-export function previousOf(before: WebhookEndpoint, after: WebhookEndpoint): Record<string, unknown> {
+export function previousEndpointFields(
+  before: WebhookEndpoint,
+  after: WebhookEndpoint,
+): Record<string, unknown> {
   const { merchantId: _merchantId, installationId: _installationId, health: _health, ...was } = before;
   return Object.fromEntries(
     Object.entries(was).filter(
@@ -91,7 +94,7 @@ export function previousOf(before: WebhookEndpoint, after: WebhookEndpoint): Rec
   );
 }
 
-export interface Refused {
+export interface RefusedEndpoint {
   readonly reason?: string;
   readonly data?: Readonly<Record<string, unknown>>;
   readonly message?: string;
@@ -99,10 +102,10 @@ export interface Refused {
 
 type Conflicting = Pick<WebhookEndpoint, "id" | "status" | "version">;
 
-export function refuseEndpoint(
+export function endpointFailure(
   code: FailureCode,
   endpoint: Conflicting,
-  { message, ...refused }: Refused = {},
+  { message, ...refused }: RefusedEndpoint = {},
 ): Failure {
   return fail(code, {
     conflict: conflictOf(endpoint, refused),
@@ -112,16 +115,19 @@ export function refuseEndpoint(
 
 function conflictOf(
   { id, status, version }: Conflicting,
-  { reason = null, data = {} }: { reason?: string | null; data?: Refused["data"] },
+  { reason = null, data = {} }: { reason?: string | null; data?: RefusedEndpoint["data"] },
 ): FailureConflict {
   return { resource: "webhook_endpoint", id, currentStatus: status, currentVersion: version, reason, data };
 }
 
 /** State before version: this comes last. */
-export function requireVersion(endpoint: Conflicting, expectedVersion: number | null | undefined): void {
+export function requireEndpointVersion(
+  endpoint: Conflicting,
+  expectedVersion: number | null | undefined,
+): void {
   if (expectedVersion === null || expectedVersion === undefined || expectedVersion === endpoint.version)
     return;
-  throw refuseEndpoint("version_conflict", endpoint);
+  throw endpointFailure("version_conflict", endpoint);
 }
 
 const dayMs = 86_400_000;
@@ -140,7 +146,7 @@ export async function findEndpoints(
 }
 
 /** All of these installations, the oldest first. */
-export function findEndpointsOf(
+export function findInstallationEndpoints(
   reader: Reader,
   installationIds: readonly string[],
   now: Date,
@@ -148,8 +154,8 @@ export function findEndpointsOf(
   return find(reader, sql`w.installation_id = any(${installationIds}::text[])`, now);
 }
 
-interface Row extends Omit<WebhookEndpoint, "secrets" | "health">, HealthFacts {
-  readonly secrets: readonly SecretHint[];
+interface Row extends Omit<WebhookEndpoint, "secrets" | "health">, StoredEndpointHealth {
+  readonly secrets: readonly WebhookSecretHint[];
   readonly consecutiveFailures: number;
   readonly lastFailureCode: string | null;
   readonly lastFailureStatus: number | null;
@@ -175,7 +181,9 @@ async function find(reader: Reader, which: RawBuilder<unknown>, now: Date): Prom
   return rows.map(toEndpoint);
 }
 
-const secretHints = (now: Date): RawBuilder<readonly SecretHint[]> => sql<readonly SecretHint[]>`(
+const secretHints = (now: Date): RawBuilder<readonly WebhookSecretHint[]> => sql<
+  readonly WebhookSecretHint[]
+>`(
   select coalesce(json_agg(json_build_object('version', s.version, 'hint', '…' || s.hint, 'createdAt', ${utc(sql`s.created_at`)},
     'expiresAt', ${utc(sql`s.expires_at`)}) order by s.version desc), '[]')
   from webhook_secret s where s.endpoint_id = w.id and (s.expires_at is null or s.expires_at > ${now}::timestamptz))`;
@@ -196,7 +204,7 @@ function toEndpoint(row: Row): WebhookEndpoint {
   return {
     ...endpoint,
     health: {
-      state: healthStateOf({
+      state: endpointHealthState({
         status: endpoint.status,
         failingSince,
         degradedAt,

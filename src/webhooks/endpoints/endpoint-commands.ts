@@ -4,7 +4,7 @@ import { createId } from "#foundation/ids.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
 import { fail } from "#foundation/failure.ts";
-import { writeEvents } from "#webhooks/outbox.ts";
+import { insertEvents } from "#webhooks/outbox.ts";
 import {
   type EndpointPatch,
   type EndpointTarget,
@@ -12,18 +12,18 @@ import {
   type EndpointUrlContext,
   lockEndpoint,
   lockInstallation,
-  ownEndpoint,
+  selectOwnEndpoint,
   readEndpoint,
-  requireInstalled,
+  requireInstalledInstallation,
   requireEndpointSlot,
-  requireUrlOfMode,
+  requireUrlAllowedByMode,
   saveEndpoint,
 } from "./change-endpoint.ts";
 import { type EndpointFields, requireEndpointFields } from "./endpoint-input.ts";
-import { type EndpointWithSecret, insertSecret } from "./endpoint-secrets.ts";
-import { refuseEndpoint, requireVersion, type WebhookEndpoint } from "./endpoint-aggregate.ts";
+import { type EndpointWithSecret, insertWebhookSecret } from "./endpoint-secrets.ts";
+import { endpointFailure, requireEndpointVersion, type WebhookEndpoint } from "./endpoint-aggregate.ts";
 
-export interface NewEndpoint extends EndpointFields {
+export interface EndpointCreateInput extends EndpointFields {
   readonly installationId: string;
   readonly url: string;
   readonly eventTypes: readonly string[];
@@ -35,15 +35,15 @@ export interface NewEndpoint extends EndpointFields {
 export async function createEndpoint(
   transaction: Transaction,
   context: EndpointUrlContext,
-  input: NewEndpoint,
+  input: EndpointCreateInput,
 ): Promise<EndpointWithSecret> {
   requireEndpointFields(input, context);
   const installation = await lockInstallation(transaction, context, input.installationId);
-  requireUrlOfMode(input.url, context, installation);
-  requireInstalled(installation);
+  requireUrlAllowedByMode(input.url, context, installation);
+  requireInstalledInstallation(installation);
   await requireEndpointSlot(transaction, installation, { url: input.url });
   const id = await insertEndpoint(transaction, context, input);
-  const secret = await insertSecret(transaction, context, { endpointId: id, version: 1 });
+  const secret = await insertWebhookSecret(transaction, context, { endpointId: id, version: 1 });
   const endpoint = await readEndpoint(transaction, id, context.now);
   if (endpoint.status === "enabled") await queuePing(transaction, context, endpoint);
   return { endpoint, secret };
@@ -52,7 +52,7 @@ export async function createEndpoint(
 async function insertEndpoint(
   transaction: Transaction,
   { merchantId, now }: EndpointCommandContext,
-  input: NewEndpoint,
+  input: EndpointCreateInput,
 ): Promise<string> {
   const id = createId("webhookEndpoint", now.getTime());
   const { installationId, url } = input;
@@ -85,47 +85,47 @@ async function insertEndpoint(
 }
 
 /** Fields that are left out stay. Deliveries under way go to the new URL. */
-interface EndpointChange extends EndpointTarget, EndpointFields {
+interface EndpointUpdateInput extends EndpointTarget, EndpointFields {
   readonly payloadMode?: "snapshot" | "thin" | null | undefined;
 }
 
 export async function updateEndpoint(
   transaction: Transaction,
   context: EndpointUrlContext,
-  input: EndpointChange,
+  input: EndpointUpdateInput,
 ): Promise<WebhookEndpoint> {
   requireEndpointFields(input, context);
   const { url, endpointId } = input;
   const before =
     typeof url === "string"
-      ? await lockWithPlace(transaction, context, { endpointId, url })
+      ? await lockEndpointForNewUrl(transaction, context, { endpointId, url })
       : await lockEndpoint(transaction, context, endpointId);
-  requireVersion(before, input.expectedVersion);
-  const patch = patchOf(before, input);
+  requireEndpointVersion(before, input.expectedVersion);
+  const patch = toEndpointPatch(before, input);
   if (Object.keys(patch).length === 0) return before;
   await saveEndpoint(transaction, before, { patch, now: context.now });
   return readEndpoint(transaction, before.id, context.now);
 }
 
 /** The installation first: two endpoints that want the same URL follow each other. */
-async function lockWithPlace(
+async function lockEndpointForNewUrl(
   transaction: Transaction,
   context: EndpointCommandContext,
   { endpointId, url }: { readonly endpointId: string; readonly url: string },
 ): Promise<WebhookEndpoint> {
-  const found = await ownEndpoint(transaction, context, endpointId).executeTakeFirst();
+  const found = await selectOwnEndpoint(transaction, context, endpointId).executeTakeFirst();
   if (found === undefined) throw fail("webhook_endpoint_not_found");
   const installation = await lockInstallation(transaction, context, found.installationId);
   const endpoint = await lockEndpoint(transaction, context, endpointId);
-  requireUrlOfMode(url, context, installation);
+  requireUrlAllowedByMode(url, context, installation);
   await requireEndpointSlot(transaction, installation, { url, except: endpoint.id });
   return endpoint;
 }
 
 /** What is different from what it is. Null takes a description or a limit away, and leaves what must be there. */
-function patchOf(
+function toEndpointPatch(
   before: WebhookEndpoint,
-  { url, description, eventTypes, payloadMode, maxPerSecond, metadata }: EndpointChange,
+  { url, description, eventTypes, payloadMode, maxPerSecond, metadata }: EndpointUpdateInput,
 ): EndpointPatch {
   const wanted: EndpointPatch = {
     ...(typeof url === "string" ? { url } : {}),
@@ -164,8 +164,8 @@ export async function enableEndpoint(
 ): Promise<WebhookEndpoint> {
   const before = await lockEndpoint(transaction, context, input.endpointId);
   if (before.status === "enabled")
-    throw refuseEndpoint("invalid_state", before, { reason: "already_enabled" });
-  requireVersion(before, input.expectedVersion);
+    throw endpointFailure("invalid_state", before, { reason: "already_enabled" });
+  requireEndpointVersion(before, input.expectedVersion);
   const { now } = context;
   await saveEndpoint(transaction, before, {
     patch: { status: "enabled", disabledReason: null, disabledAt: null },
@@ -194,8 +194,8 @@ export async function disableEndpoint(
   input: EndpointTarget,
 ): Promise<WebhookEndpoint> {
   const before = await lockEndpoint(transaction, context, input.endpointId);
-  if (before.status !== "enabled") throw refuseEndpoint("invalid_state", before, { reason: "not_enabled" });
-  requireVersion(before, input.expectedVersion);
+  if (before.status !== "enabled") throw endpointFailure("invalid_state", before, { reason: "not_enabled" });
+  requireEndpointVersion(before, input.expectedVersion);
   const { now } = context;
   await saveEndpoint(transaction, before, {
     patch: { status: "disabled", disabledReason: "manual", disabledAt: now },
@@ -220,7 +220,7 @@ export async function deleteEndpoint(
   input: EndpointTarget,
 ): Promise<string> {
   const before = await lockEndpoint(transaction, context, input.endpointId);
-  requireVersion(before, input.expectedVersion);
+  requireEndpointVersion(before, input.expectedVersion);
   const { id } = before;
   const { now } = context;
   await saveEndpoint(transaction, before, {
@@ -250,7 +250,7 @@ async function queuePing(
   const { id: endpointId, merchantId, installationId } = endpoint;
   const { now, cause, render } = context;
   const ping = { type: "webhook.ping", id: endpointId, installationId, thing: endpoint } as const;
-  const [eventId = ""] = await writeEvents(transaction, [ping], {
+  const [eventId = ""] = await insertEvents(transaction, [ping], {
     merchantId,
     now,
     cause,
@@ -275,8 +275,8 @@ export async function testEndpoint(
   input: EndpointTarget,
 ): Promise<WebhookEndpoint> {
   const endpoint = await lockEndpoint(transaction, context, input.endpointId);
-  if (endpoint.status !== "enabled") throw refuseEndpoint("webhook_endpoint_disabled", endpoint);
-  requireVersion(endpoint, input.expectedVersion);
+  if (endpoint.status !== "enabled") throw endpointFailure("webhook_endpoint_disabled", endpoint);
+  requireEndpointVersion(endpoint, input.expectedVersion);
   await queuePing(transaction, context, endpoint);
   return endpoint;
 }

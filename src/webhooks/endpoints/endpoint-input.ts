@@ -24,18 +24,18 @@ export interface EndpointFields {
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
 
-export interface InputRules extends EndpointUrlRules {
+export interface EndpointInputRules extends EndpointUrlRules {
   /** What was found out about the addresses of a URL's name before. */
   readonly resolvedFaults: readonly FailureDetail[];
 }
 
 type Fault = readonly [FailureCode, FailureDetail];
 
-export function requireEndpointFields(fields: EndpointFields, rules: InputRules): void {
+export function requireEndpointFields(fields: EndpointFields, rules: EndpointInputRules): void {
   const faults = [
-    ...of("webhook_url_not_allowed", urlFaults(fields.url, rules)),
+    ...asFaults("webhook_url_not_allowed", urlFaults(fields.url, rules)),
     ...patternFaults(fields.eventTypes ?? []),
-    ...of(
+    ...asFaults(
       "invalid_field",
       textFaults("/description", fields.description, {
         min: 0,
@@ -43,7 +43,7 @@ export function requireEndpointFields(fields: EndpointFields, rules: InputRules)
         lines: "many",
       }),
     ),
-    ...of("invalid_field", metadataFaults(fields.metadata ?? {})),
+    ...asFaults("invalid_field", metadataFaults(fields.metadata ?? {})),
   ];
   const [first] = faults;
   if (first !== undefined)
@@ -51,25 +51,27 @@ export function requireEndpointFields(fields: EndpointFields, rules: InputRules)
 }
 
 /** What the rules of one merchant say, where they are stricter than what could be said before it was known. */
-export function requireUrl(url: string, rules: EndpointUrlRules): void {
+export function requireEndpointUrl(url: string, rules: EndpointUrlRules): void {
   const [first, ...rest] = endpointUrlFaults(url, rules);
   if (first !== undefined)
     throw fail("webhook_url_not_allowed", { message: first.message, details: [first, ...rest] });
 }
 
-const of = (failure: FailureCode, details: readonly FailureDetail[]): Fault[] =>
+const asFaults = (failure: FailureCode, details: readonly FailureDetail[]): Fault[] =>
   details.map((detail) => [failure, detail]);
 
 function urlFaults(
   url: string | null | undefined,
-  { resolvedFaults, ...rules }: InputRules,
+  { resolvedFaults, ...rules }: EndpointInputRules,
 ): readonly FailureDetail[] {
   if (url === null || url === undefined) return [];
   const faults = endpointUrlFaults(url, rules);
   return faults.length > 0 ? faults : resolvedFaults;
 }
 
-const known = new Set<string>(Object.keys(eventTypes).flatMap((type) => [type, `${type.split(".")[0]}.*`]));
+const knownEventTypePatterns = new Set<string>(
+  Object.keys(eventTypes).flatMap((type) => [type, `${type.split(".")[0]}.*`]),
+);
 
 /** Names of the catalogue, `group.*`, or `*` alone. */
 function patternFaults(patterns: readonly string[]): Fault[] {
@@ -81,7 +83,7 @@ function patternFaults(patterns: readonly string[]): Fault[] {
         return patterns.length === 1
           ? []
           : [["invalid_field", faultAt(field, "not_alone", "* stands for all events: it stands alone.")]];
-      return known.has(pattern)
+      return knownEventTypePatterns.has(pattern)
         ? []
         : [
             [
@@ -91,7 +93,7 @@ function patternFaults(patterns: readonly string[]): Fault[] {
           ];
     }),
     ...(isRepeated
-      ? of("invalid_field", [faultAt("/eventTypes", "duplicate", "An event type stands there twice.")])
+      ? asFaults("invalid_field", [faultAt("/eventTypes", "duplicate", "An event type stands there twice.")])
       : []),
   ];
 }

@@ -6,9 +6,13 @@ import { type RawBuilder, sql } from "kysely";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
-import { createSecret, placeOfSecret, secretHint } from "#webhooks/signatures.ts";
-import type { FixtureEndpoint, FixtureParts } from "#webhooks/signature-fixture.ts";
-import { previousOf, requireVersion, type WebhookEndpoint } from "./endpoint-aggregate.ts";
+import { createWebhookSecret, webhookSecretSealContext, webhookSecretHint } from "#webhooks/signatures.ts";
+import type { FixtureEndpoint, FixtureSource } from "#webhooks/signature-fixture.ts";
+import {
+  previousEndpointFields,
+  requireEndpointVersion,
+  type WebhookEndpoint,
+} from "./endpoint-aggregate.ts";
 import {
   type EndpointTarget,
   type EndpointCommandContext,
@@ -17,10 +21,10 @@ import {
   saveEndpoint,
 } from "./change-endpoint.ts";
 
-export const overlapHours = { max: 168, usual: 24 } as const;
+export const secretOverlapHours = { max: 168, usual: 24 } as const;
 const hourMs = 3_600_000;
 
-export interface SecretShown {
+export interface NewWebhookSecret {
   readonly version: number;
   /** `whsec_…`: nobody will see it again. */
   readonly value: string;
@@ -28,19 +32,27 @@ export interface SecretShown {
 
 export interface EndpointWithSecret {
   readonly endpoint: WebhookEndpoint;
-  readonly secret: SecretShown;
+  readonly secret: NewWebhookSecret;
 }
 
-export async function insertSecret(
+export async function insertWebhookSecret(
   transaction: Transaction,
   { keyring, now }: { readonly keyring: Keyring; readonly now: Date },
   { endpointId, version }: { readonly endpointId: string; readonly version: number },
-): Promise<SecretShown> {
-  const [id, value] = [createId("webhookSecret", now.getTime()), createSecret()];
-  const sealed = keyring.seal(value, placeOfSecret(id));
+): Promise<NewWebhookSecret> {
+  const [id, value] = [createId("webhookSecret", now.getTime()), createWebhookSecret()];
+  const sealed = keyring.seal(value, webhookSecretSealContext(id));
   await transaction
     .insertInto("webhookSecret")
-    .values({ id, endpointId, version, ...sealed, hint: secretHint(value), createdAt: now, expiresAt: null })
+    .values({
+      id,
+      endpointId,
+      version,
+      ...sealed,
+      hint: webhookSecretHint(value),
+      createdAt: now,
+      expiresAt: null,
+    })
     .execute();
   return { version, value };
 }
@@ -49,15 +61,15 @@ export async function insertSecret(
  * The current one goes on signing beside the new one for so long. Only two ever do: one that was already
  * being replaced ends at once.
  */
-export async function rotateSecret(
+export async function rotateWebhookSecret(
   transaction: Transaction,
   context: EndpointCommandContext,
   input: EndpointTarget & { readonly overlapHours?: number | null | undefined },
 ): Promise<EndpointWithSecret> {
   const before = await lockEndpoint(transaction, context, input.endpointId);
-  requireVersion(before, input.expectedVersion);
+  requireEndpointVersion(before, input.expectedVersion);
   const { now } = context;
-  const endsAt = new Date(now.getTime() + (input.overlapHours ?? overlapHours.usual) * hourMs);
+  const endsAt = new Date(now.getTime() + (input.overlapHours ?? secretOverlapHours.usual) * hourMs);
   const ofEndpoint = transaction.deleteFrom("webhookSecret").where("endpointId", "=", before.id);
   await ofEndpoint.where("expiresAt", "is not", null).execute();
   const current = await transaction
@@ -67,7 +79,7 @@ export async function rotateSecret(
     .returning("version")
     .executeTakeFirstOrThrow();
   if (endsAt <= now) await ofEndpoint.execute();
-  const secret = await insertSecret(transaction, context, {
+  const secret = await insertWebhookSecret(transaction, context, {
     endpointId: before.id,
     version: current.version + 1,
   });
@@ -78,7 +90,7 @@ export async function rotateSecret(
     type: "webhook_endpoint.secret_rotated",
     id,
     installationId,
-    previous: previousOf(before, endpoint),
+    previous: previousEndpointFields(before, endpoint),
     thing: endpoint,
   });
   return { endpoint, secret };
@@ -94,18 +106,18 @@ interface SealedRow {
 }
 
 /** Sealed as they are stored. */
-export interface SealedFixture {
+export interface SealedFixtureSource {
   readonly endpoint: FixtureEndpoint;
   readonly secrets: readonly SealedRow[];
 }
 
 /** By endpoint, enabled or not; deleted endpoints are left out. */
-export async function findFixtures(
+export async function findFixtureSources(
   reader: Reader,
   endpointIds: readonly string[],
   now: Date,
-): Promise<Map<string, SealedFixture>> {
-  const { rows } = await sql<FixtureEndpoint & Pick<SealedFixture, "secrets">>`
+): Promise<Map<string, SealedFixtureSource>> {
+  const { rows } = await sql<FixtureEndpoint & Pick<SealedFixtureSource, "secrets">>`
     select w.id, w.version, w.merchant_id, m.mode, ${sealedSecrets(now)} as secrets
     from webhook_endpoint w join merchant m on m.id = w.merchant_id
     where w.id = any(${endpointIds}::text[]) and w.status <> 'deleted'`.execute(reader);
@@ -117,10 +129,14 @@ const sealedSecrets = (now: Date): RawBuilder<readonly SealedRow[]> => sql<reado
     'dataKey', encode(s.data_key, 'base64'), 'keyId', s.key_id)), '[]')
   from webhook_secret s where s.endpoint_id = w.id and (s.expires_at is null or s.expires_at > ${now}::timestamptz))`;
 
-export function openFixture({ endpoint, secrets }: SealedFixture, keyring: Keyring, now: Date): FixtureParts {
+export function openFixtureSource(
+  { endpoint, secrets }: SealedFixtureSource,
+  keyring: Keyring,
+  now: Date,
+): FixtureSource {
   const opened = secrets.map(({ id, version, sealed, dataKey, keyId }) => {
     const row = { sealed: Buffer.from(sealed, "base64"), dataKey: Buffer.from(dataKey, "base64"), keyId };
-    return { version, value: keyring.open(row, placeOfSecret(id)).toString("utf8") };
+    return { version, value: keyring.open(row, webhookSecretSealContext(id)).toString("utf8") };
   });
   return { endpoint, secrets: opened, now };
 }

@@ -8,7 +8,7 @@ import { startReceiver } from "#soak/webhook-receiver.ts";
 import { makeCart } from "#test/operations/cart-calls.ts";
 import { makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import { createDeliveryLook, endpointsAtOnce } from "#webhooks/watch-deliveries.ts";
+import { createDeliveryWatcher, endpointsPerQuery } from "#webhooks/watch-deliveries.ts";
 import { makeDeliveries, makeEvents } from "#test/webhooks/delivery-rows.ts";
 import { anotherProcess, type Followed, useStreams } from "./streams.ts";
 
@@ -69,9 +69,9 @@ describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (en
       .execute();
 
   it("looks at some endpoints at a time, so that nobody else waits for long", async () => {
-    const look = createDeliveryLook(world().database.db);
+    const look = createDeliveryWatcher(world().database.db);
     const id = await quietEndpoint();
-    const ids = [...Array.from({ length: 2 * endpointsAtOnce }, (_, index) => `whe_none_${index}`), id];
+    const ids = [...Array.from({ length: 2 * endpointsPerQuery }, (_, index) => `whe_none_${index}`), id];
     await look(ids);
     const [made] = await makeDeliveries(world(), await makeEvents(world(), 1), { endpointId: id });
     world().statements.length = 0;
