@@ -139,7 +139,7 @@ interface OpenApiRateLimit {
   readonly quota: number;
   readonly windowSeconds: number;
   readonly counts: "requests" | "failures";
-  /** What requests are counted by: `credential`, `installation`, `address`, or the name of a path parameter. */
+  /** The key of the counter: `credential`, `installation`, `address`, or the name of a path parameter. */
   readonly per: string;
 }
 

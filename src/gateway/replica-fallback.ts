@@ -11,7 +11,7 @@ import { getFailureOfError } from "#mesh/public-error.ts";
 
 type Result = Promise<ExecutionResult> | ExecutionResult;
 
-/** Runs a read against the source it is given: the replica, or the primary database if that is undefined. */
+/** Runs a public read. Calls `read` with the replica, or with undefined to read from the primary database. */
 export type RunPublicRead = (read: (source: ReadSource | undefined) => Result) => Result;
 
 /** Options of the replica fallback. */

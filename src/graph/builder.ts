@@ -15,6 +15,7 @@ interface ScalarTypes<Input, Output = Input> {
   Output: Output;
 }
 
+/** The TypeScript types that Pothos uses for the context, the scalars and the lists of the graph. */
 export interface GraphTypes {
   Context: GraphContext;
   DefaultFieldNullability: false;
@@ -39,6 +40,7 @@ export interface GraphTypes {
   Connection: { totalCount: () => Promise<number> };
 }
 
+/** The Pothos builder. Every file of src/graph adds its types and fields to this builder. */
 export const builder = new SchemaBuilder<GraphTypes>({
   plugins: [ScopeAuthPlugin, ValidationPlugin, ComplexityPlugin, RelayPlugin],
   defaultFieldNullability: false,

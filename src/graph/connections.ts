@@ -53,6 +53,7 @@ type ListSource<Tables, Name extends keyof Tables, Row> = Paging<Row> & {
   readonly query: SelectQueryBuilder<Tables, Name, Row>;
 };
 
+/** One page of a list as a Relay connection. `totalCount` counts the items of the whole list. */
 export interface ConnectionResult<Row> {
   readonly edges: { readonly cursor: string; readonly node: Row }[];
   readonly pageInfo: {

@@ -6,8 +6,11 @@ import type { Viewer } from "#access/viewer.ts";
 
 /** Levels of nested fields. */
 export const queryDepthMax = 12;
+/** Aliases in one document. */
 export const queryAliasesMax = 200;
+/** Directives in one document. */
 export const queryDirectivesMax = 5;
+/** Tokens in one document. */
 export const queryTokensMax = 1000;
 /** Validation errors in one answer. */
 export const validationErrorsMax = 20;

@@ -71,8 +71,8 @@ export const identifyCaller: RestStep = {
 };
 
 /**
- * Returns the options of the 401 challenge. The hint tells clients without a token where to find the
- * authorization server.
+ * Returns the options of the 401 challenge. The hint names the address of the authorization server, for
+ * clients without a token.
  */
 function challengeOptions({ kind }: OperationSecurity, publicUrl: string): ChallengeOptions {
   if (kind !== "oauth") return { publicUrl, schemes: ["bearer", "dpop"] };
