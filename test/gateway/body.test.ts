@@ -1,4 +1,4 @@
-/** What a large body holds is known before it is parsed, and nothing that may come is refused. */
+/** The depth and size of a large JSON body are checked before it is parsed, and valid bodies are accepted. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseJsonBody } from "#http/body.ts";

@@ -1,4 +1,4 @@
-/** Under which name an anonymous caller is counted. */
+/** The key by which anonymous callers are counted. */
 import { describe, expect, it } from "vitest";
 import { addressKey, clientAddress } from "#http/caller.ts";
 

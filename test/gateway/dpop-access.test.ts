@@ -1,6 +1,6 @@
 /**
- * What an access token opens: every operation that an API key does, as far as token, grant and installation
- * all go, and as the same installation.
+ * An access token may call the same operations as an API key, as far as token, grant and installation all
+ * allow, and acts as the same installation.
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";

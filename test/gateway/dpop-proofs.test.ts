@@ -1,6 +1,6 @@
 /**
- * Every way in which a proof of possession can be wrong: a 401 that says which, nothing read, nothing
- * written, and the proof not used up.
+ * Invalid DPoP proofs are refused with a 401 that names the fault. Nothing is read or written, and the proof
+ * is not stored as used.
  */
 import { randomUUID } from "node:crypto";
 import { CompactSign, exportJWK, generateKeyPair } from "jose";

@@ -1,6 +1,6 @@
 /**
- * The check of tokens and proofs beside one by others: whatever passes here passes the resource server of
- * oauth4webapi too, with any parts bent.
+ * Compares the check of tokens and DPoP proofs with oauth4webapi: oauth4webapi also accepts everything that
+ * this service accepts, for any changed part.
  */
 import fc from "fast-check";
 import {

@@ -1,6 +1,6 @@
 /**
- * Every way in which an access token can be wrong, each with a proof that would be good for it: refused with
- * its code, and nothing is done.
+ * Invalid access tokens, each with an otherwise valid DPoP proof, are refused with their error code and
+ * change nothing.
  */
 import { randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair } from "jose";

@@ -1,7 +1,4 @@
-/**
- * Access tokens in use: a proof for each request, good for one, about the address that the service is known
- * by.
- */
+/** Access tokens in use: each request needs a new DPoP proof for the public URL of the service. */
 import { randomUUID } from "node:crypto";
 import {
   clockSkew,

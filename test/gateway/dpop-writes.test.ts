@@ -1,6 +1,6 @@
 /**
- * The row that a used proof leaves: nobody makes one without a token in force, and nobody more of them than
- * their limits allow requests.
+ * Used DPoP proofs are stored. A caller without a valid token stores none, and no caller stores more than its
+ * rate limit allows requests.
  */
 import { beforeEach, describe, expect, it } from "vitest";
 import { expectError } from "#test/support/expect-error.ts";

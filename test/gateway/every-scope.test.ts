@@ -1,7 +1,6 @@
 /**
- * Every operation, with each of the sixteen sets of scopes that a credential can have, as an API key and as
- * an access token bound to a key: what the contract lets in succeeds, all else is told which scope it lacks
- * and leaves nothing.
+ * Calls every operation with each of the sixteen sets of scopes, with an API key and with a DPoP access
+ * token. Calls without the scope name the missing scope and change nothing.
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";

@@ -1,7 +1,6 @@
 /**
- * Every operation that has an id in its path, with one of another merchant and, where installations have
- * things of their own, of another installation: answered as one that is not there, with a key and with a
- * token, and nothing is left.
+ * Calls every operation that has an id in its path with an id of another merchant or another installation.
+ * The answer is "not found", with an API key and with a token, and nothing changes.
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -1,7 +1,4 @@
-/**
- * HTTP itself: every answer has the contract's body, whoever refuses: our steps, the framework, or Node
- * before there is a request.
- */
+/** Every HTTP answer has the error body of the contract, also if Fastify or Node refuses the request. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorBody, expectError } from "#test/support/expect-error.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";

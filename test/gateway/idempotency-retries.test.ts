@@ -1,6 +1,6 @@
 /**
- * What the database gave up on because of others (serialization failure, deadlock) is done again, whole,
- * whichever door it came through.
+ * Transactions that PostgreSQL aborts (serialization failure, deadlock) are run again completely, over REST
+ * and over GraphQL.
  */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";

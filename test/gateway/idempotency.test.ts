@@ -1,6 +1,6 @@
 /**
- * The Idempotency-Key of REST as clients meet it: its forms, what is replayed and what runs anew, and what is
- * looked at before it.
+ * The Idempotency-Key header of REST: its form, which requests are replayed or run again, and which checks
+ * come before it.
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * A service that listens keeps what it knows of credentials, at both doors, and the next request after a
- * change feels it.
+ * A service that listens caches verified credentials, over REST and GraphQL. After a change the next request
+ * is checked with the new state.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { revokeGrant } from "#access/oauth/grants.ts";

@@ -1,6 +1,6 @@
 /**
- * The steps that no operation of today needs all of: a planted one with a scope and a body goes the whole
- * way, so that the frame is known to hold what is hung on it next.
+ * Runs all steps of a REST request on an operation that exists only in this test: an operation with a scope
+ * and a body. No real operation needs all steps.
  */
 import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";

@@ -1,6 +1,6 @@
 /**
- * Under overload who shows a credential is served for longer than who shows none, whichever way it is shown;
- * whoever looks after the service always is.
+ * Under overload the service refuses callers without a credential first. Routes of operators are always
+ * answered.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";

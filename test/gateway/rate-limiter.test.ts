@@ -1,4 +1,4 @@
-/** The counter behind the rate limits: fixed windows, and what happens while Redis is away. */
+/** The counter of rate limits: fixed windows, and counting in the process while Redis does not answer. */
 import { createServer, type AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";

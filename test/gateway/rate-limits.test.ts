@@ -1,6 +1,6 @@
 /**
- * Rate limits as clients meet them: fixed windows that start with the first request, told in headers, refused
- * with 429 and a time to wait.
+ * Rate limits over HTTP: fixed windows that start with the first request, headers with the state, and 429
+ * with a time to wait.
  */
 import { describe, expect, it } from "vitest";
 import { challengeInvalid, expectError } from "#test/support/expect-error.ts";

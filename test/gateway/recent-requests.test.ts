@@ -1,6 +1,6 @@
 /**
- * What apps sent is kept for who runs the merchant: with its error, for the installation it is of, and never
- * at a request's cost.
+ * The log of API requests: each request of an installation is stored with its error, for the merchant's
+ * staff, without delaying the request.
  */
 import { setTimeout } from "node:timers/promises";
 import type { KyselyPlugin } from "kysely";
@@ -152,7 +152,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     expect(node).toEqual({ id: answer.headers["x-request-id"], credentialId: client.grantId, apiKey: null });
   });
 
-  it("are neither those without a credential nor those whose credential is nobody's", async () => {
+  it("leave out requests without a credential and with an unknown credential", async () => {
     await world.app.requests.flush();
     const { db } = world.database;
     const count = async () => (await db.selectFrom("apiRequest").select("id").execute()).length;
@@ -265,11 +265,10 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     await Promise.all([first, second]);
   });
 
-  it("have a bound in all, whoever sends them", async () => {
+  it("are limited in number for all installations together", async () => {
     const { db } = world.database;
     const log = createRequestLog({ db, clock: world.clock, log: createLog("silent") });
-    for (let index = 0; index < 2 * bufferedRequestsMax; index += 1)
-      log.add(noted(`ins_many_${index}`, 403));
+    for (let index = 0; index < 2 * bufferedRequestsMax; index += 1) log.add(noted(`ins_many_${index}`, 403));
     await log.stop();
     const rows = await db
       .selectFrom("apiRequest")
@@ -280,11 +279,11 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
   });
 });
 
-it("the log of recent requests goes on where nothing can be written down, says so once, and writes again when it can", async () => {
+it("a failed write of the request log drops rows, logs one warning, and is tried again", async () => {
   await using world = await createWorld("pglite");
   const { db } = world.database;
   const warned = () =>
-    world.logged.filter(({ msg }) => String(msg).startsWith("What apps sent could not be written down"))
+    world.logged.filter(({ msg }) => String(msg).startsWith("The log of API requests cannot be written"))
       .length;
   await db.schema.alterTable("api_request").renameTo("api_request_gone").execute();
   for (let time = 0; time < 3; time += 1) {

@@ -1,6 +1,6 @@
 /**
- * Processes that count together: never more than the quota between them, one message a turn, and each by
- * itself while nobody answers.
+ * Several processes share a rate limiter: together they never exceed the quota, each sends one message per
+ * turn, and each counts alone while the limiter does not answer.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "#foundation/log.ts";

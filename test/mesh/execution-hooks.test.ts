@@ -1,4 +1,4 @@
-/** The hooks of an execution are called as Envelop itself calls them: each case runs through both. */
+/** The hooks of an execution are called as Envelop calls them. Each case runs through both implementations. */
 import { envelop } from "@envelop/core";
 import { buildSchema, type ExecutionArgs, type ExecutionResult, parse } from "graphql";
 import type { Plugin } from "graphql-yoga";

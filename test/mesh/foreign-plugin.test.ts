@@ -1,4 +1,4 @@
-/** A plugin that somebody adds to `.meshrc.yaml` sees every execution, whoever asked for it. */
+/** A plugin that is added to `.meshrc.yaml` sees every execution of the service. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeSession } from "#test/operations/checkout-calls.ts";
 import { temporaryFolderUntil } from "#test/support/process.ts";

@@ -1,4 +1,7 @@
-/** Fragments: how documents are loaded with them, what is refused, and that the project's own are sound. */
+/**
+ * Fragments: how documents with fragments are loaded, which faults are refused, and that the project's
+ * fragments are valid.
+ */
 import { readFileSync } from "node:fs";
 import {
   buildSchema,

@@ -1,4 +1,4 @@
-/** GraphQL's own messages lose what they quote and keep what helps. */
+/** Quoted values are removed from messages of graphql-js; the rest of the message is kept. */
 import { expect, it } from "vitest";
 import { removeQuotedValues } from "#mesh/public-error.ts";
 

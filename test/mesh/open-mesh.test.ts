@@ -1,4 +1,4 @@
-/** What serves is what Mesh itself makes of `.meshrc.yaml`, and everything in that file counts. */
+/** The service runs the schema that Mesh creates from `.meshrc.yaml`, and applies every setting of this file. */
 import { findAndParseConfig } from "@graphql-mesh/cli";
 import { getMesh } from "@graphql-mesh/runtime";
 import { printSchemaWithDirectives } from "@graphql-tools/utils";

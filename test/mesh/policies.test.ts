@@ -1,6 +1,6 @@
 /**
- * The policies that are Mesh plugins hold however a document is executed, and docs/mesh.md says where each
- * policy lives.
+ * The policies that are Mesh plugins apply to every way of executing a document, and docs/mesh.md names the
+ * place of each policy.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

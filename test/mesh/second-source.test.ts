@@ -1,6 +1,6 @@
 /**
- * docs/mesh.md, "Add a second source", as it is written there: an ERP beside the commerce graph, by
- * `.meshrc.yaml` alone.
+ * Follows docs/mesh.md, "Add a second source": adds an ERP to the commerce graph with changes of
+ * `.meshrc.yaml` only.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { temporaryFolderUntil } from "#test/support/process.ts";

@@ -1,4 +1,4 @@
-/** A start that fails still ends its traces, the last of which tell why. */
+/** A failed start still exports its traces; the last ones contain the reason. */
 import { expect, it } from "vitest";
 import { readSettings } from "#app/settings.ts";
 import { serveInOneProcess } from "#cli/one-process.ts";

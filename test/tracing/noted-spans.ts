@@ -1,4 +1,4 @@
-/** A tracer that only notes what was begun: for parts that are looked at without a collector. */
+/** A tracer that records the started spans, for tests without a collector. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { onTestFinished } from "vitest";
 import { type Attributes, type Span, type Tracer, useTracer } from "#foundation/tracing.ts";

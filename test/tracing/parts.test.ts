@@ -1,7 +1,4 @@
-/**
- * What single parts say of themselves in a trace: who went away, who waited along, what a statement does, and
- * what is nobody's.
- */
+/** Spans of single parts: aborted requests, shared reads, statements, and work that belongs to no request. */
 import { EventEmitter, once } from "node:events";
 import { type AddressInfo, createConnection } from "node:net";
 import { fastify, type FastifyRequest } from "fastify";
@@ -21,7 +18,7 @@ import { traceRequests } from "#http/request-spans.ts";
 import { createOpenStreams } from "#graphql/event-streams.ts";
 import { noteSpans } from "./noted-spans.ts";
 
-it("a request whose caller went away has no status, and says so; one that is answered has its own", async () => {
+it("the span of an answered request has its status; that of an aborted request has none and is marked", async () => {
   const noted = noteSpans();
   const server = fastify();
   onTestFinished(() => server.close());
@@ -53,25 +50,25 @@ it("a request whose caller went away has no status, and says so; one that is ans
   expect(slow?.attributes).not.toHaveProperty("http.response.status_code");
 });
 
-it("the looks at the credentials of open streams are in nobody's trace, whoever opened the first one", async () => {
+it("checks of the credentials of open streams belong to no trace", async () => {
   noteSpans();
   const found: string[] = [];
   const streams = createOpenStreams({
     clock: { now: () => new Date() },
-    recheck: () => Promise.resolve(found.push(recordedSpan()?.traceId ?? "nobody's")),
+    recheck: () => Promise.resolve(found.push(recordedSpan()?.traceId ?? "no trace")),
   });
   onTestFinished(() => streams.close());
   for (const authorization of ["a", "b"]) {
-    const asker = {
+    const caller = {
       raw: { socket: new EventEmitter(), headers: { authorization } },
     } as unknown as FastifyRequest;
-    traced({ name: authorization, ownTrace: {} }, () => streams.open(asker, authorization));
+    traced({ name: authorization, ownTrace: {} }, () => streams.open(caller, authorization));
   }
   await expect.poll(() => found.length, { timeout: 10_000 }).toBeGreaterThan(1);
-  expect(new Set(found)).toEqual(new Set(["nobody's"]));
+  expect(new Set(found)).toEqual(new Set(["no trace"]));
 });
 
-it("whoever asks for what is waited for already waits as a part of its own trace; where the first is in none, the statement is the second one's", async () => {
+it("a request that waits for another's shared read has a span in its own trace; if the first request has no trace, the statement belongs to the second", async () => {
   const noted = noteSpans();
   const { load } = createSharedReads({
     nameOf: (key: string) => key,

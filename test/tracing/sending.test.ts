@@ -1,6 +1,6 @@
 /**
- * How spans reach a collector that answers badly or not at all: what is told of it, and how much is kept
- * meanwhile.
+ * Export of spans to a collector that answers badly or not at all: the log lines, and the number of spans
+ * that are kept.
  */
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
@@ -24,9 +24,9 @@ async function listen(answer: RequestListener): Promise<string> {
 }
 
 const eventsTo =
-  (told: unknown[]) =>
+  (logged: unknown[]) =>
   (line: string): void =>
-    void told.push((JSON.parse(line) as { event: unknown }).event);
+    void logged.push((JSON.parse(line) as { event: unknown }).event);
 
 function traceTo(endpoint: string): void {
   onTestFinished(startTracing({ endpoint, environment: {}, log: createLog("silent"), intervalMs: 5 }));
@@ -36,17 +36,17 @@ const note = (count: number): void => {
   for (let made = 0; made < count; made += 1) startSpan({ name: "made", ownTrace: {} })?.end();
 };
 
-it("an outage is told once, and its end once, as often as there is one", () => {
-  const told: unknown[] = [];
+it("an outage is logged once, and its end once, as often as there is one", () => {
+  const logged: unknown[] = [];
   const results = [0, 1, 1, 0, 0, 1];
   const exporter = logCollectorOutages(
     { export: (_spans, done) => done({ code: results.shift() ?? 0 }), shutdown: () => Promise.resolve() },
-    createLog("info", { write: eventsTo(told) }),
+    createLog("info", { write: eventsTo(logged) }),
   );
   const seen = [...results].map(() => {
     let code: number | undefined;
     exporter.export([], (result) => ({ code } = result));
-    return [code, told.length];
+    return [code, logged.length];
   });
   expect(seen).toEqual([
     [0, 0],
@@ -56,7 +56,7 @@ it("an outage is told once, and its end once, as often as there is one", () => {
     [0, 2],
     [1, 3],
   ]);
-  expect(told).toEqual(["traces_lost", "traces_sent", "traces_lost"]);
+  expect(logged).toEqual(["traces_lost", "traces_sent", "traces_lost"]);
 });
 
 it("a collector that takes everything and answers nothing has nine batches at the most", async () => {

@@ -1,6 +1,6 @@
 /**
- * One request is one trace, from its route to its statements and to whoever is told of it; and a trace says
- * nothing that somebody sent.
+ * One request is one trace, from its route to its statements and its webhooks. A trace contains no value that
+ * a client sent.
  */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -141,7 +141,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     ["a version that is none", `ff-${"1".repeat(32)}-${"1".repeat(16)}-01`],
     ["more than its version has", `00-${"1".repeat(32)}-${"1".repeat(16)}-01-more`],
     ["capital letters", `00-${"A".repeat(32)}-${"1".repeat(16)}-01`],
-  ])("begin anew where a caller's is not valid: %s", async (_name, traceparent) => {
+  ])("start a new trace if the caller's trace header is not valid: %s", async (_name, traceparent) => {
     const answer = await world.get("/api/v1/open/catalog/products", {
       authorization: `Bearer ${world.demo.keys.full}`,
       traceparent,
@@ -226,7 +226,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     expect(traceparent?.slice(3, 35)).toBe(traceId);
   });
 
-  it("lead from a request to the attempts to tell of it, which are one trace for each delivery", async () => {
+  it("link a request to the attempts of its webhooks, which are one trace for each delivery", async () => {
     const received: IncomingHttpHeaders[] = [];
     const receiver = createServer((request, response) => {
       received.push(request.headers);

@@ -1,6 +1,6 @@
 /**
- * Several processes are measured as one: their sum, without those that do not answer, and without anything
- * that was counted going back.
+ * The metrics of several processes are added up. Processes that do not answer are missing, and no counter
+ * decreases.
  */
 import { Counter, Gauge, Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -12,7 +12,7 @@ import { readScrape, type Scrape } from "./scrape.ts";
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => vi.useRealTimers());
 
-/** Two ends of a line that copies what it carries, as the one between processes does. */
+/** Two connected ports. Messages are copied, as between processes. */
 function createLine(): { near: Port; far: Port; cut: () => void; hold: () => void; release: () => void } {
   const listeners = { near: [] as ((message: unknown) => void)[], far: [] as ((message: unknown) => void)[] };
   const state = { isCut: false, isHeld: false };
@@ -44,14 +44,14 @@ interface Process {
   readonly count: (howMany: number) => void;
   readonly scrape: () => Promise<Scrape>;
   readonly leave: () => void;
-  /** It stands still. */
+  /** Stops the delivery of messages, as if the process did not respond. */
   readonly hold: () => void;
-  /** And goes on with what it was told meanwhile; what it says arrives. */
+  /** Delivers all waiting messages. */
   readonly release: () => void;
   readonly cut: () => void;
 }
 
-const room = (): (() => Process) => {
+const createParent = (): (() => Process) => {
   const { join } = createMetricsHub();
   return () => {
     const { near, far, hold, release, cut } = createLine();
@@ -76,7 +76,7 @@ const room = (): (() => Process) => {
       },
       scrape: async () => {
         const asked = text();
-        // Whoever waits for an answer that does not come.
+        // Timers of requests that get no answer.
         await vi.advanceTimersByTimeAsync(0);
         return readScrape(await settled(asked));
       },
@@ -109,8 +109,8 @@ const valuesOf = ({ value }: Scrape): (number | undefined)[] => [
   value("commerce_processes", { state: "missing" }),
 ];
 
-it("whichever is asked gives the sum of all", async () => {
-  const start = room();
+it("every process answers with the sum of all processes", async () => {
+  const start = createParent();
   const [one, two, three] = [start(), start(), start()];
   one.count(1);
   two.count(20);
@@ -119,8 +119,8 @@ it("whichever is asked gives the sum of all", async () => {
   expect(valuesOf(await three.scrape())).toEqual([321, 321, 3, 0]);
 });
 
-it("one that stands still is missing, and what it had counted stays in the sum", async () => {
-  const start = room();
+it("a process that does not respond is missing, and its last counters remain in the sum", async () => {
+  const start = createParent();
   const [one, two] = [start(), start()];
   one.count(1);
   two.count(20);
@@ -130,8 +130,8 @@ it("one that stands still is missing, and what it had counted stays in the sum",
   expect(valuesOf(await one.scrape())).toEqual([22, 2, 1, 1]);
 });
 
-it("what one that has ended had counted when it was last heard stays, also beside the one that takes its place", async () => {
-  const start = room();
+it("the last counters of an ended process remain in the sum, also after another process replaces it", async () => {
+  const start = createParent();
   const [one, two] = [start(), start()];
   two.count(20);
   await one.scrape();
@@ -146,8 +146,8 @@ it("what one that has ended had counted when it was last heard stays, also besid
   expect(valuesOf(await one.scrape())).toEqual([321, 1, 1, 0]);
 });
 
-it("what one had counted that ends while others are waited for is in the sum once", async () => {
-  const start = room();
+it("a process that ends while others are waited for is counted once", async () => {
+  const start = createParent();
   const [one, two, three] = [start(), start(), start()];
   two.count(50);
   await one.scrape();
@@ -161,8 +161,8 @@ it("what one had counted that ends while others are waited for is in the sum onc
   expect(valuesOf(await one.scrape())).toEqual([100, 0, 1, 1]);
 });
 
-it("an answer that comes too late is kept for the next time", async () => {
-  const start = room();
+it("a late answer is used for the next request", async () => {
+  const start = createParent();
   const [one, two] = [start(), start()];
   two.count(20);
   two.hold();
@@ -173,7 +173,7 @@ it("an answer that comes too late is kept for the next time", async () => {
   expect(valuesOf(await one.scrape())).toEqual([20, 0, 1, 1]);
 });
 
-it("each is added up as it is meant: the least, the most, or the average of all", async () => {
+it("gauges are combined by their aggregator: minimum, maximum, average or sum", async () => {
   const ways = ["min", "max", "average", "sum"] as const;
   const measured = async (value: number): Promise<string> => {
     const registry = new Registry();
@@ -188,8 +188,8 @@ it("each is added up as it is meant: the least, the most, or the average of all"
   expect(ways.map((way) => value(`things_${way}`))).toEqual([1, 6, 3, 9]);
 });
 
-it("where the one that started them does not answer, each answers for itself and says so", async () => {
-  const start = room();
+it("if the parent process does not answer, a process returns only its own metrics", async () => {
+  const start = createParent();
   const [one, two] = [start(), start()];
   one.count(1);
   two.count(20);

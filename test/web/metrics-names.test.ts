@@ -1,6 +1,6 @@
 /**
- * docs/metrics.md, the alerts and the dashboard name what a process really gives; the documentation names all
- * of it, and alerts do what they say.
+ * docs/metrics.md, the alerts and the dashboard name metrics that a process has. The documentation names all
+ * of them, and the alerts fire as described.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -138,12 +138,12 @@ describe("the dashboard", () => {
     ).toEqual([]);
   });
 
-  it("asks whichever Prometheus is chosen", () => {
+  it("queries the selected Prometheus data source", () => {
     for (const { datasource } of [...panels, ...asked]) expect(datasource?.uid).toBe("${datasource}");
     expect(dashboard.schemaVersion).toBeGreaterThanOrEqual(39);
   });
 
-  it("has a place of its own for each panel", () => {
+  it("has no overlapping panels", () => {
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, index) => `${x + (index % w)} ${y + Math.floor(index / w)}`),

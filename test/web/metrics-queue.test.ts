@@ -1,6 +1,6 @@
 /**
- * What waits in the database, on both engines: only what could be sent counts as late, it is read seldom, and
- * nobody waits for a database that is away.
+ * The metrics of waiting work, on both database engines: only deliveries that could be sent count as late,
+ * the database is read rarely, and a database that does not answer causes no delay.
  */
 import { CompiledQuery, sql } from "kysely";
 import { Registry } from "prom-client";
@@ -171,7 +171,7 @@ describeOnBoth("what waits", (open, engine) => {
     expect(valuesOf(await readNow())).toMatchObject({ due: 3, dueAge: 5 });
   });
 
-  it("is late where a clock that was set back since wrote that there is no room: whoever sends does not believe it either", async () => {
+  it("counts for the age if a clock that was since set back has recorded a used up rate limit, as the dispatcher decides too", async () => {
     const installed = await world.merchant();
     const { id } = await world.endpoint(installed);
     await insertDue(installed, id);
@@ -259,7 +259,7 @@ describeOnBoth("what waits", (open, engine) => {
     ]).toEqual([1, 2]);
   });
 
-  it("is told apart when it could not be attempted here, and when that was interrupted", async () => {
+  it("is counted separately if the attempt failed in this service or was interrupted", async () => {
     const registry = new Registry();
     const dispatcher = world.dispatcher({ onAttempt: createAttemptMetrics(registry), stopMsMax: 1 });
     const outcomes = async (): Promise<(number | undefined)[]> => {
@@ -302,7 +302,7 @@ describeOnBoth("what waits", (open, engine) => {
 });
 
 describe("a database that is away", () => {
-  /** Neither answers nor fails until it is told to. */
+  /** Neither answers nor fails until the test decides. */
   function createAway(): { db: Database; asked: () => number; fail: () => void } {
     const waiting: ((error: Error) => void)[] = [];
     const executeQuery = (): Promise<never> => new Promise((_answer, reject) => waiting.push(reject));
@@ -339,7 +339,7 @@ describe("a database that is away", () => {
     expect(asked()).toBe(2);
   });
 
-  it("that says so at once is asked again as usual", async () => {
+  it("that fails at once is asked again after the usual pause", async () => {
     const clock = new TestClock();
     const { db, asked, fail } = createAway();
     const read = createQueueReader({ db, clock });

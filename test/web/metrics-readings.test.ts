@@ -1,6 +1,6 @@
 /**
- * What is looked up when it is asked for is told under its own name, also when it is not as it is at rest;
- * and a limiter that is back is seen to be.
+ * The gauges that are read at each request for /metrics show the current state, and a rate limiter that
+ * answers again is shown as available.
  */
 import { type AddressInfo, createServer } from "node:net";
 import { Registry } from "prom-client";
@@ -10,7 +10,7 @@ import { createRedisLimiter } from "#http/redis-limiter.ts";
 import { type RegisteredReadings, registerStateMetrics } from "#observability/state-metrics.ts";
 import { readScrape } from "./scrape.ts";
 
-it("what is not at rest is told, each under its own name", async () => {
+it("each state is read under the metric of its name", async () => {
   const registry = new Registry();
   const readings: RegisteredReadings = {
     pool: () => ({ max: 7, total: 5, idle: 2, waiting: 4 }),
@@ -34,7 +34,7 @@ it("what is not at rest is told, each under its own name", async () => {
   expect(value("commerce_transactions_retried_total")).toBe(9);
 });
 
-it("a Redis that is back is not away any more, also where nobody asks it anything", async () => {
+it("a Redis that answers again is not away, also without further requests", async () => {
   // It says the same to every command of the connection's start; the port is known before anybody listens.
   const redis = createServer((socket) => {
     socket.on("error", () => undefined);

@@ -1,4 +1,4 @@
-/** /metrics: who may read it, that it counts what happens, and that nothing a client chooses becomes a label. */
+/** /metrics: who may read it, what is counted, and that no value of a client becomes a label. */
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -45,12 +45,12 @@ describe("who may read it", () => {
     ["this machine where both are one", { from: "::ffff:127.0.0.1" }],
     ["this machine by its address", { headers: { host: "127.0.0.1:4000" } }],
     ["this machine by its address over IPv6", { headers: { host: "[::1]:4000" } }],
-    ["two proxies here, for somebody here", { proxies: 2, headers: through("127.0.0.1, ::1") }],
-    ["a proxy here, for somebody here", { proxies: 1, headers: through("127.0.0.1") }],
+    ["two local proxies with a local client", { proxies: 2, headers: through("127.0.0.1, ::1") }],
+    ["a local proxy with a local client", { proxies: 1, headers: through("127.0.0.1") }],
     ["a proxy here, for itself", { proxies: 1 }],
-    ["whoever has the token, from anywhere", { token, from: "203.0.113.7", headers: right }],
+    ["a caller with the token, from any address", { token, from: "203.0.113.7", headers: right }],
     [
-      "whoever has the token, through a proxy",
+      "a caller with the token, through a proxy",
       { token, proxies: 1, headers: { ...right, ...through("203.0.113.7") } },
     ],
   ])("is read by %s", async (_who, options) => {
@@ -66,43 +66,49 @@ describe("who may read it", () => {
     ["another machine", { from: "203.0.113.7" }],
     ["another machine in the same network", { from: "10.0.0.7" }],
     ["another machine that says it is this one", { from: "203.0.113.7", headers: through("127.0.0.1") }],
-    ["a proxy here, for somebody elsewhere", { proxies: 1, headers: through("203.0.113.7") }],
-    ["a proxy here, for somebody who says more", { proxies: 1, headers: through("127.0.0.1, 203.0.113.7") }],
-    ["a proxy here, for nobody that one can tell", { proxies: 1, headers: through("garbage") }],
-    ["a proxy elsewhere, for somebody here", { proxies: 1, from: "10.0.0.7", headers: through("127.0.0.1") }],
-    ["a proxy here that was not told of", { headers: through("203.0.113.7") }],
+    ["a local proxy with a remote client", { proxies: 1, headers: through("203.0.113.7") }],
     [
-      "a proxy here that was not told of and says it otherwise",
-      { headers: { forwarded: "for=203.0.113.7" } },
+      "a local proxy with a remote client that claims a local address",
+      { proxies: 1, headers: through("127.0.0.1, 203.0.113.7") },
     ],
+    ["a local proxy with a malformed client address", { proxies: 1, headers: through("garbage") }],
+    ["a remote proxy with a local client", { proxies: 1, from: "10.0.0.7", headers: through("127.0.0.1") }],
+    ["an unknown local proxy", { headers: through("203.0.113.7") }],
+    ["an unknown local proxy that sends another header", { headers: { forwarded: "for=203.0.113.7" } }],
     [
-      "a proxy here that was not told of and names the client alone",
+      "an unknown local proxy that sends only the client's address",
       { headers: { "x-real-ip": "203.0.113.7" } },
     ],
-    ["a proxy here that was not told of and names itself alone", { headers: { via: "1.1 proxy" } }],
-    ["a proxy here that was not told of and hands on the name alone", { headers: { host: "shop.test" } }],
-    ["a proxy here that was told of and says nothing", { proxies: 1, headers: { host: "shop.test" } }],
+    ["an unknown local proxy that sends only Via", { headers: { via: "1.1 proxy" } }],
+    ["an unknown local proxy that forwards only the host name", { headers: { host: "shop.test" } }],
+    ["a known local proxy that sends no client address", { proxies: 1, headers: { host: "shop.test" } }],
     [
-      "a proxy here that was told of and says it otherwise",
+      "a known local proxy that sends another header",
       { proxies: 1, headers: { forwarded: "for=203.0.113.7" } },
     ],
     [
-      "the nearer of two proxies, past the other, for somebody who says more",
+      "the nearer of two proxies, without the other, with a client that claims a local address",
       { proxies: 2, headers: through("127.0.0.1, 203.0.113.7") },
     ],
-    ["whoever has a token where none is asked for", { from: "203.0.113.7", headers: right }],
-    ["whoever has no token, on this machine too", { token }],
-    ["whoever has another", { token, headers: { authorization: `Bearer ${token}x` } }],
-    ["whoever has half of it", { token, headers: { authorization: `Bearer ${token.slice(0, -1)}` } }],
-    ["whoever shows it otherwise", { token, headers: { authorization: `Basic ${token}` } }],
+    ["a caller with a token that is not configured", { from: "203.0.113.7", headers: right }],
+    ["a local caller without the configured token", { token }],
+    ["a caller with another token", { token, headers: { authorization: `Bearer ${token}x` } }],
+    [
+      "a caller with a part of the token",
+      { token, headers: { authorization: `Bearer ${token.slice(0, -1)}` } },
+    ],
+    [
+      "a caller that sends the token with another scheme",
+      { token, headers: { authorization: `Basic ${token}` } },
+    ],
   ])("is not there for %s", async (_who, options) => {
     const { answer, elsewhere } = await ask(options);
     expect(answer.statusCode).toBe(404);
-    const told = ({ body, headers }: typeof answer): unknown => {
+    const visiblePart = ({ body, headers }: typeof answer): unknown => {
       const { error } = JSON.parse(body) as { error: { requestId: string } };
       return { error: { ...error, requestId: "" }, headers: { ...headers, "x-request-id": "", date: "" } };
     };
-    expect(told(answer)).toEqual(told(elsewhere));
+    expect(visiblePart(answer)).toEqual(visiblePart(elsewhere));
   });
 
   it("is only read", async () => {
@@ -171,7 +177,7 @@ describe("what it counts", () => {
     );
   });
 
-  it("what idempotency keys came to, at both doors", async () => {
+  it("the outcomes of requests with idempotency keys, over REST and GraphQL", async () => {
     const { id } = await openCart(world().send, shop);
     const key = randomUUID();
     const growth = await grown(async () => {
@@ -208,7 +214,7 @@ describe("what it counts", () => {
     expect(growth("commerce_rate_limit_refusals_total")).toBe(3);
   });
 
-  it("what documents cost, and what is refused of them", async () => {
+  it("the cost of documents, and refused documents", async () => {
     const growth = await grown(async () => {
       await world().graphql("{ __typename }");
       await world().graphql("{ nothingLikeThis }");
@@ -238,7 +244,7 @@ describe("what it counts", () => {
     );
   });
 
-  it("subscriptions while somebody follows them, and as answered once nobody does", async () => {
+  it("subscriptions as open while they have subscribers, and then as answered", async () => {
     const { id } = await openCart(world().send, shop);
     const open = async (): Promise<number> =>
       (await scrape()).value("commerce_graphql_subscriptions_open") ?? 0;
