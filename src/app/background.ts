@@ -129,7 +129,7 @@ function createDeliveries(
     log,
     sender,
     scale: settings.webhookRetryScale,
-    onMoved: () => void events.emit("deliveriesChanged"),
+    onDeliveriesChanged: () => void events.emit("deliveriesChanged"),
     onAttempt: (attempt) => void events.emit("deliveryAttempted", attempt),
   });
   return {

@@ -69,19 +69,19 @@ function notifyAfterCommit(
 export function createSubjectRender({ events, run }: Pick<Mesh, "events" | "run">): SubjectRenderer {
   for (const { subject } of Object.values(eventTypes)) documentOf(events, subject);
   const contexts = new WeakMap<object, GraphContext>();
-  return async (services, transaction, { type, id, merchantId, thing, together }) => {
+  return async (services, transaction, { type, id, merchantId, object, batch }) => {
     const context =
-      contexts.get(together) ??
+      contexts.get(batch) ??
       createContext(services, { viewer: { kind: "system", merchantId }, requestId: "" }, transaction);
-    contexts.set(together, context);
-    if (thing !== undefined) prime(context.loaders, { type, id, thing });
+    contexts.set(batch, context);
+    if (object !== undefined) prime(context.loaders, { type, id, object });
     const { data, errors } = await run(documentOf(events, type), context, { variables: { id } });
     const [error] = errors ?? [];
     if (error !== undefined) throw getFailureOfError(error);
-    const { object } = (data ?? {}) as { readonly object?: unknown };
-    if (typeof object !== "object" || object === null)
+    const { object: document } = (data ?? {}) as { readonly object?: unknown };
+    if (typeof document !== "object" || document === null)
       throw new Error(`The ${type satisfies SubjectType} ${id} of an event does not exist.`);
-    return object as Readonly<Record<string, unknown>>;
+    return document as Readonly<Record<string, unknown>>;
   };
 }
 
@@ -94,12 +94,12 @@ function documentOf(events: Mesh["events"], subject: string): DocumentNode {
 /** Puts the changed object into the loader, so the document does not read it again. */
 function prime(
   { carts, orders, products, webhookEndpoints }: Loaders,
-  { type, id, thing }: Pick<EventSubject, "type" | "id"> & { readonly thing: object },
+  { type, id, object }: Pick<EventSubject, "type" | "id"> & { readonly object: object },
 ): void {
-  if (type === "cart") carts.prime(id, thing as CartAggregate);
-  if (type === "order") orders.prime(id, thing as OrderAggregate);
-  if (type === "product") products.prime(id, thing as ProductAggregate);
-  if (type === "webhook_endpoint") webhookEndpoints.prime(id, thing as WebhookEndpoint);
+  if (type === "cart") carts.prime(id, object as CartAggregate);
+  if (type === "order") orders.prime(id, object as OrderAggregate);
+  if (type === "product") products.prime(id, object as ProductAggregate);
+  if (type === "webhook_endpoint") webhookEndpoints.prime(id, object as WebhookEndpoint);
 }
 
 /** Creates the renderer of events for commands. Mesh is opened when a command publishes its first event. */

@@ -1,6 +1,6 @@
 /**
- * Reads what happened and what was sent of it. Bodies are not read here: neither what was sent nor what a
- * receiver said is shown.
+ * Reads events and their deliveries for the API. Bodies are never read: neither the sent event nor the answer
+ * of the receiver is returned.
  */
 import { type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { Tables, WebhookAttemptTable } from "#database/tables.ts";
@@ -26,20 +26,23 @@ export interface DeliveryView {
   readonly endpointId: string;
   readonly status: DeliveryStatus;
   readonly attemptCount: number;
-  /** Null: none is to come, or one is being made. */
+  /** Time of the next attempt; null if no attempt is planned or one is in progress. */
   readonly nextAttemptAt: Date | null;
   readonly lastAttempt: DeliveryAttemptView | null;
   readonly replayOf: string | null;
   readonly replayReason: ReplayReason | null;
   readonly replayNote: string | null;
-  /** Where it has an end, and its first delivery was not replayed too often. */
+  /**
+   * True if the delivery has ended, its event is still stored and its original delivery has not reached the
+   * limit of replays.
+   */
   readonly isReplayable: boolean;
   readonly payloadExpiresAt: Date;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
 }
 
-/** What happened, beside what one installation was sent of it. */
+/** An event with its deliveries to one installation. */
 export interface EventView {
   readonly id: string;
   readonly type: string;
@@ -51,7 +54,7 @@ export interface EventView {
 export interface EventLog {
   /** Newest first. */
   readonly events: readonly EventView[];
-  /** Whether more are kept than are shown. */
+  /** True if more events are stored than this log returns. */
   readonly isTruncated: boolean;
 }
 
@@ -60,8 +63,8 @@ const olderMax = 100;
 const subjects = [...new Set(Object.values(eventTypes).map(({ subject }) => subject))];
 
 /**
- * What each of these installations may see: the newest, and beside them older ones with a delivery that did
- * not arrive. Two statements.
+ * Finds the events that each installation may read, by installation id: the newest events, and older events
+ * with a delivery that was not successful. Runs two statements.
  */
 export async function findEventLogs(
   reader: Reader,
@@ -88,7 +91,10 @@ export interface InstallationEvent {
   readonly eventId: string;
 }
 
-/** By installation and event; two statements, however many. */
+/**
+ * Finds events with their deliveries to one installation each, by `installationEventKey`. Runs two statements
+ * for any number of events.
+ */
 export async function findInstallationEvents(
   reader: Reader,
   asked: readonly InstallationEvent[],
@@ -116,7 +122,7 @@ export async function findInstallationEvents(
 export const installationEventKey = ({ installationId, eventId }: InstallationEvent): string =>
   `${installationId} ${eventId}`;
 
-/** By id; what is not there is missing. */
+/** Finds deliveries by id. Ids that do not exist are left out of the result. */
 export async function findDeliveries(
   reader: Reader,
   ids: readonly string[],
@@ -126,7 +132,7 @@ export async function findDeliveries(
   return new Map(deliveries.map((delivery) => [delivery.id, delivery]));
 }
 
-/** Of these deliveries, the first attempt first. */
+/** Finds the attempts of the deliveries, by delivery and in the order of attempts. */
 export function findDeliveryAttempts(
   reader: Reader,
   deliveryIds: readonly string[],
@@ -140,7 +146,7 @@ export function findDeliveryAttempts(
     .execute();
 }
 
-/** The merchant whose it is, deleted or not. */
+/** Returns the merchant that owns the endpoint, also if the endpoint is deleted. */
 export async function findEndpointMerchant(reader: Reader, endpointId: string): Promise<string | undefined> {
   const row = await reader
     .selectFrom("webhookEndpoint")
@@ -151,13 +157,13 @@ export async function findEndpointMerchant(reader: Reader, endpointId: string): 
 }
 
 export interface DeliveryFilter {
-  /** Null: of all. */
+  /** Only endpoints of this merchant; null for all merchants. */
   readonly merchantId: string | null;
   readonly endpointId: string;
   readonly status: DeliveryStatus | null;
 }
 
-/** A query still to be counted. */
+/** Returns a query for the ids of matching deliveries, for counting them. */
 export function selectDeliveryIds(
   reader: Reader,
   { merchantId, endpointId, status }: DeliveryFilter,
@@ -170,7 +176,7 @@ export function selectDeliveryIds(
     .$if(status !== null, (query) => query.where("status", "=", status ?? "pending"));
 }
 
-/** None may be missing. */
+/** A record, so that the compiler reports a missing status. */
 const everyStatus: Readonly<Record<DeliveryStatus, true>> = {
   pending: true,
   sending: true,
@@ -182,8 +188,8 @@ const everyStatus: Readonly<Record<DeliveryStatus, true>> = {
 };
 
 /**
- * A page of the same, in the order of ids: as many steps of the index for each status as it has rows,
- * wherever it lies and whatever else there is.
+ * Returns one page of matching deliveries in the order of ids. Each status is an index range scan of at most
+ * one page, so the cost does not depend on the number of deliveries.
  */
 export async function findDeliveryPage(
   reader: Reader,
@@ -205,7 +211,10 @@ export async function findDeliveryPage(
   return rows;
 }
 
-/** Asked of the endpoint once and not of each delivery, so that who asks for another's waits for nothing. */
+/**
+ * Checks the merchant of the endpoint once, not of each delivery, so a request for an endpoint of another
+ * merchant is answered quickly.
+ */
 const isOwned = ({
   merchantId,
   endpointId,
@@ -231,8 +240,9 @@ const isSeen = (kind: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`(a.sees_catalog or not ${kind} = any(${catalogReadSubjectTypes}::text[]))`;
 
 /**
- * What is included, and beside it enough of what is not to know whether there is any. Kind by kind, so that
- * it is a step of an index for each however few of the kinds an installation sees.
+ * Lists the included events and at least one excluded event, if there is any, which tells that the log is
+ * truncated. Scans an index range for each subject type, so that the cost does not depend on how many subject
+ * types an installation may read.
  */
 async function listEvents(
   reader: Reader,
@@ -314,7 +324,7 @@ interface DeliveryRow extends Omit<DeliveryView, "lastAttempt" | "isReplayable" 
   readonly errorCode: DeliveryAttemptView["errorCode"];
 }
 
-/** The oldest first. */
+/** Loads deliveries with their last attempt, oldest first. */
 async function selectDeliveries(
   reader: Reader,
   which: RawBuilder<unknown>,

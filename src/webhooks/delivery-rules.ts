@@ -1,14 +1,14 @@
 /**
- * Rules of deliveries: what follows an attempt for its delivery (succeeded, retried, exhausted) and for its
- * endpoint (breaker, degraded, disabled), how long events are kept, and when a delivery may be replayed.
- * Pure, so that 75 hours and five days pass in a test without waiting.
+ * Rules of deliveries: how an attempt changes its delivery (succeeded, retried, exhausted) and its endpoint
+ * (circuit breaker, degraded, disabled), how long events are stored, and when a delivery may be replayed. All
+ * functions are pure, so tests cover 75 hours and five days without waiting.
  */
 import type { Selectable } from "kysely";
 import type { FailureCode } from "#foundation/failure.ts";
 import type { WebhookDeliveryTable } from "#database/tables.ts";
 import type { AttemptResult } from "./safe-request.ts";
 
-/** Before attempt 1, 2, … 10: 75 h 35 min in all. */
+/** Seconds of delay before attempts 1 to 10; together 75 h 35 min. */
 const delaysSeconds = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 const jitterShare = 0.1;
 const retryAfterSecondsMax = 86_400;
@@ -25,16 +25,16 @@ export type AttemptOutcome =
   | { readonly kind: "succeeded" }
   | { readonly kind: "retrying"; readonly at: Date }
   | { readonly kind: "exhausted" }
-  /** 410: the receiver wants nothing more, ever. */
+  /** The receiver answered 410 and wants no more deliveries. */
   | { readonly kind: "gone" };
 
 export interface AttemptContext {
-  /** The number of the attempt that gave the result, from 1. */
+  /** The number of the finished attempt, from 1. */
   readonly attempt: number;
   readonly now: Date;
-  /** From 0 to 1, as `Math.random`. */
+  /** Returns a random number from 0 to 1, as `Math.random` does. */
   readonly random: () => number;
-  /** WEBHOOK_RETRY_SCALE: multiplies all waiting. */
+  /** The setting WEBHOOK_RETRY_SCALE; all delays are multiplied by it. */
   readonly scale: number;
 }
 
@@ -57,25 +57,25 @@ function isSuccess({ errorCode }: Pick<AttemptResult, "errorCode">): boolean {
 }
 
 /**
- * Attempt 2 and later come up to a tenth earlier or later, so that what failed together does not return
- * together.
+ * Returns the delay before an attempt, with a random jitter of up to 10 percent, so that deliveries that
+ * failed at the same time are not retried at the same time.
  */
 export function attemptDelaySeconds(attempt: number, random: () => number): number {
   return (delaysSeconds[attempt - 1] ?? 0) * (1 + jitterShare * (2 * random() - 1));
 }
 
-/** What is known of an endpoint's receiver. */
+/** The recent successes and failures of one endpoint. */
 export interface EndpointHealth {
   readonly consecutiveFailures: number;
-  /** Since when nothing has arrived any more; null: the last attempt arrived, or there was none. */
+  /** Time of the first failure since the last success; null if the last attempt succeeded or there was none. */
   readonly failingSince: Date | null;
   /**
-   * Deliveries that were tried since something arrived, and failed: those behind an open breaker are never
-   * tried to their end.
+   * Number of deliveries since the last success whose first attempt failed. Counts first attempts, because
+   * deliveries behind an open circuit breaker never use up all their attempts.
    */
   readonly failedSinceSuccess: number;
   readonly degradedAt: Date | null;
-  /** Set: the breaker is open, and one probe may go from then on. */
+  /** Earliest time of the next probe while the circuit breaker is open; null if the breaker is closed. */
   readonly probeAt: Date | null;
 }
 
@@ -89,11 +89,14 @@ export const initialEndpointHealth: EndpointHealth = {
 
 export interface EndpointHealthChange {
   readonly health: EndpointHealth;
-  /** What the endpoint becomes by this attempt; null: it stays what it is. */
+  /** The change of the endpoint after this attempt; null if the endpoint does not change. */
   readonly becomes: "degraded" | "gone" | "failing" | null;
 }
 
-/** One success makes an endpoint as good as new and closes its breaker. */
+/**
+ * Computes the health of an endpoint after an attempt. One success resets the health and closes the circuit
+ * breaker.
+ */
 export function updateEndpointHealth(
   health: EndpointHealth,
   step: AttemptOutcome,
@@ -141,9 +144,9 @@ export type ReplayRefusal = Extract<
 
 export interface ReplayState {
   readonly status: DeliveryStatus;
-  /** When the event happened. */
+  /** The time of the event. */
   readonly occurredAt: Date;
-  /** How often the first delivery was replayed. */
+  /** Number of replays of the original delivery. */
   readonly replays: number;
 }
 
@@ -155,14 +158,14 @@ export function payloadExpiryTime(occurredAt: Date): Date {
   return new Date(occurredAt.getTime() + eventRetentionDays * dayMs);
 }
 
-/** Events from before this time are not kept. */
+/** Returns the start of the retention period. Events before this time are not available. */
 export function eventRetentionStart(now: Date): Date {
   return new Date(now.getTime() - eventRetentionDays * dayMs);
 }
 
 /**
- * `null` if the delivery may be replayed. A replay is a new delivery; the original never changes, and counts
- * its replays.
+ * Returns why the delivery must not be replayed; null if it may be. A replay is a new delivery. The original
+ * delivery does not change, and all its replays count towards its limit.
  */
 export function replayRefusal(
   { status, occurredAt, replays }: ReplayState,

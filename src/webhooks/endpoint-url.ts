@@ -1,7 +1,7 @@
 /**
- * The URLs that an endpoint may have: public https names and, if allowed, receivers on this machine. Checked
- * before a row is read. The addresses of the name are checked here once, outside of any transaction
- * (`createResolvedNames` keeps the result for a few seconds), and again at each connection.
+ * Checks the URLs of endpoints: public https names and, if allowed, receivers on this machine. The form is
+ * checked before any row is read. The addresses of the host name are checked here once, outside transactions
+ * (`createHostNameChecker` caches the result for seconds), and again at each connection.
  */
 import { LRUCache } from "lru-cache";
 import type { FailureDetail } from "#foundation/failure.ts";
@@ -15,7 +15,7 @@ import {
 } from "./safe-addresses.ts";
 
 export interface EndpointUrlRules {
-  /** Receivers on this machine: the setting is on and the merchant is in test mode. */
+  /** True if receivers on this machine are allowed: the setting is on and the merchant is in test mode. */
   readonly isLoopbackAllowed: boolean;
 }
 
@@ -24,7 +24,7 @@ const nameLengthMax = 253;
 
 const specialUse = ["localhost", "local", "internal", "home.arpa", "lan", "onion", "test", "invalid"];
 const name = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Scheme and what stands between `//` and the path, as written. */
+/** Captures the scheme and the part between `//` and the path, as written. */
 const written = /^(https?):\/\/([^/?#\\]+)/i;
 const literal = /^\[|^[\d.]+$/;
 
@@ -40,7 +40,10 @@ export function endpointUrlFaults(url: string, rules: EndpointUrlRules): readonl
   return [...formFaults(parsed), ...(isLoopback ? loopbackFaults(parsed) : publicFaults(parsed))];
 }
 
-/** What makes two spellings the same endpoint. For a URL without faults. */
+/**
+ * Returns the normalized URL, which is equal for two spellings of the same endpoint. The URL must have no
+ * faults.
+ */
 export function normalizeEndpointUrl(url: string): string {
   return new URL(url).href;
 }
@@ -51,8 +54,8 @@ export interface ResolutionOptions extends EndpointUrlRules {
 }
 
 /**
- * For a URL without faults: refused when its name has an address that is not public. A name that has none, or
- * not soon enough, is let pass; the delivery will say so.
+ * Refuses a URL whose host name has an address that is not public. A name without addresses, or with a slow
+ * lookup, is accepted; the delivery reports the error later. The URL must have no faults.
  */
 export async function resolutionFaults(
   url: string,
@@ -68,11 +71,14 @@ export async function resolutionFaults(
 
 interface Parsed {
   readonly url: URL;
-  /** Everything between `//` and the path, as the client wrote it. */
+  /** The part between `//` and the path, as the client wrote it. */
   readonly authority: string;
 }
 
-/** The parser drops line breaks, turns backslashes and repairs schemes; a URL must not need any of that. */
+/**
+ * Parses a URL. Returns undefined if the parser would have to correct it: remove line breaks, replace
+ * backslashes or repair the scheme.
+ */
 function parse(url: string): Parsed | undefined {
   const authority = written.exec(url)?.[2];
   if (authority === undefined || !isCleanText(url) || /[\s\\]/.test(url) || !URL.canParse(url))
@@ -110,8 +116,8 @@ function hostFaults(host: string, authority: string): readonly FailureDetail[] {
 }
 
 /**
- * Two readers of one URL must see one host: what only the parser turns into it (`%65xample.com`, full-width
- * letters) is refused. Case may differ.
+ * All parsers must read the same host from the URL, so hosts that only parsing makes canonical
+ * (`%65xample.com`, full-width letters) are refused. Upper case is allowed.
  */
 function canonicalFaults(host: string, authority: string): readonly FailureDetail[] {
   const hostWritten = authority.slice(authority.lastIndexOf("@") + 1).replace(/:\d*$/, "");
@@ -136,14 +142,11 @@ function fault(code: string, message: string): FailureDetail {
 }
 
 /**
- * Resolves the host names of new endpoints. This takes time and the network, so it runs before a transaction,
- * never inside it.
+ * Checks the host names of new endpoint URLs. DNS lookups take time, so they run before a transaction, never
+ * inside it.
  */
 export interface HostNameChecker {
-  /**
-   * Gives what is wrong with the addresses of the URL's host name; keeps the answer for a few seconds. Never
-   * rejects.
-   */
+  /** Returns the faults of the addresses of the URL's host name and caches them for 15 seconds. Never rejects. */
   readonly faultsOf: (url: string) => Promise<readonly FailureDetail[]>;
 }
 

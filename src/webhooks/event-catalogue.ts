@@ -1,7 +1,6 @@
 /**
- * What integrators read of the events: what each is about, what its body looks like, and an example. Every
- * body is the same envelope around the document of a thing, so that a type's schema is the envelope with what
- * the type fixes.
+ * The event catalogue as integrators read it: the description, JSON schema and example of every event type.
+ * All event bodies share one envelope; the schema of a type adds the constraints of that type.
  */
 import { readFileSync } from "node:fs";
 import { type EventType, eventTypes, type SubjectType } from "./event-types.ts";
@@ -10,7 +9,7 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 
 export interface EventTypeView {
   readonly name: EventType;
-  /** What stands before the dot: endpoints listen to `group.*`. */
+  /** The part of the name before the dot, for example `order`. Endpoints subscribe to a group as `order.*`. */
   readonly group: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
@@ -20,7 +19,10 @@ export interface EventTypeView {
   readonly deprecated: boolean;
 }
 
-/** Their documents are those of operations that may still change. */
+/**
+ * Subject types whose documents may still change, because the REST operations that return them are
+ * candidates.
+ */
 const candidateSubjectTypes = new Set<SubjectType>([
   "cart",
   "order",
@@ -41,7 +43,7 @@ const eventGroup = (name: EventType): string => name.split(".", 1).join("");
 export const eventTypeStability = (name: EventType): "stable" | "candidate" =>
   candidateSubjectTypes.has(eventTypes[name].subject) ? "candidate" : "stable";
 
-/** What the document of a kind of thing is called in the OpenAPI document. */
+/** The name of the schema of a subject type in the OpenAPI document, for example `ApiKeyEventObject`. */
 export function eventObjectSchemaName(subject: SubjectType): string {
   const words = subject.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join("")}EventObject`;
@@ -57,14 +59,14 @@ const fixedObject = (properties: Readonly<Record<string, JsonSchema>>): JsonSche
   properties,
 });
 
-/** The body of any event. */
+/** The JSON schema of the body that all event types share. */
 export const eventEnvelopeSchema: JsonSchema = {
   ...fixedObject({
-    id: { ...idOf("evt"), description: "The same in every attempt and replay." },
+    id: { ...idOf("evt"), description: "The event id; the same in every attempt and every replay." },
     type: { type: "string" },
     schemaVersion: { type: "integer", minimum: 1 },
     apiVersion: { const: "v1" },
-    timestamp: { type: "string", format: "date-time", description: "When it happened." },
+    timestamp: { type: "string", format: "date-time", description: "The time of the event." },
     mode: { enum: ["live", "test"] },
     merchantId: idOf("mer"),
     subject: fixedObject({
@@ -73,13 +75,20 @@ export const eventEnvelopeSchema: JsonSchema = {
       version: {
         type: "integer",
         minimum: 1,
-        description: "Rises: drop what is not above the one you have.",
+        description:
+          "Increases with every change of the subject. Ignore events with a version that is not greater than the last processed one.",
       },
     }),
     data: fixedObject({
       object: { type: "object" },
-      previous: { type: ["object", "null"], description: "The fields that changed, as they were." },
-      truncated: { type: "boolean", description: "Too large for one body: only the id is there." },
+      previous: {
+        type: ["object", "null"],
+        description: "The changed fields with their values before the change; null if there are none.",
+      },
+      truncated: {
+        type: "boolean",
+        description: "True if the object was too large for the body; `object` then contains only the id.",
+      },
     }),
     cause: fixedObject({
       operationId: { type: ["string", "null"] },
@@ -87,10 +96,13 @@ export const eventEnvelopeSchema: JsonSchema = {
       requestId: { type: ["string", "null"] },
     }),
   }),
-  description: "What is sent of an event.",
+  description: "The body of an event.",
 };
 
-/** What a type fixes in it. `schemas` is where the documents of things are described. */
+/**
+ * The JSON schema constraints that an event type adds to the envelope. `schemas` is the prefix of references
+ * to object schemas, for example `#/components/schemas/`.
+ */
 export function eventTypeConstraints(name: EventType, schemas: string): JsonSchema {
   const { subject, schemaVersion } = eventTypes[name];
   return {
@@ -106,7 +118,7 @@ export function eventTypeConstraints(name: EventType, schemas: string): JsonSche
 const payloadSchemaOf = (name: EventType, schemas: string): JsonSchema =>
   mergeSchemas(eventEnvelopeSchema, eventTypeConstraints(name, schemas));
 
-/** Both in one. */
+/** Merges the constraints into the properties of the schema, recursively. */
 function mergeSchemas(schema: JsonSchema, by: JsonSchema): JsonSchema {
   const properties = schema["properties"] as Readonly<Record<string, JsonSchema>> | undefined;
   const fixed = by["properties"] as Readonly<Record<string, JsonSchema>> | undefined;
@@ -118,12 +130,12 @@ function mergeSchemas(schema: JsonSchema, by: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(entries) as JsonSchema };
 }
 
-/** Made from the schemas by `npm run generate`. */
+/** `npm run generate` writes this file from the schemas. */
 const examplesFile = new URL("../../schema/event-examples.json", import.meta.url);
 
 const catalogues = new Map<string, readonly EventTypeView[]>();
 
-/** All types. `publicUrl` is where the service is reached: the schemas point there. */
+/** Returns all event types. `publicUrl` is the base URL of the service, which the schema references point to. */
 export function eventCatalogue(publicUrl: string): readonly EventTypeView[] {
   const known = catalogues.get(publicUrl);
   if (known !== undefined) return known;
@@ -148,7 +160,7 @@ export function eventCatalogue(publicUrl: string): readonly EventTypeView[] {
 function exampleOf(name: EventType, object: JsonSchema | undefined): JsonSchema {
   const { subject, schemaVersion } = eventTypes[name];
   if (object === undefined)
-    throw new Error(`schema/event-examples.json has no ${subject}: npm run generate makes it.`);
+    throw new Error(`schema/event-examples.json has no example of ${subject}. Run "npm run generate".`);
   const version = typeof object["version"] === "number" ? object["version"] : 1;
   return {
     id: "evt_01kg9qzkm0exampe00000000ev",

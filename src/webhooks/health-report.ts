@@ -1,7 +1,4 @@
-/**
- * How the deliveries of webhooks fared in a time: attempts, what became of them, and how long they took. One
- * statement.
- */
+/** The statistics of webhook attempts in a period: numbers, errors and durations, read in one statement. */
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import type { Bucket, Period } from "#foundation/period.ts";
@@ -23,11 +20,11 @@ export interface HealthFigures {
   readonly attempts: number;
   readonly successes: number;
   readonly failures: number;
-  /** 0 to 1; null: there were no attempts. */
+  /** Share of successful attempts, 0 to 1; null if there were no attempts. */
   readonly successRate: number | null;
-  /** Those that occurred, the most frequent first. */
+  /** Only errors that occurred, most frequent first. */
   readonly failuresByCode: readonly { readonly code: DeliveryErrorCode; readonly count: number }[];
-  /** Null: there were no attempts. */
+  /** Median duration of the attempts in milliseconds; null if there were no attempts. */
   readonly p50DurationMs: number | null;
   readonly p95DurationMs: number | null;
 }
@@ -35,12 +32,12 @@ export interface HealthFigures {
 export interface HealthReport {
   readonly totals: HealthFigures;
   readonly buckets: readonly (HealthFigures & Bucket)[];
-  /** Those with attempts, the most failures first. */
+  /** Endpoints with attempts in the period, most failures first. */
   readonly endpoints: readonly (HealthFigures & { readonly endpointId: string })[];
 }
 
 export interface HealthReportFilter {
-  /** Null: everybody's. */
+  /** Only attempts of this merchant; null for all merchants. */
   readonly merchantId: string | null;
   readonly endpointId: string | null;
   readonly installationId: string | null;
@@ -72,9 +69,9 @@ export async function loadHealthReport(reader: Reader, asked: HealthReportFilter
 }
 
 interface Row {
-  /** Counted from 1; null: of the whole time. */
+  /** The number of the bucket, from 1; null in the row of the whole period. */
   readonly bucket: number | null;
-  /** Null: of all of them. */
+  /** Null in rows that count all endpoints. */
   readonly endpointId: string | null;
   readonly attempts: number;
   readonly successes: number;
@@ -82,7 +79,7 @@ interface Row {
   readonly durations: readonly [number, number] | null;
 }
 
-/** An endpoint's rows, the buckets' and the one of all come of one pass over the attempts. */
+/** The rows of the endpoints, the buckets and the total come from one pass over the attempts. */
 function healthStatement({
   merchantId,
   endpointId,

@@ -1,7 +1,7 @@
 /**
- * What happens is written beside what it happened to, in the same transaction: both are there after it, or
- * neither. Each event is rendered once, when the work is done, and its two bodies (with the thing, and with
- * its id alone) are never rendered again.
+ * The transactional outbox: events are inserted in the transaction that changes their subject, so either both
+ * are committed or neither is. Each event is rendered once, at the end of the transaction, into two stored
+ * bodies: a snapshot with the whole object, and a thin body with only its id.
  */
 import { LRUCache } from "lru-cache";
 import { insertRows } from "#database/prepared-template.ts";
@@ -12,28 +12,31 @@ import { type EventType, eventTypes, type SubjectType } from "./event-types.ts";
 
 export interface DomainEvent {
   readonly type: EventType;
-  /** The id of the thing it happened to. */
+  /** The id of the changed object, which is the subject of the event. */
   readonly id: string;
-  /** What the fields that changed were before; null where nothing was. */
+  /** The changed fields with their values before the change; null if there are none. */
   readonly previous?: Readonly<Record<string, unknown>> | null;
-  /** The thing as it was, instead of `previous`: it is rendered as well, and what is different is told. */
+  /**
+   * The subject before the change, as an alternative to `previous`: the outbox renders both states and
+   * publishes the fields that differ.
+   */
   readonly before?: object;
-  /** The thing as it is now, where who tells of it has it at hand: saves reading it again. */
-  readonly thing?: object;
-  /** The installation it is about, which alone is told of it. */
+  /** The subject after the change, if the caller has loaded it. Saves the renderer a query. */
+  readonly object?: object;
+  /** The only installation that receives the event; null if all installations of the merchant may. */
   readonly installationId?: string | null;
 }
 
-/** Collects what happens in one transaction. */
+/** Collects the events of one transaction. */
 export interface Outbox {
-  append(happening: DomainEvent): void;
-  /** Asked when the work is done: for what several changes of one transaction come to. */
-  appendLast(tell: () => readonly DomainEvent[]): void;
+  append(event: DomainEvent): void;
+  /** Called at the end of the transaction. For events that summarize several changes of the transaction. */
+  appendLast(createEvents: () => readonly DomainEvent[]): void;
 }
 
-/** Who made it happen. */
+/** The operation and actor that caused the event. */
 export interface EventCause {
-  /** The REST operation; null: GraphQL, or nobody's request. */
+  /** The id of the REST operation; null for GraphQL and for background jobs. */
   readonly operationId: string | null;
   readonly actor: "api_key" | "oauth_client" | "buyer" | "staff" | "system";
   readonly requestId: string | null;
@@ -51,34 +54,37 @@ export interface EventSubject {
   readonly type: SubjectType;
   readonly id: string;
   readonly merchantId: string;
-  readonly thing: object | undefined;
-  /** What is rendered with the same one shares what is read for it. */
-  readonly together: object;
+  readonly object: object | undefined;
+  /** A shared key: subjects with the same object are rendered in one batch and share their queries. */
+  readonly batch: object;
 }
 
-/** The document of a thing as the transaction left it: what REST answers with, where REST has it. */
+/**
+ * Renders the subject as it is at the end of the transaction, in the form that REST returns if REST has the
+ * object.
+ */
 export type RenderEventSubject = (transaction: Transaction, subject: EventSubject) => Promise<Document>;
 
 const eventBytesMax = 65_536;
-/** So many things are rendered together, and so many events written by one statement. */
+/** The largest number of subjects rendered in one batch, and of events inserted by one statement. */
 const chunkMax = 500;
 
-/** Gives the work an outbox, and writes what it holds when the work is done. */
+/** Runs the work with an outbox and inserts the appended events when the work is done. */
 export async function withOutbox<Result>(
   transaction: Transaction,
-  { render, ...circumstances }: EventContext & { readonly render: RenderEventSubject },
+  { render, ...context }: EventContext & { readonly render: RenderEventSubject },
   work: (outbox: Outbox) => Promise<Result>,
 ): Promise<Result> {
-  const happenings: DomainEvent[] = [];
+  const events: DomainEvent[] = [];
   const last: (() => readonly DomainEvent[])[] = [];
   const result = await work({
-    append: (happening) => void happenings.push(happening),
-    appendLast: (tell) => void last.push(tell),
+    append: (event) => void events.push(event),
+    appendLast: (createEvents) => void last.push(createEvents),
   });
-  happenings.push(...last.flatMap((tell) => tell()));
-  if (happenings.length === 0) return result;
-  const rows = await toEventRows(transaction, happenings, { render, ...circumstances, fannedOutAt: null });
-  // Nothing in the transaction looks for them.
+  events.push(...last.flatMap((createEvents) => createEvents()));
+  if (events.length === 0) return result;
+  const rows = await toEventRows(transaction, events, { render, ...context, fannedOutAt: null });
+  // No later statement of the transaction reads these events, so they are sent together with the commit.
   for (const chunk of chunksOf(rows))
     await runWithCommit(transaction, insertRows(transaction, "event", chunk));
   return result;
@@ -86,17 +92,20 @@ export async function withOutbox<Result>(
 
 interface EventInsertContext extends EventContext {
   readonly render: RenderEventSubject;
-  /** Null: whoever listens to it shall be told. */
+  /** The time at which deliveries were created for the event. Null if the dispatcher must still create them. */
   readonly fannedOutAt: Date | null;
 }
 
-/** At once, and as things are now; gives the ids, in the order of what happened. */
+/**
+ * Inserts the events immediately, with the current state of their subjects. Returns the event ids in the
+ * order of the events.
+ */
 export async function insertEvents(
   transaction: Transaction,
-  happenings: readonly DomainEvent[],
-  writing: EventInsertContext,
+  events: readonly DomainEvent[],
+  context: EventInsertContext,
 ): Promise<readonly string[]> {
-  const rows = await toEventRows(transaction, happenings, writing);
+  const rows = await toEventRows(transaction, events, context);
   for (const chunk of chunksOf(rows)) await transaction.executeQuery(insertRows(transaction, "event", chunk));
   return rows.map(({ id }) => id);
 }
@@ -109,24 +118,24 @@ function chunksOf(rows: readonly EventRow[]): readonly (readonly EventRow[])[] {
 
 async function toEventRows(
   transaction: Transaction,
-  happenings: readonly DomainEvent[],
-  { render, merchantId, ...circumstances }: EventInsertContext,
+  events: readonly DomainEvent[],
+  { render, merchantId, ...context }: EventInsertContext,
 ): Promise<readonly EventRow[]> {
   const mode = await loadMerchantMode(transaction, merchantId);
-  const objects = await renderSubjects(transaction, happenings, { render, merchantId, at: "thing" });
-  // The earliest of what it was.
-  const changed = happenings.filter(({ before }) => before !== undefined).toReversed();
+  const objects = await renderSubjects(transaction, events, { render, merchantId, at: "object" });
+  // In reverse order, so that the earliest state before the change wins if a subject has several events.
+  const changed = events.filter(({ before }) => before !== undefined).toReversed();
   const befores = await renderSubjects(transaction, changed, { render, merchantId, at: "before" });
-  // Ids of one millisecond have no order of their own: these have that in which things happened.
-  const ids = happenings.map(() => createId("event", circumstances.now.getTime())).toSorted();
+  // Ids of the same millisecond are in random order. Sorted, they follow the order of the events.
+  const ids = events.map(() => createId("event", context.now.getTime())).toSorted();
   const traceparent = recordedSpan()?.traceparent;
-  return happenings.map((happening, index) => {
-    const object = objects.get(happening.id) ?? {};
-    const before = befores.get(happening.id);
-    const previous = before === undefined ? happening.previous : previousValues(before, object);
+  return events.map((event, index) => {
+    const object = objects.get(event.id) ?? {};
+    const before = befores.get(event.id);
+    const previous = before === undefined ? event.previous : previousValues(before, object);
     return toRow(
-      { ...happening, previous: previous ?? null },
-      { ...circumstances, merchantId, mode, eventId: ids[index] ?? "", object, traceparent },
+      { ...event, previous: previous ?? null },
+      { ...context, merchantId, mode, eventId: ids[index] ?? "", object, traceparent },
     );
   });
 }
@@ -134,7 +143,7 @@ async function toEventRows(
 const merchantsMax = 10_000;
 const modes = new LRUCache<string, "live" | "test">({ max: merchantsMax });
 
-/** A merchant is made in a mode and keeps it. */
+/** A merchant's mode never changes, so the cached value stays valid. */
 async function loadMerchantMode(transaction: Transaction, merchantId: string): Promise<"live" | "test"> {
   const known = modes.get(merchantId);
   if (known !== undefined) return known;
@@ -148,36 +157,39 @@ async function loadMerchantMode(transaction: Transaction, merchantId: string): P
 }
 
 interface SubjectRenderOptions extends Pick<EventInsertContext, "render" | "merchantId"> {
-  /** The thing as it is, which is read where nobody has it at hand; or as it was. */
-  readonly at: "thing" | "before";
+  /**
+   * Which state to render: `object` is the state after the change (loaded if absent), `before` the state
+   * before the change.
+   */
+  readonly at: "object" | "before";
 }
 
-/** Each thing once, however much happened to it. */
+/** Renders each subject once, even if several events are about it. */
 async function renderSubjects(
   transaction: Transaction,
-  happenings: readonly DomainEvent[],
+  events: readonly DomainEvent[],
   { render, merchantId, at }: SubjectRenderOptions,
 ): Promise<Map<string, Document>> {
-  const subjects = new Map<string, Omit<EventSubject, "together">>();
-  for (const { id, type, [at]: thing } of happenings)
+  const subjects = new Map<string, Omit<EventSubject, "batch">>();
+  for (const { id, type, [at]: object } of events)
     subjects.set(id, {
       type: eventTypes[type].subject,
       id,
       merchantId,
-      thing: thing ?? subjects.get(id)?.thing,
+      object: object ?? subjects.get(id)?.object,
     });
   const documents = new Map<string, Document>();
   const wanted = [...subjects.values()];
   for (let start = 0; start < wanted.length; start += chunkMax) {
-    const together = {};
+    const batch = {};
     const chunk = wanted.slice(start, start + chunkMax);
-    const rendered = await Promise.all(chunk.map((subject) => render(transaction, { ...subject, together })));
+    const rendered = await Promise.all(chunk.map((subject) => render(transaction, { ...subject, batch })));
     for (const [index, document] of rendered.entries()) documents.set(chunk[index]?.id ?? "", document);
   }
   return documents;
 }
 
-/** What the fields that are different now were. */
+/** Returns the fields that differ, with their values before the change. */
 function previousValues(before: Document, after: Document): Document {
   return Object.fromEntries(
     Object.entries(before).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(after[field])),
@@ -199,7 +211,7 @@ function toRow(
   const { subject, schemaVersion } = eventTypes[type];
   const version = typeof object["version"] === "number" ? object["version"] : 1;
   const body = (
-    shown: Readonly<Record<string, unknown>>,
+    eventObject: Readonly<Record<string, unknown>>,
     before: DomainEvent["previous"],
     isTruncated = false,
   ): string =>
@@ -212,7 +224,7 @@ function toRow(
       mode,
       merchantId,
       subject: { type: subject, id, version },
-      data: { object: shown, previous: before ?? null, truncated: isTruncated },
+      data: { object: eventObject, previous: before ?? null, truncated: isTruncated },
       cause,
     });
   const whole = body(object, previous);
@@ -247,6 +259,6 @@ interface EventRow {
   readonly thin: string;
   readonly occurredAt: Date;
   readonly fannedOutAt: Date | null;
-  /** What brought it about, where that is traced. */
+  /** W3C trace context of the request that caused the event; absent if that request is not traced. */
   readonly traceparent?: string;
 }

@@ -1,7 +1,7 @@
 /**
- * Makes many deliveries once more: those of one endpoint, or of one installation, that ended alike in a
- * window of time. Page by page, oldest event first; what may not be replayed, or was already, is passed over
- * and counted.
+ * Replays many deliveries: those of one endpoint or installation with the same final status and with events
+ * in a time window. Works page by page, oldest event first. Deliveries that must not be replayed or were
+ * replayed already are skipped and counted by reason.
  */
 import { sql } from "kysely";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
@@ -18,23 +18,26 @@ import {
 } from "./replay-delivery.ts";
 import { type ReplayState, replayRefusal, type ReplayReason, type ReplayRefusal } from "./delivery-rules.ts";
 
-/** How deliveries end that did not arrive. */
+/** The final statuses of unsuccessful deliveries. */
 export type FailedDeliveryStatus = "exhausted" | "skipped" | "canceled";
 
 export interface BulkReplayInput {
-  /** One of the two: all of an endpoint's, or of an installation's. */
+  /** Replays only the deliveries of this endpoint. Either `endpointId` or `installationId` is required. */
   readonly endpointId?: string | null | undefined;
   readonly installationId?: string | null | undefined;
-  /** When the events happened. */
+  /** Start of the time window of the events. */
   readonly since: Date;
-  /** Those that happened then are left out. */
+  /** End of the time window, exclusive. */
   readonly until: Date;
   readonly status: FailedDeliveryStatus;
   readonly reason: ReplayReason;
   readonly note?: string | null | undefined;
-  /** Another endpoint of the installation, for all of them: those of a deleted one have none. */
+  /**
+   * Another endpoint of the installation that receives all replays. Required in practice if the endpoint was
+   * deleted.
+   */
   readonly toEndpointId?: string | null | undefined;
-  /** Where the page before ended. */
+  /** The `endCursor` of the previous page. */
   readonly after?: string | null | undefined;
 }
 
@@ -44,7 +47,7 @@ export interface BulkReplayResult {
   readonly replayed: number;
   readonly passedOver: readonly { readonly reason: ReplaySkipReason; readonly count: number }[];
   readonly hasMore: boolean;
-  /** For `after`; null: there was nothing. */
+  /** The value of `after` for the next page; null if no delivery was found. */
   readonly endCursor: string | null;
 }
 
@@ -54,17 +57,17 @@ const dayMs = 86_400_000;
 
 export async function replayDeliveries(
   transaction: Transaction,
-  tenant: ReplayCommandContext,
+  context: ReplayCommandContext,
   input: BulkReplayInput,
 ): Promise<BulkReplayResult> {
   requireNoFaults(bulkReplayFaults(input));
-  const installationId = await findInstallation(transaction, tenant, input);
+  const installationId = await findInstallation(transaction, context, input);
   const found = await lockFailedDeliveries(transaction, { ...input, installationId });
   const page = found.slice(0, bulkReplayPageSize);
   const last = page.at(-1);
-  const { chosen, passedOver } = await selectReplays(transaction, tenant, { page, input });
-  await insertReplays(transaction, { chosen, input, now: tenant.now });
-  if (chosen.length > 0) afterCommit(transaction, () => tenant.events.emit("deliveriesDue"));
+  const { chosen, passedOver } = await selectReplays(transaction, context, { page, input });
+  await insertReplays(transaction, { chosen, input, now: context.now });
+  if (chosen.length > 0) afterCommit(transaction, () => context.events.emit("deliveriesDue"));
   const counts = [...Map.groupBy(passedOver, (reason) => reason)].map(([reason, { length }]) => ({
     reason,
     count: length,
@@ -89,13 +92,15 @@ function bulkReplayFaults({
 }: BulkReplayInput): Faults {
   const faults = textFaults("/note", note, { min: 0, max: replayNoteMax, lines: "many" });
   const lengthMs = until.getTime() - since.getTime();
-  if (lengthMs <= 0) faults.push(faultAt("/until", "too_small", "It must lie after since."));
+  if (lengthMs <= 0) faults.push(faultAt("/until", "too_small", "until must be after since."));
   if (lengthMs > bulkReplayDaysMax * dayMs)
-    faults.push(faultAt("/until", "too_large", `It may lie ${bulkReplayDaysMax} days after since at most.`));
+    faults.push(
+      faultAt("/until", "too_large", `until may be at most ${bulkReplayDaysMax} days after since.`),
+    );
   if ((endpointId ?? null) === null && (installationId ?? null) === null)
     faults.push(faultAt("/endpointId", "required", "An endpoint or an installation is required."));
   if (typeof after === "string" && !cursorPattern.test(decode(after)))
-    faults.push(faultAt("/after", "pattern_mismatch", "It is no cursor."));
+    faults.push(faultAt("/after", "pattern_mismatch", "after must be the endCursor of a previous page."));
   return faults;
 }
 
@@ -108,17 +113,20 @@ const cursorOf = ({ eventId, id }: DeliveryPosition): string =>
   Buffer.from(`${eventId} ${id}`).toString("base64url");
 const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8");
 
-/** Of the endpoint, deleted or not; where both are named, they must belong together. */
+/**
+ * Finds the installation of the endpoint, also if the endpoint is deleted. If the input names both an
+ * endpoint and an installation, they must belong together.
+ */
 async function findInstallation(
   transaction: Transaction,
-  tenant: ReplayCommandContext,
+  context: ReplayCommandContext,
   { endpointId, installationId }: BulkReplayInput,
 ): Promise<string> {
   const named = equalsUnlessNull(
     sql`i.id`,
     installationId === null || installationId === undefined ? null : cleanIdOrEmpty(installationId),
   );
-  const isTheirs = equalsUnlessNull(sql`i.merchant_id`, tenant.merchantId);
+  const isTheirs = equalsUnlessNull(sql`i.merchant_id`, context.merchantId);
   const { rows } =
     endpointId === null || endpointId === undefined
       ? await sql<{ id: string }>`select i.id from installation i where ${named} and ${isTheirs}`.execute(
@@ -138,8 +146,8 @@ async function findInstallation(
 const cleanIdOrEmpty = (id: string): string => (isCleanText(id) ? id : "");
 
 /**
- * First deliveries only: their replays count for them. One more than a page, and their events are held until
- * the end.
+ * Finds original deliveries, because a replay counts for its original delivery. Returns one row more than a
+ * page, and locks the events until the end of the transaction.
  */
 async function lockFailedDeliveries(
   transaction: Transaction,
@@ -154,7 +162,7 @@ async function lockFailedDeliveries(
 ): Promise<readonly DeliveryPosition[]> {
   const [eventId = "", id = ""] = after === null || after === undefined ? [] : decode(after).split(" ");
   const ofEndpoint = equalsUnlessNull(sql`d.endpoint_id`, endpointId ?? null);
-  // The status stands in the text, so that the index of what did not arrive is seen to fit.
+  // The status is a literal, so that the planner can use the partial index of unsuccessful deliveries.
   const { rows } = await sql<DeliveryPosition>`
     select d.id, d.event_id from webhook_delivery d join event e on e.id = d.event_id join installation i on i.id = d.installation_id
     where d.installation_id = ${installationId} and ${ofEndpoint} and d.status = ${sql.lit(status)}
@@ -174,7 +182,7 @@ interface Candidate extends ReplayState, DeliveryPosition {
   readonly endpointId: string;
   readonly isUnderWay: boolean;
   readonly hasArrived: boolean;
-  /** The highest number at the endpoint it shall go to. */
+  /** The highest replay number of the event at the target endpoint. */
   readonly replayNo: number;
 }
 
@@ -206,7 +214,7 @@ async function selectReplays(
   return { chosen, passedOver };
 }
 
-/** Anew, now that nobody else replays these. */
+/** Reads the deliveries again after their events are locked, so that no concurrent replay is missed. */
 async function readCandidates(
   transaction: Transaction,
   page: readonly DeliveryPosition[],
@@ -222,7 +230,10 @@ async function readCandidates(
   return rows;
 }
 
-/** Why nothing goes to an endpoint; the others cannot be switched off until the replays are there. */
+/**
+ * Locks the target endpoints, so that they are not disabled until the replays are inserted. Returns a
+ * function that says why an endpoint cannot receive replays; null if it can.
+ */
 async function lockTargetEndpoints(
   transaction: Transaction,
   candidates: readonly Candidate[],

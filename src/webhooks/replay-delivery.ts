@@ -1,6 +1,6 @@
 /**
- * Makes a delivery once more: a new one of the same event, with the same body, to the endpoint as it is now.
- * What was is left as it was.
+ * Replays a delivery: creates a new delivery of the same event with the same body to the current URL of the
+ * endpoint. The original delivery does not change.
  */
 import type { ServiceEvents } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
@@ -19,9 +19,15 @@ import {
 } from "./delivery-rules.ts";
 
 export interface ReplayCommandContext {
-  /** Null: whoever it belongs to; for the platform's own hands. */
+  /**
+   * The merchant whose deliveries may be replayed; null for platform staff, who may replay deliveries of all
+   * merchants.
+   */
   readonly merchantId: string | null;
-  /** The installation that asks; null: who runs the merchant, for any of its installations. */
+  /**
+   * The calling installation; null if the caller acts for the merchant and may replay deliveries of any of
+   * its installations.
+   */
   readonly installationId: string | null;
   readonly now: Date;
   readonly events: ServiceEvents;
@@ -30,16 +36,16 @@ export interface ReplayCommandContext {
 export interface DeliveryReplayInput {
   readonly deliveryId: string;
   readonly reason: ReplayReason;
-  /** Another endpoint of the installation; without it the one it went to. */
+  /** Another endpoint of the installation to send the replay to. If left out, the endpoint of the delivery. */
   readonly endpointId?: string | null | undefined;
-  /** Also where it succeeded. */
+  /** True to replay the delivery even if it succeeded. */
   readonly force?: boolean | null | undefined;
   readonly note?: string | null | undefined;
 }
 
 export interface DeliveryReplayResult {
   readonly deliveryId: string;
-  /** What it is a replay of. */
+  /** The original delivery that was replayed. */
   readonly original: { readonly id: string; readonly status: DeliveryStatus };
 }
 
@@ -47,26 +53,26 @@ export const replayNoteMax = 200;
 
 export async function replayDelivery(
   transaction: Transaction,
-  tenant: ReplayCommandContext,
+  context: ReplayCommandContext,
   input: DeliveryReplayInput,
 ): Promise<DeliveryReplayResult> {
   requireNoFaults(textFaults("/note", input.note, { min: 0, max: replayNoteMax, lines: "many" }));
-  const delivery = await lockDelivery(transaction, tenant, input.deliveryId);
+  const delivery = await lockDelivery(transaction, context, input.deliveryId);
   const endpoint = await lockEndpoint(transaction, delivery, input.endpointId ?? delivery.endpointId);
-  const refusal = replayRefusal(delivery, { isForced: input.force === true, now: tenant.now });
+  const refusal = replayRefusal(delivery, { isForced: input.force === true, now: context.now });
   if (refusal !== null) throw replayFailure(refusal, delivery);
   requireEnabled(endpoint, delivery);
   const deliveryId = await insertReplay(transaction, {
     delivery,
     endpointId: endpoint.id,
     input,
-    now: tenant.now,
+    now: context.now,
   });
-  afterCommit(transaction, () => tenant.events.emit("deliveriesDue"));
+  afterCommit(transaction, () => context.events.emit("deliveriesDue"));
   return { deliveryId, original: { id: delivery.originalId, status: delivery.originalStatus } };
 }
 
-/** An installation is not told of what it may not read any more. */
+/** SQL condition: the installation `i` may still read the event `e`. */
 export const mayInstallationReadEvent = sql<boolean>`(not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))`;
 
 interface LockedDelivery extends ReplayState {
@@ -81,15 +87,15 @@ interface LockedDelivery extends ReplayState {
 }
 
 /**
- * Replays of one event are made one after the other: how many there are is counted under its lock, and each
- * has a number of its own.
+ * Locks the event of the delivery, then reads the delivery. The lock makes replays of one event run one after
+ * the other, so that their number is counted correctly and each gets a unique replay number.
  */
 async function lockDelivery(
   transaction: Transaction,
-  tenant: ReplayCommandContext,
+  context: ReplayCommandContext,
   deliveryId: string,
 ): Promise<LockedDelivery> {
-  const { merchantId, installationId } = tenant;
+  const { merchantId, installationId } = context;
   const isTheirs = sql`${equalsUnlessNull(sql`d.merchant_id`, merchantId)} and ${equalsUnlessNull(sql`d.installation_id`, installationId)}`;
   const which = sql`d.id = ${isCleanText(deliveryId) ? deliveryId : ""} and ${isTheirs} and ${mayInstallationReadEvent}`;
   const from = sql`webhook_delivery d join event e on e.id = d.event_id join installation i on i.id = d.installation_id`;
@@ -104,7 +110,7 @@ async function lockDelivery(
   return delivery;
 }
 
-/** Null: any. */
+/** SQL condition: the column equals the value. Always true if the value is null. */
 export const equalsUnlessNull = (column: RawBuilder<unknown>, value: string | null): RawBuilder<boolean> =>
   value === null ? sql<boolean>`true` : sql<boolean>`${column} = ${value}`;
 
@@ -118,7 +124,10 @@ interface ReplayTarget {
   readonly version: number;
 }
 
-/** It cannot be switched off or deleted until the replay is there, which then shares its fate. */
+/**
+ * Locks the endpoint, so that it is not disabled or deleted until the replay is inserted. A later change of
+ * the endpoint then also ends the replay.
+ */
 async function lockEndpoint(
   transaction: Transaction,
   { installationId }: LockedDelivery,

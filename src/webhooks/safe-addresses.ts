@@ -1,19 +1,22 @@
 /**
- * The addresses that a webhook may go to, and the resolution of names. A merchant writes the URL, so every
- * address that is not public unicast is refused: this network, link-local and metadata services, and every
- * way to write an IPv4 address inside an IPv6 one.
+ * Decides which addresses a webhook may be sent to, and resolves host names. Merchants choose the URLs, so
+ * every address that is not public unicast is refused: private networks, link-local addresses, metadata
+ * services, and every form of an IPv4 address inside an IPv6 address.
  */
 import { isIP } from "node:net";
 import { Resolver } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
 
 /**
- * Public by their number and yet not: Azure's platform address, IPv4-compatible addresses, and the NAT64
- * range that each network uses as it likes.
+ * Ranges that count as unicast but must not be reached: the platform address of Azure, IPv4-compatible IPv6
+ * addresses, and the NAT64 range for local use (RFC 8215).
  */
 const closedRanges = ["168.63.129.16/32", "::/96", "64:ff9b:1::/48"].map((range) => ipaddr.parseCIDR(range));
 
-/** All IPv6 that is given out lies in it (RFC 4291, IANA): whatever else there is may be anybody's own. */
+/**
+ * All allocated global unicast IPv6 addresses are in this range (RFC 4291, IANA). Addresses outside it may be
+ * used privately.
+ */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
 export function isPublicAddress(address: string): boolean {
@@ -30,8 +33,8 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * A host of a URL that names this machine: `localhost`, 127.0.0.0/8 or ::1 with or without its brackets, and
- * no other way to write them.
+ * Returns true if the host of a URL names this machine: `localhost`, 127.0.0.0/8, or ::1 with or without
+ * brackets. Other spellings do not count.
  */
 export function isLoopbackHost(host: string): boolean {
   return (
@@ -42,7 +45,10 @@ export function isLoopbackHost(host: string): boolean {
   );
 }
 
-/** Loopback is open to a host that says so itself: a name that merely resolves to it stays closed. */
+/**
+ * A loopback address is allowed only if the host itself names this machine. A public name that resolves to a
+ * loopback address is refused.
+ */
 export function isAllowedAddress(
   address: string,
   { host, isLoopbackAllowed }: { readonly host: string; readonly isLoopbackAllowed: boolean },
@@ -51,7 +57,7 @@ export function isAllowedAddress(
   return isPublicAddress(address);
 }
 
-/** `::ffff:192.0.2.1` is the same place as `192.0.2.1`. */
+/** Compares two addresses; `::ffff:192.0.2.1` equals `192.0.2.1`. */
 export function isSameAddress(one: string, other: string): boolean {
   const [left, right] = [parse(one), parse(other)];
   return (
@@ -59,16 +65,19 @@ export function isSameAddress(one: string, other: string): boolean {
   );
 }
 
-/** Only the spellings a socket takes as they are; `127.1` or a zone (`fe80::1%eth0`) is no address. */
+/**
+ * Parses the spellings that a socket accepts directly. `127.1` and addresses with a zone (`fe80::1%eth0`)
+ * return undefined.
+ */
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return isIP(address) === 0 || address.includes("%") ? undefined : ipaddr.process(address);
 }
 
-/** Answers with all addresses, none where the name has none. Gives up when the signal says so. */
+/** Returns all addresses of a name; an empty list if it has none. Stops when the signal is aborted. */
 export type ResolveName = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export const resolveName: ResolveName = async (name, signal) => {
-  // Never a question for the network (RFC 6761).
+  // RFC 6761: `localhost` must not be looked up in the DNS.
   if (name === "localhost") return ["127.0.0.1", "::1"];
   const resolver = new Resolver({ timeout: 2000, tries: 2 });
   const cancel = (): void => resolver.cancel();
@@ -82,8 +91,8 @@ export const resolveName: ResolveName = async (name, signal) => {
 };
 
 /**
- * The same within a time limit, whatever the resolver does about the signal; nothing where it took longer or
- * failed.
+ * Resolves a name until the signal is aborted, even if the resolver ignores the signal. Returns an empty list
+ * if the lookup was too slow or failed.
  */
 export async function resolveInTime(
   name: string,

@@ -1,7 +1,7 @@
 /**
- * Opens the sockets that webhooks go through. A name is resolved once, refused when any of its addresses is
- * closed, and connected to exactly those addresses: nothing that it resolves to later, and nothing that a
- * literal hides, is ever reached.
+ * Opens the sockets for webhook requests. Each host name is resolved once, refused if any of its addresses is
+ * not allowed, and connected to exactly the checked addresses. DNS rebinding and unusual spellings of IP
+ * addresses therefore cannot reach an internal address.
  */
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectSecure } from "node:tls";
@@ -17,14 +17,14 @@ import {
 export interface ConnectorOptions {
   readonly isLoopbackAllowed: boolean;
   readonly resolve: ResolveName;
-  /** For name, connection and handshake together. */
+  /** Milliseconds for DNS lookup, connection and TLS handshake together. */
   readonly connectTimeoutMs: number;
-  /** Beside those that the process trusts. */
+  /** An additional certificate authority (PEM), trusted beside those of the process. */
   readonly certificateAuthority?: string | undefined;
   readonly onOpen: (socket: Socket) => void;
 }
 
-/** Where undici wants to go. */
+/** The target that undici passes to a connector. */
 type Target = buildConnector.Options;
 
 export function createSafeConnector(options: ConnectorOptions): buildConnector.connector {
@@ -59,7 +59,7 @@ async function openSafely(target: Target, options: ConnectorOptions): Promise<So
   return socket;
 }
 
-/** In the clear only within this machine. */
+/** Requires TLS, except for allowed connections within this machine. */
 function requireSafeScheme({ protocol, hostname }: Target, { isLoopbackAllowed }: ConnectorOptions): void {
   if (protocol === "https:") return;
   if (protocol !== "http:" || !isLoopbackAllowed || !isLoopbackHost(hostname))
@@ -97,7 +97,7 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
     socket.setNoDelay(true);
     socket.once("connect", () => {
       phase = "tls";
-      // Without a remote address it is closed already, and says so itself.
+      // A socket without a remote address is closed already and reports that itself.
       const reached = socket.remoteAddress;
       if (reached !== undefined && !addresses.some((address) => isSameAddress(address, reached)))
         socket.destroy(new DeliveryFault("blocked_address"));
@@ -106,7 +106,7 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
       settle();
       if (!socket.destroyed) resolve(socket);
     });
-    // Stays: an error that nobody listens to ends the process.
+    // This listener stays: an error event without a listener ends the process.
     socket.on("error", (error) => {
       settle();
       reject(toFault(error, phase));
@@ -129,7 +129,7 @@ function startSecure(
     ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
     ALPNProtocols: ["http/1.1", "h2"],
     minVersion: "TLSv1.2",
-    // Also where NODE_TLS_REJECT_UNAUTHORIZED says otherwise.
+    // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
     rejectUnauthorized: true,
   });
 }
@@ -142,7 +142,7 @@ interface Start {
   readonly autoSelectFamilyAttemptTimeout: number;
 }
 
-/** Node tries the addresses in turn; its own look-up is replaced by the answer that was checked. */
+/** Node tries the addresses in turn. Its DNS lookup is replaced by the addresses that were checked. */
 function startOf({ hostname, port, protocol }: Target, addresses: readonly string[]): Start {
   const known = addresses.map((address) => ({ address, family: isIP(address) }));
   return {
@@ -163,8 +163,8 @@ function toFault(error: Error, phase: "connection" | "tls"): DeliveryFault {
 }
 
 /**
- * Why an attempt had no answer. Stored with the attempt and shown to the merchant; the cause of the error is
- * never shown.
+ * Why an attempt failed. Stored with the attempt and returned to the merchant; the underlying error is never
+ * returned.
  */
 export type AttemptErrorCode =
   | "timeout"
@@ -179,7 +179,7 @@ export class DeliveryFault extends Error {
   readonly errorCode: AttemptErrorCode;
 
   constructor(errorCode: AttemptErrorCode, cause?: unknown) {
-    super(`The webhook did not arrive: ${errorCode}.`, { cause });
+    super(`The webhook could not be delivered: ${errorCode}.`, { cause });
     this.name = "DeliveryFault";
     this.errorCode = errorCode;
   }

@@ -1,7 +1,7 @@
 /**
- * One attempt of a webhook: a POST to a URL that a stranger chose. Answers with what happened and never with
- * what the receiver wrote: of that at most 16 KiB are read, nothing is decompressed, no redirect is followed
- * and no proxy setting applies.
+ * Sends one webhook attempt as a POST to a URL that the merchant chose. Returns the status and duration,
+ * never the content of the answer. At most 16 KiB of the answer are read and nothing is decompressed.
+ * Redirects and proxy settings are ignored.
  */
 import type { Socket } from "node:net";
 import type { Agent, Dispatcher } from "undici";
@@ -13,29 +13,32 @@ export interface SafeRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string;
-  /** The merchant is in test mode. */
+  /** True if the merchant is in test mode, so receivers on this machine are allowed. */
   readonly isLoopbackAllowed: boolean;
-  /** Ends the attempt without a result: `send` rejects with the signal's reason. */
+  /** Aborts the attempt; `send` then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 
 export interface AttemptResult {
   readonly httpStatus: number | null;
-  /** Null: a status of 2xx. */
+  /** Why the attempt failed; null if the status is 2xx. */
   readonly errorCode: AttemptErrorCode | null;
   readonly durationMs: number;
-  /** What a 429 or 503 asked for. */
+  /** Seconds from the header Retry-After of a 429 or 503 answer; null if absent. */
   readonly retryAfterSeconds: number | null;
 }
 
 export interface SafeSender {
   send(request: SafeRequest): Promise<AttemptResult>;
-  /** Waits for what is under way. */
+  /** Waits for requests in progress, then closes the connections. */
   close(): Promise<void>;
 }
 
 export interface SafeSenderOptions {
-  /** WEBHOOK_ALLOW_LOOPBACK: without it no request reaches this machine, whatever it says itself. */
+  /**
+   * The setting WEBHOOK_ALLOW_LOOPBACK. If false, no request may reach this machine, whatever the request
+   * allows.
+   */
   readonly isLoopbackAllowed: boolean;
   readonly clock?: Clock;
   readonly resolve?: ResolveName;
@@ -44,11 +47,11 @@ export interface SafeSenderOptions {
 }
 
 export interface SendLimits {
-  /** From the first look-up to the last byte that is read. */
+  /** Milliseconds from the DNS lookup to the last byte of the answer that is read. */
   readonly totalMs: number;
   readonly connectMs: number;
   readonly answerBytes: number;
-  /** With so many sockets open, further ones are closed after their answer. */
+  /** If this many sockets are open, further connections are closed after their answer instead of kept alive. */
   readonly keptSockets: number;
 }
 
@@ -79,7 +82,7 @@ export function createSafeSender({
       certificateAuthority: rest.certificateAuthority,
       onOpen,
     });
-  // Two, or a live merchant's request would find a test merchant's connection to this machine already open.
+  // Two agents, so that a live merchant's request never reuses a test merchant's connection to this machine.
   let [publicAgent, loopbackAgent]: (Promise<Agent> | undefined)[] = [];
   return {
     send: async (request) => {
@@ -94,17 +97,17 @@ export function createSafeSender({
   };
 }
 
-/** The library is loaded for the first webhook: most processes that serve send none. */
+/** Creates an undici agent. undici is loaded when the first webhook is sent, because most processes send none. */
 async function createAgent(options: Parameters<typeof createSafeConnector>[0]): Promise<Agent> {
   const { Agent: UndiciAgent } = await import("undici");
   return new UndiciAgent({
     connect: createSafeConnector(options),
-    // An idle connection ends after seconds and any connection is followed by a new one, so that a receiver
-    // that moves is found again.
+    // Idle connections end after seconds and every connection after a minute, so that changed DNS records of a
+    // receiver take effect.
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 10_000,
     clientTtl: 60_000,
-    // One limit for the whole attempt stands in their place.
+    // The limit `totalMs` of the whole attempt replaces these timeouts.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 16_384,
@@ -146,7 +149,10 @@ async function attempt(request: SafeRequest, sending: Sending): Promise<AttemptR
   }
 }
 
-/** undici hears of the signal only when it has a connection; the limit counts before that too. */
+/**
+ * Sends the request. undici observes the abort signal only after it has a connection, so the signal also
+ * races against the whole request.
+ */
 async function ask(
   { url, headers, body }: SafeRequest,
   { agent, limits, isPoolFull, signal }: Sending & { readonly signal: AbortSignal },
@@ -169,7 +175,7 @@ async function ask(
     return await Promise.race([answer, isCut]);
   } finally {
     signal.removeEventListener("abort", give);
-    // Whichever of the two came second has nobody left to tell.
+    // If the abort came first, a later error of the request is ignored.
     answer.catch(() => {});
   }
 }
@@ -189,8 +195,8 @@ function errorCodeOf(status: number): AttemptErrorCode | null {
 }
 
 /**
- * Read so that the connection can be used again, and only so far. The status has decided already: an answer
- * that breaks off changes nothing.
+ * Reads at most `bytesMax` of the body, so that the connection can be reused. The status has decided the
+ * result already, so an error while reading is ignored.
  */
 async function discard(body: Dispatcher.ResponseData["body"], bytesMax: number): Promise<void> {
   let bytes = 0;
@@ -204,12 +210,12 @@ async function discard(body: Dispatcher.ResponseData["body"], bytesMax: number):
   }
 }
 
-/** The header `Retry-After` of RFC 9110: seconds or a date. */
+/** The header `Retry-After` (RFC 9110) contains seconds or a date. */
 const wholeSeconds = /^\d{1,10}$/;
-/** The one form of a date that HTTP has sent since 1999; `Date.parse` alone would take `-5` for a year. */
+/** The HTTP date format that RFC 9110 requires. `Date.parse` alone would accept `-5` as a year. */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** In seconds from now; null where it says neither. */
+/** Returns the seconds from `now`; null if the value is neither a number of seconds nor a date. */
 export function parseRetryAfter(value: string | undefined, now: Date): number | null {
   if (value === undefined) return null;
   if (wholeSeconds.test(value)) return Number(value);

@@ -1,7 +1,7 @@
 /**
- * What a developer tests a verifier with: one request signed by the endpoint's own secrets, and vectors under
- * public secrets that are the same for everyone and every version. Nothing here signs what a caller chose:
- * that would be an oracle.
+ * Signed example requests with which developers test a signature verifier: one live request signed with the
+ * secrets of the endpoint, and test vectors with public secrets that are the same everywhere. Nothing here
+ * signs content that the caller chooses, because that would be a signing oracle.
  */
 import { createHash } from "node:crypto";
 import { createId } from "#foundation/ids.ts";
@@ -17,7 +17,7 @@ export interface FixtureRequest {
 }
 
 export interface LiveFixture {
-  /** Newest first, as the signatures are. */
+  /** The versions of the signing secrets, newest first, in the order of the signatures. */
   readonly secretVersions: readonly number[];
   readonly request: FixtureRequest;
   readonly expires: string;
@@ -50,7 +50,7 @@ export interface FixtureEndpoint {
 
 export interface FixtureSource {
   readonly endpoint: FixtureEndpoint;
-  /** Those in force. */
+  /** The secrets that sign now. */
   readonly secrets: readonly { readonly version: number; readonly value: string }[];
   readonly now: Date;
 }
@@ -71,7 +71,10 @@ export function createSignatureFixture({ endpoint, secrets, now }: FixtureSource
   };
 }
 
-/** A request that triggers nothing: its type is never sent, and its subject is the endpoint itself. */
+/**
+ * Creates a signed request that has no effect: its event type is never delivered, and its subject is the
+ * endpoint itself.
+ */
 export function createLiveFixture({ endpoint, secrets, now }: FixtureSource): LiveFixture {
   const newestFirst = secrets.toSorted((one, other) => other.version - one.version);
   const id = createId("event", now.getTime());
@@ -119,17 +122,17 @@ function liveBody({ id, version, merchantId, mode }: FixtureEndpoint, eventId: s
 export interface SignatureVector {
   readonly name: string;
   readonly purpose: string;
-  /** What the verifier is configured with. */
+  /** The secret that the verifier is configured with. */
   readonly secret: string;
-  /** The verifier's clock, in Unix seconds. */
+  /** The time of the verifier, in Unix seconds. */
   readonly now: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyUtf8: string;
   readonly bodyBase64: string;
   readonly bodySha256Hex: string;
   /**
-   * What a verifier computes from the request as it is, with the secret; where it lacks the id, with the id
-   * it was signed with.
+   * The content that a verifier signs to check the request. If the request lacks the id, the content has the
+   * id that the request was signed with.
    */
   readonly signedContentBase64: string;
   readonly expectedHmacHex: string;
@@ -145,7 +148,7 @@ export type VectorRejectReason =
   | "timestamp_too_new"
   | "no_matching_signature";
 
-/** Public test secrets: the bytes 00 to 1f, and 20 to 3f. */
+/** Public test secrets: the bytes 00 to 1f, and the bytes 20 to 3f. */
 const secretA = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const secretB = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 const vectorId = "evt_01jgfj2v00fxtr0000000000v1";
@@ -175,7 +178,7 @@ interface VectorDraft {
   readonly purpose: string;
   readonly secret?: string;
   readonly now?: number;
-  /** Null: the header is missing. */
+  /** Null if the header `webhook-id` is missing. */
   readonly id?: string | null;
   readonly timestamp?: string;
   readonly signature?: string;
@@ -189,7 +192,7 @@ export const signatureVectors: readonly SignatureVector[] = (
     {
       name: "rotation",
       purpose:
-        "While a secret is replaced there are two signatures; the second one is made with the secret that is known here.",
+        "Two signatures, as while a secret is being replaced; the second signature was made with the secret of this vector.",
       signature: `${signedB} ${signedA}`,
     },
     {
@@ -201,7 +204,7 @@ export const signatureVectors: readonly SignatureVector[] = (
     {
       name: "body_reserialized",
       purpose:
-        "The same JSON, written anew with spaces: verify the bytes that arrived, never what a parser makes of them.",
+        "The same JSON serialized again with spaces. Verify the received bytes, never a reserialized body.",
       body: JSON.stringify(vectorDocument, null, 1).replaceAll(/\n */g, " "),
       rejectReason: "no_matching_signature",
     },
@@ -220,7 +223,7 @@ export const signatureVectors: readonly SignatureVector[] = (
     },
     {
       name: "wrong_secret",
-      purpose: "Signed with a secret that is not known here.",
+      purpose: "Signed with another secret than the secret of this vector.",
       secret: secretB,
       rejectReason: "no_matching_signature",
     },
@@ -238,7 +241,7 @@ export const signatureVectors: readonly SignatureVector[] = (
     },
     {
       name: "unknown_version",
-      purpose: "A signature of a version that nobody knows yet, to be ignored, beside a valid one.",
+      purpose: "A signature of an unknown version, which must be ignored, beside a valid signature.",
       signature: `v9,${"A".repeat(43)}= ${signedA}`,
     },
     {
@@ -250,7 +253,7 @@ export const signatureVectors: readonly SignatureVector[] = (
     {
       name: "non_ascii_body",
       purpose:
-        "Umlauts, Chinese and an emoji in the body, and the other secret: take the bytes of bodyBase64 and compare with bodyUtf8.",
+        "A body with umlauts, Chinese and an emoji, signed with the other secret. The bytes of bodyBase64 must equal bodyUtf8 in UTF-8.",
       secret: secretB,
       signature: signedB,
     },
@@ -262,7 +265,7 @@ export const signatureVectors: readonly SignatureVector[] = (
     },
     {
       name: "timestamp_not_a_number",
-      purpose: "The timestamp is no number, and rightly signed.",
+      purpose: "The timestamp is not a number, but the signature is correct.",
       timestamp: "abc",
       signature: toSignature(
         computeMac(signedContent({ id: vectorId, timestamp: "abc", body: vectorBody }), secretA),
@@ -271,7 +274,7 @@ export const signatureVectors: readonly SignatureVector[] = (
     },
     {
       name: "id_exchanged",
-      purpose: "Another webhook-id was put in after signing.",
+      purpose: "The webhook-id was replaced after signing.",
       id: "evt_01jgfj2v00fxtr0000000000v2",
       rejectReason: "no_matching_signature",
     },

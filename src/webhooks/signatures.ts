@@ -1,35 +1,35 @@
 /**
- * Standard Webhooks 1.0.0: HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte
- * as it is sent. While a secret is being replaced both sign, so that a receiver with either of them
- * verifies.
+ * Signs webhooks as Standard Webhooks 1.0.0 defines: HMAC-SHA256 over
+ * `{webhook-id}.{webhook-timestamp}.{body}`, with the body exactly as sent. While a secret is being replaced,
+ * the old and the new secret both sign, so a receiver may verify with either.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import type { Place } from "#foundation/encryption.ts";
 
 export interface WebhookToSign {
-  /** `webhook-id`: the event's. */
+  /** The event id, sent as `webhook-id`. */
   readonly id: string;
-  /** Unix time of this attempt. */
+  /** Unix time of this attempt, in seconds. */
   readonly timestampSeconds: number;
   readonly body: Uint8Array | string;
-  /** One or two; the newest first. */
+  /** One or two secrets, newest first. */
   readonly secrets: readonly string[];
 }
 
 const secretPrefix = "whsec_";
 const secretBytes = 32;
 
-/** What a secret is sealed for. */
+/** The context that a stored webhook secret is sealed for. */
 export const webhookSecretSealContext = (id: string): Place => ({
   table: "webhook_secret",
   column: "sealed",
   rowId: id,
 });
 
-/** The value of `webhook-signature`. */
+/** Returns the value of the header `webhook-signature`. */
 export function signWebhook({ id, timestampSeconds, body, secrets }: WebhookToSign): string {
   if (secrets.length === 0 || secrets.length > 2)
-    throw new Error(`A webhook is signed by one or two secrets, not by ${secrets.length}.`);
+    throw new Error(`A webhook needs one or two secrets to sign; got ${secrets.length}.`);
   const content = signedContent({ id, timestamp: String(timestampSeconds), body });
   return secrets.map((secret) => toSignature(computeMac(content, secret))).join(" ");
 }
@@ -61,15 +61,15 @@ export function createWebhookSecret(): string {
   return `${secretPrefix}${randomBytes(secretBytes).toString("base64")}`;
 }
 
-/** Enough to tell two secrets apart, too little to be one. */
+/** Returns the last four characters: enough to distinguish two secrets, too few to guess one. */
 export function webhookSecretHint(secret: string): string {
   return secret.slice(-4);
 }
 
 function keyOf(secret: string): Buffer {
   const key = Buffer.from(secret.slice(secretPrefix.length), "base64");
-  // Node skips what is not base64 and signs with nothing at all; nobody would ever verify that.
+  // Node ignores characters that are not base64 and would sign with an empty key.
   if (!secret.startsWith(secretPrefix) || key.length < 24)
-    throw new Error("A webhook's secret is whsec_ and at least 24 bytes in base64.");
+    throw new Error('A webhook secret must be "whsec_" and at least 24 bytes in base64.');
   return key;
 }

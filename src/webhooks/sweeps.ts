@@ -1,6 +1,6 @@
 /**
- * Background sweeps: deletes events after their retention, with their deliveries, and ends deliveries that
- * may not be sent any more.
+ * Background jobs: one deletes events after their retention, with their deliveries; another ends deliveries
+ * that must not be sent any more.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -12,8 +12,8 @@ const eventsPerBatch = 200;
 const dayMs = 86_400_000;
 
 /**
- * Returns the number of deleted events. Deletes in batches, so that no other statement waits long; `signal`
- * ends it between two batches.
+ * Deletes events after their retention, in batches so that other statements do not wait long. Returns the
+ * number of deleted events. `signal` ends the job between two batches.
  */
 export async function deleteExpiredEvents(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   await db
@@ -31,14 +31,15 @@ export async function deleteExpiredEvents(db: Database, now: Date, signal?: Abor
   }
 }
 
-/**
- * Tidies up behind endpoints that were switched off, deleted or may not hear of something any more: what came
- * to wait there in the same moment, or was left by somebody who died, is skipped or canceled, as it would
- * have been a moment later.
- */
+/** The largest number of deliveries that one statement ends. */
 const deliveriesPerBatch = 500;
 
-/** Returns the number of ended deliveries. Works in batches; `signal` ends it between two of them. */
+/**
+ * Ends deliveries to endpoints that are disabled or deleted, or that may no longer read the event. Disabling
+ * or deleting an endpoint ends its deliveries itself; this job ends those that were created at the same
+ * moment or were left by a process that stopped. Returns the number of changed deliveries. `signal` ends the
+ * job between two batches.
+ */
 export async function endUndeliverableDeliveries(
   db: Database,
   now: Date,
@@ -70,7 +71,10 @@ export async function endUndeliverableDeliveries(
   }
 }
 
-/** Where something waits that may not go; so that what waits for all the others is not looked at. */
+/**
+ * Finds endpoints with waiting deliveries that must not be sent. Deliveries of all other endpoints are not
+ * read.
+ */
 async function findClosedEndpoints(db: Database): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select w.id from webhook_endpoint w join installation i on i.id = w.installation_id

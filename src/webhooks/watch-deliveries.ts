@@ -1,16 +1,19 @@
 /**
- * Finds which deliveries of an endpoint have changed since the last look: among the newest, those that are
- * due next, those being sent, and those that had no end when they were last seen. None of these comes to an
- * end, or is sent once more, without being told.
+ * Finds the deliveries of endpoints that changed since the last query: among the newest deliveries, those due
+ * next, those being sent, and those that were unfinished in the last query. So every finished delivery and
+ * every new attempt of these is reported.
  */
 import { sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
 export interface DeliveryChanges {
-  /** Ids, the oldest first. */
+  /** Delivery ids, oldest first. */
   readonly changed: readonly string[];
-  /** More came at once than are looked at. */
+  /**
+   * True if more deliveries were created since the last query than one query returns; some changes may then
+   * be missing.
+   */
   readonly isMore: boolean;
 }
 
@@ -21,9 +24,12 @@ export type FindDeliveryChanges = (
 export const watchedNewestMax = 100;
 const dueMax = 100;
 const sendingMax = 50;
-/** In one statement, so that none keeps others waiting for long. */
+/** Endpoints per statement; bounds how long other statements wait. */
 export const endpointsPerQuery = 8;
-/** Without an end, of an endpoint: what is not remembered is looked at again when it is due next. */
+/**
+ * The largest number of unfinished deliveries remembered per endpoint. Others are found again when they are
+ * due next.
+ */
 const openMax = 500;
 
 interface SeenRow {
@@ -34,7 +40,7 @@ interface SeenRow {
   readonly isNewest: boolean;
 }
 
-/** What the last look saw of an endpoint. */
+/** The deliveries of one endpoint in the last query, by id. */
 type Memory = ReadonlyMap<string, SeenRow>;
 
 export function createDeliveryWatcher(reader: Reader): FindDeliveryChanges {
@@ -68,7 +74,7 @@ const openIdsOf = (memory: Memory = new Map()): string[] =>
     .slice(-openMax)
     .map(({ id }) => id);
 
-/** At the first look nothing has changed yet. */
+/** Compares two queries. The first query of an endpoint reports no changes. */
 function compare(before: Memory | undefined, now: Memory): DeliveryChanges {
   if (before === undefined) return { changed: [], isMore: false };
   const changed = [...now.values()].filter((row) => hasChanged(before.get(row.id), row)).map(({ id }) => id);
@@ -76,7 +82,7 @@ function compare(before: Memory | undefined, now: Memory): DeliveryChanges {
   return { changed, isMore: newest.length >= watchedNewestMax && newest.every(({ id }) => !before.has(id)) };
 }
 
-/** An old one that has come within sight, and only waits, has not changed. */
+/** A delivery that only moved into the watched range and still waits counts as unchanged. */
 function hasChanged(before: SeenRow | undefined, row: SeenRow): boolean {
   if (before === undefined) return row.isNewest || row.status === "sending" || !isOpen(row);
   return before.status !== row.status || before.attemptCount !== row.attemptCount;
@@ -92,7 +98,10 @@ const statuses: readonly DeliveryStatus[] = [
   "canceled",
 ];
 
-/** One statement, the oldest delivery first; each part of it is steps of one index. */
+/**
+ * Reads the watched deliveries in one statement, oldest first. Every part of the statement is an index range
+ * scan.
+ */
 async function findRows(
   reader: Reader,
   { endpointIds, openIds }: { readonly endpointIds: readonly string[]; readonly openIds: readonly string[] },

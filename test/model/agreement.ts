@@ -199,8 +199,8 @@ async function expectTold(front: Front): Promise<void> {
         type: last.subjectType as SubjectType,
         id: subjectId,
         merchantId: last.merchantId,
-        thing: undefined,
-        together: {},
+        object: undefined,
+        batch: {},
       }),
     );
     // Some changes of a part have no name of their own: its order tells of them.

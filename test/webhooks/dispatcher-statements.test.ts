@@ -55,7 +55,7 @@ describeOnBoth("the dispatcher", (open) => {
       return arrived;
     };
     const one = round();
-    expect(await one.go({ ...calls, wasTold: true })).toBe(8);
+    expect(await one.go({ ...calls, wasNotified: true })).toBe(8);
     await expect.poll(() => world.sent.length).toBe(8);
     const deliveryIds = endpoints.map(({ url }) =>
       String(world.sent.find((request) => request.url === url)?.headers["webhook-delivery-id"]),
@@ -147,7 +147,7 @@ describeOnBoth("the dispatcher", (open) => {
     answerAll();
     await one.idle();
     const before = claims();
-    expect(await one.go({ ...calls, wasTold: false })).toBe(0);
+    expect(await one.go({ ...calls, wasNotified: false })).toBe(0);
     expect(claims()).toBe(before);
     expect(one.isWarm()).toBe(false);
 
@@ -155,10 +155,10 @@ describeOnBoth("the dispatcher", (open) => {
     await world.endpoint(shop);
     world.clock.advance(1000);
     for (let made = 0; made < 5; made += 1) await world.event(shop);
-    expect(await one.go({ ...calls, wasTold: true })).toBe(4);
+    expect(await one.go({ ...calls, wasNotified: true })).toBe(4);
     await one.idle();
     expect(one.isWarm()).toBe(true);
-    expect(await one.go({ ...calls, wasTold: false })).toBe(1);
+    expect(await one.go({ ...calls, wasNotified: false })).toBe(1);
     await one.idle();
   });
 });

@@ -112,7 +112,7 @@ describe("what is sent", () => {
     ) as object;
     for (const { id, merchantId } of rows) {
       const object = await inTransaction(world().database.db, (transaction) =>
-        world().app.services.render(transaction, { type, id, merchantId, thing: undefined, together: {} }),
+        world().app.services.render(transaction, { type, id, merchantId, object: undefined, batch: {} }),
       );
       expect({ id, faults: faultsOf(absolute, object) }).toEqual({ id, faults: [] });
       expect(object["id"]).toBe(id);

@@ -40,5 +40,5 @@ export function publishCartEvents(
 ): void {
   const previous = before === null ? null : previousCartFields({ before, after }, { now, publicUrl });
   for (const type of types)
-    outbox.append({ type, id: after.id, previous, ...(isFinal ? { thing: after } : {}) });
+    outbox.append({ type, id: after.id, previous, ...(isFinal ? { object: after } : {}) });
 }

@@ -82,8 +82,8 @@ export async function deleteProduct(
     // The event contains the last state with the next version, because receivers ignore versions that are
     // not newer than theirs.
     const { before } = product;
-    const thing = { ...before, version: before.version + 1 };
-    context.outbox.append({ type: "product.deleted", id: product.id, before, thing });
+    const object = { ...before, version: before.version + 1 };
+    context.outbox.append({ type: "product.deleted", id: product.id, before, object });
   }
   return { productId: product.id, archived: wasSeen };
 }

@@ -87,7 +87,7 @@ export function publishOrder(
       type,
       id: id ?? after.id,
       previous: previous ?? (isOfOrder ? statuses : null),
-      ...(isOfOrder ? { thing: after } : {}),
+      ...(isOfOrder ? { object: after } : {}),
     });
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Finds endpoints with due deliveries and claims deliveries under a lease: fairly, so that no endpoint waits
- * for another, and within the capacity of each endpoint (token bucket, attempts under way). If a process
- * dies, its leases expire and the same attempts are made again.
+ * Finds endpoints with due deliveries and claims deliveries under a lease. Claims are fair: no endpoint waits
+ * for another. Each endpoint has a capacity: a token bucket and a limit of concurrent attempts. If a process
+ * stops, its leases expire and another process makes the same attempts.
  */
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
@@ -12,7 +12,7 @@ import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 export interface SealedWebhookSecret {
   readonly id: string;
   readonly version: number;
-  /** Base64. */
+  /** The sealed secret in base64. */
   readonly sealed: string;
   readonly dataKey: string;
   readonly keyId: string;
@@ -28,35 +28,36 @@ export interface ClaimedDelivery {
   readonly merchantId: string;
   readonly mode: "live" | "test";
   readonly url: string;
-  /** Of the endpoint, as it was when this was taken. */
+  /** The version of the endpoint when the delivery was claimed. */
   readonly endpointVersion: number;
-  /** Of what brought the event about, where that is traced. */
+  /** W3C trace context of the request that caused the event; null if that request was not traced. */
   readonly traceparent: string | null;
-  /** As it was written when the event was. */
+  /** The body to send, as stored with the event. */
   readonly body: string;
   readonly attemptNumber: number;
   readonly isReplay: boolean;
-  /** Since when the event waits to be heard. */
+  /** The time at which the delivery was created. */
   readonly createdAt: Date;
-  /** When the event happened. */
+  /** The time of the event. */
   readonly occurredAt: Date;
-  /** Newest first: all that sign now. */
+  /** The secrets that sign now, newest first. */
   readonly secrets: readonly SealedWebhookSecret[];
 }
 
 export interface DeliveryClaim {
-  /** Others are not looked at. */
+  /** Only deliveries to these endpoints are claimed. */
   readonly endpointIds: readonly string[];
   readonly deliveriesMax: number;
   readonly now: Date;
-  /** How long a breaker stays open between two probes. */
+  /** Milliseconds between two probes of an endpoint with an open circuit breaker. */
   readonly probeEveryMs: number;
 }
 
 /**
- * Round-robin: the first of every installation, then everybody's second, within each of them over its
- * endpoints; what is under way counts as having had its turn. What the installation may not read any more is
- * not sent; one that is suspended hears of itself alone.
+ * Claims due deliveries round-robin: first one delivery of every installation, then the second of each, and
+ * within an installation one endpoint after the other. Attempts in progress count as turns already taken.
+ * Deliveries of events that the installation may no longer read are not claimed; a suspended installation
+ * receives only events about itself.
  */
 export async function claimDeliveries(
   db: Database,
@@ -115,30 +116,30 @@ const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly SealedWebhookSe
   from webhook_secret s where s.endpoint_id = d.endpoint_id and (s.expires_at is null or s.expires_at > ${at}))`;
 
 /**
- * The longest an attempt can take (15 s), and a margin: it counts from when the claim is asked for, and that
- * may wait for its turn. Should this ever take longer than the margin, the attempt may be made twice, and is
- * still written once.
+ * Lease duration: the longest attempt (15 s) and a margin for waiting for a database connection, because the
+ * lease counts from the request for the claim. If the wait exceeds the margin, the attempt may be made twice
+ * but is recorded once.
  */
 const leaseMs = 20_000;
 /**
- * Both count what other processes have under way, as far as that was committed: two that claim in the same
- * moment may each take so many.
+ * The limits include committed attempts of other processes. Two processes that claim at the same moment may
+ * each claim up to the limit.
  */
 export const endpointSendingMax = 4;
 export const installationSendingMax = 16;
 
 const perSecondDefault = 25;
-/** Of what an endpoint bears in a second, so much may come at once. */
+/** The share of an endpoint's rate per second that may be sent in one burst. */
 const burstShare = 0.2;
 /**
- * Whoever wrote a time that is further ahead than any lease had a clock that was set back since: what it says
- * of the bucket and of leases is over.
+ * A stored time further ahead than this was written by a clock that has been set back since. Token bucket
+ * times and leases with such a time are ignored.
  */
 const aheadMsMax = 2 * leaseMs;
 
 export interface ClaimTime {
   readonly at: RawBuilder<unknown>;
-  /** What is later was written by a clock that is no more. */
+  /** Stored times after this one are ignored, because the clock has been set back since. */
   readonly latest: RawBuilder<unknown>;
 }
 
@@ -154,7 +155,7 @@ export const currentTokens = ({ at, latest }: ClaimTime): RawBuilder<number> => 
   return sql<number>`case when h.tokens_at > ${latest} then ${burst} else least(${burst}, ${refilled}) end`;
 };
 
-/** How many deliveries `s` are under way of those meant. */
+/** SQL: the number of deliveries `s` in progress that match the condition. */
 export const countSendingDeliveries = (
   whose: RawBuilder<unknown>,
   { at, latest }: ClaimTime,
@@ -162,7 +163,7 @@ export const countSendingDeliveries = (
   sql<number>`(select count(*) from webhook_delivery s
     where s.status = 'sending' and ${whose} and s.next_attempt_at > ${at} and s.next_attempt_at <= ${latest})::integer`;
 
-/** Endpoints that have something due and may be sent it: all, or those among the ones that are named. */
+/** Finds endpoints with due deliveries that may be sent: of all endpoints, or only of those in `among`. */
 export async function findDueEndpoints(
   db: Database,
   now: Date,
@@ -184,8 +185,8 @@ export async function findDueEndpoints(
 }
 
 /**
- * From one endpoint to the next over the index, so that what waits behind the first delivery of each is not
- * read.
+ * Steps from one endpoint to the next with an index (a loose index scan), so only the first waiting delivery
+ * of each endpoint is read.
  */
 const allWaitingEndpoints: RawBuilder<unknown> = sql`
   (select endpoint_id from webhook_delivery where next_attempt_at is not null order by endpoint_id limit 1)
@@ -193,7 +194,10 @@ const allWaitingEndpoints: RawBuilder<unknown> = sql`
   select (select d.endpoint_id from webhook_delivery d where d.next_attempt_at is not null and d.endpoint_id > waiting.id order by d.endpoint_id limit 1)
   from waiting where waiting.id is not null`;
 
-/** When the next retry comes due, if that is so soon. Of a breaker that is open only its probe counts. */
+/**
+ * Returns the time of the next retry if it is within `withinMs`, else null. For an endpoint with an open
+ * circuit breaker, the time of its probe counts.
+ */
 export async function findNextRetryTime(
   db: Database,
   { now, withinMs }: { readonly now: Date; readonly withinMs: number },

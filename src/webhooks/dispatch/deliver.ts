@@ -1,4 +1,4 @@
-/** One attempt of one delivery: opens the secrets, signs the body as it was written, sends it. */
+/** Makes one attempt of a delivery: opens the secrets, signs the stored body and sends it. */
 import { createHash, randomBytes } from "node:crypto";
 import type { Keyring } from "#foundation/encryption.ts";
 import { type SpanStart, traced } from "#foundation/tracing.ts";
@@ -10,7 +10,7 @@ export interface DeliverContext {
   readonly sender: SafeSender;
   readonly keyring: Keyring;
   readonly now: Date;
-  /** The process ends: rejects, and nothing is known. */
+  /** Aborted when the process stops. The attempt then rejects without a result. */
   readonly signal: AbortSignal;
 }
 
@@ -36,8 +36,8 @@ export function sendDelivery(
 }
 
 /**
- * It is linked to what brought the event about, which did not wait for it. Where it goes is the receiver's
- * business.
+ * Describes the span of an attempt. The span is linked to the request that caused the event, which did not
+ * wait for the delivery. The URL is left out, because it is private to the receiver.
  */
 function spanOf(
   { id, eventId, eventType, endpointId, installationId, attemptNumber, traceparent }: ClaimedDelivery,
@@ -90,8 +90,8 @@ export function openWebhookSecret(
 }
 
 /**
- * W3C Trace Context: all attempts of a delivery are one trace, each a span of its own, whichever process
- * makes it.
+ * Returns the W3C trace id of a delivery: all attempts of a delivery belong to one trace, whichever process
+ * makes them.
  */
 function traceIdOf(deliveryId: string): string {
   return createHash("sha256").update(deliveryId).digest("hex").slice(0, 32);

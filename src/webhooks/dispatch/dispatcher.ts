@@ -1,41 +1,47 @@
 /**
- * Sends what has happened to whoever wants to hear of it. Everything it knows stands in the database, so that
- * any number of processes do it together and one that dies is missed by nobody; what it keeps in memory only
- * says where to look first.
+ * The webhook dispatcher: creates deliveries of new events and sends them. Its whole state is in the
+ * database, so any number of processes can dispatch together and one may stop at any time. The memory of a
+ * process only decides which endpoints it checks first.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createDispatchRound, type DispatcherOptions, type DispatchRound } from "./round.ts";
 import { findNextRetryTime } from "./claim-deliveries.ts";
 
 export interface Dispatcher {
-  /** Something has happened. */
+  /** Starts a pass, because there are new events or due deliveries. */
   readonly wake: () => void;
   readonly start: () => void;
-  /** Waits a moment for what is being sent; what takes longer is given back. */
+  /**
+   * Stops the dispatcher. Waits up to `stopMsMax` for attempts in progress, then aborts them and releases
+   * their deliveries.
+   */
   readonly stop: () => Promise<void>;
-  /** Does all that is due now, and waits for it. */
+  /** Sends everything that is due now, and resolves when all attempts are done. */
   readonly drain: () => Promise<void>;
 }
 
 const pollMs = 1_000;
 const usualStopMsMax = 6_000;
-/** Where a place or a bucket was taken a moment ago, it is looked again after this. */
+/** Milliseconds until the next pass while endpoints are warm, for example because an attempt slot became free. */
 const againMs = 20;
-/** After a fault, so that a database that is away is not asked all the time. */
+/** Milliseconds until the next pass after an error, so that an unavailable database is not queried constantly. */
 const faultPauseMs = 1_000;
 
 export function createDispatcher(parts: DispatcherOptions): Dispatcher {
   const { db, clock, log, stopMsMax = usualStopMsMax } = parts;
   const round = createDispatchRound(parts);
   const passes = createPasses(round, (err) => log.error({ err }, "Webhooks could not be dispatched."));
-  // Passes are made in nobody's name: whoever woke this may be in a trace of its own.
-  const inNobodysName = AsyncLocalStorage.snapshot();
+  // Passes run in a detached async context, so that they do not join the trace of the caller of `wake`.
+  const runDetached = AsyncLocalStorage.snapshot();
   let isOver = false;
   let early: NodeJS.Timeout | undefined;
   let poll: NodeJS.Timeout | undefined;
-  /** The safety net: what nobody told of, and what comes due before the next look. */
+  /**
+   * Polls the database for events and deliveries without a notice, and plans a timer for retries that come
+   * due before the next poll.
+   */
   const look = async (): Promise<void> => {
-    passes.call({ isTold: true });
+    passes.call({ isNotified: true });
     const at = await findNextRetryTime(db, { now: clock.now(), withinMs: pollMs });
     const inMs = at === null ? pollMs : at.getTime() - clock.now().getTime();
     clearTimeout(early);
@@ -44,7 +50,7 @@ export function createDispatcher(parts: DispatcherOptions): Dispatcher {
   const lookSafely = (): void =>
     void look().catch((err: unknown) => log.error({ err }, "Webhooks that are due could not be looked for."));
   return {
-    wake: () => inNobodysName(() => passes.call({ isTold: true })),
+    wake: () => runDetached(() => passes.call({ isNotified: true })),
     start: () => {
       passes.start();
       poll = setInterval(lookSafely, pollMs);
@@ -59,7 +65,7 @@ export function createDispatcher(parts: DispatcherOptions): Dispatcher {
     },
     drain: async () => {
       await round.lookAround();
-      const calls = { onDone: () => undefined, onMore: () => (isMore = true), wasTold: true };
+      const calls = { onDone: () => undefined, onMore: () => (isMore = true), wasNotified: true };
       let isMore = true;
       for (let sent = 0; isMore || sent > 0;) {
         isMore = false;
@@ -72,32 +78,32 @@ export function createDispatcher(parts: DispatcherOptions): Dispatcher {
 
 interface Passes {
   start(): void;
-  /** A pass as soon as may be: one at a time, and a call that comes meanwhile is another one after it. */
-  call(how?: { readonly isTold: boolean }): void;
+  /** Requests a pass. Passes run one at a time; a request during a pass starts another pass after it. */
+  call(how?: { readonly isNotified: boolean }): void;
   stop(): Promise<void>;
 }
 
 function createPasses(round: DispatchRound, onFault: (error: unknown) => void): Passes {
-  const state = { isRunning: false, isCalled: false, isTold: false, isFaulty: false };
+  const state = { isRunning: false, isCalled: false, isNotified: false, isFaulty: false };
   let running: Promise<void> | undefined;
   let again: NodeJS.Timeout | undefined;
-  const call: Passes["call"] = ({ isTold } = { isTold: false }) => {
-    state.isTold ||= isTold;
+  const call: Passes["call"] = ({ isNotified } = { isNotified: false }) => {
+    state.isNotified ||= isNotified;
     if (!state.isRunning) return;
     state.isCalled = true;
     if (!state.isFaulty) running ??= pass().catch(fault).finally(finish);
   };
   const fault = (error: unknown): void => {
     state.isFaulty = true;
-    state.isTold = true;
+    state.isNotified = true;
     onFault(error);
   };
   const pass = async (): Promise<void> => {
     while (state.isCalled && state.isRunning) {
-      const wasTold = state.isTold;
+      const wasNotified = state.isNotified;
       state.isCalled = false;
-      state.isTold = false;
-      await round.go({ onDone: callSoon, onMore: () => call({ isTold: true }), wasTold });
+      state.isNotified = false;
+      await round.go({ onDone: callSoon, onMore: () => call({ isNotified: true }), wasNotified });
     }
   };
   const finish = (): void => {
@@ -111,8 +117,8 @@ function createPasses(round: DispatchRound, onFault: (error: unknown) => void): 
     if (state.isRunning) again = setTimeout(resume, ms);
   };
   /**
-   * Places that have become free are given away together. While a pass is under way it looks itself what is
-   * to follow.
+   * Requests a pass shortly after attempts end, so that one pass fills several free slots. During a pass
+   * nothing is planned, because the pass plans the next one itself.
    */
   const callSoon = (): void => {
     if (again === undefined && running === undefined) callIn(againMs);

@@ -1,6 +1,6 @@
 /**
- * Makes deliveries of events: one for each endpoint that wants to hear of it and may. An event says itself
- * whether this is done, so that one whose transaction was committed late is not passed over.
+ * Creates the deliveries of new events: one for each endpoint that subscribes to the event and may read it.
+ * Each event row stores whether this is done, so events of transactions that commit late are not missed.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -9,18 +9,18 @@ import { createId } from "#foundation/ids.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
 export const fanOutEventsMax = 200;
-/** A statement has 65 535 parameters at most, and a row a dozen. */
+/** The largest number of rows per insert: a statement has at most 65,535 parameters and a row about a dozen. */
 const rowsMax = 1_000;
 
 export interface FanOutResult {
   readonly events: number;
-  /** Whose deliveries are due now. */
+  /** Endpoints with new due deliveries. */
   readonly endpointIds: readonly string[];
-  /** Of what brought the events about, where that is traced. */
+  /** W3C trace contexts of the requests that caused the events, if traced. */
   readonly causes: readonly string[];
 }
 
-/** A batch of the oldest. */
+/** Creates the deliveries of the oldest new events, one batch in one transaction. */
 export function fanOutEvents(db: Database, now: Date): Promise<FanOutResult> {
   return inTransaction(db, async (transaction) => {
     const taken = await takeEvents(transaction, now);
@@ -40,16 +40,17 @@ interface Match {
   readonly traceparent: string | null;
 }
 
-/** An event that nobody wants to hear of stands there once, without an endpoint. */
+/** A new event with one of its endpoints. An event without subscribers has one row without an endpoint. */
 type Taken =
   | Match
   | { readonly eventId: string; readonly endpointId: null; readonly traceparent: string | null };
 
 /**
- * The oldest events, with everybody they concern. Orders, carts and what belongs to them are told to whoever
- * may read them; what concerns one installation, to that one, its own end included; an endpoint is not told
- * of itself. Nobody is locked out meanwhile: what comes to stand at an endpoint that is switched off in the
- * same moment is ended later (`closeDeliveries` in `sweeps.ts`).
+ * Marks the oldest new events as fanned out and matches them with endpoints. Events about carts, orders and
+ * their parts go to installations that may read them. Events about one installation go only to that
+ * installation, even after it is uninstalled. Events about an endpoint do not go to that endpoint. Endpoints
+ * are not locked: a delivery to an endpoint that is disabled at the same moment is ended later by
+ * `endUndeliverableDeliveries` in `sweeps.ts`.
  */
 async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {
   const { rows } = await sql<Taken>`

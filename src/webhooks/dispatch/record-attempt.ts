@@ -1,7 +1,7 @@
 /**
- * Records the result of an attempt if its lease is still valid: for the delivery, for the endpoint's health,
- * and as an event for the installation when an endpoint has been failing for long. Successes are recorded
- * many at once in one statement; any other result is a transaction.
+ * Records the result of an attempt if its lease is still valid: in the delivery, in the health of the
+ * endpoint, and as an event for the installation when the endpoint becomes degraded or is disabled. A failure
+ * is recorded in its own transaction; successes are recorded in batches (`createSuccessRecorder`).
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -28,7 +28,10 @@ export interface AttemptRecordContext {
   readonly random: () => number;
 }
 
-/** False: the lease was over and somebody else has it, or the delivery was canceled meanwhile. */
+/**
+ * Records the result of an attempt. Returns false if the lease expired and another process has the delivery,
+ * or if the delivery was canceled meanwhile.
+ */
 export function recordAttempt(recording: AttemptRecordContext, made: CompletedAttempt): Promise<boolean> {
   const { now, scale, random } = recording;
   const step = attemptOutcome(made.result, { attempt: made.delivery.attemptNumber, now, random, scale });
@@ -49,7 +52,7 @@ function recordFailure(
   const cause = { operationId: null, actor: "system", requestId: null } as const;
   return inTransaction(db, (transaction) =>
     withOutbox(transaction, { merchantId, now, cause, render }, async (outbox) => {
-      // First, as whoever changes the endpoint does; what may follow changes it too.
+      // The endpoint is locked first, as in commands on endpoints, to prevent deadlocks.
       await transaction
         .selectFrom("webhookEndpoint")
         .select("id")
@@ -57,7 +60,7 @@ function recordFailure(
         .forNoKeyUpdate()
         .execute();
       if (!(await updateFailedDelivery(transaction, failed, now))) return false;
-      // Health before attempt: in that order they are locked where something arrived, too.
+      // Health before attempt: successes lock them in the same order.
       const step = await recordFailureInHealth(transaction, { failed, now, scale });
       await insertAttempt(transaction, failed);
       await publishEndpointHealth(transaction, outbox, { failed, step, now });
@@ -66,7 +69,10 @@ function recordFailure(
   );
 }
 
-/** What is gone is exhausted: nobody will ask again by itself. */
+/**
+ * Sets the delivery to retrying or exhausted. After a 410 answer the delivery is exhausted. Returns false if
+ * the lease is no longer valid.
+ */
 async function updateFailedDelivery(
   transaction: Transaction,
   { delivery, step }: FailedAttempt,
@@ -128,7 +134,10 @@ async function recordFailureInHealth(
   return after;
 }
 
-/** The other endpoints of the installation are told. */
+/**
+ * Publishes that the endpoint is degraded, or disables the endpoint and publishes that. The other endpoints
+ * of the installation receive the event.
+ */
 async function publishEndpointHealth(
   transaction: Transaction,
   outbox: Outbox,
@@ -150,8 +159,8 @@ async function publishEndpointHealth(
 }
 
 /**
- * What was not tried yet is skipped, as what comes later will be; what was tried waits for the endpoint to be
- * switched on.
+ * Disables the endpoint and skips its pending deliveries. Deliveries that were tried before wait until the
+ * endpoint is enabled again. Returns false if the endpoint was changed meanwhile.
  */
 async function disableFailingEndpoint(
   transaction: Transaction,
@@ -172,7 +181,7 @@ async function disableFailingEndpoint(
     }))
     .where("id", "=", delivery.endpointId)
     .where("status", "=", "enabled")
-    // Changed since: it may be another receiver by now.
+    // If the endpoint was changed since the claim, it may have another receiver.
     .where("version", "=", delivery.endpointVersion)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
@@ -186,8 +195,8 @@ async function disableFailingEndpoint(
 }
 
 /**
- * What could not be sent, or not be written down, for a reason of our own: again as if it had failed, so that
- * it ends some day and holds no place.
+ * Postpones a delivery that this service could not send or record because of an internal error. Counts as a
+ * failed attempt, so that the delivery ends eventually and frees its slot.
  */
 export async function postponeDelivery(
   { db, now, scale, random }: AttemptRecordContext,
@@ -212,7 +221,10 @@ export async function postponeDelivery(
     .execute();
 }
 
-/** The process ends before the answer is there: the next one makes the same attempt, at once. */
+/**
+ * Releases a delivery whose attempt was interrupted because the process stops. The next process makes the
+ * same attempt at once.
+ */
 export async function releaseDelivery(
   db: Database,
   { id, lease, attemptNumber }: ClaimedDelivery,
@@ -231,10 +243,7 @@ export async function releaseDelivery(
     .execute();
 }
 
-/**
- * Writes that attempts arrived: one statement for all that did while the one before was under way, so that
- * many in a moment cost little more than one. Each counts only where whoever made it still has its lease.
- */
+/** A finished attempt. */
 interface CompletedAttempt {
   readonly delivery: ClaimedDelivery;
   readonly startedAt: Date;
@@ -242,7 +251,10 @@ interface CompletedAttempt {
 }
 
 export interface SuccessRecorder {
-  /** False: the lease was over and somebody else has it, or the delivery was canceled meanwhile. */
+  /**
+   * Records a success. Returns false if the lease expired and another process has the delivery, or if the
+   * delivery was canceled meanwhile.
+   */
   record(made: CompletedAttempt): Promise<boolean>;
 }
 
@@ -270,7 +282,10 @@ export function createSuccessRecorder({
     }
     isWriting = false;
   };
-  /** Never rejects. Where not all of them can be written, each is by itself: the fault may be with one. */
+  /**
+   * Never rejects. If a batch cannot be written, each attempt is written separately, because the error may
+   * concern only one of them.
+   */
   const settle = async (batch: readonly Waiting[]): Promise<void> => {
     try {
       const leases = await insertSuccesses(db, { all: batch.map(({ made }) => made), now: clock.now() });
@@ -290,9 +305,9 @@ export function createSuccessRecorder({
 }
 
 /**
- * Gives the leases that still stood. The health of an endpoint that has been well all the time is not written
- * more than once a second. Endpoints are gone through by their ids, here and in the counts that the attempts'
- * trigger keeps: several processes at once never wait for one another in a circle.
+ * Records successful attempts in one statement. Returns the leases that were still valid. The health of a
+ * healthy endpoint is updated at most once a second. Endpoints are locked in the order of their ids, here and
+ * in the trigger that counts attempts, to prevent deadlocks between processes.
  */
 async function insertSuccesses(
   db: Database,

@@ -1,6 +1,7 @@
 /**
- * One round of dispatching: fans events out into deliveries, claims due deliveries and sends them. Between
- * rounds it only remembers warm endpoints, where something was sent or came due a moment ago.
+ * One round of dispatching: creates the deliveries of new events, claims due deliveries and sends them.
+ * Between rounds only the warm endpoints are remembered: those to which something was sent or became due in
+ * the last two seconds.
  */
 import { startSpan } from "#foundation/tracing.ts";
 import type { AttemptResult, SafeSender } from "#webhooks/safe-request.ts";
@@ -23,37 +24,49 @@ import {
 } from "./record-attempt.ts";
 
 const usualSendingMax = 512;
-/** Of the endpoints that are worth a look, so many in one claim for each place there is; the others come next. */
+/**
+ * The number of warm endpoints that one claim considers for each free attempt slot. The next claims consider
+ * the others.
+ */
 const endpointsPerPlace = 2;
 const probeEveryMs = 60_000;
-/** However many events come, whoever was told looks this soon for what is none. */
+/**
+ * Milliseconds after which a notified round looks for due deliveries of all endpoints, even while new events
+ * keep arriving.
+ */
 const lookMsMax = 50;
 
 export interface RoundOptions {
-  /** After each attempt. */
+  /** Called after each attempt. */
   readonly onDone: () => void;
-  /** More events wait to be fanned out than one round does. */
+  /** Called if more events are waiting than one round handles. */
   readonly onMore: () => void;
-  /** Somebody said that there is something: an event, or deliveries without one (a ping, a replay). */
-  readonly wasTold: boolean;
+  /** True if the dispatcher was notified of new events or of deliveries without an event (ping, replay). */
+  readonly wasNotified: boolean;
 }
 
 export interface DispatchRound {
-  /** Fans out, takes what there is room for, and sends it. Gives how many were taken. */
+  /**
+   * Creates deliveries of new events, claims as many due deliveries as there are free slots, and sends them.
+   * Returns the number of claimed deliveries.
+   */
   go(calls: RoundOptions): Promise<number>;
-  /** Finds endpoints that have something due which nobody told of. */
+  /** Finds all endpoints with due deliveries, also those without a notice. */
   lookAround(): Promise<void>;
-  /** Something was sent or told a moment ago, and more may follow. */
+  /** True if endpoints are warm, so that more deliveries may follow soon. */
   isWarm(): boolean;
   idle(): Promise<void>;
   finish(patienceMs: number): Promise<void>;
 }
 
 export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
-  const { db, clock, scale, onMoved, sendingMax = usualSendingMax } = parts;
+  const { db, clock, scale, onDeliveriesChanged, sendingMax = usualSendingMax } = parts;
   const warm = createWarmEndpoints();
   const { sending, send, idle, finish } = createAttempts(parts, warm);
-  /** One batch, so that sending goes on however many there are. Gives how many events were new. */
+  /**
+   * Creates the deliveries of one batch of events; sending continues between batches. Returns the number of
+   * new events.
+   */
   const spread = async (): Promise<number> => {
     const startedAt = new Date();
     const { events, endpointIds, causes } = await fanOutEvents(db, clock.now());
@@ -66,7 +79,7 @@ export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
         attributes: { "commerce.events": events },
       })?.end();
     warm.heat(endpointIds);
-    onMoved?.();
+    onDeliveriesChanged?.();
     return events;
   };
   const look = { isDue: false, lastAt: -lookMsMax };
@@ -81,15 +94,15 @@ export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
     warm.forget(asked.filter((id) => !due.has(id)));
   };
   return {
-    go: async ({ onDone, onMore, wasTold }) => {
+    go: async ({ onDone, onMore, wasNotified }) => {
       warm.cool();
-      look.isDue ||= wasTold;
-      const events = wasTold ? await spread() : 0;
+      look.isDue ||= wasNotified;
+      const events = wasNotified ? await spread() : 0;
       if (events === fanOutEventsMax) onMore();
-      if (look.isDue && ((wasTold && events === 0) || performance.now() - look.lastAt >= lookMsMax))
+      if (look.isDue && ((wasNotified && events === 0) || performance.now() - look.lastAt >= lookMsMax))
         await lookAround();
-      // Nothing is new: a short question in place of a long one that would most often be for nothing.
-      else if (!wasTold && !warm.isEmpty()) await coolIdle();
+      // Without a notice, a cheap query of the warm endpoints replaces the claim, which would mostly find nothing.
+      else if (!wasNotified && !warm.isEmpty()) await coolIdle();
       const deliveriesMax = sendingMax - sending.size;
       const claim = {
         endpointIds: warm.take(deliveriesMax * endpointsPerPlace),
@@ -129,11 +142,11 @@ function createAttempts(parts: DispatcherOptions, warm: WarmEndpoints): Attempts
       const attempt = runAttempt(attempting, delivery).finally(() => {
         sending.delete(attempt);
         warm.heat([delivery.endpointId]);
-        parts.onMoved?.();
+        parts.onDeliveriesChanged?.();
         onDone();
       });
       sending.add(attempt);
-      parts.onMoved?.();
+      parts.onDeliveriesChanged?.();
     },
     idle,
     finish: async (patienceMs) => {
@@ -150,8 +163,8 @@ interface Attempting extends DispatcherOptions {
 }
 
 /**
- * Never rejects: what was interrupted is made again at once, what could not be written later, at the latest
- * when the lease is over.
+ * Makes and records one attempt. Never rejects: an interrupted attempt is released and repeated at once;
+ * after another error the delivery is postponed, or repeated when its lease expires.
  */
 async function runAttempt(attempting: Attempting, delivery: ClaimedDelivery): Promise<void> {
   const {
@@ -191,7 +204,7 @@ interface Attempted {
   readonly startedAt: Date;
 }
 
-/** Told as it was, whether or not it can be written down. */
+/** Reports the result of the attempt to the observer, even if the result cannot be recorded. */
 async function observeAttempt(
   { onAttempt, signal }: Attempting,
   { delivery, startedAt }: Attempted,
@@ -214,16 +227,16 @@ async function observeAttempt(
 }
 
 /**
- * Endpoints to which something was sent, or for which something came due, a moment ago. Only decides where to
- * look first.
+ * The endpoints to which something was sent, or became due, in the last two seconds. Only decides which
+ * endpoints are checked first.
  */
 interface WarmEndpoints {
   heat(endpointIds: Iterable<string>): void;
-  /** Forgets those that nothing happened to for a while. */
+  /** Forgets endpoints without activity in the last two seconds. */
   cool(): void;
   forget(endpointIds: Iterable<string>): void;
   all(): readonly string[];
-  /** So many of them; whoever was given comes last the next time. */
+  /** Returns up to `count` endpoints and moves them to the end of the queue. */
   take(count: number): readonly string[];
   readonly isEmpty: () => boolean;
 }
@@ -257,12 +270,15 @@ function createWarmEndpoints(): WarmEndpoints {
   };
 }
 
-/** Told what came of each attempt. */
+/** Receives the result of each attempt. */
 type AttemptObserver = (attempt: {
-  /** A status, why there was none, or that it failed or was interrupted on our side. */
+  /**
+   * The HTTP status, the error of the request, `fault` for an error of this service, or `interrupted` if the
+   * process stopped.
+   */
   readonly outcome: number | AttemptErrorCode | "fault" | "interrupted";
   readonly durationMs: number | null;
-  /** Of the first attempt: for how long its event had waited. */
+  /** Milliseconds between the event and its first attempt; null for later attempts and replays. */
   readonly waitedMs: number | null;
 }) => void;
 
@@ -273,14 +289,14 @@ export interface DispatcherOptions {
   readonly sender: SafeSender;
   readonly render: RenderEventSubject;
   readonly log: Log;
-  /** WEBHOOK_RETRY_SCALE. */
+  /** The setting WEBHOOK_RETRY_SCALE; all delays are multiplied by it. */
   readonly scale: number;
   readonly random?: () => number;
-  /** Deliveries have been made, taken or recorded here. */
-  readonly onMoved?: () => void;
+  /** Called after this process has created, claimed or recorded deliveries. */
+  readonly onDeliveriesChanged?: () => void;
   readonly onAttempt?: AttemptObserver;
-  /** So many attempts at once. */
+  /** The largest number of concurrent attempts of this process. */
   readonly sendingMax?: number;
-  /** How long `stop` waits for what is being sent. */
+  /** Milliseconds that `stop` waits for attempts in progress. */
   readonly stopMsMax?: number;
 }

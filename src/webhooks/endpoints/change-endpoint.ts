@@ -14,7 +14,10 @@ import { findEndpoints, endpointFailure, type WebhookEndpoint } from "./endpoint
 import { type EndpointInputRules, requireEndpointUrl } from "./endpoint-input.ts";
 
 export interface EndpointCommandContext extends EventContext, Omit<EndpointInputRules, "resolvedFaults"> {
-  /** The installation that asks; null: who runs the merchant, for any of its installations. */
+  /**
+   * The calling installation; null if the caller acts for the merchant and may change endpoints of any of its
+   * installations.
+   */
   readonly installationId: string | null;
   readonly keyring: Keyring;
   readonly outbox: Outbox;
@@ -35,7 +38,10 @@ export interface EndpointTarget {
 
 type Found = Pick<WebhookEndpoint, "id" | "installationId">;
 
-/** Endpoints of other merchants or installations and deleted ones are not found. */
+/**
+ * Selects an endpoint of the caller. Endpoints of other merchants or installations and deleted endpoints are
+ * not found.
+ */
 export function selectOwnEndpoint(
   transaction: Transaction,
   { merchantId, installationId }: Pick<EndpointCommandContext, "merchantId" | "installationId">,
@@ -50,7 +56,10 @@ export function selectOwnEndpoint(
     .$if(installationId !== null, (query) => query.where("installationId", "=", installationId ?? ""));
 }
 
-/** `no key`: deliveries that only refer to the endpoint need not wait. */
+/**
+ * Locks the endpoint and reads it. The lock is `for no key update`, so inserts of deliveries that refer to
+ * the endpoint do not wait.
+ */
 export async function lockEndpoint(
   transaction: Transaction,
   context: EndpointCommandContext,
@@ -68,7 +77,7 @@ export async function readEndpoint(
   now: Date,
 ): Promise<WebhookEndpoint> {
   const endpoint = (await findEndpoints(transaction, [id], now)).get(id);
-  if (endpoint === undefined) throw new Error(`The webhook endpoint ${id} is not there.`);
+  if (endpoint === undefined) throw new Error(`The webhook endpoint ${id} does not exist.`);
   return endpoint;
 }
 
@@ -85,7 +94,7 @@ export interface EndpointPatch {
   readonly disabledAt?: Date | null;
 }
 
-/** Raises the version, once. */
+/** Saves the patch and increments the version by one. */
 export async function saveEndpoint(
   transaction: Transaction,
   { id, version }: WebhookEndpoint,
@@ -111,11 +120,14 @@ interface LockedInstallation {
   readonly id: string;
   readonly status: "active" | "suspended" | "uninstalled";
   readonly version: number;
-  /** The merchant's. */
+  /** The mode of the merchant. */
   readonly mode: "live" | "test";
 }
 
-/** `no key`: rows that only refer to the installation need not wait. */
+/**
+ * Locks the installation and reads it. The lock is `for no key update`, so inserts of rows that refer to the
+ * installation do not wait.
+ */
 export async function lockInstallation(
   transaction: Transaction,
   { merchantId }: EndpointCommandContext,
@@ -133,7 +145,7 @@ export async function lockInstallation(
   return row;
 }
 
-/** Receivers on this machine are for merchants in test mode. */
+/** Refuses a URL on this machine unless the merchant is in test mode. */
 export function requireUrlAllowedByMode(
   url: string,
   { isLoopbackAllowed }: EndpointCommandContext,
@@ -143,8 +155,8 @@ export function requireUrlAllowedByMode(
 }
 
 /**
- * Refuses a URL that the installation uses already, and one endpoint too many. `except`: an existing endpoint
- * whose URL changes.
+ * Refuses a URL that another endpoint of the installation uses, and a new endpoint above the limit. `except`
+ * is the id of an existing endpoint whose URL changes.
  */
 export async function requireEndpointSlot(
   transaction: Transaction,
@@ -158,11 +170,11 @@ export async function requireEndpointSlot(
     .where("status", "<>", "deleted")
     .execute();
   const normalized = normalizeEndpointUrl(url);
-  const alike = endpoints.find(({ id, urlNormalized }) => id !== except && urlNormalized === normalized);
-  if (alike !== undefined)
+  const duplicate = endpoints.find(({ id, urlNormalized }) => id !== except && urlNormalized === normalized);
+  if (duplicate !== undefined)
     throw endpointFailure("webhook_endpoint_duplicate", {
-      ...alike,
-      status: alike.status as WebhookEndpoint["status"],
+      ...duplicate,
+      status: duplicate.status as WebhookEndpoint["status"],
     });
   if (except === undefined && endpoints.length >= endpointsPerInstallationMax)
     throw fail("webhook_endpoint_limit_reached", {

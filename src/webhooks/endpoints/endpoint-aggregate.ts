@@ -1,5 +1,5 @@
 /**
- * An endpoint as the contract shows it: its types, health, refusals and reads. Deleted endpoints are not
+ * The endpoint as the API returns it: its types, health, failures and queries. Deleted endpoints are not
  * found.
  */
 import { type RawBuilder, sql } from "kysely";
@@ -23,7 +23,7 @@ export interface WebhookEndpoint {
   readonly eventTypes: readonly string[];
   readonly payloadMode: PayloadMode;
   readonly maxPerSecond: number | null;
-  /** Those that sign now, the newest first: two while one is replaced. */
+  /** The secrets that sign now, newest first; two while a secret is being replaced. */
   readonly secrets: readonly WebhookSecretHint[];
   readonly health: EndpointHealthView;
   readonly metadata: Readonly<Record<string, string>>;
@@ -34,37 +34,40 @@ export interface WebhookEndpoint {
 
 export interface WebhookSecretHint {
   readonly version: number;
-  /** `…` and the last four characters. */
+  /** `…` and the last four characters of the secret. */
   readonly hint: string;
-  /** RFC 3339. */
+  /** Creation time in the format of RFC 3339. */
   readonly createdAt: string;
-  /** Null: it is the current one. */
+  /** Time at which the replaced secret expires, in the format of RFC 3339; null for the current secret. */
   readonly expiresAt: string | null;
 }
 
 export interface EndpointHealthView {
   readonly state: EndpointHealthState;
   readonly consecutiveFailures: number;
-  /** Of the attempts of the last 24 hours, how many arrived, 0 to 1; null: there were none. */
+  /** Share of successful attempts in the last 24 hours, 0 to 1; null if there were none. */
   readonly successRate24h: number | null;
   readonly lastSuccessAt: Date | null;
   readonly lastFailureAt: Date | null;
   readonly lastFailure: { readonly code: string; readonly httpStatus: number | null } | null;
 }
 
-/** What the dispatcher has written down of an endpoint. */
+/** The health of an endpoint as the dispatcher has stored it. */
 export interface StoredEndpointHealth {
   readonly status: EndpointStatus;
   readonly failingSince: Date | null;
-  /** Set: it has been failing for a day. */
+  /** Time at which the endpoint became degraded after failing for a day; null if it is not degraded. */
   readonly degradedAt: Date | null;
-  /** Set: the breaker is open. */
+  /** Time of the next probe while the circuit breaker is open; null if it is closed. */
   readonly probeAt: Date | null;
   readonly lastSuccessAt: Date | null;
   readonly lastFailureAt: Date | null;
 }
 
-/** An endpoint that was switched on again is unknown until something was sent to it. */
+/**
+ * Computes the state of an endpoint's health. An endpoint that was enabled again is `unknown` until an
+ * attempt succeeds.
+ */
 export function endpointHealthState({
   status,
   degradedAt,
@@ -81,7 +84,7 @@ export function endpointHealthState({
     : "unknown";
 }
 
-/** What its merchant is told of when it changes: the fields that are different, as they were. */
+/** Returns the changed fields with their values before the change, for the event of the change. */
 export function previousEndpointFields(
   before: WebhookEndpoint,
   after: WebhookEndpoint,
@@ -120,7 +123,7 @@ function conflictOf(
   return { resource: "webhook_endpoint", id, currentStatus: status, currentVersion: version, reason, data };
 }
 
-/** State before version: this comes last. */
+/** Throws `version_conflict` if the version differs. Commands check the status first and the version last. */
 export function requireEndpointVersion(
   endpoint: Conflicting,
   expectedVersion: number | null | undefined,
@@ -133,8 +136,8 @@ export function requireEndpointVersion(
 const dayMs = 86_400_000;
 
 /**
- * By id, with hints of secrets, health and the success rate of the last 24 hours, in one statement. Deleted
- * endpoints are left out.
+ * Finds endpoints by id, with secret hints, health and the success rate of the last 24 hours, in one
+ * statement. Deleted endpoints are left out.
  */
 export async function findEndpoints(
   reader: Reader,
@@ -145,7 +148,7 @@ export async function findEndpoints(
   return new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
 }
 
-/** All of these installations, the oldest first. */
+/** Finds all endpoints of the installations, oldest first. */
 export function findInstallationEndpoints(
   reader: Reader,
   installationIds: readonly string[],

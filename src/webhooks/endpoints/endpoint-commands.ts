@@ -84,7 +84,10 @@ async function insertEndpoint(
   return id;
 }
 
-/** Fields that are left out stay. Deliveries under way go to the new URL. */
+/**
+ * Changes of an endpoint. Fields that are left out stay unchanged. Deliveries that are already queued go to
+ * the new URL.
+ */
 interface EndpointUpdateInput extends EndpointTarget, EndpointFields {
   readonly payloadMode?: "snapshot" | "thin" | null | undefined;
 }
@@ -107,7 +110,10 @@ export async function updateEndpoint(
   return readEndpoint(transaction, before.id, context.now);
 }
 
-/** The installation first: two endpoints that want the same URL follow each other. */
+/**
+ * Locks the installation, then the endpoint, and checks the new URL. The lock of the installation makes two
+ * endpoints that want the same URL run one after the other.
+ */
 async function lockEndpointForNewUrl(
   transaction: Transaction,
   context: EndpointCommandContext,
@@ -122,7 +128,10 @@ async function lockEndpointForNewUrl(
   return endpoint;
 }
 
-/** What is different from what it is. Null takes a description or a limit away, and leaves what must be there. */
+/**
+ * Returns the fields that change. Null removes the description or the rate limit; null leaves required fields
+ * unchanged.
+ */
 function toEndpointPatch(
   before: WebhookEndpoint,
   { url, description, eventTypes, payloadMode, maxPerSecond, metadata }: EndpointUpdateInput,
@@ -143,7 +152,7 @@ function toEndpointPatch(
     : { ...changed, urlNormalized: normalizeEndpointUrl(changed.url) };
 }
 
-/** The database keeps the keys of a map in an order of its own. */
+/** Compares two values regardless of the order of keys, because jsonb does not keep that order. */
 function isSame(one: unknown, other: unknown): boolean {
   return sortedText(one) === sortedText(other);
 }
@@ -211,8 +220,8 @@ export async function disableEndpoint(
 }
 
 /**
- * For good. What waits for it is canceled, also what is being sent: its answer is not waited for. Its secrets
- * are erased.
+ * Deletes the endpoint permanently. Waiting deliveries are canceled, also those being sent, without waiting
+ * for the answer. The secrets are erased.
  */
 export async function deleteEndpoint(
   transaction: Transaction,
@@ -249,7 +258,7 @@ async function queuePing(
 ): Promise<string> {
   const { id: endpointId, merchantId, installationId } = endpoint;
   const { now, cause, render } = context;
-  const ping = { type: "webhook.ping", id: endpointId, installationId, thing: endpoint } as const;
+  const ping = { type: "webhook.ping", id: endpointId, installationId, object: endpoint } as const;
   const [eventId = ""] = await insertEvents(transaction, [ping], {
     merchantId,
     now,
@@ -268,7 +277,7 @@ async function queuePing(
   return deliveryId;
 }
 
-/** Sends a ping, to see whether the receiver works. */
+/** Sends a ping to test the receiver. */
 export async function testEndpoint(
   transaction: Transaction,
   context: EndpointCommandContext,

@@ -1,6 +1,6 @@
 /**
- * What is broken in what an endpoint is asked to be, found before a row is read: all of it at once, named by
- * the first.
+ * Validates the input of endpoint commands before any row is read. Reports all faults at once; the first
+ * fault decides the error code.
  */
 import { faultAt, textFaults } from "#foundation/faults.ts";
 import { fail, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
@@ -25,7 +25,7 @@ export interface EndpointFields {
 }
 
 export interface EndpointInputRules extends EndpointUrlRules {
-  /** What was found out about the addresses of a URL's name before. */
+  /** Faults of the addresses that the URL's host name resolves to, looked up before the transaction. */
   readonly resolvedFaults: readonly FailureDetail[];
 }
 
@@ -50,7 +50,10 @@ export function requireEndpointFields(fields: EndpointFields, rules: EndpointInp
     throw fail(first[0], { message: first[1].message, details: faults.map(([, detail]) => detail) });
 }
 
-/** What the rules of one merchant say, where they are stricter than what could be said before it was known. */
+/**
+ * Checks the URL again with the rules of the merchant, which may be stricter than the rules that were known
+ * before the merchant was read.
+ */
 export function requireEndpointUrl(url: string, rules: EndpointUrlRules): void {
   const [first, ...rest] = endpointUrlFaults(url, rules);
   if (first !== undefined)
@@ -73,7 +76,7 @@ const knownEventTypePatterns = new Set<string>(
   Object.keys(eventTypes).flatMap((type) => [type, `${type.split(".")[0]}.*`]),
 );
 
-/** Names of the catalogue, `group.*`, or `*` alone. */
+/** Accepts event types of the catalogue, `group.*`, or `*` as the only entry. */
 function patternFaults(patterns: readonly string[]): Fault[] {
   const isRepeated = new Set(patterns).size < patterns.length;
   return [
@@ -82,18 +85,29 @@ function patternFaults(patterns: readonly string[]): Fault[] {
       if (pattern === "*")
         return patterns.length === 1
           ? []
-          : [["invalid_field", faultAt(field, "not_alone", "* stands for all events: it stands alone.")]];
+          : [
+              [
+                "invalid_field",
+                faultAt(field, "not_alone", '"*" means all events and must be the only entry.'),
+              ],
+            ];
       return knownEventTypePatterns.has(pattern)
         ? []
         : [
             [
               "unknown_event_type",
-              faultAt(field, "unknown", "It is no event type of the catalogue, and no group of them."),
+              faultAt(
+                field,
+                "unknown",
+                "The value must be an event type of the catalogue or a group such as order.*.",
+              ),
             ],
           ];
     }),
     ...(isRepeated
-      ? asFaults("invalid_field", [faultAt("/eventTypes", "duplicate", "An event type stands there twice.")])
+      ? asFaults("invalid_field", [
+          faultAt("/eventTypes", "duplicate", "eventTypes must not contain duplicates."),
+        ])
       : []),
   ];
 }
@@ -102,7 +116,7 @@ function metadataFaults(metadata: Readonly<Record<string, string>>): FailureDeta
   const { metadataKeysMax, metadataKeyMax, metadataValueMax } = endpointBounds;
   const entries = Object.entries(metadata);
   if (entries.length > metadataKeysMax)
-    return [faultAt("/metadata", "too_long", `It may have ${metadataKeysMax} keys at most.`)];
+    return [faultAt("/metadata", "too_long", `metadata may have at most ${metadataKeysMax} keys.`)];
   const ofKeys = entries.flatMap(([key]) => textFaults("/metadata", key, { max: metadataKeyMax }));
   const ofValues = entries.flatMap(([key, value]) =>
     textFaults(`/metadata/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, value, {

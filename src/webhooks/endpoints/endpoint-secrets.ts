@@ -1,6 +1,7 @@
 /**
- * The secrets of endpoints: shown once, when they are created, and stored sealed. The current secret signs,
- * and the previous one until it expires. Signature fixtures read the secrets that sign now.
+ * The secrets of endpoints. A secret is returned once, when it is created, and stored sealed. The current
+ * secret signs, and the previous secret also signs until it expires. Signature fixtures use the secrets that
+ * sign now.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -26,7 +27,7 @@ const hourMs = 3_600_000;
 
 export interface NewWebhookSecret {
   readonly version: number;
-  /** `whsec_…`: nobody will see it again. */
+  /** The secret, `whsec_…`. It is returned only once. */
   readonly value: string;
 }
 
@@ -58,8 +59,8 @@ export async function insertWebhookSecret(
 }
 
 /**
- * The current one goes on signing beside the new one for so long. Only two ever do: one that was already
- * being replaced ends at once.
+ * Replaces the current secret. The old secret signs beside the new one for `overlapHours`. At most two
+ * secrets sign: a secret that was already being replaced expires at once.
  */
 export async function rotateWebhookSecret(
   transaction: Transaction,
@@ -91,7 +92,7 @@ export async function rotateWebhookSecret(
     id,
     installationId,
     previous: previousEndpointFields(before, endpoint),
-    thing: endpoint,
+    object: endpoint,
   });
   return { endpoint, secret };
 }
@@ -99,19 +100,22 @@ export async function rotateWebhookSecret(
 interface SealedRow {
   readonly id: string;
   readonly version: number;
-  /** Base64. */
+  /** The sealed secret in base64. */
   readonly sealed: string;
   readonly dataKey: string;
   readonly keyId: string;
 }
 
-/** Sealed as they are stored. */
+/** An endpoint with its secrets, sealed as stored. */
 export interface SealedFixtureSource {
   readonly endpoint: FixtureEndpoint;
   readonly secrets: readonly SealedRow[];
 }
 
-/** By endpoint, enabled or not; deleted endpoints are left out. */
+/**
+ * Finds endpoints with their signing secrets, by endpoint id. Disabled endpoints are included, deleted ones
+ * are left out.
+ */
 export async function findFixtureSources(
   reader: Reader,
   endpointIds: readonly string[],
