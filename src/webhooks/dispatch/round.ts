@@ -15,13 +15,13 @@ import { claimDeliveries, type ClaimedDelivery, findDueEndpoints } from "./claim
 import { sendDelivery } from "./deliver.ts";
 import { fanOutEventsMax, fanOutEvents } from "./fan-out.ts";
 import {
-  createSuccessRecorder,
-  releaseDelivery,
+  type AttemptRecordContext,
   postponeDelivery,
   recordAttempt,
-  type AttemptRecordContext,
-  type SuccessRecorder,
+  releaseDelivery,
 } from "./record-attempt.ts";
+import { createWarmEndpoints, type WarmEndpoints } from "./warm-endpoints.ts";
+import { createSuccessRecorder, type SuccessRecorder } from "./record-success.ts";
 
 const usualSendingMax = 512;
 /**
@@ -224,50 +224,6 @@ async function observeAttempt(
     onAttempt?.({ outcome: signal.aborted ? "interrupted" : "fault", durationMs: null, waitedMs: null });
     throw error;
   }
-}
-
-/**
- * The endpoints to which something was sent, or became due, in the last two seconds. Only decides which
- * endpoints are checked first.
- */
-interface WarmEndpoints {
-  heat(endpointIds: Iterable<string>): void;
-  /** Forgets endpoints without activity in the last two seconds. */
-  cool(): void;
-  forget(endpointIds: Iterable<string>): void;
-  all(): readonly string[];
-  /** Returns up to `count` endpoints and moves them to the end of the queue. */
-  take(count: number): readonly string[];
-  readonly isEmpty: () => boolean;
-}
-
-const warmMs = 2_000;
-
-function createWarmEndpoints(): WarmEndpoints {
-  const untilMs = new Map<string, number>();
-  return {
-    heat: (endpointIds) => {
-      const until = performance.now() + warmMs;
-      for (const id of endpointIds) untilMs.set(id, until);
-    },
-    cool: () => {
-      const now = performance.now();
-      for (const [id, until] of untilMs) if (until < now) untilMs.delete(id);
-    },
-    forget: (endpointIds) => {
-      for (const id of endpointIds) untilMs.delete(id);
-    },
-    all: () => [...untilMs.keys()],
-    take: (count) => {
-      const taken = [...untilMs].slice(0, count);
-      for (const [id, until] of taken) {
-        untilMs.delete(id);
-        untilMs.set(id, until);
-      }
-      return taken.map(([id]) => id);
-    },
-    isEmpty: () => untilMs.size === 0,
-  };
 }
 
 /** Receives the result of each attempt. */

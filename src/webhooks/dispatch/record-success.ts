@@ -1,0 +1,116 @@
+/**
+ * Records successful attempts in batches: one statement for all successes that were reported while the
+ * statement before was running. Each success is recorded only if its lease is still valid.
+ */
+import { sql } from "kysely";
+import type { Database } from "#database/connect.ts";
+import { runStatement } from "#database/transaction.ts";
+import { createId } from "#foundation/ids.ts";
+import type { Clock } from "#foundation/clock.ts";
+import type { AttemptResult } from "#webhooks/safe-request.ts";
+import type { ClaimedDelivery } from "./claim-deliveries.ts";
+
+/** An attempt with its result. */
+export interface CompletedAttempt {
+  readonly delivery: ClaimedDelivery;
+  readonly startedAt: Date;
+  readonly result: AttemptResult;
+}
+
+export interface SuccessRecorder {
+  /**
+   * Records a success. Returns false if the lease expired and another process has the delivery, or if the
+   * delivery was canceled meanwhile.
+   */
+  record(made: CompletedAttempt): Promise<boolean>;
+}
+
+interface Waiting {
+  readonly made: CompletedAttempt;
+  readonly resolve: (isRecorded: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function createSuccessRecorder({
+  db,
+  clock,
+}: {
+  readonly db: Database;
+  readonly clock: Clock;
+}): SuccessRecorder {
+  let waiting: Waiting[] = [];
+  let isWriting = false;
+  const write = async (): Promise<void> => {
+    isWriting = true;
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      await settle(batch);
+    }
+    isWriting = false;
+  };
+  /**
+   * Never rejects. If a batch cannot be written, each attempt is written separately, because the error may
+   * concern only one of them.
+   */
+  const settle = async (batch: readonly Waiting[]): Promise<void> => {
+    try {
+      const leases = await insertSuccesses(db, { all: batch.map(({ made }) => made), now: clock.now() });
+      for (const { made, resolve } of batch) resolve(leases.has(made.delivery.lease));
+    } catch (error) {
+      if (batch.length > 1) await Promise.all(batch.map((one) => settle([one])));
+      else for (const { reject } of batch) reject(error);
+    }
+  };
+  return {
+    record: (made) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ made, resolve, reject });
+        if (!isWriting) void write();
+      }),
+  };
+}
+
+/**
+ * Records successful attempts in one statement. Returns the leases that were still valid. The health of a
+ * healthy endpoint is updated at most once a second. Endpoints are locked in the order of their ids, here and
+ * in the trigger that counts attempts, to prevent deadlocks between processes.
+ */
+async function insertSuccesses(
+  db: Database,
+  { all, now }: { readonly all: readonly CompletedAttempt[]; readonly now: Date },
+): Promise<ReadonlySet<string>> {
+  const at = sql`${now}::timestamptz`;
+  const made = all.map(
+    ({ delivery: { id, lease, attemptNumber }, startedAt, result: { durationMs, httpStatus } }) => ({
+      id,
+      lease,
+      attempt_id: createId("webhookAttempt", startedAt.getTime()),
+      number: attemptNumber,
+      started_at: startedAt,
+      duration_ms: durationMs,
+      http_status: httpStatus,
+    }),
+  );
+  const statement = sql<{ lease: string }>`
+    with done as (
+      update webhook_delivery d set status = 'succeeded', next_attempt_at = null, lease = null, finished_at = ${at}
+      from json_to_recordset(${JSON.stringify(made)}::json)
+        as m(id text, lease text, attempt_id text, number integer, started_at timestamptz, duration_ms integer, http_status integer)
+      where d.id = m.id and d.lease = m.lease returning d.endpoint_id, m.*
+    ), attempt as (
+      insert into webhook_attempt (id, delivery_id, number, started_at, duration_ms, http_status, error_code)
+      select attempt_id, id, number, started_at, duration_ms, http_status, null from done order by endpoint_id
+    ), unwell as (
+      select endpoint_id from webhook_endpoint_health where endpoint_id in (select endpoint_id from done)
+        and (consecutive_failures > 0 or failing_since is not null or last_success_at is null or last_success_at < ${at} - interval '1 second')
+      order by endpoint_id for no key update
+    ), health as (
+      update webhook_endpoint_health h set consecutive_failures = 0, last_success_at = ${at}, failing_since = null, failed_since_success = 0,
+        degraded_at = null, probe_at = null
+      from unwell where h.endpoint_id = unwell.endpoint_id
+    )
+    select lease from done`;
+  const rows = await runStatement(db, statement);
+  return new Set(rows.map(({ lease }) => lease));
+}
