@@ -172,7 +172,7 @@ export const commerceEventTypes = {
     subject: "payment",
     schemaVersion: 1,
     description:
-      "A payment succeeded although its order is no longer possible. The payment will be refunded.",
+      "A payment that can no longer lead to an order holds money, or may hold money if its failure code is unresolved. Captured money is refunded automatically.",
   },
   "refund.created": { subject: "refund", schemaVersion: 1, description: "A refund was created." },
   "refund.succeeded": {

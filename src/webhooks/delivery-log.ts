@@ -2,9 +2,8 @@
  * Reads events and their deliveries for the API. Bodies are never read: neither the sent event nor the answer
  * of the receiver is returned.
  */
-import { type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
-import type { Tables, WebhookAttemptTable } from "#database/tables.ts";
-import type { Page } from "#database/sql-fragments.ts";
+import { type RawBuilder, type Selectable, sql } from "kysely";
+import type { WebhookAttemptTable } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
 import { firstIdAt } from "#foundation/ids.ts";
 import { eventTypes, catalogReadSubjectTypes } from "./event-types.ts";
@@ -155,73 +154,6 @@ export async function findEndpointMerchant(reader: Reader, endpointId: string): 
     .executeTakeFirst();
   return row?.merchantId;
 }
-
-export interface DeliveryFilter {
-  /** Only endpoints of this merchant; null for all merchants. */
-  readonly merchantId: string | null;
-  readonly endpointId: string;
-  readonly status: DeliveryStatus | null;
-}
-
-/** Returns a query for the ids of matching deliveries, for counting them. */
-export function selectDeliveryIds(
-  reader: Reader,
-  { merchantId, endpointId, status }: DeliveryFilter,
-): SelectQueryBuilder<Tables, "webhookDelivery", { id: string }> {
-  return reader
-    .selectFrom("webhookDelivery")
-    .select("id")
-    .where("endpointId", "=", endpointId)
-    .$if(merchantId !== null, (query) => query.where(isOwned({ merchantId, endpointId })))
-    .$if(status !== null, (query) => query.where("status", "=", status ?? "pending"));
-}
-
-/** A record, so that the compiler reports a missing status. */
-const everyStatus: Readonly<Record<DeliveryStatus, true>> = {
-  pending: true,
-  sending: true,
-  succeeded: true,
-  retrying: true,
-  exhausted: true,
-  skipped: true,
-  canceled: true,
-};
-
-/**
- * Returns one page of matching deliveries in the order of ids. Each status is an index range scan of at most
- * one page, so the cost does not depend on the number of deliveries.
- */
-export async function findDeliveryPage(
-  reader: Reader,
-  { merchantId, endpointId, status }: DeliveryFilter,
-  { after, before, limit, isInverted }: Page,
-): Promise<{ readonly id: string }[]> {
-  const asked = status === null ? Object.keys(everyStatus) : [status];
-  const order = sql.raw(isInverted ? "desc" : "asc");
-  const isBefore = before === undefined ? sql`true` : sql`d.id collate "C" < ${before}`;
-  const { rows } = await sql<{ id: string }>`
-    select found.id from unnest(${asked}::text[]) as asked(status) cross join lateral (
-      select d.id from webhook_delivery d
-      where d.endpoint_id = ${endpointId} and d.status = asked.status and d.id collate "C" > ${after ?? ""} and ${isBefore}
-      order by d.id collate "C" ${order} limit ${limit}
-    ) found
-    where ${isOwned({ merchantId, endpointId })} order by found.id collate "C" ${order} limit ${limit}`.execute(
-    reader,
-  );
-  return rows;
-}
-
-/**
- * Checks the merchant of the endpoint once, not of each delivery, so a request for an endpoint of another
- * merchant is answered quickly.
- */
-const isOwned = ({
-  merchantId,
-  endpointId,
-}: Pick<DeliveryFilter, "merchantId" | "endpointId">): RawBuilder<boolean> =>
-  merchantId === null
-    ? sql`true`
-    : sql`exists (select from webhook_endpoint w where w.id = ${endpointId} and w.merchant_id = ${merchantId})`;
 
 interface EventRow {
   readonly id: string;

@@ -8,12 +8,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
 import { cappedCount } from "#database/sql-fragments.ts";
 import { endUndeliverableDeliveries } from "#webhooks/sweeps.ts";
-import {
-  type DeliveryFilter,
-  selectDeliveryIds,
-  findEventLogs,
-  findDeliveryPage,
-} from "#webhooks/delivery-log.ts";
+import { findEventLogs } from "#webhooks/delivery-log.ts";
+import { type DeliveryFilter, selectDeliveryIds, findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import type { DeliveryStatus } from "#webhooks/delivery-rules.ts";
 import { installationOf, makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { describeOnBoth } from "#test/support/databases.ts";

@@ -10,7 +10,8 @@ import { isCartVisible, toCartNode } from "#graph/carts/carts.ts";
 import { isOrderVisible } from "#graph/orders/order-queries.ts";
 import { showOrder } from "#graph/orders/orders.ts";
 import { CartRef, OrderRef, WebhookDeliveryRef } from "#graph/refs.ts";
-import { type DeliveryView, findEndpointMerchant, findDeliveryPage } from "#webhooks/delivery-log.ts";
+import { type DeliveryView, findEndpointMerchant } from "#webhooks/delivery-log.ts";
+import { findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import { type DeliveriesStep, followDeliveries, followVersion, stepMax } from "./follow.ts";
 import type { Watch } from "./watch.ts";
 

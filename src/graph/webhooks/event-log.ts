@@ -8,12 +8,8 @@ import { eventCatalogue, eventTypeNames, type EventTypeView } from "#webhooks/ev
 import { isCleanText } from "#foundation/text.ts";
 import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
-import {
-  selectDeliveryIds,
-  type EventLog,
-  type EventView,
-  findDeliveryPage,
-} from "#webhooks/delivery-log.ts";
+import { type EventLog, type EventView } from "#webhooks/delivery-log.ts";
+import { selectDeliveryIds, findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import { eventRetentionDays } from "#webhooks/delivery-rules.ts";
 import { DeliveryStatusEnum } from "./deliveries.ts";
 
