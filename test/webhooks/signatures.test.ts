@@ -2,13 +2,8 @@ import { createHash } from "node:crypto";
 import { spawnSync } from "node:child_process";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import {
-  type LiveFixture,
-  createLiveFixture,
-  createSignatureFixture,
-  signatureVectors,
-  type SignatureVector,
-} from "#webhooks/signature-fixture.ts";
+import { type LiveFixture, createLiveFixture, createSignatureFixture } from "#webhooks/signature-fixture.ts";
+import { signatureVectors, type SignatureVector } from "#webhooks/signature-vectors.ts";
 import {
   createWebhookSecret,
   webhookSecretSealContext,

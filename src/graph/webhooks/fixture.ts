@@ -7,11 +7,10 @@ import { openFixtureSource } from "#webhooks/endpoints/endpoint-secrets.ts";
 import {
   type FixtureRequest,
   type LiveFixture,
-  type VectorRejectReason,
   createSignatureFixture,
   type SignatureFixture,
-  type SignatureVector,
 } from "#webhooks/signature-fixture.ts";
+import { type VectorRejectReason, type SignatureVector } from "#webhooks/signature-vectors.ts";
 
 const ExpectEnum = defineEnum<SignatureVector["expect"]>("SignatureExpectation", {
   description: "The result expected of a signature verifier.",
