@@ -33,6 +33,7 @@ import "./checkout/sessions.ts";
 import "./checkout/mutations.ts";
 import "./checkout/payment-mutations.ts";
 import "./orders/order-parts.ts";
+import "./orders/return-parts.ts";
 import "./orders/orders.ts";
 import "./orders/order-queries.ts";
 import "./orders/cancellation-eligibility.ts";

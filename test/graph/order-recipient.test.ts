@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { forStaff } from "#graph/orders/order-parts.ts";
+import { visibleToStaff } from "#graph/orders/order-parts.ts";
 import { askGraph, berlin, type Frontend } from "#test/operations/cart-calls.ts";
 import { insertOrder } from "#test/support/orders.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
@@ -44,8 +44,8 @@ describe("to whom an order goes", () => {
 
   it("is not there for the system's own events and for API keys either", () => {
     for (const kind of ["system", "anonymous"] as const)
-      expect(forStaff("x", { viewer: { kind } as never })).toBeNull();
-    expect(forStaff("x", { viewer: { kind: "api_key" } as never })).toBeNull();
+      expect(visibleToStaff("x", { viewer: { kind } as never })).toBeNull();
+    expect(visibleToStaff("x", { viewer: { kind: "api_key" } as never })).toBeNull();
   });
 
   it("is null once it is erased, and where nothing is known", async () => {

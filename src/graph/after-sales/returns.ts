@@ -19,11 +19,11 @@ import { builder } from "#graph/builder.ts";
 import { frontendCallers, type GraphContext } from "#graph/context.ts";
 import { orderMutationKind, returnMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
-import { OrderLineQuantityInput, orderVersion } from "#graph/orders/order-inputs.ts";
+import { OrderLineQuantityInput, orderVersionDescription } from "#graph/orders/order-inputs.ts";
 import { ReturnKindEnum, ReturnMethodEnum, ReturnSettlementEnum } from "#graph/orders/order-enums.ts";
-import { showPart } from "#graph/orders/orders.ts";
+import { getOrderPartView } from "#graph/orders/orders.ts";
 import { ReturnRef } from "#graph/refs.ts";
-import { ReturnReasonEnum } from "#graph/orders/after-sales-eligibility.ts";
+import { ReturnReasonEnum } from "#graph/orders/eligibility-enums.ts";
 
 const returnVersionDescription =
   "The version of the return that the caller last read. If the current version is " +
@@ -66,7 +66,7 @@ const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
         "Required for an exchange and not allowed otherwise: the variant to send instead. A " +
         "variant of the same product that is in stock and has the same price.",
     }),
-    expectedVersion: t.int({ description: orderVersion }),
+    expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });
 
@@ -140,7 +140,7 @@ const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
 });
 
 const returnToAnswer = (_context: GraphContext, { order, id }: ChangedPart): ReturnView =>
-  showPart(order, "returns", id);
+  getOrderPartView(order, "returns", id);
 
 defineMutation({
   ...orderMutationKind,

@@ -13,8 +13,8 @@ import { frontendCallers, type GraphContext } from "#graph/context.ts";
 import { orderMutationKind, warrantyMutationKind, warrantyClaimMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { WarrantyClaimKindEnum } from "#graph/orders/order-enums.ts";
-import { orderVersion } from "#graph/orders/order-inputs.ts";
-import { showPart } from "#graph/orders/orders.ts";
+import { orderVersionDescription } from "#graph/orders/order-inputs.ts";
+import { getOrderPartView } from "#graph/orders/orders.ts";
 import { WarrantyRef } from "#graph/refs.ts";
 
 const warrantyVersionDescription =
@@ -36,7 +36,7 @@ const WarrantyRegisterInput = builder.inputType("WarrantyRegisterInput", {
     serialNumber: t.string({
       description: `The serial number of the item. 1 to ${serialNumberLengthMax} characters.`,
     }),
-    expectedVersion: t.int({ description: orderVersion }),
+    expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });
 
@@ -73,7 +73,7 @@ const WarrantyClaimResolveInput = builder.inputType("WarrantyClaimResolveInput",
 });
 
 const warrantyToAnswer = (_context: GraphContext, { order, id }: ChangedPart): WarrantyView =>
-  showPart(order, "warranties", id);
+  getOrderPartView(order, "warranties", id);
 
 defineMutation({
   ...orderMutationKind,

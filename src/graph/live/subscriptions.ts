@@ -8,7 +8,7 @@ import { builder } from "#graph/builder.ts";
 import { type GraphContext, getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { isCartVisible, toCartNode } from "#graph/carts/carts.ts";
 import { isOrderVisible } from "#graph/orders/order-queries.ts";
-import { showOrder } from "#graph/orders/orders.ts";
+import { toGraphOrder } from "#graph/orders/orders.ts";
 import { CartRef, OrderRef, WebhookDeliveryRef } from "#graph/refs.ts";
 import { type DeliveryView, findEndpointMerchant } from "#webhooks/delivery-log.ts";
 import { findDeliveryPage } from "#webhooks/delivery-pages.ts";
@@ -70,7 +70,7 @@ builder.subscriptionFields((t) => ({
       const order = await context.loaders.orders.load(id);
       if (order === null || !isOrderVisible(order, context)) return null;
       step.told(order.version);
-      return showOrder(order, context);
+      return toGraphOrder(order, context);
     },
   }),
   deliveryChanged: t.field({

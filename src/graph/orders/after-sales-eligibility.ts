@@ -1,7 +1,4 @@
-/**
- * What a buyer may ask for after the sale: the eligibility of an order and its lines, and the reasons of
- * returns.
- */
+/** The after-sales eligibility of an order and its lines, and the reasons of returns. */
 import {
   evaluateAfterSalesEligibility,
   type AfterSalesEligibility,
@@ -15,7 +12,7 @@ import type {
   AfterSalesOptionOf,
   OrderLevelOption,
 } from "#commerce/after-sales/after-sales-option.ts";
-import type { AfterSalesReason, ReturnReason } from "#commerce/after-sales/reasons.ts";
+import type { AfterSalesReason } from "#commerce/after-sales/reasons.ts";
 import type { Window } from "#commerce/orders/order-terms.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
@@ -25,135 +22,123 @@ import {
   EligibilityDecisionEnum,
   FeeCodeEnum,
   FeePayerEnum,
+  ReturnReasonEnum,
   WindowClockEnum,
 } from "./eligibility-enums.ts";
 import { ReturnKindEnum, ReturnMethodEnum, ReturnSettlementEnum, ReturnStatusEnum } from "./order-enums.ts";
 import { OrderLineQuantity } from "./order-parts.ts";
 import { OrderQuantities } from "./order-pieces.ts";
 
-/** Why a buyer returns something. */
-export const ReturnReasonEnum = defineEnum<ReturnReason>("ReturnReason", {
-  description:
-    "Why a buyer asks. What is the merchant's fault costs the buyer nothing, and has the time of the legal guarantee.",
-  values: {
-    size_too_small: "It is too small.",
-    size_too_large: "It is too large.",
-    color: "Its colour is not the one expected.",
-    style: "It does not please.",
-    unwanted: "It is not wanted any more.",
-    not_as_described: "It is not what was described; the merchant's fault.",
-    wrong_item: "It is not what was ordered; the merchant's fault.",
-    missing_item: "Something was missing; the merchant's fault.",
-    defective: "It does not work; the merchant's fault.",
-    damaged_in_transit: "It was damaged on its way; the merchant's fault.",
-    arrived_late: "It came too late.",
-    not_received: "It never came; the merchant's fault.",
-    better_price: "It is cheaper elsewhere.",
-    ordered_by_mistake: "It was ordered by mistake.",
-    other: "Something else.",
-  },
-});
-
 const AfterSalesDecisionEnum = defineEnum<AfterSalesEligibility["decision"]>("AfterSalesDecision", {
-  description: "For how much of an order something can be asked for after the sale.",
+  description: "For how many lines of an order the buyer has after-sales options.",
   values: {
-    eligible: "For each of its lines.",
-    partially_eligible: "For some of its lines.",
-    not_eligible: "For none.",
+    eligible: "For every line.",
+    partially_eligible: "For some of the lines.",
+    not_eligible: "For no line.",
   },
 });
 
 const OrderOptionKindEnum = defineEnum<OrderLevelOption["kind"]>("AfterSalesOrderOptionKind", {
-  description: "What can be asked for about an order as a whole.",
+  description: "An after-sales option for a whole order.",
   values: {
-    refund_undelivered: "The money for what was sent and never came.",
-    withdrawal: "To withdraw from the purchase.",
+    refund_undelivered: "A refund of units that were shipped and did not arrive.",
+    withdrawal: "The withdrawal from the purchase.",
   },
 });
 
 const EvidenceEnum = defineEnum<AfterSalesOption["evidenceRequired"][number]>("AfterSalesEvidence", {
-  description: "What a buyer has to show.",
-  values: { photo: "A picture.", serial_number: "The serial number.", receipt: "The receipt." },
+  description: "Evidence that the buyer must provide.",
+  values: { photo: "A photo.", serial_number: "The serial number.", receipt: "The receipt." },
 });
 
 const Reason = builder.objectRef<AfterSalesReason>("AfterSalesReason").implement({
-  description: "Why something cannot be asked for, or not without the merchant.",
+  description: "Why an after-sales option is not possible, or only with the merchant's approval.",
   fields: (t) => ({
-    code: t.expose("code", { type: AfterSalesObstacleEnum, description: "What it is." }),
-    message: t.exposeString("message", { description: "English, for people." }),
+    code: t.expose("code", { type: AfterSalesObstacleEnum, description: "The reason as a code." }),
+    message: t.exposeString("message", { description: "The reason in English, for people." }),
     blocking: t.exposeBoolean("blocking", {
-      description: "Whether it rules it out; else the merchant decides.",
+      description: "True if the reason rules the option out; false if the merchant decides.",
     }),
-    data: t.field({ type: "JSON", description: "What the code says is in it.", resolve: ({ data }) => data }),
+    data: t.field({
+      type: "JSON",
+      description: "Further data; the description of the code says which.",
+      resolve: ({ data }) => data,
+    }),
   }),
 });
 
 const WindowType = builder.objectRef<Window>("AfterSalesWindow").implement({
-  description: "The time in which something can be asked for.",
+  description: "The time window of an after-sales option.",
   fields: (t) => ({
-    clock: t.expose("clock", { type: WindowClockEnum, description: "What it counts from." }),
+    clock: t.expose("clock", { type: WindowClockEnum, description: "The event at which the window starts." }),
     startsAt: t.expose("startsAt", {
       type: "DateTime",
       nullable: true,
-      description: "Its beginning; null: not known yet.",
+      description: "The start of the window; null if not known yet.",
     }),
     endsAt: t.expose("endsAt", {
       type: "DateTime",
       nullable: true,
       description:
-        "Its last millisecond, the end of a day in the market's time zone; null: it has no end, or none that is known yet.",
+        "The last millisecond of the window, at the end of a day in the market's time zone; null if the " +
+        "window has no end or its end is not known yet.",
     }),
     estimated: t.exposeBoolean("estimated", {
-      description: "Whether a delivery that nobody has reported is reckoned with.",
+      description: "True if the window is based on an estimated delivery, because no delivery was reported.",
     }),
   }),
 });
 
 const Fee = builder.objectRef<AfterSalesFee>("AfterSalesFee").implement({
-  description: "A fee, and who bears it.",
+  description: "A fee of an after-sales option.",
   fields: (t) => ({
-    code: t.expose("code", { type: FeeCodeEnum, description: "What it is for." }),
-    amount: t.expose("amount", { type: MoneyRef, nullable: true, description: "How much." }),
+    code: t.expose("code", { type: FeeCodeEnum, description: "What the fee is for." }),
+    amount: t.expose("amount", {
+      type: MoneyRef,
+      nullable: true,
+      description: "The amount of the fee; null if not known yet.",
+    }),
     basisPoints: t.exposeInt("basisPoints", {
       nullable: true,
-      description: "In hundredths of a percent of what is returned; null: it is a fixed amount.",
+      description: "The fee in hundredths of a percent of the returned value; null for a fixed amount.",
     }),
-    payer: t.expose("payer", { type: FeePayerEnum, description: "Who bears it." }),
+    payer: t.expose("payer", { type: FeePayerEnum, description: "Who pays the fee." }),
   }),
 });
 
 const Offer = builder.interfaceRef<AfterSalesOptionOf<string>>("AfterSalesOffer").implement({
-  description: "What every option after the sale says.",
+  description: "The fields of every after-sales option.",
   fields: (t) => ({
     decision: t.expose("decision", {
       type: EligibilityDecisionEnum,
-      description: "Whether it can be asked for.",
+      description: "Whether the buyer can make the request.",
     }),
     eligibleQuantity: t.exposeInt("eligibleQuantity", {
-      description: "For how many units; 0 when it is denied.",
+      description: "The number of units for which the request is possible; 0 if it is denied.",
     }),
     reasons: t.field({
       type: [Reason],
-      description: "Why not, or not without the merchant; empty when it is allowed.",
+      description:
+        "Why the request is not possible, or only with the merchant's approval; empty if it is allowed.",
       complexity: { multiplier: 1 },
       resolve: ({ reasons }) => [...reasons],
     }),
     allowedReasonCodes: t.field({
       type: [ReturnReasonEnum],
-      description: "The reasons that may be given for it; none when it is denied.",
+      description: "The reasons that the buyer may give; empty if the request is denied.",
       complexity: { multiplier: 1 },
       resolve: ({ allowedReasonCodes }) => [...allowedReasonCodes],
     }),
-    window: t.expose("window", { type: WindowType, description: "The time for it." }),
+    window: t.expose("window", { type: WindowType, description: "The time window of the option." }),
     methods: t.field({
       type: [ReturnMethodEnum],
-      description: "How it can come back.",
+      description: "The possible ways of sending the units back.",
       complexity: { multiplier: 1 },
       resolve: ({ methods }) => [...methods],
     }),
     fees: t.field({
       type: [Fee],
-      description: "What it costs, and whom.",
+      description: "The fees and who pays them.",
       complexity: { multiplier: 1 },
       resolve: ({ fees }) => [...fees],
     }),
@@ -161,47 +146,50 @@ const Offer = builder.interfaceRef<AfterSalesOptionOf<string>>("AfterSalesOffer"
       type: MoneyRef,
       nullable: true,
       description:
-        "What is given back for all of these units, less the buyer's fees; null where no money is.",
+        "The estimated refund for all eligible units, less the buyer's fees; null if the option has no " +
+        "refund.",
     }),
     settlement: t.field({
       type: [ReturnSettlementEnum],
-      description: "What the buyer may have for it.",
+      description: "The possible settlements.",
       complexity: { multiplier: 1 },
       resolve: ({ settlement }) => [...settlement],
     }),
     evidenceRequired: t.field({
       type: [EvidenceEnum],
-      description: "What the buyer has to show.",
+      description: "The evidence that the buyer must provide.",
       complexity: { multiplier: 1 },
       resolve: ({ evidenceRequired }) => [...evidenceRequired],
     }),
-    policyId: t.exposeID("policyId", { description: "The policy it was decided by, `pol_…`." }),
+    policyId: t.exposeID("policyId", { description: "The id of the policy that decides, `pol_…`." }),
   }),
 });
 
 const Option = builder.objectRef<AfterSalesOption>("AfterSalesOption").implement({
-  description: "What can be asked for about a line.",
+  description: "An after-sales option for one order line.",
   interfaces: [Offer],
-  fields: (t) => ({ kind: t.expose("kind", { type: ReturnKindEnum, description: "What it is." }) }),
+  fields: (t) => ({ kind: t.expose("kind", { type: ReturnKindEnum, description: "The kind of request." }) }),
 });
 
 const OrderOptionType = builder.objectRef<OrderLevelOption>("AfterSalesOrderOption").implement({
-  description: "What can be asked for about an order as a whole.",
+  description: "An after-sales option for a whole order.",
   interfaces: [Offer],
-  fields: (t) => ({ kind: t.expose("kind", { type: OrderOptionKindEnum, description: "What it is." }) }),
+  fields: (t) => ({
+    kind: t.expose("kind", { type: OrderOptionKindEnum, description: "The kind of request." }),
+  }),
 });
 
 const Line = builder.objectRef<AfterSalesLineEligibility>("AfterSalesLine").implement({
-  description: "What can be asked for about one line.",
+  description: "The after-sales options of one order line.",
   fields: (t) => ({
-    lineId: t.exposeID("lineId", { description: "The line, `oln_…`." }),
+    lineId: t.exposeID("lineId", { description: "The id of the order line, `oln_…`." }),
     quantities: t.expose("quantities", {
       type: OrderQuantities,
-      description: "What has become of its units.",
+      description: "The numbers of units by their state.",
     }),
     options: t.field({
       type: [Option],
-      description: "One for each kind, denied ones too.",
+      description: "One option for each kind, including denied options.",
       complexity: { multiplier: 6 },
       resolve: ({ options }) => [...options],
     }),
@@ -209,14 +197,14 @@ const Line = builder.objectRef<AfterSalesLineEligibility>("AfterSalesLine").impl
 });
 
 const Case = builder.objectRef<OpenReturnSummary>("AfterSalesCase").implement({
-  description: "A return that is not over.",
+  description: "A return that has not ended.",
   fields: (t) => ({
-    returnId: t.exposeID("returnId", { description: "The return, `ret_…`." }),
-    kind: t.expose("kind", { type: ReturnKindEnum, description: "What it is for." }),
-    status: t.expose("status", { type: ReturnStatusEnum, description: "How far it is." }),
+    returnId: t.exposeID("returnId", { description: "The id of the return, `ret_…`." }),
+    kind: t.expose("kind", { type: ReturnKindEnum, description: "The purpose of the return." }),
+    status: t.expose("status", { type: ReturnStatusEnum, description: "The status of the return." }),
     lines: t.field({
       type: [OrderLineQuantity],
-      description: "What it is about.",
+      description: "The units of the return.",
       complexity: { multiplier: 2 },
       resolve: ({ lines }) => [...lines],
     }),
@@ -224,58 +212,67 @@ const Case = builder.objectRef<OpenReturnSummary>("AfterSalesCase").implement({
 });
 
 const Policy = builder.objectRef<AfterSalesPolicy>("AfterSalesPolicy").implement({
-  description: "A policy that the order was placed under.",
+  description: "A policy that applies to the order.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The snapshot's id, `pol_…`." }),
-    type: t.expose("type", { type: PolicyTypeEnum, description: "What it is about." }),
-    clock: t.expose("clock", { type: WindowClockEnum, description: "What its time counts from." }),
+    id: t.exposeID("id", { description: "The id of the order's copy of the policy, `pol_…`." }),
+    type: t.expose("type", { type: PolicyTypeEnum, description: "What the policy is about." }),
+    clock: t.expose("clock", {
+      type: WindowClockEnum,
+      description: "The event at which the policy's time window starts.",
+    }),
     windowDays: t.exposeInt("windowDays", {
       nullable: true,
-      description: "Its days; null: it has no end, or is counted in months.",
+      description: "The length of the window in days; null if it has no end or is counted in months.",
     }),
-    summary: t.exposeString("summary", { description: "What it says, in the order's locale." }),
-    url: t.expose("url", { type: "URL", nullable: true, description: "Where the whole text is." }),
+    summary: t.exposeString("summary", { description: "The summary of the policy in the order's locale." }),
+    url: t.expose("url", {
+      type: "URL",
+      nullable: true,
+      description: "The address of the full text; null if there is none.",
+    }),
   }),
 });
 
 const Eligibility = builder.objectRef<AfterSalesEligibility>("AfterSalesEligibility").implement({
   description:
-    "What its buyer may ask for about an order after the sale; asking is decided by the same rules.",
+    "The after-sales options that the buyer of an order has now. Requests are decided by the same rules.",
   fields: (t) => ({
-    orderId: t.exposeID("orderId", { description: "The order, `ord_…`." }),
-    orderVersion: t.exposeInt("orderVersion", { description: "Its version." }),
+    orderId: t.exposeID("orderId", { description: "The id of the order, `ord_…`." }),
+    orderVersion: t.exposeInt("orderVersion", {
+      description: "The version of the order for which the answer was computed.",
+    }),
     decision: t.expose("decision", {
       type: AfterSalesDecisionEnum,
-      description: "For how much of it something can be asked for.",
+      description: "For how many lines the buyer has options.",
     }),
     lines: t.field({
       type: [Line],
-      description: "Line by line.",
+      description: "The options of each line.",
       complexity: { multiplier: 5 },
       resolve: ({ lines }) => [...lines],
     }),
     orderLevel: t.field({
       type: [OrderOptionType],
-      description: "For the order as a whole.",
+      description: "The options for the whole order.",
       complexity: { multiplier: 2 },
       resolve: ({ orderLevel }) => [...orderLevel],
     }),
     openCases: t.field({
       type: [Case],
-      description: "What is under way.",
+      description: "Returns in progress.",
       complexity: { multiplier: 2 },
       resolve: ({ openCases }) => [...openCases],
     }),
     policies: t.field({
       type: [Policy],
-      description: "What it was decided by.",
+      description: "The policies that decide.",
       complexity: { multiplier: 3 },
       resolve: ({ policies }) => [...policies],
     }),
-    evaluatedAt: t.expose("evaluatedAt", { type: "DateTime", description: "When it was decided." }),
+    evaluatedAt: t.expose("evaluatedAt", { type: "DateTime", description: "When the answer was computed." }),
     validUntil: t.expose("validUntil", {
       type: "DateTime",
-      description: "Until then the answer stays the same if nobody changes the order; 15 minutes at most.",
+      description: "Until when the answer stays the same if the order does not change; at most 15 minutes.",
     }),
   }),
 });
@@ -283,7 +280,7 @@ const Eligibility = builder.objectRef<AfterSalesEligibility>("AfterSalesEligibil
 builder.objectFields(OrderRef, (t) => ({
   afterSalesEligibility: t.field({
     type: Eligibility,
-    description: "What its buyer may ask for after the sale.",
+    description: "The after-sales options that the buyer has now.",
     resolve: async ({ stored }, _args, { loaders, clock }) =>
       evaluateAfterSalesEligibility(
         stored,

@@ -1,4 +1,4 @@
-/** Whether an order can be canceled, as it is shown. */
+/** The cancellation eligibility of an order. */
 import {
   type CancellationDeadline,
   cancellationEligibility,
@@ -26,29 +26,36 @@ import {
 import { CancellationReasonEnum } from "./order-inputs.ts";
 
 const CancellationReason = builder.objectRef<CancellationReasonView>("CancellationReason").implement({
-  description: "Why something cannot be canceled, or not without the merchant.",
+  description: "Why units cannot be canceled, or only with the merchant's approval.",
   fields: (t) => ({
-    code: t.expose("code", { type: CancellationObstacleEnum, description: "What it is." }),
-    message: t.exposeString("message", { description: "English, for people." }),
+    code: t.expose("code", { type: CancellationObstacleEnum, description: "The reason as a code." }),
+    message: t.exposeString("message", { description: "The reason in English, for people." }),
     blocking: t.exposeBoolean("blocking", {
-      description: "Whether it rules it out; else the merchant decides.",
+      description: "True if the reason rules the cancellation out; false if the merchant decides.",
     }),
-    data: t.field({ type: "JSON", description: "What the code says is in it.", resolve: ({ data }) => data }),
+    data: t.field({
+      type: "JSON",
+      description: "Further data; the description of the code says which.",
+      resolve: ({ data }) => data,
+    }),
   }),
 });
 
 const LineEligibility = builder.objectRef<CancellationLine>("CancellationLine").implement({
-  description: "What can be canceled of one line.",
+  description: "Whether units of one order line can be canceled.",
   fields: (t) => ({
-    lineId: t.exposeID("lineId", { description: "The line, `oln_…`." }),
-    decision: t.expose("decision", { type: EligibilityDecisionEnum, description: "Whether it can be." }),
-    cancelableQuantity: t.exposeInt("cancelableQuantity", {
-      description: "How many units; 0 when it is denied.",
+    lineId: t.exposeID("lineId", { description: "The id of the order line, `oln_…`." }),
+    decision: t.expose("decision", {
+      type: EligibilityDecisionEnum,
+      description: "Whether units of the line can be canceled.",
     }),
-    orderedQuantity: t.exposeInt("orderedQuantity", { description: "How many were ordered." }),
+    cancelableQuantity: t.exposeInt("cancelableQuantity", {
+      description: "The number of units that can be canceled; 0 if the cancellation is denied.",
+    }),
+    orderedQuantity: t.exposeInt("orderedQuantity", { description: "The ordered quantity." }),
     reasons: t.field({
       type: [CancellationReason],
-      description: "Why not, or not at once; empty when it is allowed.",
+      description: "Why the units cannot be canceled, or not at once; empty if the cancellation is allowed.",
       complexity: { multiplier: 2 },
       resolve: ({ reasons }) => [...reasons],
     }),
@@ -56,26 +63,30 @@ const LineEligibility = builder.objectRef<CancellationLine>("CancellationLine").
 });
 
 const Choice = builder.objectRef<ReasonChoice>("CancellationReasonChoice").implement({
-  description: "A reason that may be given for a cancellation.",
+  description: "A reason that can be given for a cancellation.",
   fields: (t) => ({
-    code: t.expose("code", { type: CancellationReasonEnum, description: "What it is given by." }),
-    label: t.exposeString("label", { description: "English, for people." }),
-    actor: t.expose("actor", { type: CancellationActorEnum, description: "Who may give it." }),
+    code: t.expose("code", {
+      type: CancellationReasonEnum,
+      description: "The reason as a code, for the input of `orderCancel`.",
+    }),
+    label: t.exposeString("label", { description: "The reason in English, for people." }),
+    actor: t.expose("actor", { type: CancellationActorEnum, description: "Who may give the reason." }),
   }),
 });
 
 const Deadline = builder.objectRef<CancellationDeadline>("CancellationDeadline").implement({
-  description: "Until when a buyer can cancel without the merchant.",
+  description: "The deadline until which a buyer can cancel without the merchant's approval.",
   fields: (t) => ({
     at: t.expose("at", {
       type: "DateTime",
       nullable: true,
-      description: "From then on no more; null: nobody knows when the packing will begin.",
+      description: "The deadline; null if it is the start of packing, whose time is unknown.",
     }),
-    clock: t.expose("clock", { type: CancellationClockEnum, description: "What ends it." }),
+    clock: t.expose("clock", { type: CancellationClockEnum, description: "What ends the time to cancel." }),
     policyMinutes: t.exposeInt("policyMinutes", {
       nullable: true,
-      description: "The minutes that the policy gives; null: until the packing begins.",
+      description:
+        "The minutes that the policy allows; null if the policy allows cancellation until packing starts.",
     }),
   }),
 });
@@ -83,107 +94,121 @@ const Deadline = builder.objectRef<CancellationDeadline>("CancellationDeadline")
 const Fee = builder.objectRef<CancellationRefund["fees"][number]>("CancellationFee").implement({
   description: "A fee for a cancellation.",
   fields: (t) => ({
-    code: t.expose("code", { type: FeeCodeEnum, description: "What it is for." }),
-    amount: t.expose("amount", { type: MoneyRef, description: "How much." }),
+    code: t.expose("code", { type: FeeCodeEnum, description: "What the fee is for." }),
+    amount: t.expose("amount", { type: MoneyRef, description: "The amount of the fee." }),
   }),
 });
 
 const Refund = builder.objectRef<CancellationRefund>("CancellationRefund").implement({
-  description: "What becomes of the money when all that can be is canceled.",
+  description: "The refund if all cancelable units are canceled.",
   fields: (t) => ({
-    estimated: t.expose("estimated", { type: MoneyRef, description: "What is given back, or not taken." }),
-    method: t.expose("method", { type: CancellationMethodEnum, description: "Which of the two." }),
-    shippingRefunded: t.exposeBoolean("shippingRefunded", { description: "Whether the shipping is in it." }),
+    estimated: t.expose("estimated", {
+      type: MoneyRef,
+      description: "The estimated amount that is refunded, or that is not captured.",
+    }),
+    method: t.expose("method", {
+      type: CancellationMethodEnum,
+      description: "Whether the amount is refunded or not captured.",
+    }),
+    shippingRefunded: t.exposeBoolean("shippingRefunded", {
+      description: "True if the amount includes the shipping price.",
+    }),
     fees: t.field({
       type: [Fee],
-      description: "What is kept; none at present.",
+      description: "The deducted fees; always empty at present.",
       complexity: { multiplier: 1 },
       resolve: ({ fees }) => [...fees],
     }),
     promotionEffect: t.expose("promotionEffect", {
       type: PromotionEffectEnum,
-      description: "What becomes of the discounts.",
+      description: "How the cancellation changes the discounts.",
     }),
   }),
 });
 
 const Policy = builder.objectRef<CancellationEligibility["policy"]>("CancellationPolicy").implement({
-  description: "The policy that the order was placed under.",
+  description: "The cancellation policy that applies to the order.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The snapshot's id, `pol_…`." }),
-    type: t.expose("type", { type: PolicyTypeEnum, description: "What it is about." }),
-    summary: t.exposeString("summary", { description: "What it says, in the order's locale." }),
+    id: t.exposeID("id", { description: "The id of the order's copy of the policy, `pol_…`." }),
+    type: t.expose("type", { type: PolicyTypeEnum, description: "What the policy is about." }),
+    summary: t.exposeString("summary", { description: "The summary of the policy in the order's locale." }),
   }),
 });
 
 const Eligibility = builder.objectRef<CancellationEligibility>("CancellationEligibility").implement({
   description:
-    "Whether its buyer can cancel an order, or some of it; the cancellation itself is decided by the same rules.",
+    "Whether the buyer can cancel an order or some of its units now. Cancellations are decided by the " +
+    "same rules.",
   fields: (t) => ({
-    orderId: t.exposeID("orderId", { description: "The order, `ord_…`." }),
-    orderVersion: t.exposeInt("orderVersion", { description: "Its version." }),
-    action: t.expose("action", { type: CancellationActionEnum, description: "Always the same." }),
+    orderId: t.exposeID("orderId", { description: "The id of the order, `ord_…`." }),
+    orderVersion: t.exposeInt("orderVersion", {
+      description: "The version of the order for which the answer was computed.",
+    }),
+    action: t.expose("action", { type: CancellationActionEnum, description: "The action; always CANCEL." }),
     decision: t.expose("decision", {
       type: EligibilityDecisionEnum,
-      description: "The best that holds for any of its lines.",
+      description: "The most favourable decision of all lines.",
     }),
     scope: t.expose("scope", {
       type: CancellationScopeEnum,
-      description: "How much of it the decision holds for.",
+      description: "How much of the order the decision applies to.",
     }),
     reasons: t.field({
       type: [CancellationReason],
-      description: "Why not, or not at once; empty when it is allowed.",
+      description: "Why the order cannot be canceled, or not at once; empty if the cancellation is allowed.",
       complexity: { multiplier: 2 },
       resolve: ({ reasons }) => [...reasons],
     }),
     lines: t.field({
       type: [LineEligibility],
-      description: "Line by line.",
+      description: "The decision for each line.",
       complexity: { multiplier: 10 },
       resolve: ({ lines }) => [...lines],
     }),
     allowedReasonCodes: t.field({
       type: [Choice],
-      description: "The reasons that may be given; none when it is denied.",
+      description: "The reasons that can be given; empty if the cancellation is denied.",
       complexity: { multiplier: 5 },
       resolve: ({ allowedReasonCodes }) => [...allowedReasonCodes],
     }),
     deadline: t.expose("deadline", {
       type: Deadline,
       nullable: true,
-      description: "Until when; null where buyers do not cancel by themselves.",
+      description: "The deadline; null if buyers cannot cancel without the merchant's approval.",
     }),
     refund: t.expose("refund", {
       type: Refund,
       nullable: true,
-      description: "What becomes of the money; null when it is denied.",
-    }),
-    consequences: t.field({
-      type: [ConsequenceEnum],
-      description: "What follows.",
-      complexity: { multiplier: 1 },
-      resolve: ({ consequences }) => [...consequences],
-    }),
-    alternatives: t.field({
-      type: [AlternativeEnum],
-      description: "What the buyer can do instead.",
-      complexity: { multiplier: 1 },
-      resolve: ({ alternatives }) => [...alternatives],
-    }),
-    policy: t.expose("policy", { type: Policy, description: "What it was decided by." }),
-    evaluatedAt: t.expose("evaluatedAt", { type: "DateTime", description: "When it was decided." }),
-    validUntil: t.expose("validUntil", {
-      type: "DateTime",
-      description: "Until then the answer stays the same if nobody changes the order; 15 minutes at most.",
+      description: "The expected refund; null if the cancellation is denied.",
     }),
   }),
 });
 
+builder.objectFields(Eligibility, (t) => ({
+  consequences: t.field({
+    type: [ConsequenceEnum],
+    description: "The consequences of the cancellation.",
+    complexity: { multiplier: 1 },
+    resolve: ({ consequences }) => [...consequences],
+  }),
+  alternatives: t.field({
+    type: [AlternativeEnum],
+    description: "What the buyer can do instead.",
+    complexity: { multiplier: 1 },
+    resolve: ({ alternatives }) => [...alternatives],
+  }),
+  policy: t.expose("policy", { type: Policy, description: "The policy that decides." }),
+  evaluatedAt: t.expose("evaluatedAt", { type: "DateTime", description: "When the answer was computed." }),
+  validUntil: t.expose("validUntil", {
+    type: "DateTime",
+    description: "Until when the answer stays the same if the order does not change; at most 15 minutes.",
+  }),
+}));
+
 builder.objectFields(OrderRef, (t) => ({
   cancellationEligibility: t.field({
     type: Eligibility,
-    description: "Whether its buyer can cancel it, or some of it.",
+    description: "Whether the buyer can cancel the order or some of its units now.",
     resolve: ({ stored }, _args, { clock }) => cancellationEligibility(stored, clock.now()),
   }),
 }));

@@ -1,5 +1,9 @@
-/** The words of both questions about an order: may it be canceled, may it be returned. */
-import { type AfterSalesObstacle, afterSalesObstacleMessages } from "#commerce/after-sales/reasons.ts";
+/** Enums of the cancellation eligibility and the after-sales eligibility of an order. */
+import {
+  type AfterSalesObstacle,
+  afterSalesObstacleMessages,
+  type ReturnReason,
+} from "#commerce/after-sales/reasons.ts";
 import type {
   CancellationAlternative,
   CancellationConsequence,
@@ -12,104 +16,127 @@ import type { Decision } from "#commerce/orders/eligibility-reason.ts";
 import { defineEnum } from "#graph/builder.ts";
 
 export const EligibilityDecisionEnum = defineEnum<Decision>("EligibilityDecision", {
-  description: "Whether something may be done.",
+  description: "Whether the buyer can do something with an order.",
   values: {
-    allowed: "It is done at once.",
-    request_required: "It can be asked for, and the merchant decides.",
-    denied: "It cannot be done.",
+    allowed: "The request is carried out at once.",
+    request_required: "The buyer can request it, and the merchant decides.",
+    denied: "The request would be refused.",
   },
 });
 
 export const CancellationActionEnum = defineEnum<"cancel">("EligibilityAction", {
-  description: "What the answer is about.",
-  values: { cancel: "Canceling before it is sent." },
+  description: "The action that an eligibility answer is about.",
+  values: { cancel: "Canceling units before they are shipped." },
 });
 
 export const CancellationScopeEnum = defineEnum<CancellationEligibility["scope"]>("CancellationScope", {
   description: "How much of an order can be canceled.",
-  values: { order: "All of it: the order is canceled.", lines: "Some of it.", none: "Nothing." },
+  values: { order: "The whole order.", lines: "Some of its lines or units.", none: "Nothing." },
 });
 
 export const CancellationObstacleEnum = defineEnum<CancellationObstacle>("CancellationReasonCode", {
-  description: "Why something cannot be canceled, or not without the merchant.",
+  description: "Why units cannot be canceled, or only with the merchant's approval.",
   values: cancellationObstacles,
 });
 
 export const AfterSalesObstacleEnum = defineEnum<AfterSalesObstacle>("AfterSalesReasonCode", {
-  description: "Why something cannot be asked for after the sale, or not without the merchant.",
+  description: "Why an after-sales request is not possible, or only with the merchant's approval.",
   values: afterSalesObstacleMessages,
 });
 
 export const CancellationActorEnum = defineEnum<"buyer" | "merchant">("CancellationReasonActor", {
-  description: "Who may give a reason.",
+  description: "Who may give a cancellation reason.",
   values: { buyer: "The buyer.", merchant: "The merchant." },
 });
 
 export const CancellationClockEnum = defineEnum<"placed" | "packing_started">("CancellationClock", {
-  description: "What ends the time to cancel.",
+  description: "What ends the time in which a buyer can cancel.",
   values: {
-    placed: "So many minutes after the order was placed.",
-    packing_started: "The beginning of the packing.",
+    placed: "A number of minutes after the order was placed.",
+    packing_started: "The start of packing.",
   },
 });
 
 export const CancellationMethodEnum = defineEnum<CancellationRefund["method"]>("CancellationRefundMethod", {
-  description: "How the buyer is relieved of what is canceled.",
+  description: "How the money of a cancellation is returned.",
   values: {
-    void: "It was only authorized, and will not be taken.",
-    refund: "It was taken, and is given back.",
-    none: "There is nothing to give back.",
+    void: "The authorization is voided; the amount was not captured.",
+    refund: "The captured amount is refunded.",
+    none: "There is no money to return.",
   },
 });
 
 export const PromotionEffectEnum = defineEnum<CancellationRefund["promotionEffect"]>(
   "CancellationPromotionEffect",
   {
-    description: "What becomes of the order's discounts.",
+    description: "How a cancellation changes the order's discounts.",
     values: {
-      kept: "They stay as they are.",
-      recalculated: "Those of what is canceled go with it, the others stay.",
-      removed: "None is left.",
+      kept: "The discounts stay unchanged.",
+      recalculated: "The discounts of the canceled units are removed; the others stay.",
+      removed: "No discount remains.",
     },
   },
 );
 
 export const ConsequenceEnum = defineEnum<CancellationConsequence>("CancellationConsequence", {
-  description: "What follows from a cancellation.",
+  description: "A consequence of a cancellation.",
   values: {
-    stock_released: "What was kept back for it can be sold again.",
-    promotion_use_restored: "The promotions count as not used.",
-    order_canceled: "The order as a whole is canceled.",
+    stock_released: "The reserved stock is released.",
+    promotion_use_restored: "The promotions can be used again.",
+    order_canceled: "The whole order is canceled.",
     minimum_order_not_met_after_cancel:
-      "What is left is less than one of its promotions asked for; the promotion stays all the same.",
+      "The remaining order is below the minimum of one of its promotions. The promotion stays nevertheless.",
   },
 });
 
 export const AlternativeEnum = defineEnum<CancellationAlternative>("CancellationAlternative", {
-  description: "What a buyer can do instead.",
+  description: "What a buyer can do instead of canceling.",
   values: {
-    return: "Return what was sent.",
+    return: "Return units after their delivery.",
     withdrawal: "Withdraw from the purchase.",
-    contact_merchant: "Speak with the merchant.",
+    contact_merchant: "Contact the merchant.",
   },
 });
 
 export const FeeCodeEnum = defineEnum<"restocking" | "return_shipping">("EligibilityFeeCode", {
   description: "What a fee is for.",
-  values: { restocking: "Taking it back into stock.", return_shipping: "The way back." },
+  values: { restocking: "Restocking returned units.", return_shipping: "Shipping the returned units." },
 });
 
 export const FeePayerEnum = defineEnum<"buyer" | "merchant">("EligibilityFeePayer", {
-  description: "Who bears a fee.",
-  values: { buyer: "The buyer: it is taken off the refund.", merchant: "The merchant." },
+  description: "Who pays a fee.",
+  values: { buyer: "The buyer; the fee is deducted from the refund.", merchant: "The merchant." },
 });
 
 export const WindowClockEnum = defineEnum<WindowClock>("EligibilityClock", {
-  description: "What a time counts from.",
+  description: "The event at which a time window starts.",
   values: {
     delivered: "The delivery.",
-    shipped_plus_transit: "When it was sent, and seven days for its way: nobody has reported its delivery.",
+    shipped_plus_transit: "The shipment plus seven days, because no delivery was reported.",
     placed: "The placing of the order.",
-    warranty_start: "The beginning of the warranty.",
+    warranty_start: "The start of the warranty.",
+  },
+});
+
+export const ReturnReasonEnum = defineEnum<ReturnReason>("ReturnReason", {
+  description:
+    "The reason of a buyer's after-sales request. A reason that is the merchant's fault costs the buyer " +
+    "nothing and has the time window of the statutory guarantee.",
+  values: {
+    size_too_small: "The size is too small.",
+    size_too_large: "The size is too large.",
+    color: "The colour differs from the expectation.",
+    style: "The buyer does not like the style.",
+    unwanted: "The buyer no longer wants it.",
+    not_as_described: "The product differs from its description; the merchant's fault.",
+    wrong_item: "A wrong product was delivered; the merchant's fault.",
+    missing_item: "Something was missing; the merchant's fault.",
+    defective: "The product is defective; the merchant's fault.",
+    damaged_in_transit: "The product was damaged in transit; the merchant's fault.",
+    arrived_late: "The product arrived too late.",
+    not_received: "The product did not arrive; the merchant's fault.",
+    better_price: "The buyer found a better price elsewhere.",
+    ordered_by_mistake: "The buyer ordered by mistake.",
+    other: "Another reason.",
   },
 });

@@ -1,4 +1,4 @@
-/** The words of orders and of what belongs to them. */
+/** Enums of orders, fulfillments, payments, refunds, returns and warranties. */
 import type { OrderFulfillment, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type {
   FulfillmentStatus,
@@ -15,180 +15,180 @@ import type {
 import { defineEnum } from "#graph/builder.ts";
 
 export const OrderStatusEnum = defineEnum<OrderStatus>("OrderStatus", {
-  description: "Where an order is in its life.",
+  description: "The status of an order.",
   values: {
-    pending: "Placed; the merchant has not taken it on yet.",
-    confirmed: "The merchant has taken it on.",
-    on_hold: "The merchant has stopped it for the time being.",
-    completed: "Nothing is left to be sent or paid.",
-    canceled: "The whole of it was canceled.",
+    pending: "The order was placed, and the merchant has not confirmed it yet.",
+    confirmed: "The merchant has confirmed the order.",
+    on_hold: "The merchant has put the order on hold.",
+    completed: "The order is paid, and nothing is left to be sent.",
+    canceled: "The whole order was canceled.",
   },
 });
 
 export const OrderPaymentStatusEnum = defineEnum<OrderPaymentStatus>("OrderPaymentStatus", {
-  description: "What has become of an order's money; follows from its payments.",
+  description: "The status of an order's payment, computed from its payments and refunds.",
   values: {
-    not_required: "There was nothing to pay.",
-    pending: "Nobody has paid yet.",
-    authorized: "The amount is held for the merchant, and not taken yet.",
-    partially_paid: "A part of it was taken.",
-    paid: "All of it was taken.",
-    partially_refunded: "A part of what was taken has been given back.",
-    refunded: "All that was taken has been given back.",
-    voided: "What was held was let go.",
+    not_required: "The order has nothing to pay.",
+    pending: "The order is not paid yet.",
+    authorized: "The amount is authorized and not captured yet.",
+    partially_paid: "A part of the amount was captured.",
+    paid: "The whole amount was captured.",
+    partially_refunded: "A part of the captured amount was refunded.",
+    refunded: "The whole captured amount was refunded.",
+    voided: "The authorization was voided before any capture.",
     failed: "The payment failed.",
-    disputed: "The buyer disputes the payment.",
+    disputed: "The buyer's bank disputes the payment.",
   },
 });
 
 export const OrderFulfillmentStatusEnum = defineEnum<OrderFulfillmentStatus>("OrderFulfillmentStatus", {
-  description: "How far an order has come to its buyer; follows from its lines and fulfillments.",
+  description: "The status of an order's delivery, computed from its lines and fulfillments.",
   values: {
-    unfulfilled: "Nothing was begun.",
-    in_progress: "It is being prepared.",
-    partially_shipped: "A part was sent.",
-    shipped: "All of it was sent.",
-    partially_delivered: "A part has arrived.",
-    delivered: "All of it has arrived.",
-    canceled: "Nothing of it is wanted any more.",
-    not_required: "Nothing of it needs to be sent.",
+    unfulfilled: "No fulfillment was started.",
+    in_progress: "A fulfillment is being prepared.",
+    partially_shipped: "A part of the order was shipped.",
+    shipped: "The whole order was shipped.",
+    partially_delivered: "A part of the order was delivered.",
+    delivered: "The whole order was delivered.",
+    canceled: "All units were canceled before they were shipped.",
+    not_required: "No unit of the order needs to be shipped.",
   },
 });
 
 export const OrderReturnStatusEnum = defineEnum<OrderReturnStatus>("OrderReturnStatus", {
-  description: "What comes back of an order; follows from its returns.",
+  description: "The status of an order's returns, computed from the returns.",
   values: {
-    none: "Nothing.",
-    requested: "The buyer asks to return something.",
-    in_progress: "Something is on its way back.",
-    partially_returned: "A part of what arrived came back.",
-    returned: "All that arrived came back.",
+    none: "The order has no return.",
+    requested: "The buyer has requested a return.",
+    in_progress: "Returned units are in transit or being inspected.",
+    partially_returned: "A part of the delivered units was returned.",
+    returned: "All delivered units were returned.",
   },
 });
 
 export const FulfillmentStatusEnum = defineEnum<FulfillmentStatus>("FulfillmentStatus", {
-  description: "Where a fulfillment is.",
+  description: "The status of a fulfillment.",
   values: {
-    pending: "Not begun.",
-    packing: "It is being packed: from here on a cancellation is asked for.",
-    ready_for_pickup: "The buyer can fetch it.",
-    shipped: "It was handed over.",
-    in_transit: "It is under way.",
-    out_for_delivery: "It is on the last stretch.",
-    delivered: "The buyer has it.",
-    failed: "It got lost or broken.",
-    returned_to_sender: "It came back undelivered.",
-    canceled: "It was called off before it was sent.",
+    pending: "The fulfillment was created, and packing has not started.",
+    packing: "The fulfillment is being packed. From now on, a cancellation needs the merchant's approval.",
+    ready_for_pickup: "The buyer can pick the fulfillment up.",
+    shipped: "The fulfillment was handed over to the carrier.",
+    in_transit: "The fulfillment is in transit.",
+    out_for_delivery: "The carrier is delivering the fulfillment today.",
+    delivered: "The buyer has received the fulfillment.",
+    failed: "The fulfillment was lost or damaged in transit.",
+    returned_to_sender: "The fulfillment came back undelivered.",
+    canceled: "The fulfillment was canceled before it was shipped.",
   },
 });
 
 export const FulfillmentTypeEnum = defineEnum<OrderFulfillment["type"]>("FulfillmentType", {
   description: "How a fulfillment reaches the buyer.",
   values: {
-    shipping: "It is sent.",
-    pickup: "The buyer fetches it.",
-    digital: "It is given access to; nothing is carried.",
+    shipping: "A carrier delivers it.",
+    pickup: "The buyer picks it up.",
+    digital: "The buyer gets access to digital goods; nothing is shipped.",
   },
 });
 
 export const PaymentStatusEnum = defineEnum<PaymentStatus>("PaymentStatus", {
-  description: "Where a payment is.",
+  description: "The status of a payment.",
   values: {
-    pending: "The provider has not decided yet.",
-    authorized: "The amount is held, and not taken yet.",
-    captured: "It was taken.",
-    partially_refunded: "A part was given back.",
-    refunded: "All of it was given back.",
-    failed: "The provider declined it.",
-    canceled: "It was let go without having been taken.",
+    pending: "The payment provider has not answered yet.",
+    authorized: "The amount is authorized and not captured yet.",
+    captured: "The amount was captured.",
+    partially_refunded: "A part of the captured amount was refunded.",
+    refunded: "The whole captured amount was refunded.",
+    failed: "The payment provider declined the payment.",
+    canceled: "The authorization was voided before any capture.",
   },
 });
 
 export const RefundStatusEnum = defineEnum<RefundStatus>("RefundStatus", {
-  description: "Where a refund is.",
+  description: "The status of a refund.",
   values: {
-    pending: "The provider was asked.",
-    succeeded: "The money is on its way to the buyer.",
-    failed: "The provider refused.",
-    canceled: "It was called off.",
+    pending: "The refund was requested from the payment provider.",
+    succeeded: "The payment provider has accepted the refund.",
+    failed: "The payment provider has refused the refund.",
+    canceled: "The refund was canceled.",
   },
 });
 
 export const ReturnStatusEnum = defineEnum<ReturnStatus>("ReturnStatus", {
-  description: "Where a return is.",
+  description: "The status of a return.",
   values: {
-    requested: "The buyer asks for it.",
-    approved: "The merchant agrees.",
-    declined: "The merchant does not agree.",
-    in_transit: "It is on its way back.",
-    received: "It has arrived.",
-    inspected: "It was looked at.",
-    closed: "It is settled.",
-    canceled: "It was called off.",
+    requested: "The buyer has requested the return.",
+    approved: "The merchant has approved the return.",
+    declined: "The merchant has declined the return.",
+    in_transit: "The units are being sent back.",
+    received: "The units have arrived at the merchant.",
+    inspected: "The merchant has inspected the units.",
+    closed: "The return is settled.",
+    canceled: "The return was canceled.",
   },
 });
 
 export const ReturnKindEnum = defineEnum<ReturnKind>("ReturnKind", {
-  description: "What a return is for.",
+  description: "The purpose of a return.",
   values: {
-    return_refund: "The thing comes back, the money goes back.",
-    exchange: "The thing comes back, another one is sent.",
-    refund_only: "The money goes back, the thing stays.",
-    repair: "The thing comes back, and is sent again repaired, under its warranty.",
-    replacement: "The thing comes back, and the same is sent new, under its warranty.",
-    withdrawal: "The buyer withdraws from the purchase, as the law allows.",
+    return_refund: "The units are sent back and refunded.",
+    exchange: "The units are sent back and exchanged for other units.",
+    refund_only: "The units are refunded without being sent back.",
+    repair: "The units are sent back and repaired under a warranty.",
+    replacement: "The units are sent back and replaced by the same product under a warranty.",
+    withdrawal: "The buyer withdraws from the purchase under consumer law.",
   },
 });
 
 export const ReturnMethodEnum = defineEnum<NonNullable<OrderReturn["method"]>>("ReturnMethod", {
-  description: "How a thing comes back.",
+  description: "How returned units reach the merchant.",
   values: {
-    mail: "The buyer sends it.",
-    store: "The buyer brings it.",
-    pickup: "It is fetched.",
-    keep_item: "It stays with the buyer.",
+    mail: "The buyer sends them by mail.",
+    store: "The buyer brings them to a store.",
+    pickup: "A carrier picks them up at the buyer's address.",
+    keep_item: "The buyer keeps them.",
   },
 });
 
 export const ReturnSettlementEnum = defineEnum<NonNullable<OrderReturn["settlement"]>>("ReturnSettlement", {
-  description: "What the buyer gets for what comes back.",
+  description: "How a return is settled for the buyer.",
   values: {
-    original_payment: "The money, the way it was paid.",
+    original_payment: "A refund to the original payment method.",
     store_credit: "Credit with the merchant.",
-    replacement: "Another thing.",
+    replacement: "A replacement or exchanged product.",
   },
 });
 
 export const OrderActorEnum = defineEnum<OrderActor>("OrderActor", {
-  description: "Who did something to an order.",
+  description: "Who made a change of an order.",
   values: {
-    buyer: "Its buyer.",
-    merchant: "Who runs the merchant.",
-    system: "Time, or a provider's answer.",
+    buyer: "The buyer.",
+    merchant: "The merchant's staff.",
+    system: "The service itself, after a deadline or an answer of the payment provider.",
   },
 });
 
 export const WarrantyStatusEnum = defineEnum<OrderWarranty["status"]>("WarrantyStatus", {
-  description: "Whether a warranty registration counts.",
-  values: { active: "It counts until its end.", void: "It counts no longer." },
+  description: "The status of a warranty registration.",
+  values: { active: "The warranty is valid until its end.", void: "The warranty is no longer valid." },
 });
 
 export const WarrantyClaimKindEnum = defineEnum<OrderWarranty["claims"][number]["kind"]>(
   "WarrantyClaimKind",
   {
-    description: "What a warranty claim asks for.",
-    values: { repair: "That it is repaired.", replacement: "That another one is sent." },
+    description: "What a warranty claim requests.",
+    values: { repair: "A repair.", replacement: "A replacement." },
   },
 );
 
 export const WarrantyClaimStatusEnum = defineEnum<OrderWarranty["claims"][number]["status"]>(
   "WarrantyClaimStatus",
   {
-    description: "Where a warranty claim is.",
+    description: "The status of a warranty claim.",
     values: {
-      open: "Nobody has decided it.",
-      accepted: "The merchant grants it.",
-      rejected: "The merchant does not grant it.",
+      open: "The merchant has not decided yet.",
+      accepted: "The merchant has accepted the claim.",
+      rejected: "The merchant has rejected the claim.",
     },
   },
 );

@@ -1,66 +1,67 @@
-/** What the mutations of orders, of their payments and of refunds take. */
+/** Input types of the mutations of orders, payments and refunds. */
 import { type CancellationReason } from "#commerce/orders/cancellation/reasons.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
 import type { RefundReason } from "#commerce/orders/payment/refunds.ts";
 import type { DisputeOutcome, DisputeReason } from "#commerce/orders/payment/disputes.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 
-export const orderVersion =
-  "The version of the order that the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";
+export const orderVersionDescription =
+  "The version of the order that the caller has seen; when it has another by now, nothing is changed " +
+  "(409 version_conflict).";
 
 export const CancellationReasonEnum = defineEnum<CancellationReason>("OrderCancellationReason", {
-  description: "Why an order, or some of it, is canceled.",
+  description: "The reason for canceling an order or some of its units.",
   values: {
-    ordered_by_mistake: "It was ordered by mistake.",
+    ordered_by_mistake: "The buyer ordered by mistake.",
     changed_mind: "The buyer no longer wants it.",
-    better_price: "There is a better price elsewhere.",
-    arrives_too_late: "It would come too late.",
-    wrong_address: "It would go to the wrong address.",
-    out_of_stock: "There is none left. For the merchant alone.",
-    fraud_suspected: "It seems to be a fraud. For the merchant alone.",
-    price_error: "The price was wrong. For the merchant alone.",
-    buyer_unreachable: "The buyer cannot be reached. For the merchant alone.",
-    other: "Something else.",
+    better_price: "The buyer found a better price elsewhere.",
+    arrives_too_late: "The delivery would be too late.",
+    wrong_address: "The delivery address is wrong.",
+    out_of_stock: "The product is out of stock. Only the merchant may give this reason.",
+    fraud_suspected: "The merchant suspects fraud. Only the merchant may give this reason.",
+    price_error: "The price was wrong. Only the merchant may give this reason.",
+    buyer_unreachable: "The buyer cannot be reached. Only the merchant may give this reason.",
+    other: "Another reason.",
   },
 });
 
 const RefundReasonEnum = defineEnum<RefundReason>("RefundReason", {
-  description: "Why money is given back.",
+  description: "The reason for a refund.",
   values: {
-    requested_by_customer: "The buyer asked for it.",
-    damaged: "It came damaged.",
-    not_received: "It did not come.",
-    wrong_item: "It was something else than ordered.",
-    price_adjustment: "The price was lowered afterwards.",
-    duplicate: "It was ordered or paid twice.",
-    fraudulent: "It was a fraud.",
-    other: "Something else.",
+    requested_by_customer: "The buyer asked for the refund.",
+    damaged: "The goods arrived damaged.",
+    not_received: "The goods did not arrive.",
+    wrong_item: "A wrong product was delivered.",
+    price_adjustment: "The price was reduced after the purchase.",
+    duplicate: "The order or payment was made twice.",
+    fraudulent: "The payment was fraudulent.",
+    other: "Another reason.",
   },
 });
 
 const DisputeReasonEnum = defineEnum<DisputeReason>("PaymentDisputeReason", {
-  description: "What a buyer's bank disputes a payment for.",
+  description: "The reason for which the buyer's bank disputes a payment.",
   values: {
-    fraudulent: "The buyer did not pay it.",
-    unrecognized: "The buyer does not know what it is for.",
-    not_received: "What was bought did not come.",
-    not_as_described: "What came is something else.",
-    duplicate: "It was paid twice.",
-    canceled: "It was canceled, and not refunded.",
-    other: "Something else.",
+    fraudulent: "The buyer did not make the payment.",
+    unrecognized: "The buyer does not recognize the payment.",
+    not_received: "The goods did not arrive.",
+    not_as_described: "The goods differ from their description.",
+    duplicate: "The payment was made twice.",
+    canceled: "The order was canceled and not refunded.",
+    other: "Another reason.",
   },
 });
 
 const DisputeOutcomeEnum = defineEnum<DisputeOutcome>("PaymentDisputeOutcome", {
-  description: "How a dispute ended.",
-  values: { won: "The merchant keeps the money.", lost: "The bank has given the money back to the buyer." },
+  description: "The outcome of a dispute.",
+  values: { won: "The merchant keeps the money.", lost: "The bank has returned the money to the buyer." },
 });
 
 export const OrderLineQuantityInput = builder.inputType("OrderLineQuantityInput", {
-  description: "So many units of a line of an order.",
+  description: "A number of units of an order line.",
   fields: (t) => ({
-    lineId: t.id({ required: true, description: "The line, `oln_…`." }),
-    quantity: t.int({ required: true, description: "How many, 1 to 9999." }),
+    lineId: t.id({ required: true, description: "The id of the order line, `oln_…`." }),
+    quantity: t.int({ required: true, description: "The number of units, 1 to 9999." }),
   }),
 });
 
@@ -70,92 +71,107 @@ export const OrderAmountInput = builder.inputType("OrderAmountInput", {
     amountMinor: t.field({
       type: "MinorUnits",
       required: true,
-      description: "How much, in the currency's minor unit; 1 or more.",
+      description: "The amount in the currency's minor unit, 1 or more.",
     }),
-    currency: t.field({ type: "CurrencyCode", required: true, description: "The order's currency." }),
+    currency: t.field({
+      type: "CurrencyCode",
+      required: true,
+      description: "The currency; must be that of the order.",
+    }),
   }),
 });
 
 export const OrderCancelInput = builder.inputType("OrderCancelInput", {
-  description: "What of an order shall be canceled, and why.",
+  description: "The units of an order to cancel, and the reason.",
   fields: (t) => ({
     lines: t.field({
       type: [OrderLineQuantityInput],
       description:
-        "The lines, 1 to 200; without it all that can be canceled. What a buyer can cancel at once is not mixed with what the merchant must agree to.",
+        "The lines and quantities to cancel, 1 to 200 lines. Left out: all units that can be canceled. A " +
+        "buyer's input may not mix units that are canceled at once with units that need the merchant's " +
+        "approval.",
     }),
     reason: t.field({
       type: CancellationReasonEnum,
       required: true,
       description:
-        "What made somebody cancel it, by one of these words; those that are the merchant's alone are refused from a buyer. Whoever may read the order reads it in its `cancellation` or `cancellationRequest`; a refund that comes of it has it as well.",
+        "The reason. Reasons of the merchant are refused for buyers. The reason is shown in " +
+        "`cancellation` or `cancellationRequest` of the order, and in the refund of the cancellation.",
     }),
     note: t.string({
-      description: `The same in words: at most ${noteMax} characters, lines and all. It is kept with a request, with an order that is canceled as a whole, and with a refund that comes of it, for who runs the merchant; of a request and a refund the buyer's frontend is told as well. No event has it.`,
+      description:
+        `The reason in words, at most ${noteMax} characters, line breaks included. The merchant's ` +
+        "staff can read the note. The buyer's frontend can read it in a cancellation request and " +
+        "in a refund. Events do not contain it.",
     }),
-    expectedVersion: t.int({ description: orderVersion }),
+    expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });
 
 export const CancellationAnswerInput = builder.inputType("OrderCancellationAnswerInput", {
-  description: "The merchant's answer to a request to cancel.",
-  fields: (t) => ({ expectedVersion: t.int({ description: orderVersion }) }),
+  description: "The merchant's decision on a cancellation request.",
+  fields: (t) => ({ expectedVersion: t.int({ description: orderVersionDescription }) }),
 });
 
 export const PaymentCaptureInput = builder.inputType("PaymentCaptureInput", {
-  description: "What shall be taken of an authorized payment.",
+  description: "The amount of an authorized payment to capture.",
   fields: (t) => ({
     amount: t.field({
       type: OrderAmountInput,
-      description: "How much; without it all that is authorized and still owed.",
+      description: "The amount to capture. Left out: all that is authorized and still owed.",
     }),
-    expectedVersion: t.int({ description: orderVersion }),
+    expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });
 
 export const PaymentVoidInput = builder.inputType("PaymentVoidInput", {
-  description: "An authorization that shall be let go.",
-  fields: (t) => ({ expectedVersion: t.int({ description: orderVersion }) }),
+  description: "The authorization to void.",
+  fields: (t) => ({ expectedVersion: t.int({ description: orderVersionDescription }) }),
 });
 
 export const DisputeOpenInput = builder.inputType("PaymentDisputeOpenInput", {
-  description: "What a buyer's bank says.",
+  description: "The dispute that the buyer's bank has opened.",
   fields: (t) => ({
-    reason: t.field({ type: DisputeReasonEnum, required: true, description: "What it is disputed for." }),
-    expectedVersion: t.int({ description: orderVersion }),
+    reason: t.field({ type: DisputeReasonEnum, required: true, description: "The reason for the dispute." }),
+    expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });
 
 export const DisputeCloseInput = builder.inputType("PaymentDisputeCloseInput", {
-  description: "How a dispute ended.",
+  description: "The outcome of a dispute.",
   fields: (t) => ({
-    outcome: t.field({ type: DisputeOutcomeEnum, required: true, description: "Who has the money." }),
-    expectedVersion: t.int({ description: orderVersion }),
+    outcome: t.field({ type: DisputeOutcomeEnum, required: true, description: "Who keeps the money." }),
+    expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });
 
 export const RefundCreateInput = builder.inputType("RefundCreateInput", {
   description:
-    "What shall be given back. Lines, shipping and amount are added up; one of them must be given.",
+    "The refund to create: the sum of lines, shipping and amount. At least one of the three is required.",
   fields: (t) => ({
     lines: t.field({
       type: [OrderLineQuantityInput],
       description:
-        "Units that were sent and have not come back, 1 to 200 lines: their worth, discount and tax in it.",
+        "Shipped units that were not returned, 1 to 200 lines. Their value is refunded, including their " +
+        "share of discount and tax.",
     }),
     shipping: t.boolean({
-      description: "Whether all that is left of the shipping goes back; false unless told.",
+      description: "True to refund the remaining shipping price; false by default.",
     }),
-    amount: t.field({ type: OrderAmountInput, description: "An amount beside them, as a goodwill." }),
+    amount: t.field({
+      type: OrderAmountInput,
+      description: "An additional amount, for example as goodwill.",
+    }),
     reason: t.field({
       type: RefundReasonEnum,
       required: true,
-      description:
-        "What the money goes back for, by one of these words. Whoever may read the refund reads it, and it stands in its event.",
+      description: "The reason for the refund, shown to everybody who may read the refund, and in its event.",
     }),
     note: t.string({
-      description: `The same in words: at most ${noteMax} characters, lines and all. Staff and the buyer's frontend are told, analysts and events are not.`,
+      description:
+        `The reason in words, at most ${noteMax} characters, line breaks included. The merchant's ` +
+        "staff and the buyer's frontend can read the note; analysts and events do not contain it.",
     }),
-    expectedVersion: t.int({ description: orderVersion }),
+    expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });

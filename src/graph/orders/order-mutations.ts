@@ -28,33 +28,34 @@ import {
   CancellationAnswerInput,
   OrderCancelInput,
   OrderLineQuantityInput,
-  orderVersion,
+  orderVersionDescription,
 } from "./order-inputs.ts";
-import { showOrder, showPart } from "./orders.ts";
+import { toGraphOrder, getOrderPartView } from "./orders.ts";
 import { FulfillmentTypeEnum } from "./order-enums.ts";
 
 const OrderStepInput = builder.inputType("OrderStepInput", {
-  description: "A step in an order's life.",
-  fields: (t) => ({ expectedVersion: t.int({ description: orderVersion }) }),
+  description: "The order to confirm or release, with its expected version.",
+  fields: (t) => ({ expectedVersion: t.int({ description: orderVersionDescription }) }),
 });
 
 const OrderHoldInput = builder.inputType("OrderHoldInput", {
-  description: "Why an order is stopped.",
+  description: "The reason for putting an order on hold.",
   fields: (t) => ({
     reason: t.string({
       required: true,
-      description: `For who runs the merchant. 1 to ${holdReasonMax} characters.`,
+      description: `The reason, visible to the merchant's staff only, 1 to ${holdReasonMax} characters.`,
     }),
-    expectedVersion: t.int({ description: orderVersion }),
+    expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });
 
-const answerOrder = (context: GraphContext, order: OrderAggregate): GraphOrder => showOrder(order, context);
+const answerOrder = (context: GraphContext, order: OrderAggregate): GraphOrder =>
+  toGraphOrder(order, context);
 
 defineMutation({
   ...orderMutationKind,
   name: "orderConfirm",
-  description: "Takes an order on: from then on it can be sent.",
+  description: "Confirms an order. Only confirmed orders can be fulfilled.",
   input: OrderStepInput,
   type: OrderRef,
   run: confirmOrder,
@@ -64,7 +65,7 @@ defineMutation({
 defineMutation({
   ...orderMutationKind,
   name: "orderHold",
-  description: "Stops an order for the time being: nothing new of it is sent.",
+  description: "Puts an order on hold: no new fulfillment can be created or shipped.",
   input: OrderHoldInput,
   type: OrderRef,
   run: holdOrder,
@@ -74,7 +75,7 @@ defineMutation({
 defineMutation({
   ...orderMutationKind,
   name: "orderRelease",
-  description: "Lets an order that is on hold go on.",
+  description: "Releases an order that is on hold.",
   input: OrderStepInput,
   type: OrderRef,
   run: releaseOrder,
@@ -83,73 +84,79 @@ defineMutation({
 
 /** Fulfillments: parcels and downloads of an order, from packing to delivery. */
 const FulfillmentCreateInput = builder.inputType("FulfillmentCreateInput", {
-  description: "What shall go to the buyer together.",
+  description: "The units that are sent to the buyer together.",
   fields: (t) => ({
     lines: t.field({
       type: [OrderLineQuantityInput],
-      description: "What is in it, 1 to 200 lines; without them everything that is in no other.",
+      description:
+        "The lines and quantities of the fulfillment, 1 to 200 lines. Left out: all units that are in no " +
+        "other fulfillment.",
     }),
     type: t.field({
       type: FulfillmentTypeEnum,
-      description: "How it reaches the buyer; without it what the lines and the delivery chosen need.",
+      description:
+        "How the fulfillment reaches the buyer. Left out: derived from the lines and the chosen delivery " +
+        "method.",
     }),
     carrier: t.string({
-      description: `Who carries it; without it who carries the delivery chosen. 1 to ${carrierMax} characters.`,
+      description:
+        `The carrier, 1 to ${carrierMax} characters. Left out: the carrier of the chosen delivery ` +
+        "method.",
     }),
-    expectedVersion: t.int({ description: orderVersion }),
+    expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });
 
 const FulfillmentStepInput = builder.inputType("FulfillmentStepInput", {
-  description: "A step on a fulfillment's way.",
-  fields: (t) => ({ expectedVersion: t.int({ description: orderVersion }) }),
+  description: "The fulfillment to move to its next status, with the expected version of its order.",
+  fields: (t) => ({ expectedVersion: t.int({ description: orderVersionDescription }) }),
 });
 
 const TrackingInput = builder.inputType("TrackingInput", {
-  description: "How the buyer can follow it.",
+  description: "The tracking data of a fulfillment.",
   fields: (t) => ({
     carrier: t.string({
-      description: `Who carries it; without it as before. 1 to ${carrierMax} characters.`,
+      description: `The carrier, 1 to ${carrierMax} characters. Left out: unchanged.`,
     }),
-    number: t.string({ description: `The carrier's number for it. 1 to ${trackingNumberMax} characters.` }),
-    url: t.string({ description: "Where it can be followed: an https address of at most 2048 characters." }),
+    number: t.string({ description: `The carrier's tracking number, 1 to ${trackingNumberMax} characters.` }),
+    url: t.string({ description: "The tracking page: an https URL of at most 2048 characters." }),
   }),
 });
 
 const FulfillmentShipInput = builder.inputType("FulfillmentShipInput", {
-  description: "What is known of a fulfillment that is handed over.",
+  description: "The data of a fulfillment that is being shipped.",
   fields: (t) => ({
-    tracking: t.field({ type: TrackingInput, description: "How the buyer can follow it." }),
-    estimatedDeliveryAt: t.field({ type: "DateTime", description: "When it should arrive." }),
-    expectedVersion: t.int({ description: orderVersion }),
+    tracking: t.field({ type: TrackingInput, description: "The tracking data for the buyer." }),
+    estimatedDeliveryAt: t.field({ type: "DateTime", description: "The estimated time of delivery." }),
+    expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });
 
 const TrackedStatusEnum = defineEnum<TrackedStatus>("FulfillmentTrackedStatus", {
-  description: "What the carrier, or the shop it is fetched from, tells of a fulfillment.",
+  description: "The status that a carrier or pickup store reports for a fulfillment.",
   values: {
-    in_transit: "It is under way.",
-    out_for_delivery: "It is on the last stretch.",
-    ready_for_pickup: "The buyer can fetch it.",
-    returned_to_sender: "It came back undelivered.",
+    in_transit: "The fulfillment is in transit.",
+    out_for_delivery: "The carrier is delivering the fulfillment today.",
+    ready_for_pickup: "The buyer can pick the fulfillment up.",
+    returned_to_sender: "The fulfillment came back undelivered.",
   },
 });
 
 const FulfillmentTrackInput = builder.inputType("FulfillmentTrackInput", {
-  description: "Where a fulfillment is.",
+  description: "The reported status of a fulfillment.",
   fields: (t) => ({
-    status: t.field({ type: TrackedStatusEnum, required: true, description: "Where it is by now." }),
-    expectedVersion: t.int({ description: orderVersion }),
+    status: t.field({ type: TrackedStatusEnum, required: true, description: "The new status." }),
+    expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });
 
 const answerFulfillment = (_context: GraphContext, { order, id }: ChangedPart): FulfillmentView =>
-  showPart(order, "fulfillments", id);
+  getOrderPartView(order, "fulfillments", id);
 
 defineMutation({
   ...orderMutationKind,
   name: "fulfillmentCreate",
-  description: "Puts together what shall go to the buyer, of an order that is confirmed.",
+  description: "Creates a fulfillment for units of a confirmed order.",
   input: FulfillmentCreateInput,
   type: FulfillmentRef,
   run: createFulfillment,
@@ -160,7 +167,8 @@ defineMutation({
   ...fulfillmentMutationKind,
   name: "fulfillmentPack",
   description:
-    "Begins to pack: what was ordered beyond the stock is taken from it now. From here on a cancellation is asked for.",
+    "Starts packing a fulfillment. Backordered units are taken from the stock now. From now on, a " +
+    "cancellation needs the merchant's approval.",
   input: FulfillmentStepInput,
   type: FulfillmentRef,
   run: packFulfillment,
@@ -170,7 +178,8 @@ defineMutation({
 defineMutation({
   ...fulfillmentMutationKind,
   name: "fulfillmentShip",
-  description: "Hands a fulfillment over to its carrier, or gives access to what is digital.",
+  description:
+    "Marks a fulfillment as handed over to its carrier, or gives the buyer access to digital goods.",
   input: FulfillmentShipInput,
   type: FulfillmentRef,
   run: shipFulfillment,
@@ -180,7 +189,9 @@ defineMutation({
 defineMutation({
   ...fulfillmentMutationKind,
   name: "fulfillmentTrack",
-  description: "Says where a fulfillment is. What came back undelivered can be put into another one.",
+  description:
+    "Records the status that the carrier reports. Units that came back undelivered can be put into " +
+    "another fulfillment.",
   input: FulfillmentTrackInput,
   type: FulfillmentRef,
   run: trackFulfillment,
@@ -190,7 +201,9 @@ defineMutation({
 defineMutation({
   ...fulfillmentMutationKind,
   name: "fulfillmentDeliver",
-  description: "The buyer has it. An order of which everything arrived and is paid completes by itself.",
+  description:
+    "Marks a fulfillment as delivered. An order that is completely delivered and paid is completed " +
+    "automatically.",
   input: FulfillmentStepInput,
   type: FulfillmentRef,
   run: deliverFulfillment,
@@ -201,7 +214,8 @@ defineMutation({
   ...fulfillmentMutationKind,
   name: "fulfillmentFail",
   description:
-    "It got lost or broken: the same is promised from the stock again, and can be put into another one.",
+    "Marks a fulfillment as lost or damaged. Its units are reserved from the stock again and can be put " +
+    "into another fulfillment.",
   input: FulfillmentStepInput,
   type: FulfillmentRef,
   run: failFulfillment,
@@ -211,7 +225,7 @@ defineMutation({
 defineMutation({
   ...fulfillmentMutationKind,
   name: "fulfillmentCancel",
-  description: "Calls a fulfillment off before it is sent; what is in it can be put into another one.",
+  description: "Cancels a fulfillment before it is shipped. Its units can be put into another fulfillment.",
   input: FulfillmentStepInput,
   type: FulfillmentRef,
   run: cancelFulfillment,
@@ -223,30 +237,33 @@ defineMutation({
   ...orderMutationKind,
   name: "orderCancel",
   description:
-    "Cancels an order or some of it, decided by the same rules as `cancellationEligibility` (409 invalid_state gives the reasons). Where a buyer may only ask, it becomes a request that the merchant answers. What was paid for it goes back, and what was reserved is free again.",
+    "Cancels an order or some of its units, by the same rules as `cancellationEligibility` (409 " +
+    "invalid_state names the reasons). If a buyer may only request the cancellation, a request is " +
+    "created that the merchant approves or declines. Captured money is refunded, and reserved stock is " +
+    "released.",
   callers: frontendCallers,
   input: OrderCancelInput,
   type: OrderRef,
   run: cancelOrder,
-  answer: (context, order) => showOrder(order, context),
+  answer: (context, order) => toGraphOrder(order, context),
 });
 
 defineMutation({
   ...orderMutationKind,
   name: "orderCancellationApprove",
-  description: "Cancels what a buyer asked to have canceled, if it still can be.",
+  description: "Approves a buyer's cancellation request and cancels the units, if that is still possible.",
   input: CancellationAnswerInput,
   type: OrderRef,
   run: approveCancellation,
-  answer: (context, order) => showOrder(order, context),
+  answer: (context, order) => toGraphOrder(order, context),
 });
 
 defineMutation({
   ...orderMutationKind,
   name: "orderCancellationDecline",
-  description: "Tells a buyer that the order is not canceled; all stays as it is.",
+  description: "Declines a buyer's cancellation request; the order stays unchanged.",
   input: CancellationAnswerInput,
   type: OrderRef,
   run: declineCancellation,
-  answer: (context, order) => showOrder(order, context),
+  answer: (context, order) => toGraphOrder(order, context),
 });

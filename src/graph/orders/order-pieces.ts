@@ -1,4 +1,4 @@
-/** What an order is made of: its lines, sums, policies and story. */
+/** The parts of an order without their own status: lines, totals, policies, cancellation and timeline. */
 import type { Cancellation, CancellationRequest } from "#commerce/orders/order-aggregate.ts";
 import type { OrderLineView, OrderTotals, OrderView } from "#commerce/orders/render-order.ts";
 import { builder } from "#graph/builder.ts";
@@ -7,27 +7,27 @@ import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { ImageRef, MoneyRef } from "#graph/refs.ts";
 import { OrderActorEnum } from "./order-enums.ts";
-import { forStaff, OrderLineQuantity } from "./order-parts.ts";
+import { visibleToStaff, OrderLineQuantity } from "./order-parts.ts";
 
 export const OrderQuantities = builder
   .objectRef<OrderLineView["quantities"]>("OrderLineQuantities")
   .implement({
     description:
-      "What has become of the units of a line. Canceled and shipped are never more than ordered, what arrived never more than what was shipped.",
+      "The numbers of units of an order line by their state. `canceled` + `shipped` never exceeds `ordered`; `delivered` never exceeds `shipped`.",
     fields: (t) => ({
-      ordered: t.exposeInt("ordered", { description: "How many were ordered." }),
-      canceled: t.exposeInt("canceled", { description: "How many of them were canceled." }),
+      ordered: t.exposeInt("ordered", { description: "Ordered units." }),
+      canceled: t.exposeInt("canceled", { description: "Canceled units." }),
       allocated: t.exposeInt("allocated", {
-        description: "How many were taken from the stock for it; the others wait.",
+        description: "Units that were taken from the stock for the line; the other units wait for stock.",
       }),
-      shipped: t.exposeInt("shipped", { description: "How many were sent." }),
-      delivered: t.exposeInt("delivered", { description: "How many have arrived." }),
+      shipped: t.exposeInt("shipped", { description: "Shipped units." }),
+      delivered: t.exposeInt("delivered", { description: "Delivered units." }),
       returnRequested: t.exposeInt("returnRequested", {
-        description: "How many of those are being returned.",
+        description: "Delivered units for which a return is in progress.",
       }),
-      returned: t.exposeInt("returned", { description: "How many came back." }),
+      returned: t.exposeInt("returned", { description: "Returned units." }),
       refunded: t.exposeInt("refunded", {
-        description: "For how many the buyer got the money back after they were sent.",
+        description: "Units that were refunded after they were shipped.",
       }),
     }),
   });
@@ -35,95 +35,111 @@ export const OrderQuantities = builder
 const OrderLineWarranty = builder
   .objectRef<NonNullable<OrderLineView["warranty"]>>("OrderLineWarranty")
   .implement({
-    description: "The warranty registered for a line.",
+    description: "The warranty that was registered for an order line.",
     fields: (t) => ({
-      id: t.exposeID("id", { description: "The registration, `wty_…`." }),
-      endsAt: t.expose("endsAt", { type: "DateTime", description: "When it ends." }),
+      id: t.exposeID("id", { description: "The id of the registration, `wty_…`." }),
+      endsAt: t.expose("endsAt", { type: "DateTime", description: "When the warranty ends." }),
     }),
   });
 
 export const OrderLineType = builder.objectRef<OrderLineView>("OrderLine").implement({
-  description: "So many of one variant, as it was when it was sold.",
+  description: "An ordered variant with its quantity and prices, as of the time of purchase.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The line's id, `oln_…`." }),
+    id: t.exposeID("id", { description: "The id of the order line, `oln_…`." }),
     productId: t.exposeID("productId", {
       nullable: true,
-      description: "The product, `prd_…`; it may be gone by now.",
+      description: "The id of the product, `prd_…`. The product may have been deleted since.",
     }),
     variantId: t.exposeID("variantId", {
       nullable: true,
-      description: "The variant, `var_…`; it may be gone by now.",
+      description: "The id of the variant, `var_…`. The variant may have been deleted since.",
     }),
     productSlug: t.expose("productSlug", {
       type: "Slug",
       nullable: true,
-      description: "The product's name in addresses at the time.",
+      description: "The slug of the product at the time of purchase.",
     }),
-    sku: t.exposeString("sku", { description: "The merchant's own number for the variant." }),
-    title: t.exposeString("title", { description: "The product's title in the order's locale." }),
+    sku: t.exposeString("sku", { description: "The merchant's article number of the variant (SKU)." }),
+    title: t.exposeString("title", { description: "The title of the product in the order's locale." }),
     variantTitle: t.exposeString("variantTitle", {
       nullable: true,
-      description: "The variant's choices, for example `Blue / M`; null when there are none.",
+      description:
+        "The variant's option choices, for example `Blue / M`; null if the product has no options.",
     }),
-    image: t.expose("image", { type: ImageRef, nullable: true, description: "A picture of it." }),
-    unitPrice: t.expose("unitPrice", { type: MoneyRef, description: "The price of one." }),
+    image: t.expose("image", {
+      type: ImageRef,
+      nullable: true,
+      description: "A picture of the variant or product; null if there is none.",
+    }),
+    unitPrice: t.expose("unitPrice", { type: MoneyRef, description: "The price of one unit." }),
     quantities: t.expose("quantities", {
       type: OrderQuantities,
-      description: "What has become of its units.",
-    }),
-    subtotal: t.expose("subtotal", { type: MoneyRef, description: "Price × ordered." }),
-    discount: t.expose("discount", { type: MoneyRef, description: "What promotions took off." }),
-    tax: t.expose("tax", { type: MoneyRef, description: "The tax." }),
-    total: t.expose("total", {
-      type: MoneyRef,
-      description: "Subtotal − discount, and tax where prices do not include it.",
-    }),
-    refundable: t.expose("refundable", {
-      type: MoneyRef,
-      description: "What could still be given back for it; 0 while nothing was taken.",
-    }),
-    restrictions: t.field({
-      type: [RestrictionEnum],
-      description: "What limits how it may be sold, shipped or returned.",
-      complexity: { multiplier: 1 },
-      resolve: ({ restrictions }) => restrictions as Restriction[],
-    }),
-    warranty: t.expose("warranty", {
-      type: OrderLineWarranty,
-      nullable: true,
-      description: "Its warranty, where one was registered.",
+      description: "The numbers of units by their state.",
     }),
   }),
 });
 
+builder.objectFields(OrderLineType, (t) => ({
+  subtotal: t.expose("subtotal", {
+    type: MoneyRef,
+    description: "The unit price times the ordered quantity.",
+  }),
+  discount: t.expose("discount", {
+    type: MoneyRef,
+    description: "The discount of the line by promotions.",
+  }),
+  tax: t.expose("tax", { type: MoneyRef, description: "The tax of the line." }),
+  total: t.expose("total", {
+    type: MoneyRef,
+    description: "`subtotal` − `discount`, plus `tax` if prices do not include tax.",
+  }),
+  refundable: t.expose("refundable", {
+    type: MoneyRef,
+    description: "The amount that can still be refunded for the line; 0 before anything was captured.",
+  }),
+  restrictions: t.field({
+    type: [RestrictionEnum],
+    description: "Restrictions on selling, shipping or returning the product.",
+    complexity: { multiplier: 1 },
+    resolve: ({ restrictions }) => restrictions as Restriction[],
+  }),
+  warranty: t.expose("warranty", {
+    type: OrderLineWarranty,
+    nullable: true,
+    description: "The warranty registered for the line; null if there is none.",
+  }),
+}));
+
 export const OrderTotalsType = builder.objectRef<OrderTotals>("OrderTotals").implement({
-  description: "An order's sums, as it was placed, and what has become of them.",
+  description: "The totals of an order at the time of purchase, and its refunded and outstanding amounts.",
   fields: (t) => ({
-    subtotal: t.expose("subtotal", { type: MoneyRef, description: "The lines' subtotals." }),
+    subtotal: t.expose("subtotal", { type: MoneyRef, description: "The sum of the lines' subtotals." }),
     discount: t.expose("discount", {
       type: MoneyRef,
-      description: "All discounts, those off shipping included.",
+      description: "All discounts, including discounts on shipping.",
     }),
     shipping: t.expose("shipping", {
       type: MoneyRef,
       nullable: true,
-      description: "Shipping before discount; null where nothing is sent.",
+      description: "The shipping price before discounts; null if nothing is shipped.",
     }),
     tax: t.expose("tax", {
       type: MoneyRef,
       nullable: true,
-      description: "The tax; null where there is none.",
+      description: "The tax; null if there is none.",
     }),
-    taxIncluded: t.exposeBoolean("taxIncluded", { description: "Whether prices include the tax." }),
+    taxIncluded: t.exposeBoolean("taxIncluded", { description: "True if prices include tax." }),
     total: t.expose("total", {
       type: MoneyRef,
-      description: "Subtotal − discount + shipping, and tax where prices do not include it.",
+      description: "`subtotal` − `discount` + `shipping`, plus `tax` if prices do not include tax.",
     }),
-    estimated: t.exposeBoolean("estimated", { description: "Always false: an order's sums are known." }),
-    refunded: t.expose("refunded", { type: MoneyRef, description: "What was given back." }),
+    estimated: t.exposeBoolean("estimated", {
+      description: "Always false, because the amounts of an order are final.",
+    }),
+    refunded: t.expose("refunded", { type: MoneyRef, description: "The refunded amount." }),
     outstanding: t.expose("outstanding", {
       type: MoneyRef,
-      description: "What is still to be paid; below zero: what is still to be given back.",
+      description: "The amount that the buyer still owes. Negative if the merchant owes the buyer a refund.",
     }),
   }),
 });
@@ -131,99 +147,102 @@ export const OrderTotalsType = builder.objectRef<OrderTotals>("OrderTotals").imp
 export const OrderPromotionType = builder
   .objectRef<OrderView["promotions"][number]>("OrderPromotion")
   .implement({
-    description: "A promotion that an order was placed with.",
+    description: "A promotion that applied to an order when it was placed.",
     fields: (t) => ({
-      code: t.exposeString("code", { nullable: true, description: "The code; null: it applied by itself." }),
-      title: t.exposeString("title", { description: "Its title in the order's locale." }),
-      discount: t.expose("discount", { type: MoneyRef, description: "What it took off." }),
+      code: t.exposeString("code", {
+        nullable: true,
+        description: "The promotion code; null if the promotion applied automatically.",
+      }),
+      title: t.exposeString("title", { description: "The title of the promotion in the order's locale." }),
+      discount: t.expose("discount", { type: MoneyRef, description: "The discount by this promotion." }),
     }),
   });
 
 export const OrderBuyer = builder.objectRef<OrderView["buyer"]>("OrderBuyer").implement({
-  description: "Who ordered.",
+  description: "The buyer of an order.",
   fields: (t) => ({
     reference: t.exposeString("reference", {
       description:
-        "The same for all orders of a buyer at this merchant, `byr_…`; a guest has another with each order.",
+        "An opaque id of the buyer, `byr_…`: the same for all orders of the buyer at this merchant. A guest has a different one for each order.",
     }),
-    guest: t.exposeBoolean("guest", { description: "Whether nobody is known." }),
+    guest: t.exposeBoolean("guest", { description: "True if the buyer was not signed in." }),
     emailHint: t.exposeString("emailHint", {
       nullable: true,
-      description: "The e-mail, masked: `a•••@e•••.com`.",
+      description: "The masked e-mail address, `a•••@e•••.com`; null if there is none.",
     }),
   }),
 });
 
 export const OrderPolicyType = builder.objectRef<OrderView["policies"][number]>("OrderPolicy").implement({
   description:
-    "A policy as it was when the order was placed: what the merchant changes later takes nothing from its buyer.",
+    "A policy of the merchant as of the time of purchase. Later changes of the policy do not apply to the order.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The snapshot's id, `pol_…`." }),
-    type: t.expose("type", { type: PolicyTypeEnum, description: "What it is about." }),
-    summary: t.exposeString("summary", { description: "What it says, in the order's locale." }),
-    capturedAt: t.expose("capturedAt", { type: "DateTime", description: "When it was taken down." }),
+    id: t.exposeID("id", { description: "The id of this copy of the policy, `pol_…`." }),
+    type: t.expose("type", { type: PolicyTypeEnum, description: "What the policy is about." }),
+    summary: t.exposeString("summary", { description: "The summary of the policy in the order's locale." }),
+    capturedAt: t.expose("capturedAt", { type: "DateTime", description: "When the copy was made." }),
   }),
 });
 
 export const OrderCancellation = builder.objectRef<Cancellation>("OrderCancellation").implement({
-  description: "Why the whole of an order was canceled.",
+  description: "The cancellation of a whole order.",
   fields: (t) => ({
     reason: t.exposeString("reason", { description: "The reason, as a code." }),
     note: t.string({
       nullable: true,
-      description: "The reason in words. Only who runs the merchant is told.",
-      resolve: ({ note }, _args, context) => forStaff(note, context),
+      description: "The reason in words. Visible only to the merchant's staff; null for other callers.",
+      resolve: ({ note }, _args, context) => visibleToStaff(note, context),
     }),
-    actor: t.expose("actor", { type: OrderActorEnum, description: "Who canceled it." }),
-    at: t.expose("at", { type: "DateTime", description: "When." }),
+    actor: t.expose("actor", { type: OrderActorEnum, description: "Who canceled the order." }),
+    at: t.expose("at", { type: "DateTime", description: "When the order was canceled." }),
   }),
 });
 
 export const OrderCancellationRequest = builder
   .objectRef<CancellationRequest>("OrderCancellationRequest")
   .implement({
-    description: "A cancellation that waits for the merchant's decision.",
+    description: "A cancellation request that waits for the merchant's decision.",
     fields: (t) => ({
       lines: t.field({
         type: [OrderLineQuantity],
-        description: "What shall be canceled.",
+        description: "The units to cancel.",
         complexity: { multiplier: 5 },
         resolve: ({ lines }) => [...lines],
       }),
       reason: t.exposeString("reason", { description: "The reason, as a code." }),
       note: t.string({
         nullable: true,
-        description: "The reason in words. Analysts are not told.",
+        description: "The reason in words; null if none was given. Hidden from analysts: null for them.",
         resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
       }),
-      actor: t.expose("actor", { type: OrderActorEnum, description: "Who asks for it." }),
-      at: t.expose("at", { type: "DateTime", description: "When it was asked for." }),
+      actor: t.expose("actor", { type: OrderActorEnum, description: "Who requested the cancellation." }),
+      at: t.expose("at", { type: "DateTime", description: "When the cancellation was requested." }),
     }),
   });
 
 export const OrderTimelineEntry = builder
   .objectRef<OrderView["timeline"][number]>("OrderTimelineEntry")
   .implement({
-    description: "Something that happened to an order.",
+    description: "One event in the history of an order.",
     fields: (t) => ({
-      at: t.expose("at", { type: "DateTime", description: "When." }),
+      at: t.expose("at", { type: "DateTime", description: "When the event occurred." }),
       type: t.exposeString("type", {
-        description: "What: the type of the event that told of it, for example `fulfillment_shipped`.",
+        description: "The type of the event, for example `fulfillment_shipped`.",
       }),
-      actor: t.expose("actor", { type: OrderActorEnum, description: "Who did it." }),
+      actor: t.expose("actor", { type: OrderActorEnum, description: "Who caused the event." }),
     }),
   });
 
 export const OrderLinks = builder.objectRef<OrderView["links"]>("OrderLinks").implement({
-  description: "What REST can be asked next.",
+  description: "URLs of further REST operations for the order.",
   fields: (t) => ({
     cancellationEligibility: t.expose("cancellationEligibility", {
       type: "URL",
-      description: "Whether it can be canceled.",
+      description: "The URL that returns whether the order can be canceled.",
     }),
     afterSalesEligibility: t.expose("afterSalesEligibility", {
       type: "URL",
-      description: "What can be returned, exchanged or repaired of it.",
+      description: "The URL that returns the after-sales options of the order.",
     }),
   }),
 });

@@ -1,4 +1,4 @@
-/** How orders, and what belongs to them, are found. */
+/** Queries of orders and their parts. */
 import {
   findLonePayment,
   findLoneRefund,
@@ -32,59 +32,63 @@ import {
   WarrantyRef,
 } from "#graph/refs.ts";
 import { OrderStatusEnum } from "./order-enums.ts";
-import { showOrder } from "./orders.ts";
+import { toGraphOrder } from "./orders.ts";
 
-/** Whether the asker may know that the order is there. */
+/** True if the caller may read the order. */
 export function isOrderVisible(order: OrderAggregate, context: GraphContext): boolean {
   if (context.viewer.kind === "buyer") return order.sessionId === context.viewer.sessionId;
   return (
-    isOurs(order.merchant.id, context) &&
+    isOfCallerMerchant(order.merchant.id, context) &&
     !isForeignOrder(order, { actor: getOrderActor(context), buyerReference: context.buyerReference })
   );
 }
 
-function isOurs(merchantId: string, context: GraphContext): boolean {
+function isOfCallerMerchant(merchantId: string, context: GraphContext): boolean {
   const owner = getCallerMerchantId(context);
   return owner === null || owner === merchantId;
 }
 
-/** Whoever runs the merchant, and what renders events. */
-const whoReadsParts: readonly CallerKind[] = ["system", ...merchantReaders];
+/** Callers that read parts of orders: the merchant's staff, and the service itself when it renders events. */
+const partReaders: readonly CallerKind[] = ["system", ...merchantReaders];
 
 builder.queryFields((t) => ({
   order: t.field({
     type: OrderRef,
     nullable: true,
     description:
-      "An order by its id; null when there is none. A storefront sees those of the buyer that X-Buyer-Reference names. Over REST a 404.",
+      "Returns an order by its id; null if there is none (over REST: 404). A storefront can only read " +
+      "orders of the buyer in X-Buyer-Reference.",
     authScopes: { callers: [...integratorCallers, "storefront", "buyer", "system", ...merchantReaders] },
-    args: { id: t.arg.id({ required: true, description: "The order's id, `ord_…`." }) },
+    args: { id: t.arg.id({ required: true, description: "The id of the order, `ord_…`." }) },
     resolve: async (_root, { id }, context) => {
       const order = await context.loaders.orders.load(id);
-      return order === null || !isOrderVisible(order, context) ? null : showOrder(order, context);
+      return order === null || !isOrderVisible(order, context) ? null : toGraphOrder(order, context);
     },
   }),
   orders: t.connection(
     {
       type: OrderRef,
-      description: "Orders, oldest first. A storefront sees those of the buyer that X-Buyer-Reference names.",
+      description:
+        "Lists orders, oldest first. A storefront can only list orders of the buyer in X-Buyer-Reference.",
       authScopes: { callers: ["storefront", ...merchantReaders] },
       complexity: connectionCost,
       args: {
         merchantId: t.arg.id({
-          description: "The merchant; without it, with a token of the platform, all of them.",
+          description:
+            "The id of the merchant. Left out, with a token of the platform: the orders of all merchants.",
         }),
-        status: t.arg({ type: OrderStatusEnum, description: "Only those in this status." }),
+        status: t.arg({ type: OrderStatusEnum, description: "Lists only orders with this status." }),
         buyerReference: t.arg.string({
           description:
-            "Only those of the buyer that frontends know by this name; with a storefront's token, itself alone.",
+            "Lists only orders of the buyer with this frontend reference. A storefront may only name the " +
+            "buyer in X-Buyer-Reference.",
         }),
       },
       resolve: async (_root, { merchantId, status, buyerReference, ...args }, context) => {
         const filter = {
           merchantId: getListMerchantId(context, merchantId),
           status: status ?? null,
-          buyerReference: askedBuyer(context, buyerReference ?? null),
+          buyerReference: getBuyerFilter(context, buyerReference ?? null),
         };
         const { edges, ...rest } = await loadConnection(args, {
           db: context.db,
@@ -94,7 +98,7 @@ builder.queryFields((t) => ({
         const orders = await context.loaders.orders.loadMany(edges.map(({ node }) => node.id));
         return {
           ...rest,
-          edges: edges.flatMap((edge, index) => shownEdge(edge.cursor, orders[index], context)),
+          edges: edges.flatMap((edge, index) => visibleEdges(edge.cursor, orders[index], context)),
         };
       },
     },
@@ -106,83 +110,85 @@ builder.queryFields((t) => ({
   fulfillment: t.field({
     type: FulfillmentRef,
     nullable: true,
-    description: "A fulfillment by its id; null when there is none.",
-    authScopes: { callers: whoReadsParts },
-    args: { id: t.arg.id({ required: true, description: "The fulfillment's id, `ful_…`." }) },
+    description: "Returns a fulfillment by its id; null if there is none.",
+    authScopes: { callers: partReaders },
+    args: { id: t.arg.id({ required: true, description: "The id of the fulfillment, `ful_…`." }) },
     resolve: (_root, { id }, context) =>
       findPart(context, { part: "fulfillment", parts: "fulfillments", id }),
   }),
   payment: t.field({
     type: PaymentRef,
     nullable: true,
-    description: "A payment by its id, also one of a checkout that came to nothing; null when there is none.",
-    authScopes: { callers: whoReadsParts },
-    args: { id: t.arg.id({ required: true, description: "The payment's id, `pay_…`." }) },
+    description:
+      "Returns a payment by its id, including payments of checkouts that placed no order; null if there is " +
+      "none.",
+    authScopes: { callers: partReaders },
+    args: { id: t.arg.id({ required: true, description: "The id of the payment, `pay_…`." }) },
     resolve: (_root, { id }, context) =>
-      findPart(context, { part: "payment", parts: "payments", id, alone: findLonePayment }),
+      findPart(context, { part: "payment", parts: "payments", id, withoutOrder: findLonePayment }),
   }),
   refund: t.field({
     type: RefundRef,
     nullable: true,
-    description: "A refund by its id; null when there is none.",
-    authScopes: { callers: whoReadsParts },
-    args: { id: t.arg.id({ required: true, description: "The refund's id, `rfd_…`." }) },
+    description: "Returns a refund by its id; null if there is none.",
+    authScopes: { callers: partReaders },
+    args: { id: t.arg.id({ required: true, description: "The id of the refund, `rfd_…`." }) },
     resolve: (_root, { id }, context) =>
-      findPart(context, { part: "refund", parts: "refunds", id, alone: findLoneRefund }),
+      findPart(context, { part: "refund", parts: "refunds", id, withoutOrder: findLoneRefund }),
   }),
   return: t.field({
     type: ReturnRef,
     nullable: true,
-    description: "A return by its id; null when there is none.",
-    authScopes: { callers: whoReadsParts },
-    args: { id: t.arg.id({ required: true, description: "The return's id, `ret_…`." }) },
+    description: "Returns a return by its id; null if there is none.",
+    authScopes: { callers: partReaders },
+    args: { id: t.arg.id({ required: true, description: "The id of the return, `ret_…`." }) },
     resolve: (_root, { id }, context) => findPart(context, { part: "return", parts: "returns", id }),
   }),
   warranty: t.field({
     type: WarrantyRef,
     nullable: true,
-    description: "A warranty registration by its id; null when there is none.",
-    authScopes: { callers: whoReadsParts },
-    args: { id: t.arg.id({ required: true, description: "The registration's id, `wty_…`." }) },
+    description: "Returns a warranty registration by its id; null if there is none.",
+    authScopes: { callers: partReaders },
+    args: { id: t.arg.id({ required: true, description: "The id of the warranty registration, `wty_…`." }) },
     resolve: (_root, { id }, context) => findPart(context, { part: "warranty", parts: "warranties", id }),
   }),
 }));
 
-interface PartAsked<Parts extends keyof OrderPartViews> {
+interface PartQuery<Parts extends keyof OrderPartViews> {
   readonly part: OrderPart;
   readonly parts: Parts;
   readonly id: string;
-  /** Finds one that belongs to no order. */
-  readonly alone?: (reader: GraphContext["db"], id: string) => Promise<OrderPartViews[Parts] | null>;
+  /** Finds a part that belongs to no order, for example a payment of a failed checkout. */
+  readonly withoutOrder?: (reader: GraphContext["db"], id: string) => Promise<OrderPartViews[Parts] | null>;
 }
 
 async function findPart<Parts extends keyof OrderPartViews>(
   context: GraphContext,
-  { part, parts, id, alone }: PartAsked<Parts>,
+  { part, parts, id, withoutOrder }: PartQuery<Parts>,
 ): Promise<OrderPartViews[Parts] | null> {
   const owner = await findPartOwner(context.db, { part, id });
-  if (owner === undefined || !isOurs(owner.merchantId, context)) return null;
-  if (owner.orderId === null) return alone === undefined ? null : alone(context.db, id);
+  if (owner === undefined || !isOfCallerMerchant(owner.merchantId, context)) return null;
+  if (owner.orderId === null) return withoutOrder === undefined ? null : withoutOrder(context.db, id);
   const order = await context.loaders.orders.load(owner.orderId);
   return order === null ? null : (toParts(order, parts).find((view) => view.id === id) ?? null);
 }
 
-/** A storefront speaks for the buyer it serves and for no other. */
-function askedBuyer(context: GraphContext, asked: string | null): string | null {
-  if (getCallerKind(context.viewer) !== "storefront") return asked;
+/** Returns the buyer to filter by. A storefront may only list orders of the buyer that it serves. */
+function getBuyerFilter(context: GraphContext, requested: string | null): string | null {
+  if (getCallerKind(context.viewer) !== "storefront") return requested;
   const { buyerReference } = context;
-  if (buyerReference === null || (asked !== null && asked !== buyerReference))
+  if (buyerReference === null || (requested !== null && requested !== buyerReference))
     throw fail("role_not_allowed", {
-      message: "A storefront lists orders of a buyer: X-Buyer-Reference says whose.",
+      message: "A storefront can only list orders of the buyer in the header X-Buyer-Reference.",
     });
   return buyerReference;
 }
 
-function shownEdge(
+function visibleEdges(
   cursor: string,
   order: OrderAggregate | Error | null | undefined,
   context: GraphContext,
 ): { cursor: string; node: GraphOrder }[] {
   if (order instanceof Error) throw order;
-  return order === null || order === undefined ? [] : [{ cursor, node: showOrder(order, context) }];
+  return order === null || order === undefined ? [] : [{ cursor, node: toGraphOrder(order, context) }];
 }

@@ -1,4 +1,4 @@
-/** Orders as REST integrators, storefronts and back offices see them, and their recipient in full for staff. */
+/** The GraphQL type of orders, with the complete address and e-mail address for the merchant's staff. */
 import { toOrder } from "#commerce/orders/render-order.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type OrderPartViews, toParts } from "#commerce/orders/render-parts.ts";
@@ -26,7 +26,7 @@ import {
   OrderReturnStatusEnum,
   OrderStatusEnum,
 } from "./order-enums.ts";
-import { forStaff } from "./order-parts.ts";
+import { visibleToStaff } from "./order-parts.ts";
 import {
   OrderBuyer,
   OrderCancellation,
@@ -41,191 +41,225 @@ import {
 
 OrderRef.implement({
   description:
-    "What somebody has bought from one merchant. Everything it sold is as it was when it was placed.",
+    "A purchase from one merchant. Products, prices and policies are those of the time of purchase.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The order's id, `ord_…`." }),
+    id: t.exposeID("id", { description: "The id of the order, `ord_…`." }),
     number: t.exposeString("number", {
-      description: "What people call it by; at most 20 characters, and counts nothing.",
+      description:
+        "The order number for people, at most 20 characters. It does not reveal how many orders there are.",
     }),
     version: t.exposeInt("version", {
-      description: "Rises by one with every change of it or of what belongs to it.",
+      description:
+        "The version of the order, which rises by one with every change of the order or its parts.",
     }),
-    status: t.expose("status", { type: OrderStatusEnum, description: "Where it is in its life." }),
+    status: t.expose("status", { type: OrderStatusEnum, description: "The status of the order." }),
     paymentStatus: t.expose("paymentStatus", {
       type: OrderPaymentStatusEnum,
-      description: "What has become of its money.",
+      description: "The status of the order's payment.",
     }),
     fulfillmentStatus: t.expose("fulfillmentStatus", {
       type: OrderFulfillmentStatusEnum,
-      description: "How far it has come to its buyer.",
+      description: "The status of the order's delivery.",
     }),
     returnStatus: t.expose("returnStatus", {
       type: OrderReturnStatusEnum,
-      description: "What comes back of it.",
+      description: "The status of the order's returns.",
     }),
-    merchant: t.expose("merchant", { type: MerchantSummaryRef, description: "Who sold." }),
+    merchant: t.expose("merchant", { type: MerchantSummaryRef, description: "The merchant." }),
     market: t.expose("market", {
       type: "CountryCode",
-      description: "The country its prices were taken for.",
+      description: "The country whose prices apply to the order, ISO 3166-1 alpha-2.",
     }),
-    currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of all its amounts." }),
-    locale: t.expose("locale", { type: "LocaleCode", description: "The language of its texts." }),
+    currency: t.expose("currency", {
+      type: "CurrencyCode",
+      description: "The currency of all amounts of the order.",
+    }),
+    locale: t.expose("locale", { type: "LocaleCode", description: "The language of the order's texts." }),
   }),
 });
 
 builder.objectFields(OrderRef, (t) => ({
   lines: t.field({
     type: [OrderLineType],
-    description: "What was bought, 200 lines at most.",
+    description: "The ordered lines, at most 200.",
     complexity: { multiplier: 10 },
     resolve: ({ lines }) => [...lines],
   }),
-  totals: t.expose("totals", { type: OrderTotalsType, description: "Its sums." }),
+  totals: t.expose("totals", { type: OrderTotalsType, description: "The totals of the order." }),
   promotions: t.field({
     type: [OrderPromotionType],
-    description: "The promotions it was placed with.",
+    description: "The promotions that applied when the order was placed.",
     complexity: { multiplier: 2 },
     resolve: ({ promotions }) => [...promotions],
   }),
   fulfillments: t.field({
     type: [FulfillmentRef],
-    description: "How it goes to its buyer, the oldest first.",
+    description: "The fulfillments, oldest first.",
     complexity: { multiplier: 5 },
     resolve: ({ fulfillments }) => [...fulfillments],
   }),
   payments: t.field({
     type: [PaymentRef],
-    description: "How it was paid.",
+    description: "The payments of the order.",
     complexity: { multiplier: 2 },
     resolve: ({ payments }) => [...payments],
   }),
   refunds: t.field({
     type: [RefundRef],
-    description: "What goes back to its buyer, the oldest first.",
+    description: "The refunds, oldest first.",
     complexity: { multiplier: 3 },
     resolve: ({ refunds }) => [...refunds],
   }),
   returns: t.field({
     type: [ReturnRef],
-    description: "What comes back of it, the oldest first.",
+    description: "The returns, oldest first.",
     complexity: { multiplier: 3 },
     resolve: ({ returns }) => [...returns],
   }),
   warranties: t.field({
     type: [WarrantyRef],
-    description: "The warranties registered for its lines.",
+    description: "The warranties that are registered for the order's lines.",
     complexity: { multiplier: 3 },
     resolve: ({ stored }) => [...toParts(stored, "warranties")],
   }),
 }));
 
 builder.objectFields(OrderRef, (t) => ({
-  buyer: t.expose("buyer", { type: OrderBuyer, description: "Who ordered." }),
+  buyer: t.expose("buyer", { type: OrderBuyer, description: "The buyer." }),
   buyerReference: t.string({
     nullable: true,
-    description: "The frontend's own name for the buyer; null: nobody known. Analysts are not told.",
+    description:
+      "The frontend's own name for the buyer; null for a guest. Hidden from analysts: null for them.",
     resolve: ({ stored }, _args, context) => hideFromAnalysts(stored.buyerReference, context),
   }),
   deliveryAddress: t.expose("deliveryAddress", {
     type: MaskedAddressRef,
     nullable: true,
-    description: "Where it goes, masked.",
+    description: "The masked delivery address; null if nothing is shipped.",
   }),
   delivery: t.field({
     type: DeliveryOptionRef,
     nullable: true,
-    description: "How it goes there; null where nothing is sent.",
+    description: "The chosen delivery method with its price; null if nothing is shipped.",
     resolve: ({ stored: { delivery, currency } }) =>
       delivery === null ? null : { ...delivery, price: money(delivery.priceMinor, currency) },
   }),
   policies: t.field({
     type: [OrderPolicyType],
-    description: "The policies it was placed under.",
+    description: "The policies that apply to the order.",
     complexity: { multiplier: 4 },
     resolve: ({ policies }) => [...policies],
   }),
 }));
 
 builder.objectFields(OrderRef, (t) => ({
-  cartId: t.exposeID("cartId", { nullable: true, description: "The cart it was, `cart_…`." }),
+  cartId: t.exposeID("cartId", {
+    nullable: true,
+    description: "The id of the cart that became the order, `cart_…`; null if unknown.",
+  }),
   checkoutSessionId: t.exposeID("checkoutSessionId", {
     nullable: true,
-    description: "The checkout session it was placed in, `chs_…`.",
+    description: "The id of the checkout session, `chs_…`; null if unknown.",
   }),
   cancellation: t.field({
     type: OrderCancellation,
     nullable: true,
-    description: "Why the whole of it was canceled.",
+    description: "The cancellation of the whole order; null if it was not canceled.",
     resolve: ({ stored }) => stored.cancellation,
   }),
   cancellationRequest: t.field({
     type: OrderCancellationRequest,
     nullable: true,
-    description: "The cancellation that waits for the merchant's decision.",
+    description: "The cancellation request that waits for the merchant's decision; null if there is none.",
     resolve: ({ stored }) => stored.cancellationRequest,
   }),
   holdReason: t.string({
     nullable: true,
-    description: "Why it is on hold. Only who runs the merchant is told.",
-    resolve: ({ stored }, _args, context) => forStaff(stored.holdReason, context),
+    description:
+      "Why the order is on hold; null if it is not. Visible only to the merchant's staff; null for other " +
+      "callers.",
+    resolve: ({ stored }, _args, context) => visibleToStaff(stored.holdReason, context),
   }),
   timeline: t.field({
     type: [OrderTimelineEntry],
-    description: "What happened to it: the newest 50, the oldest first.",
+    description: "The history of the order: the newest 50 events, oldest first.",
     complexity: { multiplier: 10 },
     resolve: ({ timeline }) => [...timeline],
   }),
-  links: t.expose("links", { type: OrderLinks, description: "What REST can be asked next." }),
-  placedAt: t.expose("placedAt", { type: "DateTime", description: "When it was placed." }),
-  updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
+  links: t.expose("links", {
+    type: OrderLinks,
+    description: "URLs of further REST operations for the order.",
+  }),
+  placedAt: t.expose("placedAt", { type: "DateTime", description: "When the order was placed." }),
+  updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When the order last changed." }),
 }));
 
-export function showOrder(order: OrderAggregate, { publicUrl }: Pick<GraphContext, "publicUrl">): GraphOrder {
+export function toGraphOrder(
+  order: OrderAggregate,
+  { publicUrl }: Pick<GraphContext, "publicUrl">,
+): GraphOrder {
   return { ...toOrder(order, { publicUrl }), stored: order };
 }
 
-/** One part of an order that has just been read. */
-export function showPart<Part extends keyof OrderPartViews>(
+/** Returns one part of an order; throws `resource_not_found` if the order has no such part. */
+export function getOrderPartView<Part extends keyof OrderPartViews>(
   order: OrderAggregate,
   part: Part,
   id: string,
 ): OrderPartViews[Part] {
-  const shown = toParts(order, part).find((view) => view.id === id);
-  if (shown === undefined) throw fail("resource_not_found");
-  return shown;
+  const view = toParts(order, part).find((candidate) => candidate.id === id);
+  if (view === undefined) throw fail("resource_not_found");
+  return view;
 }
 
-/**
- * To whom an order goes, opened for who sends it: an admin of the merchant or an operator. To everybody else
- * there is nothing.
- */
+/** The decrypted delivery address, for admins of the merchant and operators only. */
 const PostalAddressType = builder.objectRef<PostalAddress>("PostalAddress").implement({
-  description: "A postal address in full (https://schema.org/PostalAddress), for who sends something there.",
+  description:
+    "A complete postal address (https://schema.org/PostalAddress), for the merchant's staff who ship the " +
+    "order.",
   fields: (t) => ({
-    recipientName: t.exposeString("recipientName", { description: "Who receives it." }),
-    company: t.exposeString("company", { nullable: true, description: "Their company." }),
-    line1: t.exposeString("line1", { description: "Street and number (streetAddress)." }),
-    line2: t.exposeString("line2", { nullable: true, description: "More of it: floor, door." }),
-    line3: t.exposeString("line3", { nullable: true, description: "Still more of it." }),
+    recipientName: t.exposeString("recipientName", { description: "The recipient's name." }),
+    company: t.exposeString("company", {
+      nullable: true,
+      description: "The recipient's company; null if there is none.",
+    }),
+    line1: t.exposeString("line1", { description: "The street and house number (streetAddress)." }),
+    line2: t.exposeString("line2", {
+      nullable: true,
+      description: "The second address line, for example floor or door; null if there is none.",
+    }),
+    line3: t.exposeString("line3", {
+      nullable: true,
+      description: "The third address line; null if there is none.",
+    }),
     district: t.exposeString("district", {
       nullable: true,
-      description: "The part of the town, where that belongs to an address.",
+      description: "The district, in countries whose addresses have one; null otherwise.",
     }),
-    city: t.exposeString("city", { nullable: true, description: "The town (addressLocality)." }),
+    city: t.exposeString("city", {
+      nullable: true,
+      description: "The town or city (addressLocality); null if the address has none.",
+    }),
     regionCode: t.exposeString("regionCode", {
       nullable: true,
-      description: "The region (addressRegion), ISO 3166-2.",
+      description: "The region (addressRegion), ISO 3166-2; null if the address has none.",
     }),
-    postalCode: t.exposeString("postalCode", { nullable: true, description: "The postal code." }),
+    postalCode: t.exposeString("postalCode", {
+      nullable: true,
+      description: "The postal code; null if the address has none.",
+    }),
     countryCode: t.expose("countryCode", {
       type: "CountryCode",
       description: "The country, ISO 3166-1 alpha-2.",
     }),
     phone: t.exposeString("phone", {
       nullable: true,
-      description: "The recipient's telephone number, E.164.",
+      description: "The recipient's telephone number, E.164; null if there is none.",
     }),
-    email: t.exposeString("email", { nullable: true, description: "The recipient's e-mail address." }),
+    email: t.exposeString("email", {
+      nullable: true,
+      description: "The recipient's e-mail address; null if there is none.",
+    }),
   }),
 });
 
@@ -234,26 +268,28 @@ builder.objectFields(OrderRef, (t) => ({
     type: PostalAddressType,
     nullable: true,
     description:
-      "Where it goes, in full. Only who runs the merchant is told; null as well where nothing is known, or no longer.",
+      "The complete delivery address; null if there is none or it was erased. Visible only to the " +
+      "merchant's staff; null for other callers.",
     resolve: async ({ stored: { address } }, _args, context) => {
-      const opened = await openFor(context, address?.id);
+      const opened = await openForStaff(context, address?.id);
       return opened?.kind === "address" ? opened.address : null;
     },
   }),
   buyerEmail: t.string({
     nullable: true,
     description:
-      "The buyer's e-mail address. Only who runs the merchant is told; null as well where none is known, or no longer.",
+      "The buyer's e-mail address; null if there is none or it was erased. Visible only to the " +
+      "merchant's staff; null for other callers.",
     resolve: async ({ stored: { buyerEmail } }, _args, context) => {
-      const opened = await openFor(context, buyerEmail?.id);
+      const opened = await openForStaff(context, buyerEmail?.id);
       return opened?.kind === "buyer_email" ? opened.email : null;
     },
   }),
 }));
 
-/** Nothing is even read for who may not know it. */
-async function openFor(context: GraphContext, id: string | undefined): Promise<PersonalData | null> {
-  const allowed = forStaff(id, context);
+/** Decrypts a personal data row. Reads nothing if the caller may not see personal data. */
+async function openForStaff(context: GraphContext, id: string | undefined): Promise<PersonalData | null> {
+  const allowed = visibleToStaff(id, context);
   const row = typeof allowed === "string" ? await context.loaders.personalData.load(allowed) : null;
   return row === null ? null : (openPersonalData(context.services.keyring, row) ?? null);
 }

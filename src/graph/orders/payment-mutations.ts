@@ -1,4 +1,7 @@
-/** Mutations of payments: capturing, voiding, disputes and refunds. The provider is called after the answer. */
+/**
+ * Mutations of payments: capture, void, disputes and refunds. The payment provider is called after the
+ * answer.
+ */
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type GraphContext } from "#graph/context.ts";
 import { orderMutationKind, paymentMutationKind } from "#graph/mutation-kinds.ts";
@@ -17,9 +20,9 @@ import {
   PaymentVoidInput,
   RefundCreateInput,
 } from "./order-inputs.ts";
-import { showPart } from "./orders.ts";
+import { getOrderPartView } from "./orders.ts";
 
-const changesPayment =
+const runPaymentCommand =
   <Input extends PaymentTarget>(
     command: (
       transaction: Transaction,
@@ -38,16 +41,17 @@ interface ChangedPayment {
 }
 
 const answerPayment = (_request: GraphContext, { order, paymentId }: ChangedPayment): PaymentView =>
-  showPart(order, "payments", paymentId);
+  getOrderPartView(order, "payments", paymentId);
 
 defineMutation({
   ...paymentMutationKind,
   name: "paymentCapture",
   description:
-    "Takes what was authorized, no more than is still owed. The provider answers later: `payment.captured` tells.",
+    "Captures an authorized payment, at most the amount that is still owed. The payment provider answers " +
+    "later; the event `payment.captured` reports the capture.",
   input: PaymentCaptureInput,
   type: PaymentRef,
-  run: changesPayment(capturePayment),
+  run: runPaymentCommand(capturePayment),
   answer: answerPayment,
 });
 
@@ -55,10 +59,11 @@ defineMutation({
   ...paymentMutationKind,
   name: "paymentVoid",
   description:
-    "Lets go what was authorized and not captured. The provider answers later: `payment.canceled` tells when nothing is left of it.",
+    "Voids the uncaptured part of an authorization. The payment provider answers later; the event " +
+    "`payment.canceled` reports the end of the authorization.",
   input: PaymentVoidInput,
   type: PaymentRef,
-  run: changesPayment(voidPayment),
+  run: runPaymentCommand(voidPayment),
   answer: answerPayment,
 });
 
@@ -66,10 +71,11 @@ defineMutation({
   ...paymentMutationKind,
   name: "paymentDisputeOpen",
   description:
-    "Notes that the buyer's bank disputes a payment. Until it is closed nothing is captured, refunded or canceled.",
+    "Records that the buyer's bank disputes a payment. Until the dispute is closed, the order's payments " +
+    "cannot be captured or refunded, and the order cannot be canceled.",
   input: DisputeOpenInput,
   type: PaymentRef,
-  run: changesPayment(openDispute),
+  run: runPaymentCommand(openDispute),
   answer: answerPayment,
 });
 
@@ -77,21 +83,23 @@ defineMutation({
   ...paymentMutationKind,
   name: "paymentDisputeClose",
   description:
-    "Notes how a dispute ended. Lost, what was kept of the payment counts as given back, and the buyer owes that much less.",
+    "Records the outcome of a dispute. If the dispute is lost, the remaining captured amount counts as " +
+    "refunded, and the buyer owes that much less.",
   input: DisputeCloseInput,
   type: PaymentRef,
-  run: changesPayment(closeDispute),
+  run: runPaymentCommand(closeDispute),
   answer: answerPayment,
 });
 
-/** Refunds that the merchant creates. Cancellations and returns create theirs by themselves. */
+/** Refunds that the merchant creates. Cancellations and returns create their refunds automatically. */
 defineMutation({
   ...orderMutationKind,
   name: "refundCreate",
   description:
-    "Gives money back for units that were sent, for the shipping, or as a goodwill; never more than was captured. The provider answers later: `refund.succeeded` or `refund.failed` tells.",
+    "Refunds money for shipped units, for shipping, or as goodwill, at most the captured amount. The " +
+    "payment provider answers later; the event `refund.succeeded` or `refund.failed` reports the outcome.",
   input: RefundCreateInput,
   type: RefundRef,
   run: createRefund,
-  answer: (_context, { order, refundId }) => showPart(order, "refunds", refundId),
+  answer: (_context, { order, refundId }) => getOrderPartView(order, "refunds", refundId),
 });

@@ -1,7 +1,7 @@
 /** The GraphQL query for the report on returns. */
 import { readReturnReport, type ReturnFigures, type ReturnReport } from "#commerce/reports/return-report.ts";
 import type { Period } from "#foundation/period.ts";
-import { ReturnReasonEnum } from "#graph/orders/after-sales-eligibility.ts";
+import { ReturnReasonEnum } from "#graph/orders/eligibility-enums.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
 import { ReturnKindEnum } from "#graph/orders/order-enums.ts";
