@@ -3,19 +3,12 @@ import type { LineQuantity } from "#commerce/orders/order-aggregate.ts";
 import type { RefundView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
 import { getCallerKind, type GraphContext, staffCallers, hideFromAnalysts } from "#graph/context.ts";
-import { FulfillmentRef, MoneyRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
+import { FulfillmentRef, MoneyRef, PaymentRef, RefundRef } from "#graph/refs.ts";
 import {
   FulfillmentStatusEnum,
   FulfillmentTypeEnum,
   PaymentStatusEnum,
   RefundStatusEnum,
-  ReturnKindEnum,
-  ReturnMethodEnum,
-  ReturnSettlementEnum,
-  ReturnStatusEnum,
-  WarrantyClaimKindEnum,
-  WarrantyClaimStatusEnum,
-  WarrantyStatusEnum,
 } from "./order-enums.ts";
 
 /** Returns the value for the merchant's staff, and null for other callers, so that one document serves all. */

@@ -1,14 +1,9 @@
 /** Returns and warranty registrations of orders in the GraphQL schema. */
 import type { OrderWarranty, ReturnLine } from "#commerce/orders/order-aggregate.ts";
-import type { RefundView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
-import { getCallerKind, type GraphContext, staffCallers, hideFromAnalysts } from "#graph/context.ts";
-import { FulfillmentRef, MoneyRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
+import { hideFromAnalysts } from "#graph/context.ts";
+import { MoneyRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
 import {
-  FulfillmentStatusEnum,
-  FulfillmentTypeEnum,
-  PaymentStatusEnum,
-  RefundStatusEnum,
   ReturnKindEnum,
   ReturnMethodEnum,
   ReturnSettlementEnum,
@@ -17,7 +12,7 @@ import {
   WarrantyClaimStatusEnum,
   WarrantyStatusEnum,
 } from "./order-enums.ts";
-import { OrderLineQuantity, visibleToStaff } from "./order-parts.ts";
+import { visibleToStaff } from "./order-parts.ts";
 
 const ReturnLineType = builder.objectRef<ReturnLine>("ReturnLine").implement({
   description: "Units of an order line that are returned.",
