@@ -71,7 +71,7 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
       endpoint: collector.endpoint,
       environment: {},
       log: createLog("silent"),
-      everyMs: 20,
+      intervalMs: 20,
     });
     world = await createWorld(engine);
     await makeCode(world, "CANARY");

@@ -8,7 +8,7 @@ import type { AuditEntryTable, Tables } from "#database/tables.ts";
 import { pageById } from "#database/sql-fragments.ts";
 import { insertRows } from "#database/prepared-template.ts";
 import { type Reader, type Transaction, runWithCommit } from "#database/transaction.ts";
-import { createOrderedId, firstIdAt, type Kind, kindOf } from "#foundation/ids.ts";
+import { createOrderedId, firstIdAt, type IdKind, getIdKind } from "#foundation/ids.ts";
 import { credentialIdOf, isIntegrator, type Viewer } from "./viewer.ts";
 
 export type AuditRow = Selectable<AuditEntryTable>;
@@ -73,7 +73,7 @@ function toAuditRow({
   requestId,
   details,
 }: AuditEntry): Insertable<AuditEntryTable> {
-  const kind = targetId === null ? undefined : kindOf(targetId);
+  const kind = targetId === null ? undefined : getIdKind(targetId);
   return {
     id: createOrderedId("audit", now.getTime()),
     merchantId: (merchantId ?? findTargetMerchant(kind, targetId)) as string | null,
@@ -89,7 +89,7 @@ function toAuditRow({
 }
 
 /** Tables whose rows belong to a merchant but may be changed by the platform too. */
-const tablesOwnedByMerchants: Partial<Record<Kind, string>> = {
+const tablesOwnedByMerchants: Partial<Record<IdKind, string>> = {
   apiKey: "api_key",
   installation: "installation",
   internalToken: "internal_token",
@@ -104,7 +104,7 @@ const tablesOwnedByMerchants: Partial<Record<Kind, string>> = {
  * their data.
  */
 function findTargetMerchant(
-  kind: Kind | undefined,
+  kind: IdKind | undefined,
   targetId: string | null,
 ): RawBuilder<string | null> | string | null {
   if (kind === "merchant") return targetId;
@@ -114,7 +114,8 @@ function findTargetMerchant(
     : sql<string | null>`(select merchant_id from ${sql.table(table)} where id = ${targetId})`;
 }
 
-const toSnakeCase = (kind: Kind): string => kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const toSnakeCase = (kind: IdKind): string =>
+  kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
  * Returns the actor for audit entries. Returns undefined for storefronts and buyers, whose changes are
@@ -134,7 +135,7 @@ export function getAuditActor(viewer: Viewer): AuditActor | undefined {
  */
 export function auditableId(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
-  const kind = kindOf(value);
+  const kind = getIdKind(value);
   return kind === undefined || kind === "addressToken" ? undefined : value;
 }
 

@@ -7,7 +7,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { DecryptionFailed, type Keyring, type Place } from "#foundation/encryption.ts";
+import { DecryptionFailed, type Keyring, type SealContext } from "#foundation/encryption.ts";
 import { oauthItemSealContext } from "#access/oauth/oauth-items.ts";
 import { signingKeySealContext } from "#access/oauth/signing-keys.ts";
 import { personalDataSealContext as placeOfPersonalData } from "#commerce/addresses/personal-data.ts";
@@ -227,7 +227,7 @@ interface SealedColumn {
   /** The primary key. */
   readonly key: readonly [SealedKeyColumn] | readonly [SealedKeyColumn, SealedKeyColumn];
   /** Returns the seal context of a row from its primary key; bytes are given in hex. */
-  readonly placeOf: (first: string, second: string) => Place;
+  readonly placeOf: (first: string, second: string) => SealContext;
 }
 
 const id = [{ name: "id", type: "text" }] as const;

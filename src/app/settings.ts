@@ -5,7 +5,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import type { EncryptionKey } from "#foundation/encryption.ts";
-import { BadSetting, type Environment } from "#foundation/failure.ts";
+import { InvalidSetting, type Environment } from "#foundation/failure.ts";
 import { logLevels } from "#foundation/log.ts";
 import { encryptionKeysRule, parseEncryptionKeys } from "./encryption-keys.ts";
 
@@ -124,7 +124,7 @@ export function readSettings(environment: Environment): Settings {
   const values = parse(environment);
   const isEmbedded = values.DATABASE_URL === undefined;
   if (!isEmbedded && values.ENCRYPTION_KEYS === undefined)
-    throw new BadSetting(`ENCRYPTION_KEYS is required with DATABASE_URL: ${encryptionKeysRule}.`);
+    throw new InvalidSetting(`ENCRYPTION_KEYS is required with DATABASE_URL: ${encryptionKeysRule}.`);
   return Object.freeze({
     host: values.HOST,
     port: values.PORT,
@@ -211,5 +211,5 @@ function parse(environment: Environment): z.infer<typeof schema> {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new BadSetting(`${String(issue?.path[0])} ${issue?.message}.`);
+  throw new InvalidSetting(`${String(issue?.path[0])} ${issue?.message}.`);
 }

@@ -5,7 +5,7 @@
  */
 import cluster from "node:cluster";
 import { Command, CommanderError } from "commander";
-import { BadSetting, Failure } from "#foundation/failure.ts";
+import { InvalidSetting, Failure } from "#foundation/failure.ts";
 import { FolderUnusable } from "#database/folder-lock.ts";
 import { isDatabaseAway, sqlState } from "#database/database-errors.ts";
 import type { ProcessRole } from "#app/background.ts";
@@ -29,7 +29,7 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
 /** Returns the text of a failure for the operator: one line that says what to do, or the whole stack of a bug. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof BadSetting) return `Setting ${error.message}`;
+  if (error instanceof InvalidSetting) return `Setting ${error.message}`;
   if (error instanceof Failure) return error.parts.details?.[0]?.message ?? error.message;
   if (hasOperatorMessage(error)) return error.message;
   return explainListenError(error) ?? explainDatabaseError(error) ?? error.stack ?? error.message;
@@ -146,11 +146,11 @@ async function serve(role: ProcessRole, { processes }: { readonly processes?: st
 function requireDatabase(role: ProcessRole, { databaseUrl, processes }: Settings): void {
   if (databaseUrl !== undefined) return;
   if (role !== "all")
-    throw new BadSetting(
+    throw new InvalidSetting(
       `DATABASE_URL is required: ${role} shares its database with other processes, but the embedded database allows only one process.`,
     );
   if (processes > 1)
-    throw new BadSetting(
+    throw new InvalidSetting(
       `DATABASE_URL is required with PROCESSES=${processes}: the embedded database allows only one process.`,
     );
 }

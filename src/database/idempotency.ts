@@ -8,7 +8,12 @@ import type { Clock } from "#foundation/clock.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { CompiledQuery, type QueryResult, sql } from "kysely";
 import canonicalize from "canonicalize";
-import { DecryptionFailed, type Keyring, type Place, type Sealed } from "#foundation/encryption.ts";
+import {
+  DecryptionFailed,
+  type Keyring,
+  type SealContext,
+  type SealedValue,
+} from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
 import { brokenConstraint, isDatabaseAway, sqlState, uniqueViolation } from "./database-errors.ts";
@@ -135,7 +140,7 @@ function lockOf({ ownerId, digest }: HeldClaim): CompiledQuery {
   return CompiledQuery.raw(`select pg_try_advisory_xact_lock($1::bigint) as "isHeld"`, [String(lock)]);
 }
 
-interface FoundRecord extends Sealed {
+interface FoundRecord extends SealedValue {
   readonly fingerprint: Buffer;
   readonly status: number;
   readonly contentType: string;
@@ -207,7 +212,7 @@ const writeText = `insert into idempotency_record (owner_id, idempotency_key, fi
 
 const oldest = (now: Date): Date => new Date(now.getTime() - keptMs);
 
-export const placeOfRecord = ({ ownerId, digest }: Pick<HeldClaim, "ownerId" | "digest">): Place => ({
+export const placeOfRecord = ({ ownerId, digest }: Pick<HeldClaim, "ownerId" | "digest">): SealContext => ({
   table: "idempotency_record",
   column: "sealed",
   rowId: `${ownerId} ${digest.toString("base64")}`,
@@ -277,7 +282,7 @@ export async function findRecords(
   }
 }
 
-function openOrNothing(keyring: Keyring, row: Sealed & RecordKey): string | undefined {
+function openOrNothing(keyring: Keyring, row: SealedValue & RecordKey): string | undefined {
   try {
     return keyring.open(row, placeOf(row)).toString();
   } catch (error) {
@@ -286,7 +291,7 @@ function openOrNothing(keyring: Keyring, row: Sealed & RecordKey): string | unde
   }
 }
 
-const placeOf = ({ ownerId, idempotencyKey }: RecordKey): Place =>
+const placeOf = ({ ownerId, idempotencyKey }: RecordKey): SealContext =>
   placeOfRecord({ ownerId, digest: Buffer.from(idempotencyKey) });
 
 /**

@@ -8,7 +8,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Semaphore } from "async-mutex";
 import DataLoader from "dataloader";
-import { type Span, tracedPart } from "#foundation/tracing.ts";
+import { type Span, runInChildSpan } from "#foundation/tracing.ts";
 import { refuseInsideTransaction } from "./transaction-dialect.ts";
 import { isDatabaseAway } from "./database-errors.ts";
 
@@ -93,7 +93,7 @@ export function createSharedReads<Key, Row>({
     nameOf,
     load: (key) => {
       refuseInsideTransaction();
-      return tracedPart({ name: "read together" }, (span) => {
+      return runInChildSpan({ name: "read together" }, (span) => {
         const name = nameOf(key);
         if (span !== undefined && !spans.has(name)) spans.set(name, span);
         return loader.load(key);

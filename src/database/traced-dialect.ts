@@ -13,11 +13,11 @@ import type {
 } from "kysely";
 import {
   isTracing,
-  recordedSpan,
+  currentRecordedSpan,
   type Span,
   type SpanStart,
   startSpan,
-  traced,
+  runInSpan,
 } from "#foundation/tracing.ts";
 
 export function tracedDialect(dialect: Dialect): Dialect {
@@ -56,7 +56,7 @@ function tracedDriver(driver: Driver): Driver {
   driver.beginTransaction = async (connection, settings) => {
     const use = inUse.get(connection);
     const begun =
-      recordedSpan() === undefined
+      currentRecordedSpan() === undefined
         ? undefined
         : startSpan({ name: "transaction", attributes: { ...system, ...waited(use) } });
     if (use !== undefined) use.transaction = begun;
@@ -94,14 +94,14 @@ function traceStatements(connection: DatabaseConnection, use: InUse): InUse {
     query: CompiledQuery,
     options?: AbortableOperationOptions,
   ): Promise<QueryResult<Row>> => {
-    const parent = use.transaction ?? recordedSpan();
+    const parent = use.transaction ?? currentRecordedSpan();
     if (parent === undefined) return execute<Row>(query, options);
     const send = async (span: Span | undefined): Promise<QueryResult<Row>> => {
       const result = await execute<Row>(query, options);
       span?.set({ "db.response.returned_rows": result.rows.length });
       return result;
     };
-    return parent.run(() => traced(statementOf(query, use), send));
+    return parent.run(() => runInSpan(statementOf(query, use), send));
   };
   return use;
 }

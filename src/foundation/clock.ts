@@ -1,6 +1,6 @@
 /**
- * The only source of the present: everything that compares or stores a time takes it from here, so that a
- * test can move it.
+ * The clock: all code that compares or stores a time reads the present time here, so that tests can change
+ * it.
  */
 export interface Clock {
   now(): Date;

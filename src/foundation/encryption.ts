@@ -1,42 +1,47 @@
 /**
- * Encryption at rest: AES-256-GCM under a data key of the row's own, which is wrapped by the first of the
- * ENCRYPTION_KEYS (all of them unwrap). Both are bound to table, column and row, so that nothing opens in
- * another place. What does not open throws; there is no fallback.
+ * Encryption at rest: each value is encrypted with AES-256-GCM under its own data key. The first of the
+ * ENCRYPTION_KEYS wraps data keys; all of them unwrap. Both are bound to the table, column and row, so a
+ * value that is copied elsewhere does not decrypt. A value that does not decrypt throws `DecryptionFailed`;
+ * there is no fallback.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
 export interface EncryptionKey {
   readonly id: string;
-  /** 32 bytes. */
+  /** The key, 32 bytes. */
   readonly key: Uint8Array;
 }
 
-export interface Sealed {
+export interface SealedValue {
   readonly sealed: Uint8Array;
-  /** Wrapped by the key that `keyId` names. */
+  /** The data key of the value, wrapped with the key that `keyId` names. */
   readonly dataKey: Uint8Array;
   readonly keyId: string;
 }
 
-export interface Place {
+/** The context of an encrypted value in the database; authenticated with the value (AES-GCM associated data). */
+export interface SealContext {
   readonly table: string;
   readonly column: string;
   readonly rowId: string;
 }
 
 export interface Keyring {
-  /** The id of the key that wraps what is sealed now. */
+  /** The id of the key that wraps new data keys. */
   readonly currentKeyId: string;
-  seal(plaintext: Uint8Array | string, place: Place): Sealed;
-  open(sealed: Sealed, place: Place): Buffer;
-  /** The same payload, its data key wrapped by the first key. */
-  rewrap(sealed: Sealed, place: Place): Sealed;
+  seal(plaintext: Uint8Array | string, context: SealContext): SealedValue;
+  open(sealed: SealedValue, context: SealContext): Buffer;
+  /** Returns the same encrypted value with its data key wrapped by the first key. */
+  rewrap(sealed: SealedValue, context: SealContext): SealedValue;
   /**
-   * A digest of something beside it, keyed by its data key: nobody guesses what it is of without the keys,
-   * and wrapped anew it stays what it is.
+   * Returns an HMAC of other data, keyed by the value's data key: without the keys the data cannot be
+   * guessed, and rewrapping does not change the HMAC.
    */
-  digest(sealed: Sealed, place: Place, beside: Uint8Array): Buffer;
-  /** Keys for something else than encrypting, one of each key of the ring, the first one's first. */
+  digest(sealed: SealedValue, context: SealContext, beside: Uint8Array): Buffer;
+  /**
+   * Derives keys for another purpose than encryption, one from each key of the keyring, in the keyring's
+   * order.
+   */
   derive(purpose: string): readonly Buffer[];
 }
 
@@ -56,75 +61,83 @@ export function createKeyring(keys: readonly EncryptionKey[]): Keyring {
       throw new Error(`The key ${id} has ${key.length} bytes and must have ${keyBytes}.`);
   const currentKey = Buffer.from(current.key);
 
-  const wrap = (dataKey: Uint8Array, place: Place): Uint8Array => encrypt(currentKey, dataKey, place);
-  const unwrap = ({ dataKey, keyId }: Sealed, place: Place): Buffer => {
+  const wrap = (dataKey: Uint8Array, context: SealContext): Uint8Array =>
+    encrypt(currentKey, dataKey, context);
+  const unwrap = ({ dataKey, keyId }: SealedValue, context: SealContext): Buffer => {
     const key = byId.get(keyId);
     if (key === undefined)
       throw new DecryptionFailed(
-        `${nameOf(place)} was encrypted with the key ${keyId}, which is not in ENCRYPTION_KEYS.`,
+        `${describe(context)} was encrypted with the key ${keyId}, which is not in ENCRYPTION_KEYS.`,
       );
-    return decrypt(key, dataKey, place);
+    return decrypt(key, dataKey, context);
   };
 
   return {
     currentKeyId: current.id,
-    seal: (plaintext, place) => {
+    seal: (plaintext, context) => {
       const dataKey = randomBytes(keyBytes);
-      return { sealed: encrypt(dataKey, plaintext, place), dataKey: wrap(dataKey, place), keyId: current.id };
+      return {
+        sealed: encrypt(dataKey, plaintext, context),
+        dataKey: wrap(dataKey, context),
+        keyId: current.id,
+      };
     },
-    open: (sealed, place) => decrypt(unwrap(sealed, place), sealed.sealed, place),
-    rewrap: (sealed, place) => ({
+    open: (sealed, context) => decrypt(unwrap(sealed, context), sealed.sealed, context),
+    rewrap: (sealed, context) => ({
       sealed: sealed.sealed,
-      dataKey: wrap(unwrap(sealed, place), place),
+      dataKey: wrap(unwrap(sealed, context), context),
       keyId: current.id,
     }),
-    digest: (sealed, place, beside) =>
-      createHmac("sha256", derived(unwrap(sealed, place), "digest"))
+    digest: (sealed, context, beside) =>
+      createHmac("sha256", deriveKey(unwrap(sealed, context), "digest"))
         .update(beside)
         .digest(),
-    derive: (purpose) => [...byId.values()].map((key) => derived(key, purpose)),
+    derive: (purpose) => [...byId.values()].map((key) => deriveKey(key, purpose)),
   };
 }
 
-const derived = (key: Uint8Array, purpose: string): Buffer =>
+const deriveKey = (key: Uint8Array, purpose: string): Buffer =>
   Buffer.from(hkdfSync("sha256", key, "", purpose, keyBytes));
 
 /**
- * Nonce, ciphertext, tag. The nonce is random: each data key encrypts once, and a wrapping key far fewer than
- * 2³² times.
+ * Returns nonce, ciphertext and tag. A random nonce is safe: a data key encrypts once, and a wrapping key far
+ * fewer than 2³² times.
  */
-function encrypt(key: Uint8Array, plaintext: Uint8Array | string, place: Place): Buffer {
+function encrypt(key: Uint8Array, plaintext: Uint8Array | string, context: SealContext): Buffer {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes });
-  cipher.setAAD(associatedData(place));
+  cipher.setAAD(associatedData(context));
   const encrypted =
     typeof plaintext === "string" ? cipher.update(plaintext, "utf8") : cipher.update(plaintext);
   return Buffer.concat([nonce, encrypted, cipher.final(), cipher.getAuthTag()]);
 }
 
-function decrypt(key: Uint8Array, sealed: Uint8Array, place: Place): Buffer {
+function decrypt(key: Uint8Array, sealed: Uint8Array, context: SealContext): Buffer {
   if (sealed.length < nonceBytes + tagBytes)
-    throw new DecryptionFailed(`${nameOf(place)} is too short to be what was encrypted.`);
+    throw new DecryptionFailed(`${describe(context)} is too short for an encrypted value.`);
   const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, nonceBytes), {
     authTagLength: tagBytes,
   });
-  decipher.setAAD(associatedData(place));
+  decipher.setAAD(associatedData(context));
   decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes));
   const plaintext = decipher.update(sealed.subarray(nonceBytes, sealed.length - tagBytes));
   try {
     return Buffer.concat([plaintext, decipher.final()]);
   } catch (error) {
-    throw new DecryptionFailed(`${nameOf(place)} does not decrypt: it, its key or its place was changed.`, {
-      cause: error,
-    });
+    throw new DecryptionFailed(
+      `${describe(context)} does not decrypt: the value, its key or its context was changed.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-/** Each part behind its length, so that no two places give the same bytes. */
-function associatedData({ table, column, rowId }: Place): Buffer {
+/** Writes each part after its length, so that two different contexts never give the same bytes. */
+function associatedData({ table, column, rowId }: SealContext): Buffer {
   return Buffer.from([table, column, rowId].map((part) => `${Buffer.byteLength(part)}:${part}`).join(""));
 }
 
-function nameOf({ table, column, rowId }: Place): string {
+function describe({ table, column, rowId }: SealContext): string {
   return `${table}.${column} of ${rowId}`;
 }

@@ -1,12 +1,12 @@
 /**
- * Notifications inside one process. Code that has done something emits an event after its transaction has
- * committed; whoever reacts to it subscribes at start (`app/`). Nothing waits for a subscriber, and nothing
- * is lost with a notification: what is due stands in the database and is also found by the clock.
+ * Notifications between the parts of one process. Code emits an event after its transaction has committed;
+ * listeners subscribe at start (`app/`). Emitters never wait for listeners. A lost notification only delays
+ * work, because due work is stored in the database and is also found by timers.
  */
 import { EventEmitter } from "node:events";
 
-/** One attempt to deliver a webhook, when it has ended. */
-export interface DeliveryAttempted {
+/** The result of one attempt to deliver a webhook. */
+export interface DeliveryAttemptResult {
   /** The status of the answer, the code of the error, `interrupted`, or `fault`. */
   readonly outcome: string | number;
   /** How long the attempt took; null if it was interrupted. */
@@ -22,13 +22,13 @@ export interface ServiceEventMap {
   deliveriesDue: [];
   /** A delivery or its attempts have changed in this process. */
   deliveriesChanged: [];
-  /** A cart or an order that somebody follows has changed in this process: its type. */
+  /** A cart or an order with subscribers has changed in this process; the argument is its type. */
   subjectChanged: [type: string];
-  /** Another process has sent this text; an empty one says that texts may have been missed. */
+  /** Another process has sent a notice with this text. An empty text means that notices may have been missed. */
   noticeReceived: [text: string];
-  /** A GraphQL document of a client has been let in: its cost. */
+  /** A client's GraphQL document was accepted; the argument is its cost. */
   documentExecuted: [cost: number];
-  deliveryAttempted: [attempt: DeliveryAttempted];
+  deliveryAttempted: [attempt: DeliveryAttemptResult];
 }
 
 export type ServiceEvents = EventEmitter<ServiceEventMap>;

@@ -1,12 +1,12 @@
 /**
- * The closed registry of failures: code → HTTP status → public text. Domain code throws `fail("cart_locked",
- * …)`; gateway and graph translate it once each. Anything else that is thrown is a bug: logged whole, shown
- * as `internal_error`.
+ * The closed registry of failures: code, HTTP status and public text. Domain code throws `fail("cart_locked",
+ * …)`; the gateway and the GraphQL layer each translate failures once. Anything else that is thrown is a bug:
+ * the log has all of it, and the caller gets `internal_error`.
  */
 export interface FailureKind {
   readonly status: number;
   readonly text: string;
-  /** The same request may succeed later, unchanged. */
+  /** True if the same request may succeed later. */
   readonly retryable?: true;
 }
 
@@ -20,8 +20,8 @@ export const failureKinds = {
   malformed_request: bad("The request could not be understood."),
   invalid_json: bad("The body is not valid JSON in UTF-8."),
   unsupported_media_type: bad("The body must be sent as application/json."),
-  request_too_large: bad("The request is larger than this operation takes."),
-  unexpected_body: bad("This operation takes no body."),
+  request_too_large: bad("The request is larger than this operation allows."),
+  unexpected_body: bad("This operation does not accept a body."),
   missing_body: bad("This operation needs a body."),
   unknown_field: bad("The body has a field that this operation does not know."),
   unknown_parameter: bad("The request has a parameter that this operation does not know."),
@@ -31,11 +31,11 @@ export const failureKinds = {
   missing_field: bad("A required field of the body is missing."),
   idempotency_key_required: bad("This operation needs an Idempotency-Key header."),
   idempotency_key_invalid: bad("The Idempotency-Key is not well-formed."),
-  page_window_exceeded: bad("page × pageSize may reach 10 000 at most."),
+  page_window_exceeded: bad("page × pageSize must be 10 000 or less."),
   invalid_locale: bad("The locale is not a well-formed BCP 47 tag."),
   unknown_market: bad("The market is not a country code of ISO 3166-1."),
   address_invalid: bad("The address breaks the rules of its country."),
-  webhook_url_not_allowed: bad("The URL may not be used for webhooks."),
+  webhook_url_not_allowed: bad("The URL is not allowed for webhooks."),
   unknown_event_type: bad("The event type is not in the catalogue."),
 
   credentials_missing: unauthenticated("This operation needs credentials in the Authorization header."),
@@ -54,7 +54,7 @@ export const failureKinds = {
   scope_missing: { status: 403, text: "The credential lacks the scope that this operation needs." },
   role_not_allowed: { status: 403, text: "The token's role may not do this." },
 
-  route_not_found: missing("There is nothing at this address."),
+  route_not_found: missing("No route has this path."),
   cart_not_found: missing("There is no such cart."),
   order_not_found: missing("There is no such order."),
   checkout_session_not_found: missing("There is no such checkout session."),
@@ -63,7 +63,7 @@ export const failureKinds = {
   merchant_not_found: missing("There is no such merchant."),
   product_not_found: missing("There is no such product."),
   promotion_code_not_found: missing("There is no such promotion code."),
-  resource_not_found: missing("There is no such thing."),
+  resource_not_found: missing("No object has this id."),
 
   idempotency_key_reused: conflict("The Idempotency-Key was used for another request."),
   idempotency_in_progress: later(409, "A request with this Idempotency-Key is still running."),
@@ -76,8 +76,8 @@ export const failureKinds = {
   cart_empty: conflict("The cart has no lines."),
   address_market_mismatch: conflict("The address lies outside the cart's market."),
   promotion_not_applicable: conflict("The promotion does not apply to the cart."),
-  promotion_already_applied: conflict("The cart has a promotion already."),
-  promotion_not_present: conflict("The cart has no promotion."),
+  promotion_already_applied: conflict("The cart already has a promotion code."),
+  promotion_not_present: conflict("The cart has no promotion code."),
   checkout_session_processing: later(409, "The checkout session's payment is being processed."),
   checkout_session_completed: conflict("The checkout session is completed."),
   checkout_session_canceled: conflict("The checkout session is canceled."),
@@ -85,27 +85,27 @@ export const failureKinds = {
   checkout_session_version_conflict: conflict("The checkout session has another version than expected."),
   checkout_amount_changed: conflict("The amount differs from the one the buyer confirmed."),
   webhook_endpoint_duplicate: conflict("The installation has an endpoint with this URL."),
-  webhook_endpoint_limit_reached: conflict("The installation has as many endpoints as it may have."),
+  webhook_endpoint_limit_reached: conflict("The installation has the maximum number of endpoints."),
   webhook_endpoint_disabled: conflict("The endpoint is not enabled."),
-  delivery_in_progress: later(409, "The delivery is still under way."),
+  delivery_in_progress: later(409, "The delivery is in progress."),
   delivery_already_succeeded: conflict("The delivery has succeeded; send force to replay it."),
-  delivery_payload_expired: conflict("The delivery's payload is no longer kept."),
-  delivery_replay_limit_reached: conflict("The delivery was replayed as often as it may be."),
-  version_conflict: conflict("It has another version than expected."),
-  already_exists: conflict("There is one already."),
-  still_in_use: conflict("It is still in use."),
-  invalid_state: conflict("Its state does not allow this."),
+  delivery_payload_expired: conflict("The delivery's payload is no longer stored."),
+  delivery_replay_limit_reached: conflict("The delivery was replayed the maximum number of times."),
+  version_conflict: conflict("The object has another version than expected."),
+  already_exists: conflict("The object already exists."),
+  still_in_use: conflict("The object is still in use."),
+  invalid_state: conflict("The object's state does not allow this change."),
 
   rate_limited: later(429, "Too many requests."),
   too_many_failed_attempts: later(429, "Too many failed attempts to authenticate."),
 
-  method_not_allowed: { status: 405, text: "This address does not take this method." },
+  method_not_allowed: { status: 405, text: "This path does not support this method." },
   request_timeout: { status: 408, text: "The request took too long to arrive." },
   headers_too_large: { status: 431, text: "The request's headers are too large." },
 
-  internal_error: later(500, "Something went wrong on our side."),
-  service_unavailable: later(503, "The service is not available for the moment."),
-  upstream_timeout: later(504, "Something that this service depends on did not answer in time."),
+  internal_error: later(500, "The service has an internal error."),
+  service_unavailable: later(503, "The service is temporarily unavailable."),
+  upstream_timeout: later(504, "A service that this service depends on did not answer in time."),
 } as const satisfies Record<string, FailureKind>;
 
 export type FailureCode = keyof typeof failureKinds;
@@ -114,7 +114,7 @@ export interface FailureDetail {
   readonly in: "path" | "query" | "header" | "body" | "limit";
   /** A parameter's name, or a JSON Pointer (RFC 6901) into the body. */
   readonly field: string;
-  /** The rule that is broken, lower snake case. */
+  /** The broken rule, in lower snake case. */
   readonly code: string;
   readonly message: string;
   readonly allowed?: readonly string[] | null;
@@ -134,9 +134,9 @@ export interface FailureParts {
   readonly details?: readonly FailureDetail[];
   readonly conflict?: FailureConflict;
   readonly retryAfterSeconds?: number;
-  /** Additive answer headers, for example `WWW-Authenticate`. */
+  /** Additional headers of the answer, for example `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the log only. */
+  /** The cause, for the log only. */
   readonly cause?: unknown;
 }
 
@@ -163,7 +163,7 @@ export function fail(code: FailureCode, parts?: FailureParts): Failure {
   return new Failure(code, parts);
 }
 
-/** One broken rule in one place of the request. */
+/** Returns a failure with one fault in the request. */
 export function failAt(code: FailureCode, detail: FailureDetail): Failure {
   return new Failure(code, { details: [detail], message: detail.message });
 }
@@ -179,7 +179,7 @@ export interface ErrorBody {
   readonly docUrl: string;
 }
 
-/** What a client reads: the body under `error` over REST, `errors[].extensions` over GraphQL. */
+/** Returns the public form of a failure: `error` over REST, `errors[].extensions` over GraphQL. */
 export function toErrorBody(failure: Failure, requestId: string, publicUrl: string): ErrorBody {
   const { details = [], conflict: conflictPart = null, retryAfterSeconds } = failure.parts;
   return {
@@ -187,7 +187,7 @@ export function toErrorBody(failure: Failure, requestId: string, publicUrl: stri
     message: failure.message,
     requestId,
     retryable: failure.retryable,
-    retryAfterSeconds: retryAfterSeconds ?? retryAfterSecondsOf(failure),
+    retryAfterSeconds: retryAfterSeconds ?? defaultRetryAfterSeconds(failure),
     details: details.slice(0, detailsMax).map((detail) => ({
       in: detail.in,
       field: detail.field,
@@ -196,25 +196,25 @@ export function toErrorBody(failure: Failure, requestId: string, publicUrl: stri
       allowed: detail.allowed ?? null,
     })),
     conflict: conflictPart,
-    docUrl: docUrlOf(failure.code, publicUrl),
+    docUrl: errorDocUrl(failure.code, publicUrl),
   };
 }
 
-/** Where a code is explained. */
-export const docUrlOf = (code: string, publicUrl: string): string => `${publicUrl}/docs/errors#${code}`;
+/** Returns the URL of the documentation of an error code. */
+export const errorDocUrl = (code: string, publicUrl: string): string => `${publicUrl}/docs/errors#${code}`;
 
 /**
- * Everything retryable says when, except a locked cart: how long a buyer takes to check out is nobody's to
- * promise.
+ * Returns the seconds to wait before a retry; null if the failure is not retryable, and for a locked cart,
+ * because the end of a checkout cannot be predicted.
  */
-export function retryAfterSecondsOf(failure: Failure): number | null {
+export function defaultRetryAfterSeconds(failure: Failure): number | null {
   if (failure.parts.retryAfterSeconds !== undefined) return failure.parts.retryAfterSeconds;
   return failure.retryable && failure.code !== "cart_locked" ? 1 : null;
 }
 
 /**
- * A Failure stays what it is, also inside a GraphQL error; anything else is a bug and becomes
- * `internal_error` with its cause kept for the log.
+ * Returns the failure that was thrown, also from inside a GraphQL error. Any other error is a bug and becomes
+ * `internal_error` with the error as its cause.
  */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
@@ -227,7 +227,7 @@ export function toFailure(thrown: unknown): Failure {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * A setting from the environment has a bad value. The message names the setting, its rule and what is
- * allowed; the process does not start.
+ * A setting has an invalid value. The message names the setting, its rule and the allowed values; the process
+ * does not start.
  */
-export class BadSetting extends Error {}
+export class InvalidSetting extends Error {}

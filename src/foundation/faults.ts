@@ -1,6 +1,6 @@
 /**
- * What an input breaks, as pure functions that answer with lists, so that a client learns of all its faults
- * at once and before any row is read. `field` is always a JSON Pointer into the input.
+ * Checks of input fields. Each check is a pure function that returns a list of faults, so that a client gets
+ * all faults at once, before any row is read. `field` is a JSON Pointer into the input.
  */
 import { fail, failAt, type Failure, type FailureCode, type FailureDetail } from "./failure.ts";
 import { isCleanText, isCountry } from "./text.ts";
@@ -17,7 +17,7 @@ export function faultAt(field: string, code: string, message: string): FailureDe
   return { in: "body", field, code, message };
 }
 
-/** For what only the rows can tell: a thing that isn't there, a name that is taken. */
+/** Returns a failure for a fault that only the database shows, for example an unknown id or a name in use. */
 export function refuseAt(
   failure: FailureCode,
   field: string,
@@ -27,7 +27,7 @@ export function refuseAt(
 }
 
 export interface TextRule {
-  /** In characters; 1 unless told. */
+  /** Minimum length in characters; 1 by default. */
   readonly min?: number;
   readonly max: number;
   readonly lines?: "one" | "many";
@@ -35,7 +35,7 @@ export interface TextRule {
 
 const lineBreak = /[\t\n\r\u0085\u2028\u2029]/;
 
-/** Absent text breaks nothing. */
+/** Checks the length and characters of a text. Null and undefined are valid. */
 export function textFaults(
   field: string,
   text: string | null | undefined,
@@ -43,13 +43,15 @@ export function textFaults(
 ): Faults {
   if (text === null || text === undefined) return [];
   const characters = Array.from(text).length;
-  if (characters > max) return [faultAt(field, "too_long", `It may have ${max} characters at most.`)];
+  if (characters > max) return [faultAt(field, "too_long", `The text must have at most ${max} characters.`)];
   if (characters < min || (min > 0 && text.trim() === ""))
-    return [faultAt(field, "too_short", "It must not be empty.")];
+    return [faultAt(field, "too_short", "The text must not be empty.")];
   if (!isCleanText(text))
-    return [faultAt(field, "control_character", "It has control characters or broken Unicode.")];
+    return [
+      faultAt(field, "control_character", "The text must not contain control characters or invalid Unicode."),
+    ];
   if (lines === "one" && lineBreak.test(text))
-    return [faultAt(field, "control_character", "It must stand on one line.")];
+    return [faultAt(field, "control_character", "The text must be a single line.")];
   return [];
 }
 
@@ -66,16 +68,16 @@ export function integerFaults(
   if (value === null || value === undefined) return [];
   if (Number.isSafeInteger(value) && value >= min && value <= max) return [];
   const code = !Number.isInteger(value) ? "wrong_type" : value < min ? "too_small" : "too_large";
-  return [faultAt(field, code, `It must be a whole number from ${min} to ${max}.`)];
+  return [faultAt(field, code, `The value must be an integer from ${min} to ${max}.`)];
 }
 
 export function countFaults(field: string, list: readonly unknown[], { min, max }: NumberRule): Faults {
-  if (list.length < min) return [faultAt(field, "too_short", `It must have ${min} at least.`)];
-  if (list.length > max) return [faultAt(field, "too_long", `It may have ${max} at most.`)];
+  if (list.length < min) return [faultAt(field, "too_short", `The list must have at least ${min} entries.`)];
+  if (list.length > max) return [faultAt(field, "too_long", `The list must have at most ${max} entries.`)];
   return [];
 }
 
-/** A list that may be absent, of at most `max` entries, none of them twice. */
+/** Checks that an optional list has at most `max` entries without duplicates. */
 export function listFaults(field: string, list: readonly string[] | null | undefined, max: number): Faults {
   if (list === null || list === undefined) return [];
   return [
@@ -84,14 +86,16 @@ export function listFaults(field: string, list: readonly string[] | null | undef
   ];
 }
 
-/** Every key that stood there before. */
+/** Returns a fault for every key that occurred earlier in the list. */
 export function repeatFaults(keys: readonly string[], fieldOf: (index: number) => string): Faults {
   return keys.flatMap((key, index) =>
-    keys.indexOf(key) < index ? [faultAt(fieldOf(index), "duplicate", "It stands there twice.")] : [],
+    keys.indexOf(key) < index
+      ? [faultAt(fieldOf(index), "duplicate", "The list contains this entry twice.")]
+      : [],
   );
 }
 
-/** `noun` names what the value is, for the message. */
+/** Checks that a value is in a list. `noun` names the value in the message. */
 export function choiceFaults(
   field: string,
   value: string,
@@ -99,17 +103,17 @@ export function choiceFaults(
 ): Faults {
   return allowed.includes(value)
     ? []
-    : [{ ...faultAt(field, "not_allowed", `There is no such ${noun}.`), allowed }];
+    : [{ ...faultAt(field, "not_allowed", `The ${noun} does not exist.`), allowed }];
 }
 
 export function countryFaults(field: string, country: string): Faults {
   return isCountry(country)
     ? []
-    : [faultAt(field, "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")];
+    : [faultAt(field, "unknown_country", "The country must be an upper-case ISO 3166-1 alpha-2 code.")];
 }
 
-/** An absent currency breaks nothing. */
+/** Checks a currency code. Null and undefined are valid. */
 export function currencyFaults(field: string, currency: string | null | undefined): Faults {
   if (currency === null || currency === undefined || isCurrency(currency)) return [];
-  return [faultAt(field, "unknown_currency", "It is not a currency of ISO 4217.")];
+  return [faultAt(field, "unknown_currency", "The currency must be an ISO 4217 code.")];
 }

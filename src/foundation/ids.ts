@@ -1,6 +1,6 @@
 /**
- * Identifiers: a prefix that says what the thing is, `_`, and a ULID in lower-case Crockford base32 (48 bits
- * of time, 80 random bits), so that ids sort by creation, are unguessable and can be grepped in any log.
+ * Ids: a prefix that names the kind of object, `_`, and a ULID in lower-case Crockford base32 (48 bits of
+ * time, 80 random bits). Ids sort by creation time, cannot be guessed, and can be searched in any log.
  */
 import { randomFillSync } from "node:crypto";
 import { isCleanText } from "./text.ts";
@@ -47,12 +47,12 @@ export const prefixes = {
   webhookSecret: "whs",
 } as const;
 
-export type Kind = keyof typeof prefixes;
+export type IdKind = keyof typeof prefixes;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const tail = /^[0-9a-hjkmnp-tv-z]{26}$/;
 
-export function createId(kind: Kind, at: number = Date.now()): string {
+export function createId(kind: IdKind, at: number = Date.now()): string {
   return `${prefixes[kind]}_${timeOf(at)}${base32(randomBits())}`;
 }
 
@@ -60,7 +60,7 @@ const bytesEach = 10;
 const drawn = new Uint8Array(1024 * bytesEach);
 let used = drawn.length;
 
-/** 80 random bits; many are drawn at once, and none is given twice. */
+/** Returns 80 random bits from a pool that is refilled in bulk; no bits are used twice. */
 function randomBits(): Uint8Array {
   if (used === drawn.length) {
     randomFillSync(drawn);
@@ -72,17 +72,14 @@ function randomBits(): Uint8Array {
 
 let ordered = 0;
 
-/**
- * For what is read in the order of its making: ids of one process and one millisecond sort in that order too,
- * and can be guessed.
- */
-export function createOrderedId(kind: Kind, at: number): string {
+/** Creates ids that also sort by creation within one process and millisecond. Such ids can be guessed. */
+export function createOrderedId(kind: IdKind, at: number): string {
   ordered += 1;
   return `${prefixes[kind]}_${timeOf(at)}${digitsOf(ordered, 8)}${base32(randomBits().subarray(0, 5))}`;
 }
 
-/** No id of that kind which was made at that time, or later, sorts before it. */
-export function firstIdAt(kind: Kind, at: number): string {
+/** Returns a lower bound: ids of the kind that were created at that time or later sort after it. */
+export function firstIdAt(kind: IdKind, at: number): string {
   return `${prefixes[kind]}_${timeOf(at)}${"0".repeat(16)}`;
 }
 
@@ -97,18 +94,18 @@ function digitsOf(value: number, length: number): string {
   return text;
 }
 
-/** Whether a string has the form of an id of that kind: 30 characters, nothing else passes. */
-export function isId(kind: Kind, text: string): boolean {
+/** True if the text has the form of an id of the kind. */
+export function isId(kind: IdKind, text: string): boolean {
   const prefix = `${prefixes[kind]}_`;
   return text.startsWith(prefix) && tail.test(text.slice(prefix.length));
 }
 
 const kinds = new Map(
-  Object.entries(prefixes).map(([kind, prefix]) => [prefix, kind as Kind] as const),
-) as ReadonlyMap<string, Kind>;
+  Object.entries(prefixes).map(([kind, prefix]) => [prefix, kind as IdKind] as const),
+) as ReadonlyMap<string, IdKind>;
 
-/** What an id is of; undefined for what is none. */
-export function kindOf(text: string): Kind | undefined {
+/** Returns the kind of an id; undefined if the text is not an id. */
+export function getIdKind(text: string): IdKind | undefined {
   const kind = kinds.get(text.slice(0, text.indexOf("_")));
   return kind !== undefined && isId(kind, text) ? kind : undefined;
 }
@@ -130,9 +127,9 @@ function base32(bytes: Uint8Array): string {
 }
 
 /**
- * An id from a caller, safe to send to PostgreSQL, which refuses NUL in a text. Text that is not clean
- * becomes "", which is no id.
+ * Makes a caller's id safe for PostgreSQL, which refuses NUL characters. Returns "" for a text that is not
+ * clean; no row has this id.
  */
-export function toId(text: string): string {
+export function toSafeId(text: string): string {
   return isCleanText(text) ? text : "";
 }

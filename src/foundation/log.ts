@@ -1,6 +1,6 @@
 /**
- * The log: one JSON line per event, built from an allow-list, so that nothing a client sent can reach it by
- * accident.
+ * The log: one JSON line for each entry. Entries are built from lists of allowed fields, so that no data of a
+ * client gets into the log by accident.
  */
 import { type DestinationStream, type Logger, pino } from "pino";
 
@@ -9,7 +9,7 @@ export type Log = Logger;
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Without a stream, it goes to standard output. */
+/** Creates a log; it writes to standard output by default. */
 export function createLog(level: LogLevel, stream: DestinationStream = standardOutput()): Log {
   return pino(
     {
@@ -23,21 +23,21 @@ export function createLog(level: LogLevel, stream: DestinationStream = standardO
   );
 }
 
-/** The log for people at a terminal. The library is loaded only for them. */
+/** Creates the readable output for terminals. The library is loaded only when it is needed. */
 export async function createPrettyOutput(): Promise<DestinationStream> {
   const { PinoPretty } = await import("pino-pretty");
   return PinoPretty({ colorize: true, ignore: "pid,hostname", sync: true });
 }
 
 /**
- * PIPE_BUF of Linux: what several processes write to one pipe is whole up to here, and above it may have
- * another's lines in its middle.
+ * PIPE_BUF of Linux: writes of several processes to one pipe are atomic up to this size; larger writes may be
+ * mixed.
  */
 const bytesAtOnceMax = 4096;
 
 /**
- * The lines of one turn of the event loop are written together at its end: a write for each line would cost
- * more than all the rest of it.
+ * Writes the lines of one event loop turn together at its end, because a write for each line would cost more
+ * than building the line.
  */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: true });
@@ -48,7 +48,7 @@ function standardOutput(): DestinationStream {
     for (const text of inWholeLines(pending)) output.write(text);
   };
   let isEnding = false;
-  // The last turn has no end.
+  // `setImmediate` does not run any more after the event `exit`.
   process.once("exit", () => {
     isEnding = true;
     write();
@@ -79,7 +79,7 @@ function inWholeLines(lines: readonly string[]): string[] {
   return text === "" ? texts : [...texts, text];
 }
 
-/** Only an error with its causes is ever longer: then its texts are cut. */
+/** Shortens the texts of a line that is longer than the limit. Only errors with their causes are that long. */
 function fitting(line: string): string {
   let text = line;
   for (const lengthMax of [1000, 300, 100]) {
@@ -90,8 +90,8 @@ function fitting(line: string): string {
 }
 
 /**
- * What is known of an error and is ours to keep. A database's message and detail quote the data that was
- * sent, so of its errors only the SQLSTATE, the constraint and the way through our code are written.
+ * Returns the parts of an error that may be logged. Messages of database errors quote data, so only their
+ * SQLSTATE, constraint and stack are logged.
  */
 function toLogged(error: unknown, causesMax = 5): unknown {
   if (!(error instanceof Error)) return error === undefined ? undefined : { type: typeof error };

@@ -1,6 +1,6 @@
 /**
- * Money is an integer of minor units, a currency (ISO 4217) and the currency's exponent; no amount is ever a
- * float.
+ * Money: an integer of minor units, a currency (ISO 4217) and the currency's exponent. Amounts are never
+ * floating-point numbers.
  */
 export interface Money {
   readonly amountMinor: number;
@@ -18,7 +18,7 @@ export function isCurrency(text: string): boolean {
 }
 
 /** Digits after the decimal point as ISO 4217 gives them: JPY 0, EUR 2, KWD 3. */
-export function exponentOf(currency: string): number {
+export function currencyExponent(currency: string): number {
   let exponent = exponents.get(currency);
   if (exponent === undefined) {
     exponent =
@@ -30,5 +30,5 @@ export function exponentOf(currency: string): number {
 }
 
 export function money(amountMinor: number, currency: string): Money {
-  return { amountMinor, currency, exponent: exponentOf(currency) };
+  return { amountMinor, currency, exponent: currencyExponent(currency) };
 }

@@ -1,7 +1,6 @@
 /**
- * The time that a report is about: local calendar days of one time zone, cut into buckets. Where a bucket
- * begins is found here and not in the database, so that days with 23 or 25 hours begin and end when the
- * people there say.
+ * The period of a report: local calendar days of one time zone, divided into buckets. Bucket boundaries are
+ * computed here and not in the database, so that days of 23 or 25 hours are correct.
  */
 import { fail, type FailureDetail } from "./failure.ts";
 import { faultAt } from "./faults.ts";
@@ -14,17 +13,17 @@ export const hourlyDaysMax = 14;
 const [firstYear, lastYear] = [2000, 2199];
 
 export interface Period {
-  /** Local days, `2026-01-31`; both are part of it. */
+  /** The first local day, for example `2026-01-31`; `to` is the last day. Both are included. */
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;
   readonly startsAt: Date;
-  /** Not part of it any more. */
+  /** The end of the period, exclusive. */
   readonly endsAt: Date;
 }
 
-export interface Bucket {
-  /** The local day on which it begins. */
+export interface PeriodBucket {
+  /** The local day on which the bucket begins. */
   readonly day: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
@@ -34,13 +33,13 @@ export interface PeriodInput {
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;
-  /** Undefined: it is not cut. */
+  /** The length of a bucket; undefined if the period is not divided. */
   readonly interval?: Interval | undefined;
 }
 
 /**
- * A name, not an offset: `+01:00` knows no summer. Days are reckoned by Temporal, which knows fewer names
- * than Intl: IST, which is three zones, is none.
+ * True for a name of the IANA time zone database. Offsets such as `+01:00` are refused, because they have no
+ * daylight saving time. Names that only Intl knows, such as the ambiguous IST, are refused too.
  */
 export function isTimeZone(text: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text)) return false;
@@ -52,7 +51,7 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-/** A day of the calendar, written as ISO 8601 does. */
+/** True for an existing calendar day in ISO 8601 form. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   try {
@@ -62,7 +61,7 @@ export function isDay(text: string): boolean {
   }
 }
 
-/** Days, both ends included. */
+/** Returns the number of days from `from` to `to`, both included. */
 export const daysBetween = (from: string, to: string): number =>
   Temporal.PlainDate.from(from).until(Temporal.PlainDate.from(to)).days + 1;
 
@@ -78,17 +77,17 @@ function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDet
   const faults = [...dayFaults("from", from), ...dayFaults("to", to)];
   if (!isTimeZone(timeZone))
     faults.push(
-      faultAt("/timeZone", "unknown_time_zone", "timeZone: the IANA time zone database has no such name."),
+      faultAt("/timeZone", "unknown_time_zone", "timeZone must be a name of the IANA time zone database."),
     );
   if (faults.length > 0) return faults;
   const days = daysBetween(from, to);
-  if (days < 1) return [faultAt("/to", "too_small", "to must not lie before from.")];
+  if (days < 1) return [faultAt("/to", "too_small", "to must not be before from.")];
   if (days > periodDaysMax)
     return [
       faultAt(
         "/to",
         "too_large",
-        `from and to are ${days} days, both included; a report is about ${periodDaysMax} at most.`,
+        `from and to are ${days} days, both included; a report covers at most ${periodDaysMax} days.`,
       ),
     ];
   if (interval === "hour" && days > hourlyDaysMax)
@@ -96,7 +95,7 @@ function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDet
       faultAt(
         "/interval",
         "too_large",
-        `from and to are ${days} days; interval HOUR takes ${hourlyDaysMax} at most.`,
+        `from and to are ${days} days; interval HOUR allows at most ${hourlyDaysMax} days.`,
       ),
     ];
   return [];
@@ -106,14 +105,14 @@ function dayFaults(field: string, day: string): FailureDetail[] {
   const year = Number(day.slice(0, 4));
   if (year >= firstYear && year <= lastYear) return [];
   const code = year < firstYear ? "too_small" : "too_large";
-  return [faultAt(`/${field}`, code, `${field} must lie in the years ${firstYear} to ${lastYear}.`)];
+  return [faultAt(`/${field}`, code, `${field} must be in the years ${firstYear} to ${lastYear}.`)];
 }
 
 /**
- * In order and without gaps: weeks begin on Mondays, months on their first; the first and the last bucket end
- * where the period does.
+ * Returns the buckets of a period in order and without gaps. Weeks begin on Mondays, months on their first
+ * day. The first and last bucket are cut at the ends of the period.
  */
-export function bucketsOf(period: Period, interval: Interval): Bucket[] {
+export function divideIntoBuckets(period: Period, interval: Interval): PeriodBucket[] {
   const starts =
     interval === "hour"
       ? hoursOf(period)
@@ -145,8 +144,8 @@ function nextStart(day: Temporal.PlainDate, interval: Exclude<Interval, "hour">)
 
 const hourMs = 3_600_000;
 
-/** Each day's hours are counted from its beginning, as many as it has. */
-function hoursOf(period: Period): Pick<Bucket, "day" | "startsAt">[] {
+/** Returns the hours of each day, counted from the start of the day; days with a clock change have 23 or 25. */
+function hoursOf(period: Period): Pick<PeriodBucket, "day" | "startsAt">[] {
   return daysOf(period, "day").flatMap((day) => {
     const [start, end] = [
       startOf(day, period.timeZone).getTime(),
@@ -161,6 +160,6 @@ function hoursOf(period: Period): Pick<Bucket, "day" | "startsAt">[] {
 
 const dayAfter = (day: string): string => Temporal.PlainDate.from(day).add({ days: 1 }).toString();
 
-/** The day's first moment: where summer time begins at midnight, that is one o'clock. */
+/** Returns the first moment of a day. It is one o'clock if daylight saving time begins at midnight. */
 const startOf = (day: string, timeZone: string): Date =>
   new Date(Temporal.PlainDate.from(day).toZonedDateTime({ timeZone }).epochMilliseconds);

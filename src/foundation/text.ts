@@ -1,6 +1,6 @@
 /**
- * Text: what counts as clean text, slugs and references; locales (BCP 47), countries and the languages that a
- * request accepts.
+ * Checks and parsers of texts: clean text, slugs, buyer references, locales (BCP 47), countries and
+ * Accept-Language.
  */
 import { LRUCache } from "lru-cache";
 
@@ -8,20 +8,20 @@ export const localeLengthMax = 35;
 const headerLengthMax = 1000;
 
 /**
- * Clients send the same few tags and headers again and again, and reading one takes longer than all else that
- * is done with it.
+ * Bounds of the caches of parsed tags and headers. Clients repeat the same few values, and parsing is
+ * expensive.
  */
-const knownMax = 5000;
-const knownTags = new LRUCache<string, { readonly locale: string | undefined }>({ max: knownMax });
-const knownChains = new LRUCache<string, readonly string[]>({ max: knownMax });
-const knownHeaders = new LRUCache<string, readonly string[]>({ max: knownMax });
+const cachedMax = 5000;
+const cachedTags = new LRUCache<string, { readonly locale: string | undefined }>({ max: cachedMax });
+const cachedChains = new LRUCache<string, readonly string[]>({ max: cachedMax });
+const cachedHeaders = new LRUCache<string, readonly string[]>({ max: cachedMax });
 
-/** The canonical tag without extension subtags, or undefined when the text is no well-formed tag. */
+/** Returns the canonical tag without extension subtags; undefined if the text is not a well-formed BCP 47 tag. */
 export function parseLocale(text: string): string | undefined {
   if (text.length === 0 || text.length > localeLengthMax) return undefined;
-  let known = knownTags.get(text);
-  if (known === undefined) knownTags.set(text, (known = { locale: readLocale(text) }));
-  return known.locale;
+  let cached = cachedTags.get(text);
+  if (cached === undefined) cachedTags.set(text, (cached = { locale: readLocale(text) }));
+  return cached.locale;
 }
 
 function readLocale(text: string): string | undefined {
@@ -33,29 +33,30 @@ function readLocale(text: string): string | undefined {
   }
 }
 
-/** `zh-Hant-TW` → `["zh-Hant-TW", "zh-Hant", "zh"]`: the lookup order of RFC 4647 section 3.4. */
+/** Returns the lookup order of RFC 4647 section 3.4: `zh-Hant-TW` gives `["zh-Hant-TW", "zh-Hant", "zh"]`. */
 export function localeChain(locale: string): readonly string[] {
-  let known = knownChains.get(locale);
-  if (known === undefined) {
+  let cached = cachedChains.get(locale);
+  if (cached === undefined) {
     const parts = locale.split("-");
-    knownChains.set(
+    cachedChains.set(
       locale,
-      (known = parts.map((_, index) => parts.slice(0, parts.length - index).join("-"))),
+      (cached = parts.map((_, index) => parts.slice(0, parts.length - index).join("-"))),
     );
   }
-  return known;
+  return cached;
 }
 
 /**
- * The locale a thing is shown in: the first of the asked locales' chains that it has, else the first of the
- * fallbacks' chains, else the first it has. Undefined only when it has none.
+ * Chooses the locale in which an object is shown: the first available locale in the chains of the requested
+ * locales, else in the chains of the fallbacks, else the first available. Undefined only if none is
+ * available.
  */
 export function chooseLocale(
   available: readonly string[],
-  asked: readonly string[],
+  requested: readonly string[],
   fallbacks: readonly string[],
 ): string | undefined {
-  return firstOf(available, asked) ?? firstOf(available, fallbacks) ?? available.toSorted()[0];
+  return firstOf(available, requested) ?? firstOf(available, fallbacks) ?? available.toSorted()[0];
 }
 
 function firstOf(available: readonly string[], wanted: readonly string[]): string | undefined {
@@ -64,15 +65,15 @@ function firstOf(available: readonly string[], wanted: readonly string[]): strin
 }
 
 /**
- * The tags of an `Accept-Language` header by falling quality (RFC 9110 section 12.5.4); what is malformed is
- * passed over.
+ * Returns the tags of an `Accept-Language` header in descending quality (RFC 9110 section 12.5.4). Malformed
+ * tags are ignored.
  */
 export function parseAcceptLanguage(header: string | undefined): readonly string[] {
   if (header === undefined) return [];
   const text = header.slice(0, headerLengthMax);
-  let known = knownHeaders.get(text);
-  if (known === undefined) knownHeaders.set(text, (known = readAcceptLanguage(text)));
-  return known;
+  let cached = cachedHeaders.get(text);
+  if (cached === undefined) cachedHeaders.set(text, (cached = readAcceptLanguage(text)));
+  return cached;
 }
 
 function readAcceptLanguage(text: string): readonly string[] {
@@ -107,7 +108,7 @@ const countries = new Set(
   ).split(" "),
 );
 
-/** Whether it is an upper-case alpha-2 code that ISO 3166-1 assigns. */
+/** True for an upper-case alpha-2 code that ISO 3166-1 assigns. */
 export function isCountry(text: string): boolean {
   return countries.has(text);
 }
@@ -138,8 +139,8 @@ export function escapeHtml(text: string): string {
 const referencePattern = /^[\x21-\x3f\x41-\x7e]{1,128}$/;
 
 /**
- * A frontend's own stable name for a buyer: 1 to 128 printable ASCII characters without space and @, so that
- * an e-mail is none.
+ * True for a buyer reference, a frontend's own stable name for a buyer: 1 to 128 printable ASCII characters
+ * without space and @, which excludes e-mail addresses.
  */
 export function isBuyerReference(text: string): boolean {
   return referencePattern.test(text);

@@ -1,8 +1,7 @@
 /**
- * Traces: what a request did, and how long each part of it took. Nothing of OpenTelemetry is loaded by this
- * file: where a collector is named, `src/observability/tracing.ts` puts a tracer here, and without one
- * everything is a single look whether there is any. A span has names, ids and counts of ours, and nothing
- * that somebody sent.
+ * Creates spans of traces. This file loads no part of OpenTelemetry: if a collector is configured,
+ * `src/observability/tracing.ts` installs a tracer here; without a tracer, each call is one check. Spans
+ * contain names, ids and counts, never data that a caller sent.
  */
 export type Attributes = Readonly<Record<string, string | number | boolean | string[] | undefined>>;
 
@@ -10,41 +9,41 @@ export interface SpanStart {
   readonly name: string;
   readonly kind?: "internal" | "server" | "client";
   readonly attributes?: Attributes;
-  /** Who asked for it, elsewhere: a `traceparent` as it came. Otherwise it belongs to what is under way here. */
+  /** The `traceparent` that a remote caller sent; undefined for a child of the current span. */
   readonly caller?: string | undefined;
-  /** It belongs to nothing: a trace of its own, of this id where it has one. */
+  /** Starts a new trace, with the given trace id if there is one. */
   readonly ownTrace?: { readonly id?: string };
-  /** What brought it about and did not wait for it, as `traceparent`s. */
+  /** `traceparent`s of spans that caused this span without waiting for it; they become links. */
   readonly causes?: readonly string[];
   readonly startedAt?: Date;
 }
 
 export interface Span {
   readonly traceId: string;
-  /** W3C Trace Context: for whoever goes on elsewhere. */
+  /** The W3C Trace Context of the span, to send to another service. */
   readonly traceparent: string;
-  /** False: it was left out, and so is all that belongs to it. */
+  /** False if sampling dropped the span; its children are dropped too. */
   readonly isRecorded: boolean;
   set(attributes: Attributes): void;
-  /** Only what kind of error it was. */
+  /** Records the kind of an error, without its message. */
   fail(error: unknown): void;
-  /** By a fault of ours. */
+  /** Marks the span as failed because of an error of this service. */
   markFailed(): void;
   end(): void;
-  /** What is begun by the work belongs to this. */
+  /** Runs the work with this span as the current span. */
   run<Result>(work: () => Result): Result;
 }
 
 export interface Tracer {
   start(start: SpanStart): Span;
-  /** What is under way here. */
+  /** Returns the current span. */
   current(): Span | undefined;
 }
 
 let tracer: Tracer | undefined;
 
-/** One for the whole process; undefined: nothing is traced any more. */
-export function useTracer(chosen: Tracer | undefined): void {
+/** Sets the tracer of the process; undefined switches tracing off. */
+export function setTracer(chosen: Tracer | undefined): void {
   tracer = chosen;
 }
 
@@ -52,14 +51,14 @@ export const isTracing = (): boolean => tracer !== undefined;
 
 export const startSpan = (start: SpanStart): Span | undefined => tracer?.start(start);
 
-/** What is under way here, where it is recorded. */
-export function recordedSpan(): Span | undefined {
+/** Returns the current span if it is recorded. */
+export function currentRecordedSpan(): Span | undefined {
   const span = tracer?.current();
   return span?.isRecorded === true ? span : undefined;
 }
 
-/** The work as a span. */
-export function traced<Result>(start: SpanStart, work: (span: Span | undefined) => Result): Result {
+/** Runs the work inside a new span. */
+export function runInSpan<Result>(start: SpanStart, work: (span: Span | undefined) => Result): Result {
   const span = tracer?.start(start);
   if (span === undefined) return work(undefined);
   const broken = (error: unknown): never => {
@@ -82,9 +81,9 @@ export function traced<Result>(start: SpanStart, work: (span: Span | undefined) 
   });
 }
 
-/** The same for what is of interest only as a part of something: by itself it is not traced. */
-export function tracedPart<Result>(start: SpanStart, work: (span: Span | undefined) => Result): Result {
-  return recordedSpan() === undefined ? work(undefined) : traced(start, work);
+/** Runs the work inside a new span if the current span is recorded; otherwise without a span. */
+export function runInChildSpan<Result>(start: SpanStart, work: (span: Span | undefined) => Result): Result {
+  return currentRecordedSpan() === undefined ? work(undefined) : runInSpan(start, work);
 }
 
 export interface TraceContext {
@@ -97,8 +96,8 @@ const form =
   /^(?<version>[\da-f]{2})-(?<traceId>[\da-f]{32})-(?<spanId>[\da-f]{16})-(?<flags>[\da-f]{2})(?<more>-.*)?$/;
 
 /**
- * W3C Trace Context, section 3.2: later versions may have more behind it; what is not valid is as if it were
- * not there.
+ * Parses a `traceparent` header (W3C Trace Context, section 3.2). Later versions may have further fields.
+ * Returns undefined if the header is invalid.
  */
 export function parseTraceparent(text: string): TraceContext | undefined {
   const { version = "", traceId = "", spanId = "", flags = "", more } = form.exec(text)?.groups ?? {};

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { anonymousViewer, credentialOwnerOf, isIntegrator, type Viewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
-import { isTracing, tracedPart } from "#foundation/tracing.ts";
+import { isTracing, runInChildSpan } from "#foundation/tracing.ts";
 import { createContext, type GraphContext, type GraphServices, type ReadSource } from "#graph/context.ts";
 import { addressKey } from "#http/caller.ts";
 import { refuseOtherMethods } from "#http/server.ts";
@@ -109,7 +109,7 @@ const tracedStepNames: ReadonlySet<string> = new Set(["identify", "validate", "e
 
 function tracedStep(name: string, run: RunStep): RunStep {
   return isTracing() && tracedStepNames.has(name)
-    ? (call): ReturnType<RunStep> => tracedPart({ name }, () => run(call))
+    ? (call): ReturnType<RunStep> => runInChildSpan({ name }, () => run(call))
     : run;
 }
 

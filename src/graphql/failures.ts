@@ -2,7 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import { type ExecutionResult, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { type Failure, retryAfterSecondsOf } from "#foundation/failure.ts";
+import { type Failure, defaultRetryAfterSeconds } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { getFailuresOfResult, PublicError } from "#mesh/public-error.ts";
@@ -77,7 +77,7 @@ function statusOf(failures: readonly Failure[], result: ExecutionResult): number
 /** Yoga takes the status and headers of its answer from `extensions.http`, which it does not send. */
 function withHttp(error: PublicError, status: number): GraphQLError {
   const { message, nodes, source, positions, path, failure, extensions } = error;
-  const retryAfter = status === failure.status ? retryAfterSecondsOf(failure) : null;
+  const retryAfter = status === failure.status ? defaultRetryAfterSeconds(failure) : null;
   const headers = retryAfter === null ? {} : { "retry-after": String(retryAfter) };
   return new GraphQLError(message, {
     nodes: nodes ?? null,

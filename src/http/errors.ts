@@ -11,7 +11,7 @@ import {
   fail,
   type Failure,
   type FailureCode,
-  retryAfterSecondsOf,
+  defaultRetryAfterSeconds,
   toErrorBody,
   toFailure,
 } from "#foundation/failure.ts";
@@ -53,7 +53,7 @@ export function sendFailure(
       "A request failed on our side.",
     );
   request.failureCode = failure.code;
-  const retryAfter = retryAfterSecondsOf(failure);
+  const retryAfter = defaultRetryAfterSeconds(failure);
   void reply
     .code(failure.status)
     .headers({

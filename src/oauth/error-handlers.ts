@@ -1,7 +1,7 @@
 /** Error handlers for failures outside oidc-provider: a page for browsers, and RFC 6749's JSON for apps. */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { orUnavailable } from "#database/database-errors.ts";
-import { type Failure, fail, retryAfterSecondsOf, toFailure } from "#foundation/failure.ts";
+import { type Failure, fail, defaultRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import { sendOauthPage } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { oauthMessagePage } from "./pages.ts";
@@ -15,7 +15,7 @@ export function handleErrorOnPage(services: Pick<OauthServices, "log">): ErrorHa
     if (status === 429)
       return sendOauthPage(
         reply,
-        oauthMessagePage("Too many requests", `Try again in ${retryAfterSecondsOf(failure) ?? 60} s.`),
+        oauthMessagePage("Too many requests", `Try again in ${defaultRetryAfterSeconds(failure) ?? 60} s.`),
       );
     const title = status >= 500 ? "This does not work at the moment" : "Your request could not be processed";
     return sendOauthPage(reply, oauthMessagePage(title, "Go back to the app and try again."));
@@ -58,7 +58,7 @@ function recordFailure(
       "A request failed on our side.",
     );
   request.failureCode = failure.code;
-  const retryAfter = retryAfterSecondsOf(failure);
+  const retryAfter = defaultRetryAfterSeconds(failure);
   void reply.code(failure.status).headers(retryAfter === null ? {} : { "retry-after": String(retryAfter) });
   return failure;
 }

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { DoOnce } from "#database/idempotency.ts";
 import { transactionsRunAgain } from "#database/transaction.ts";
-import type { DeliveryAttempted, ServiceEvents } from "#foundation/events.ts";
+import type { DeliveryAttemptResult, ServiceEvents } from "#foundation/events.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import type { ServerObserver } from "#http/server.ts";
 import { countRateLimitRefusals, countIdempotentRequests, createHttpMetrics } from "./request-metrics.ts";
@@ -65,7 +65,7 @@ const attemptBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 const waitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 
 /** Counts webhook attempts by outcome, and observes how long an event waited for its first attempt. */
-export function createAttemptMetrics(registry: Registry): (attempt: DeliveryAttempted) => void {
+export function createAttemptMetrics(registry: Registry): (attempt: DeliveryAttemptResult) => void {
   const registers = [registry];
   const attempts = new Counter({
     name: "commerce_webhook_attempts_total",
@@ -96,7 +96,7 @@ export function createAttemptMetrics(registry: Registry): (attempt: DeliveryAtte
  * Returns the label of an outcome. For a status it is the class (`1xx` to `5xx`), because a receiver may
  * answer with any status.
  */
-const getOutcomeLabel = (outcome: DeliveryAttempted["outcome"]): string =>
+const getOutcomeLabel = (outcome: DeliveryAttemptResult["outcome"]): string =>
   typeof outcome === "number"
     ? outcome >= 100 && outcome < 600
       ? `${Math.floor(outcome / 100)}xx`

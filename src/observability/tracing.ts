@@ -45,9 +45,9 @@ import {
   type Span,
   type SpanStart,
   type Tracer,
-  useTracer,
+  setTracer,
 } from "#foundation/tracing.ts";
-import { BadSetting, type Environment } from "#foundation/failure.ts";
+import { InvalidSetting, type Environment } from "#foundation/failure.ts";
 
 /** Options of tracing. */
 export interface TracingOptions {
@@ -111,9 +111,9 @@ export function startTracing({
     spanLimits: { attributeValueLengthLimit: textMax, linkCountLimit: linksMax },
   });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  useTracer(createTracer(provider, ids));
+  setTracer(createTracer(provider, ids));
   return async () => {
-    useTracer(undefined);
+    setTracer(undefined);
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, stopMsMax)));
     // Spans that are not exported in time are lost.
@@ -168,9 +168,9 @@ function chooseSampler(environment: Environment): Sampler {
   const share = Number(environment["OTEL_TRACES_SAMPLER_ARG"] || "1");
   const create = Object.hasOwn(samplers, name) ? samplers[name] : undefined;
   if (create === undefined)
-    throw new BadSetting(`OTEL_TRACES_SAMPLER must be one of ${Object.keys(samplers).join(", ")}.`);
+    throw new InvalidSetting(`OTEL_TRACES_SAMPLER must be one of ${Object.keys(samplers).join(", ")}.`);
   if (!(share >= 0 && share <= 1))
-    throw new BadSetting("OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1.");
+    throw new InvalidSetting("OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1.");
   return create(share);
 }
 

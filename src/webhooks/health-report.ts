@@ -1,7 +1,7 @@
 /** The statistics of webhook attempts in a period: numbers, errors and durations, read in one statement. */
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
-import type { Bucket, Period } from "#foundation/period.ts";
+import type { PeriodBucket, Period } from "#foundation/period.ts";
 import type { DeliveryAttemptView } from "./delivery-log.ts";
 
 export type DeliveryErrorCode = NonNullable<DeliveryAttemptView["errorCode"]>;
@@ -31,7 +31,7 @@ export interface HealthFigures {
 
 export interface HealthReport {
   readonly totals: HealthFigures;
-  readonly buckets: readonly (HealthFigures & Bucket)[];
+  readonly buckets: readonly (HealthFigures & PeriodBucket)[];
   /** Endpoints with attempts in the period, most failures first. */
   readonly endpoints: readonly (HealthFigures & { readonly endpointId: string })[];
 }
@@ -42,7 +42,7 @@ export interface HealthReportFilter {
   readonly endpointId: string | null;
   readonly installationId: string | null;
   readonly period: Period;
-  readonly buckets: readonly Bucket[];
+  readonly buckets: readonly PeriodBucket[];
 }
 
 export const reportedEndpointsMax = 100;

@@ -7,7 +7,7 @@ import { LRUCache } from "lru-cache";
 import { insertRows } from "#database/prepared-template.ts";
 import { type Transaction, runWithCommit } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { recordedSpan } from "#foundation/tracing.ts";
+import { currentRecordedSpan } from "#foundation/tracing.ts";
 import { type EventType, eventTypes, type SubjectType } from "./event-types.ts";
 
 export interface DomainEvent {
@@ -128,7 +128,7 @@ async function toEventRows(
   const befores = await renderSubjects(transaction, changed, { render, merchantId, at: "before" });
   // Ids of the same millisecond are in random order. Sorted, they follow the order of the events.
   const ids = events.map(() => createId("event", context.now.getTime())).toSorted();
-  const traceparent = recordedSpan()?.traceparent;
+  const traceparent = currentRecordedSpan()?.traceparent;
   return events.map((event, index) => {
     const object = objects.get(event.id) ?? {};
     const before = befores.get(event.id);

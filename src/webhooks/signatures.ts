@@ -4,7 +4,7 @@
  * the old and the new secret both sign, so a receiver may verify with either.
  */
 import { createHmac, randomBytes } from "node:crypto";
-import type { Place } from "#foundation/encryption.ts";
+import type { SealContext } from "#foundation/encryption.ts";
 
 export interface WebhookToSign {
   /** The event id, sent as `webhook-id`. */
@@ -20,7 +20,7 @@ const secretPrefix = "whsec_";
 const secretBytes = 32;
 
 /** The context that a stored webhook secret is sealed for. */
-export const webhookSecretSealContext = (id: string): Place => ({
+export const webhookSecretSealContext = (id: string): SealContext => ({
   table: "webhook_secret",
   column: "sealed",
   rowId: id,

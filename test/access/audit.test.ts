@@ -14,7 +14,7 @@ import { registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { createId, kindOf } from "#foundation/ids.ts";
+import { createId, getIdKind } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
@@ -188,9 +188,11 @@ it("an audit entry has an actor for whoever runs a merchant and for apps, and no
 });
 
 it("knows what an id is of, and that other texts are none", () => {
-  expect(kindOf(createId("cart"))).toBe("cart");
-  expect(kindOf(createId("webhookEndpoint"))).toBe("webhookEndpoint");
+  expect(getIdKind(createId("cart"))).toBe("cart");
+  expect(getIdKind(createId("webhookEndpoint"))).toBe("webhookEndpoint");
   expect(
-    ["", "cart", "cart_", "cart_1", "nobody_00000000000000000000000000", `${createId("cart")}x`].map(kindOf),
+    ["", "cart", "cart_", "cart_1", "nobody_00000000000000000000000000", `${createId("cart")}x`].map(
+      getIdKind,
+    ),
   ).toEqual(Array.from({ length: 6 }, () => undefined));
 });

@@ -7,19 +7,19 @@ import {
   DecryptionFailed,
   type EncryptionKey,
   type Keyring,
-  type Place,
-  type Sealed,
+  type SealContext,
+  type SealedValue,
 } from "#foundation/encryption.ts";
 
 const keyNamed = (id: string): EncryptionKey => ({ id, key: randomBytes(32) });
-const place: Place = { table: "personal_data", column: "sealed", rowId: "psd_1" };
+const place: SealContext = { table: "personal_data", column: "sealed", rowId: "psd_1" };
 const first = keyNamed("k1");
 const second = keyNamed("k2");
 const keyring = createKeyring([first]);
 
 const flipped = (bytes: Uint8Array, bit: number): Uint8Array =>
   bytes.map((byte, index) => (index === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
-const expectRefused = (ring: Keyring, sealed: Sealed, at: Place): void => {
+const expectRefused = (ring: Keyring, sealed: SealedValue, at: SealContext): void => {
   expect(() => ring.open(sealed, at)).toThrow(DecryptionFailed);
 };
 
@@ -99,12 +99,12 @@ describe("does not open", () => {
   it("and says what it is and why, with the cipher's own reason behind it", () => {
     const short = { ...sealed, sealed: sealed.sealed.subarray(0, 27) };
     expect(() => keyring.open(short, place)).toThrow(
-      new DecryptionFailed("personal_data.sealed of psd_1 is too short to be what was encrypted."),
+      new DecryptionFailed("personal_data.sealed of psd_1 is too short for an encrypted value."),
     );
     const other = { ...place, rowId: "psd_2" };
     expect(() => keyring.open(sealed, other)).toThrow(
       new DecryptionFailed(
-        "personal_data.sealed of psd_2 does not decrypt: it, its key or its place was changed.",
+        "personal_data.sealed of psd_2 does not decrypt: the value, its key or its place was changed.",
         { cause: expect.any(Error) },
       ),
     );
@@ -190,7 +190,7 @@ describe("a digest of something beside", () => {
 
 describe("what an earlier release left", () => {
   const ring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
-  const old: Sealed = {
+  const old: SealedValue = {
     sealed: Buffer.from(
       "e2K/BF6Lz/aUInkNxVpyqSO4Al0ptsp+bCPg0eD8u5iySlo0Fj9EKEaczfe40sHgKJrq1sRHVInE",
       "base64",

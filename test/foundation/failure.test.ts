@@ -7,7 +7,7 @@ import {
   fail,
   failAt,
   failureKinds,
-  retryAfterSecondsOf,
+  defaultRetryAfterSeconds,
   toErrorBody,
   toFailure,
 } from "#foundation/failure.ts";
@@ -69,7 +69,7 @@ it("calls retryable what the contract does, and says when but for a locked cart"
   for (const code of Object.keys(failureKinds) as FailureCode[]) {
     const failure = fail(code);
     expect({ code, retryable: failure.retryable }).toEqual({ code, retryable: retryable.has(code) });
-    expect(retryAfterSecondsOf(failure)).toBe(retryable.has(code) && code !== "cart_locked" ? 1 : null);
+    expect(defaultRetryAfterSeconds(failure)).toBe(retryable.has(code) && code !== "cart_locked" ? 1 : null);
   }
 });
 
@@ -130,7 +130,7 @@ it("the registry of failures keeps a failure what it is inside GraphQL's errors,
     expect(masked).toMatchObject({
       code: "internal_error",
       status: 500,
-      message: "Something went wrong on our side.",
+      message: "The service has an internal error.",
     });
     expect(JSON.stringify(toErrorBody(masked, "req_1", ""))).not.toContain("hunter2");
   }

@@ -1,8 +1,8 @@
 /** Identifiers: their form, their order, and that none comes twice. */
 import { expect, it } from "vitest";
-import { createId, createOrderedId, firstIdAt, isId, type Kind, prefixes } from "#foundation/ids.ts";
+import { createId, createOrderedId, firstIdAt, isId, type IdKind, prefixes } from "#foundation/ids.ts";
 
-const kinds = Object.keys(prefixes) as Kind[];
+const kinds = Object.keys(prefixes) as IdKind[];
 
 it.each(kinds)("of a %s have the documented form", (kind) => {
   const id = createId(kind);

@@ -10,7 +10,7 @@ import {
   parseAcceptLanguage,
   parseLocale,
 } from "#foundation/text.ts";
-import { exponentOf, isCurrency, money } from "#foundation/money.ts";
+import { currencyExponent, isCurrency, money } from "#foundation/money.ts";
 
 describe("money", () => {
   it.each([
@@ -21,7 +21,7 @@ describe("money", () => {
     ["KWD", 3],
     ["BHD", 3],
   ])("in %s has %d digits after the point", (currency, exponent) => {
-    expect(exponentOf(currency)).toBe(exponent);
+    expect(currencyExponent(currency)).toBe(exponent);
     expect(money(-5, currency)).toEqual({ amountMinor: -5, currency, exponent });
   });
 

@@ -94,7 +94,7 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
     );
     const results = await rewrapSealedValues({ db, keyring: both });
     expect(results.flatMap(({ broken }) => broken)).toEqual([
-      `webhook_secret.sealed of ${spoiled.rows[0]?.id} is too short to be what was encrypted.`,
+      `webhook_secret.sealed of ${spoiled.rows[0]?.id} is too short for an encrypted value.`,
       expect.stringMatching(/^idempotency_record\.sealed of \S+ \S+ does not decrypt/),
     ]);
     const rows = await readSealedRows(db);

@@ -30,8 +30,8 @@ it.each([
     type: "cart",
     id,
     merchantId: demo.merchants.first.id,
-    thing: undefined,
-    together: {},
+    object: undefined,
+    batch: {},
   } as const;
   const told = (render: RenderEventSubject): Promise<string> =>
     inTransaction(database.db, async (transaction) => JSON.stringify(await render(transaction, subject)));

@@ -58,11 +58,11 @@ it.each(["pglite", "postgres"] as const)(
   startsMsMax,
 );
 
-// eslint-disable-next-line typescript/no-explicit-any -- Tests look into answers of any shape.
 async function ask(
   { ask: send, access }: Service,
   query: string,
   variables: Readonly<Record<string, unknown>>,
+  // eslint-disable-next-line typescript/no-explicit-any -- The test reads answers of any shape.
 ): Promise<any> {
   const headers = { "content-type": "application/json", authorization: `Bearer ${access.tokens.storefront}` };
   const { text } = await send({

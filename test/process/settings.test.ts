@@ -1,7 +1,7 @@
 /** The environment becomes one frozen object, or one line that says which name breaks which rule. */
 import { expect, it } from "vitest";
 import { findMisspeltSettings, readSettings, settingNames, describeSettings } from "#app/settings.ts";
-import { BadSetting } from "#foundation/failure.ts";
+import { InvalidSetting } from "#foundation/failure.ts";
 
 const key = Buffer.alloc(32, 1).toString("base64");
 const otherKey = Buffer.alloc(32, 2).toString("base64");
@@ -62,7 +62,7 @@ it.each([
   [{ ENCRYPTION_KEYS: `k1:${Buffer.alloc(33).toString("base64")}` }, listOfKeys],
   [{ ENCRYPTION_KEYS: `k1:${key},k2:${key},k1:${otherKey}` }, "ENCRYPTION_KEYS must not repeat an id."],
 ])("the environment %o is refused with the setting and the rule", (environment, message) => {
-  expect(() => readSettings(environment)).toThrow(new BadSetting(message));
+  expect(() => readSettings(environment)).toThrow(new InvalidSetting(message));
 });
 
 it("the reader of settings has the documented defaults, where an empty value is none", () => {

@@ -1,7 +1,7 @@
 /** A tracer that records the started spans, for tests without a collector. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { onTestFinished } from "vitest";
-import { type Attributes, type Span, type Tracer, useTracer } from "#foundation/tracing.ts";
+import { type Attributes, type Span, type Tracer, setTracer } from "#foundation/tracing.ts";
 
 export interface NotedSpan {
   readonly name: string;
@@ -37,7 +37,7 @@ export function noteSpans(): readonly NotedSpan[] {
     };
     return span;
   };
-  useTracer({ start, current: () => current.getStore() });
-  onTestFinished(() => useTracer(undefined));
+  setTracer({ start, current: () => current.getStore() });
+  onTestFinished(() => setTracer(undefined));
   return noted;
 }

@@ -13,7 +13,7 @@ import {
 import { expect, it, onTestFinished } from "vitest";
 import { createSharedReads } from "#database/shared-reads.ts";
 import { tracedDialect } from "#database/traced-dialect.ts";
-import { recordedSpan, traced } from "#foundation/tracing.ts";
+import { currentRecordedSpan, runInSpan } from "#foundation/tracing.ts";
 import { traceRequests } from "#http/request-spans.ts";
 import { createOpenStreams } from "#graphql/event-streams.ts";
 import { noteSpans } from "./noted-spans.ts";
@@ -55,14 +55,14 @@ it("checks of the credentials of open streams belong to no trace", async () => {
   const found: string[] = [];
   const streams = createOpenStreams({
     clock: { now: () => new Date() },
-    recheck: () => Promise.resolve(found.push(recordedSpan()?.traceId ?? "no trace")),
+    recheck: () => Promise.resolve(found.push(currentRecordedSpan()?.traceId ?? "no trace")),
   });
   onTestFinished(() => streams.close());
   for (const authorization of ["a", "b"]) {
     const caller = {
       raw: { socket: new EventEmitter(), headers: { authorization } },
     } as unknown as FastifyRequest;
-    traced({ name: authorization, ownTrace: {} }, () => streams.open(caller, authorization));
+    runInSpan({ name: authorization, ownTrace: {} }, () => streams.open(caller, authorization));
   }
   await expect.poll(() => found.length, { timeout: 10_000 }).toBeGreaterThan(1);
   expect(new Set(found)).toEqual(new Set(["no trace"]));
@@ -73,9 +73,9 @@ it("a request that waits for another's shared read has a span in its own trace; 
   const { load } = createSharedReads({
     nameOf: (key: string) => key,
     find: (keys) =>
-      traced({ name: "statement" }, () => Promise.resolve(new Map(keys.map((key) => [key, key])))),
+      runInSpan({ name: "statement" }, () => Promise.resolve(new Map(keys.map((key) => [key, key])))),
   });
-  const ask = (name: string): Promise<unknown> => traced({ name, ownTrace: {} }, () => load("same"));
+  const ask = (name: string): Promise<unknown> => runInSpan({ name, ownTrace: {} }, () => load("same"));
   await Promise.all([load("same"), ask("first"), ask("second")]);
   const [first, second] = ["first", "second"].map(
     (name) => noted.find((span) => span.name === name)?.traceId,
@@ -119,6 +119,6 @@ it.each([
     createQueryCompiler: () => new PostgresQueryCompiler(),
   });
   await using db = new Kysely<unknown>({ dialect });
-  await traced({ name: "request" }, () => sql.raw(text).execute(db));
+  await runInSpan({ name: "request" }, () => sql.raw(text).execute(db));
   expect(noted.map((span) => span.name)).toEqual(["request", name]);
 });

@@ -8,7 +8,7 @@ import { type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { OauthItemTable } from "#database/tables.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
-import type { Keyring, Place } from "#foundation/encryption.ts";
+import type { Keyring, SealContext } from "#foundation/encryption.ts";
 
 type Payload = Readonly<Record<string, unknown>>;
 
@@ -199,6 +199,6 @@ export async function sweepOauthItems(db: Database, now: Date, signal?: AbortSig
 
 const digestOfId = (id: string): Buffer => createHash("sha256").update(id).digest();
 
-export function oauthItemSealContext(kind: string, digest: Uint8Array): Place {
+export function oauthItemSealContext(kind: string, digest: Uint8Array): SealContext {
   return { table: "oauth_item", column: "sealed", rowId: `${kind}:${Buffer.from(digest).toString("hex")}` };
 }

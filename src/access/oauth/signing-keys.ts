@@ -9,7 +9,7 @@ import type { Database } from "#database/connect.ts";
 import type { OauthSigningKeyTable } from "#database/tables.ts";
 import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { DecryptionFailed, type Keyring, type Place } from "#foundation/encryption.ts";
+import { DecryptionFailed, type Keyring, type SealContext } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
 import { accessTokenLifetimeSeconds, tokenSigningAlgorithms } from "#access/authorization.ts";
 
@@ -226,7 +226,7 @@ function tryToDecrypt(
   }
 }
 
-export const signingKeySealContext = (id: string): Place => ({
+export const signingKeySealContext = (id: string): SealContext => ({
   table: "oauth_signing_key",
   column: "sealed",
   rowId: id,

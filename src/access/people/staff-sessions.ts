@@ -9,7 +9,7 @@ import { sha256Digest, recordUseOncePerMinute } from "#access/keys/verify-keys.t
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { Failure, type FailureCode, retryAfterSecondsOf } from "#foundation/failure.ts";
+import { Failure, type FailureCode, defaultRetryAfterSeconds } from "#foundation/failure.ts";
 import { normalizeEmail, recordSignIn, type SignedInStaff, verifyPassword } from "./staff.ts";
 
 const secretBytes = 32;
@@ -194,7 +194,7 @@ export function createSignIn({ db, clock, loginLimit }: SignInParts): SignIn {
       return { kind: "signed_in", staff };
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== "service_unavailable") throw error;
-      return { kind: "busy", retryAfterSeconds: retryAfterSecondsOf(error) ?? 1 };
+      return { kind: "busy", retryAfterSeconds: defaultRetryAfterSeconds(error) ?? 1 };
     } finally {
       if (!hasFailed) await loginLimit.subtract(attempt);
     }

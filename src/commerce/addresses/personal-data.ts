@@ -7,7 +7,7 @@ import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { PersonalDataTable } from "#database/tables.ts";
 import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";
-import type { Keyring, Place } from "#foundation/encryption.ts";
+import type { Keyring, SealContext } from "#foundation/encryption.ts";
 import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
 import { missingAddressFields } from "./check-address.ts";
 
@@ -96,7 +96,7 @@ export async function findPersonalData(
 }
 
 /** Returns the context that binds a ciphertext and its data key to one row. */
-export const personalDataSealContext = (id: string): Place => ({
+export const personalDataSealContext = (id: string): SealContext => ({
   table: "personal_data",
   column: "sealed",
   rowId: id,

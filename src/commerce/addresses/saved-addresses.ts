@@ -9,7 +9,7 @@ import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts"
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
-import { createId, toId } from "#foundation/ids.ts";
+import { createId, toSafeId } from "#foundation/ids.ts";
 
 export interface SavedAddress {
   readonly id: string;
@@ -134,7 +134,7 @@ export async function removeSavedAddress(
   const row = await transaction
     .selectFrom("personalData")
     .select("id")
-    .where("id", "=", toId(input.savedAddressId))
+    .where("id", "=", toSafeId(input.savedAddressId))
     .where("merchantId", "=", context.merchantId)
     .where("buyerReference", "=", input.buyerReference)
     .where("erasedAt", "is", null)

@@ -20,7 +20,7 @@ import type {
 } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure, type FailureConflict } from "#foundation/failure.ts";
-import { createId, toId } from "#foundation/ids.ts";
+import { createId, toSafeId } from "#foundation/ids.ts";
 import { remainingWarrantyBenefit, unusedGrantedClaimIds } from "./warranty-options.ts";
 
 export const warrantyClaimKinds = ["repair", "replacement"] as const;
@@ -119,7 +119,7 @@ async function ownerOfClaim(
     .selectFrom("warrantyClaim as c")
     .innerJoin("warrantyRegistration as w", "w.id", "c.warrantyId")
     .select(["w.id as warrantyId", "w.orderId"])
-    .where("c.id", "=", toId(claimId))
+    .where("c.id", "=", toSafeId(claimId))
     .where("c.merchantId", "=", merchantId)
     .executeTakeFirst();
   if (owner === undefined) throw fail("resource_not_found");

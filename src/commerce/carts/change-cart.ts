@@ -14,7 +14,7 @@ import type { Keyring } from "#foundation/encryption.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { toId } from "#foundation/ids.ts";
+import { toSafeId } from "#foundation/ids.ts";
 import { expireCartSession } from "#commerce/checkout/end-session.ts";
 import type { CartAggregate, StoredCartWarning } from "./cart-aggregate.ts";
 import {
@@ -109,7 +109,7 @@ export async function tryLockCart(
   context: CartCommandContext,
   cartId: string,
 ): Promise<CartAggregate | undefined> {
-  const id = toId(cartId);
+  const id = toSafeId(cartId);
   // The lock is a separate statement before the read: a single statement that waited for the lock would
   // return the lines from before the wait. Both statements are sent without waiting for the first result.
   const lock = prepareStatement(transaction, {

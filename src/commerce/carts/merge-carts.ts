@@ -1,7 +1,7 @@
 /** Merges two carts: adds the lines of a source cart to a target cart and ends the source cart. */
 import { faultAt, requireNoFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createId, toId } from "#foundation/ids.ts";
+import { createId, toSafeId } from "#foundation/ids.ts";
 import { expireCartSession } from "#commerce/checkout/end-session.ts";
 import { type CartAggregate, findCodePromotion, cartWarning } from "./cart-aggregate.ts";
 import { type ExpectedVersionInput, requireChangeableCart } from "./cart-status.ts";
@@ -32,7 +32,7 @@ export async function mergeCarts(
   // The carts are always locked in the order of their ids, so that two merges of the same carts cannot
   // deadlock.
   const locked = new Map<string, CartAggregate>();
-  for (const id of [cartId, sourceCartId].map(toId).toSorted())
+  for (const id of [cartId, sourceCartId].map(toSafeId).toSorted())
     locked.set(id, await lockCart(transaction, context, id));
   const [target, source] = [locked.get(cartId), locked.get(sourceCartId)];
   if (target === undefined || source === undefined) throw new Error("A cart of the merge was not locked.");

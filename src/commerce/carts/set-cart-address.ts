@@ -19,7 +19,7 @@ import type {
 } from "#commerce/addresses/postal-address.ts";
 import { refuseAt } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createId, toId } from "#foundation/ids.ts";
+import { createId, toSafeId } from "#foundation/ids.ts";
 import { saveBuyerAddress } from "#commerce/addresses/saved-addresses.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { type ExpectedVersionInput, cartFailure, requireChangeableCart } from "./cart-status.ts";
@@ -252,7 +252,7 @@ export async function setCartSavedAddress(
   const row = await transaction
     .selectFrom("personalData")
     .selectAll()
-    .where("id", "=", toId(input.savedAddressId))
+    .where("id", "=", toSafeId(input.savedAddressId))
     .where("merchantId", "=", context.merchantId)
     .where("buyerReference", "=", cart.buyerReference)
     .executeTakeFirst();

@@ -9,7 +9,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
-import { toId } from "#foundation/ids.ts";
+import { toSafeId } from "#foundation/ids.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
 
 const reindexChunk = 500;
@@ -59,7 +59,7 @@ export async function lockProduct(
     .innerJoin("product as p", "p.merchantId", "m.id")
     .select(["p.id", "p.status", "p.version", "p.publishedAt", "m.defaultLocale"])
     .where("m.id", "=", context.merchantId)
-    .where("p.id", "=", toId(productId))
+    .where("p.id", "=", toSafeId(productId))
     .forNoKeyUpdate(["m", "p"])
     .executeTakeFirst();
   if (product === undefined) throw fail("product_not_found");

@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
-import { createId, toId } from "#foundation/ids.ts";
+import { createId, toSafeId } from "#foundation/ids.ts";
 import { faultAt, type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import {
@@ -92,7 +92,7 @@ async function findCategory(
     .selectFrom("category")
     .select(["id", "slug", "parentId", "position", "version"])
     .where("merchantId", "=", context.merchantId)
-    .where((row) => row.or([row("id", "=", toId(categoryId ?? "")), row("slug", "=", slug)]))
+    .where((row) => row.or([row("id", "=", toSafeId(categoryId ?? "")), row("slug", "=", slug)]))
     .execute();
   const withSlug = rows.find((row) => row.slug === slug);
   const existing = typeof categoryId === "string" ? rows.find(({ id }) => id === categoryId) : withSlug;
@@ -159,7 +159,7 @@ export async function deleteCategory(
     select id, slug, parent_id, position, version,
       (select count(*) from category c where c.parent_id = category.id) as children,
       (select count(*) from product_category pc where pc.category_id = category.id) as products
-    from category where id = ${toId(input.categoryId)} and merchant_id = ${context.merchantId}`.execute(
+    from category where id = ${toSafeId(input.categoryId)} and merchant_id = ${context.merchantId}`.execute(
     transaction,
   );
   const [category] = rows;
@@ -202,7 +202,7 @@ async function requireValidParent(
 ): Promise<void> {
   const { rows } = await sql<{ depth: number; isBelow: boolean; height: number }>`
     with recursive up as (
-      select id, parent_id from category where id = ${toId(parentId)} and merchant_id = ${context.merchantId}
+      select id, parent_id from category where id = ${toSafeId(parentId)} and merchant_id = ${context.merchantId}
       union all select c.id, c.parent_id from up join category c on c.id = up.parent_id),
     down as (
       select id, 1 as level from category where id = ${categoryId}::text

@@ -6,7 +6,7 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { createId, toId } from "#foundation/ids.ts";
+import { createId, toSafeId } from "#foundation/ids.ts";
 import {
   countFaults,
   faultAt,
@@ -263,7 +263,7 @@ async function requireCategories(
     .selectFrom("category")
     .select("id")
     .where("merchantId", "=", context.merchantId)
-    .where(sql<boolean>`id = any(${categoryIds.map(toId)}::text[])`)
+    .where(sql<boolean>`id = any(${categoryIds.map(toSafeId)}::text[])`)
     .execute();
   const found = new Set(known.map(({ id }) => id));
   const details = categoryIds.flatMap((id, index) =>

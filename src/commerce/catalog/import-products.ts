@@ -10,7 +10,7 @@ import { Failure, type FailureCode, type FailureConflict, type FailureDetail } f
 import { catalogBounds } from "./catalog-fields.ts";
 import { countFaults, requireNoFaults } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { toId } from "#foundation/ids.ts";
+import { toSafeId } from "#foundation/ids.ts";
 import {
   findProductsBySlugOrSku,
   type ImportReferences,
@@ -94,8 +94,8 @@ async function readProductsBeforeImport(
   { merchantId, now }: CommandContext,
   items: readonly ProductImportItem[],
 ): Promise<ReadonlyMap<string, ProductAggregate>> {
-  const slugs = items.flatMap(({ translations }) => translations.map(({ slug }) => toId(slug)));
-  const skus = items.flatMap(({ variants }) => variants.map(({ sku }) => toId(sku).toLowerCase()));
+  const slugs = items.flatMap(({ translations }) => translations.map(({ slug }) => toSafeId(slug)));
+  const skus = items.flatMap(({ variants }) => variants.map(({ sku }) => toSafeId(sku).toLowerCase()));
   const productIds = await findProductsBySlugOrSku(transaction, merchantId, { slugs, skus });
   return productIds.length === 0 ? new Map() : findProductAggregates(transaction, productIds, now);
 }

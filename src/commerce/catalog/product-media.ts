@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { choiceFaults, faultAt, type Faults, integerFaults, requireNoFaults } from "#foundation/faults.ts";
-import { createId, toId } from "#foundation/ids.ts";
+import { createId, toSafeId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import {
   catalogBounds,
@@ -130,7 +130,7 @@ export async function removeMedia(
   const product = await lockEditableProduct(transaction, context, input);
   const removed = await transaction
     .deleteFrom("media")
-    .where("id", "=", toId(input.mediaId))
+    .where("id", "=", toSafeId(input.mediaId))
     .where("productId", "=", product.id)
     .where("merchantId", "=", context.merchantId)
     .returning("id")

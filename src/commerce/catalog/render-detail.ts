@@ -2,7 +2,7 @@
  * Renders the full view of a product for a product page: the summary, all texts, media, variants and
  * attributes, and the offers of every country in which the product is sold.
  */
-import { exponentOf, type Money, money } from "#foundation/money.ts";
+import { currencyExponent, type Money, money } from "#foundation/money.ts";
 import {
   absoluteMediaUrl,
   variantAvailability,
@@ -262,7 +262,7 @@ function aggregateOffer(
 }
 
 function decimal({ amountMinor, currency }: Money): string {
-  const exponent = exponentOf(currency);
+  const exponent = currencyExponent(currency);
   const digits = String(amountMinor).padStart(exponent + 1, "0");
   return exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
 }

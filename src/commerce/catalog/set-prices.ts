@@ -17,7 +17,7 @@ import {
   requireNoFaults,
 } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { toId } from "#foundation/ids.ts";
+import { toSafeId } from "#foundation/ids.ts";
 import { findProductAggregates } from "./read-products.ts";
 import { type ProductChange, productConflict, lockCatalog, publishProductChanges } from "./change-catalog.ts";
 
@@ -97,7 +97,7 @@ async function lockVariants(
   context: CommandContext,
   prices: readonly PriceInput[],
 ): Promise<Map<string, string>> {
-  const ids = prices.map(({ variantId }) => toId(variantId));
+  const ids = prices.map(({ variantId }) => toSafeId(variantId));
   const rows = await transaction
     .selectFrom("product as p")
     .innerJoin("variant as v", "v.productId", "p.id")

@@ -19,7 +19,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { toId } from "#foundation/ids.ts";
+import { toSafeId } from "#foundation/ids.ts";
 import type { SessionCancelActor } from "./end-session.ts";
 import { sessionPaymentStatus } from "./render-session.ts";
 import {
@@ -44,7 +44,7 @@ export async function lockSession(
   const found = await transaction
     .selectFrom("hostedCheckoutSession")
     .select(["id", "cartId"])
-    .where("id", "=", toId(sessionId))
+    .where("id", "=", toSafeId(sessionId))
     .where("merchantId", "=", context.merchantId)
     .executeTakeFirst();
   const cart = found === undefined ? undefined : await tryLockCart(transaction, context, found.cartId);

@@ -18,7 +18,7 @@ import { findCartByAddressToken } from "#commerce/carts/find-carts.ts";
 import { type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import { holdStock } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createId, toId } from "#foundation/ids.ts";
+import { createId, toSafeId } from "#foundation/ids.ts";
 import { type LockedSession, readSession, type SessionCommandContext } from "./change-session.ts";
 import { requireAvailableLines, requireStockHeld, requireFullQuantities } from "./session-stock.ts";
 import { keepPersonalDataUntilSessionEnd } from "./keep-personal-data.ts";
@@ -116,7 +116,10 @@ async function requireTokenOfCart(
   { cart, addressToken }: { readonly cart: CartAggregate; readonly addressToken: string | null },
 ): Promise<void> {
   if (addressToken === null) return;
-  const cartId = await findCartByAddressToken(transaction, { merchantId, addressToken: toId(addressToken) });
+  const cartId = await findCartByAddressToken(transaction, {
+    merchantId,
+    addressToken: toSafeId(addressToken),
+  });
   if (cartId === cart.id && withoutExpiredAddress(cart, now).address !== null) return;
   throw refuseAt("invalid_field", "/addressToken", {
     code: "unknown",

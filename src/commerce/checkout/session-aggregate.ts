@@ -8,7 +8,7 @@ import { type SelectQueryBuilder, sql } from "kysely";
 import type { SessionCancellation } from "./end-session.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
-import type { Place, Sealed } from "#foundation/encryption.ts";
+import type { SealContext, SealedValue } from "#foundation/encryption.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import type { Tables } from "#database/tables.ts";
@@ -33,7 +33,7 @@ export interface SessionAggregate {
   /** The id of the internal token that created the session; null if the caller had another credential. */
   readonly createdBy: string | null;
   /** The encrypted secret in the URL of the checkout page; null if the session has ended. */
-  readonly secret: Sealed | null;
+  readonly secret: SealedValue | null;
   readonly cancellation: SessionCancellation | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -103,7 +103,7 @@ function toSessionAggregate(row: SessionRow): SessionAggregate {
 }
 
 /** Returns the context that binds the encrypted page secret to its session. */
-export const sessionSecretSealContext = (sessionId: string): Place => ({
+export const sessionSecretSealContext = (sessionId: string): SealContext => ({
   table: "hosted_checkout_session",
   column: "url_sealed",
   rowId: sessionId,

@@ -18,7 +18,7 @@ import {
 import { reindexProducts } from "#commerce/catalog/change-catalog.ts";
 import { fail } from "#foundation/failure.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { toId } from "#foundation/ids.ts";
+import { toSafeId } from "#foundation/ids.ts";
 import {
   insufficientStockFailure,
   lockStockLevels,
@@ -128,7 +128,7 @@ async function lockProductOf(
     .selectFrom("product as p")
     .innerJoin("variant as v", "v.productId", "p.id")
     .select(["p.id", "p.status", "v.discontinued", "v.availableFrom"])
-    .where("v.id", "=", toId(variantId))
+    .where("v.id", "=", toSafeId(variantId))
     .where("v.merchantId", "=", context.merchantId)
     .forNoKeyUpdate("p")
     .executeTakeFirst();

@@ -19,7 +19,7 @@ import {
 } from "#foundation/faults.ts";
 import { lockCatalog, raiseCatalogVersion, reindexProducts } from "#commerce/catalog/change-catalog.ts";
 import { fail } from "#foundation/failure.ts";
-import { createId, toId } from "#foundation/ids.ts";
+import { createId, toSafeId } from "#foundation/ids.ts";
 import { isTimeZone } from "#foundation/period.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import { marketConflict, requireFreeCountries, saveMarketCountries } from "./market-countries.ts";
@@ -110,7 +110,7 @@ async function findMarket(
     .selectFrom("market")
     .select(["id", "handle", "currency", "version"])
     .where("merchantId", "=", context.merchantId)
-    .where((row) => row.or([row("id", "=", toId(marketId ?? "")), row("handle", "=", handle)]))
+    .where((row) => row.or([row("id", "=", toSafeId(marketId ?? "")), row("handle", "=", handle)]))
     .execute();
   const withHandle = rows.find((row) => row.handle === handle);
   if (marketId === null || marketId === undefined) return withHandle;
@@ -235,7 +235,7 @@ export async function requireMarket(
     .leftJoin("marketCountry", "marketCountry.marketId", "market.id")
     .select(["market.id", "market.currency", "marketCountry.country"])
     .where("market.merchantId", "=", context.merchantId)
-    .where("market.id", "=", toId(marketId))
+    .where("market.id", "=", toSafeId(marketId))
     .execute();
   const [first] = rows;
   if (first === undefined)

@@ -24,7 +24,7 @@ import {
   requireNoFaults,
 } from "#foundation/faults.ts";
 import { lockCatalog, raiseCatalogVersion } from "#commerce/catalog/change-catalog.ts";
-import { createId, toId } from "#foundation/ids.ts";
+import { createId, toSafeId } from "#foundation/ids.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import { fail } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
@@ -250,7 +250,7 @@ async function requireKnownCategories(
   const ids = rules.return?.excludedCategoryIds ?? [];
   if (ids.length === 0) return;
   const { rows } = await sql<{ id: string }>`
-    select id from category where merchant_id = ${merchantId} and id = any(${ids.map(toId)}::text[])`.execute(
+    select id from category where merchant_id = ${merchantId} and id = any(${ids.map(toSafeId)}::text[])`.execute(
     transaction,
   );
   const found = new Set(rows.map(({ id }) => id));

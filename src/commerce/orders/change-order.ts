@@ -13,7 +13,7 @@ import type { ServiceEvents } from "#foundation/events.ts";
 import type { Database } from "#database/connect.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
-import { toId } from "#foundation/ids.ts";
+import { toSafeId } from "#foundation/ids.ts";
 import type { Cancellation, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
 import { findOrders, isForeignOrder, type OrderPart, partTables } from "./find-orders.ts";
@@ -78,7 +78,7 @@ export async function lockOrder(
   const locked = await transaction
     .selectFrom("salesOrder")
     .select("id")
-    .where("id", "=", toId(orderId))
+    .where("id", "=", toSafeId(orderId))
     .where("merchantId", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
@@ -96,7 +96,7 @@ export async function orderIdOf(
   { part, id }: { readonly part: OrderPart; readonly id: string },
 ): Promise<string> {
   const { rows } = await sql<{ orderId: string | null }>`
-    select order_id from ${sql.table(partTables[part])} where id = ${toId(id)} and merchant_id = ${merchantId}`.execute(
+    select order_id from ${sql.table(partTables[part])} where id = ${toSafeId(id)} and merchant_id = ${merchantId}`.execute(
     transaction,
   );
   const orderId = rows[0]?.orderId;

@@ -7,7 +7,7 @@ import type { Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
 import { paddedInTemplate, prepareStatement } from "#database/prepared-template.ts";
-import { toId } from "#foundation/ids.ts";
+import { toSafeId } from "#foundation/ids.ts";
 import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
 import { type PaymentView, type RefundView, toPayment, toRefund } from "./render-parts.ts";
@@ -44,7 +44,7 @@ export async function findPartOwner(
   { part, id }: { readonly part: OrderPart; readonly id: string },
 ): Promise<PartOwner | undefined> {
   const { rows } =
-    await sql<PartOwner>`select merchant_id, order_id from ${sql.table(partTables[part])} where id = ${toId(id)}`.execute(
+    await sql<PartOwner>`select merchant_id, order_id from ${sql.table(partTables[part])} where id = ${toSafeId(id)}`.execute(
       reader,
     );
   return rows[0];
@@ -57,7 +57,7 @@ export async function findLonePayment(reader: Reader, id: string): Promise<Payme
   >`
     select id, session_id, currency, status, method_type, amount_minor, captured_minor, voided_minor, refunded_minor, failure_code,
       ${utc(sql`disputed_at`)} as disputed_at, dispute_reason, version, ${utc(sql`created_at`)} as created_at, ${utc(sql`updated_at`)} as updated_at
-    from payment where id = ${toId(id)} and order_id is null`.execute(reader);
+    from payment where id = ${toSafeId(id)} and order_id is null`.execute(reader);
   const [payment] = rows;
   return payment === undefined ? null : toPayment(payment, { ...payment, orderId: null });
 }
@@ -67,7 +67,7 @@ export async function findLoneRefund(reader: Reader, id: string): Promise<Refund
   const { rows } = await sql<OrderRefund & { readonly currency: string }>`
     select id, payment_id, return_id, status, amount_minor, currency, reason, note, lines, shipping_minor, version,
       ${utc(sql`created_at`)} as created_at, ${utc(sql`updated_at`)} as updated_at
-    from refund where id = ${toId(id)} and order_id is null`.execute(reader);
+    from refund where id = ${toSafeId(id)} and order_id is null`.execute(reader);
   const [refund] = rows;
   return refund === undefined ? null : toRefund(refund, { currency: refund.currency, orderId: null });
 }

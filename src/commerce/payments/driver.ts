@@ -8,7 +8,7 @@ import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
-import { type SpanStart, traced } from "#foundation/tracing.ts";
+import { type SpanStart, runInSpan } from "#foundation/tracing.ts";
 import { askProvider, authorizationMsMax, type Outcome } from "./ask-provider.ts";
 import { claimOperation, type ClaimedOperation, nextDueAt, postponeOperation } from "./payment-operations.ts";
 import type { PaymentProvider } from "./provider.ts";
@@ -145,7 +145,7 @@ function createCrew(drive: PaymentDrive, { signal, onFault }: CrewRules): Crew {
     if (operation === undefined) return;
     call();
     // What follows for the same payment could not be taken before.
-    await traced(spanOf(operation), () => work(drive, operation, signal)).finally(() => (isCalled = true));
+    await runInSpan(spanOf(operation), () => work(drive, operation, signal)).finally(() => (isCalled = true));
   };
   return {
     call,
@@ -176,7 +176,7 @@ function spanOf({ id, paymentId, kind, attempts, traceparent }: ClaimedOperation
 
 async function work(drive: PaymentDrive, operation: ClaimedOperation, signal: AbortSignal): Promise<void> {
   const { db, clock, provider, keyring, log, answerMsMax, settle } = drive;
-  const { outcome, error } = await traced(
+  const { outcome, error } = await runInSpan(
     { name: `provider ${operation.kind}`, kind: "client" },
     async (span) => {
       const answered = await askProvider(operation, {

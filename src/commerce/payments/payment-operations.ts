@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { afterCommit, inTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { recordedSpan } from "#foundation/tracing.ts";
+import { currentRecordedSpan } from "#foundation/tracing.ts";
 
 export type OperationKind = "authorize" | "capture" | "void" | "refund";
 
@@ -29,7 +29,7 @@ export async function queueOperation(
   { events, now, dueAt = now, ...operation }: OperationToQueue,
 ): Promise<string> {
   const id = createId("paymentOperation", now.getTime());
-  const traceparent = recordedSpan()?.traceparent ?? null;
+  const traceparent = currentRecordedSpan()?.traceparent ?? null;
   await transaction
     .insertInto("paymentOperation")
     .values({

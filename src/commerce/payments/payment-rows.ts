@@ -6,7 +6,7 @@ import type { Selectable, Updateable } from "kysely";
 import type { PaymentTable } from "#database/tables.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
-import type { Keyring, Place } from "#foundation/encryption.ts";
+import type { Keyring, SealContext } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import { queueOperation } from "./payment-operations.ts";
 
@@ -85,7 +85,7 @@ interface PaymentToStart {
 }
 
 /** What a token is sealed for: it opens for no other payment. */
-export const tokenPlaceOf = (paymentId: string): Place => ({
+export const tokenPlaceOf = (paymentId: string): SealContext => ({
   table: "payment",
   column: "token_sealed",
   rowId: paymentId,

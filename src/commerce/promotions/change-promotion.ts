@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { choiceFaults, faultAt, type Faults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureDetail } from "#foundation/failure.ts";
-import { createId, toId } from "#foundation/ids.ts";
+import { createId, toSafeId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { money } from "#foundation/money.ts";
 import {
@@ -200,7 +200,7 @@ async function missingReferenceFaults(
   { ids, table, name, noun }: ReferenceList,
 ): Promise<Faults> {
   const { rows } = await sql<{ id: string }>`
-    select id from ${sql.table(table)} where merchant_id = ${context.merchantId} and id = any(${ids.map(toId)}::text[])`.execute(
+    select id from ${sql.table(table)} where merchant_id = ${context.merchantId} and id = any(${ids.map(toSafeId)}::text[])`.execute(
     transaction,
   );
   const found = new Set(rows.map(({ id }) => id));

@@ -9,7 +9,7 @@ import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
-import { toId } from "#foundation/ids.ts";
+import { toSafeId } from "#foundation/ids.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
@@ -32,7 +32,7 @@ async function lockPromotion(
   const promotion = await transaction
     .selectFrom("promotion")
     .selectAll()
-    .where("id", "=", toId(promotionId))
+    .where("id", "=", toSafeId(promotionId))
     .where("merchantId", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import type { Bucket, Period } from "#foundation/period.ts";
+import type { PeriodBucket, Period } from "#foundation/period.ts";
 
 /** The merchant, markets and period of a report. */
 export interface ReportScope {
@@ -72,7 +72,7 @@ export function reportScopeCondition(
 }
 
 /** SQL for the number of the bucket that contains the time, from 1. */
-export const reportBucketNumber = (moment: string, buckets: readonly Bucket[]): RawBuilder<number> =>
+export const reportBucketNumber = (moment: string, buckets: readonly PeriodBucket[]): RawBuilder<number> =>
   sql<number>`width_bucket(${sql.ref(moment)}, ${buckets.map(({ startsAt }) => startsAt.toISOString())}::timestamptz[])`;
 
 /** Converts a sum from its decimal digits. Throws `invalid_field` if the sum exceeds the safe integers. */

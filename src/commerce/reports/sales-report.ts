@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
-import type { Bucket } from "#foundation/period.ts";
+import type { PeriodBucket } from "#foundation/period.ts";
 import { reportBucketNumber, reportScopeCondition, type ReportScope, toSafeAmount } from "./report-scope.ts";
 
 type Amount = "gross" | "reduced" | "refunded" | "discount" | "shipping" | "tax";
@@ -24,11 +24,11 @@ export interface SalesFigures extends Readonly<Record<`${Amount}Minor`, number>>
 export interface CurrencySales {
   readonly currency: string;
   readonly totals: SalesFigures;
-  readonly buckets: readonly (SalesFigures & Bucket)[];
+  readonly buckets: readonly (SalesFigures & PeriodBucket)[];
 }
 
 interface SalesReportQuery extends ReportScope {
-  readonly buckets: readonly Bucket[];
+  readonly buckets: readonly PeriodBucket[];
   /** Currencies that the report lists even without sales. */
   readonly currencies: readonly string[];
 }

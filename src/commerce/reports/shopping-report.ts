@@ -7,7 +7,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { SessionCancelReason } from "#commerce/checkout/end-session.ts";
 import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
 import type { Reader } from "#database/transaction.ts";
-import type { Bucket } from "#foundation/period.ts";
+import type { PeriodBucket } from "#foundation/period.ts";
 import { reportBucketNumber, reportScopeCondition, type ReportScope, toSafeAmount } from "./report-scope.ts";
 
 type FunnelStep = "carts" | "checkouts" | "submittedCheckouts" | "orders";
@@ -32,11 +32,11 @@ export interface FunnelFigures extends Readonly<Record<FunnelStep, number>> {
 /** The funnel of the whole period and of each bucket. */
 export interface FunnelReport {
   readonly totals: FunnelFigures;
-  readonly buckets: readonly (FunnelFigures & Bucket)[];
+  readonly buckets: readonly (FunnelFigures & PeriodBucket)[];
 }
 
 interface FunnelReportQuery extends ReportScope {
-  readonly buckets: readonly Bucket[];
+  readonly buckets: readonly PeriodBucket[];
   readonly now: Date;
 }
 

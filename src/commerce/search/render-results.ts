@@ -5,7 +5,7 @@
 import { LRUCache } from "lru-cache";
 import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { chooseLocale, escapeHtml } from "#foundation/text.ts";
-import { exponentOf } from "#foundation/money.ts";
+import { currencyExponent } from "#foundation/money.ts";
 import { facetBucketsMax, type SearchFacetRows } from "./search-statement.ts";
 import { priceSteps } from "./offer-key.ts";
 import type { ParsedSearchQuery } from "./match-query.ts";
@@ -133,7 +133,7 @@ function labelOf(range: PriceSpan, locale: string, currency: string): string {
 }
 
 function writeLabel({ from, to }: PriceSpan, locale: string, currency: string): string {
-  const exponent = exponentOf(currency);
+  const exponent = currencyExponent(currency);
   const format = new Intl.NumberFormat(locale, {
     style: "currency",
     currency,

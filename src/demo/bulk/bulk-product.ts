@@ -3,7 +3,7 @@
  * of it can be made again.
  */
 import { createId } from "#foundation/ids.ts";
-import { exponentOf } from "#foundation/money.ts";
+import { currencyExponent } from "#foundation/money.ts";
 import { demoBulk, demoCatalog, labelOf, type Thing, type Words } from "#demo/demo-data.ts";
 import { type ProductRows, toSlug } from "#demo/rows/product-rows.ts";
 import type { Row } from "#demo/rows/insert-rows.ts";
@@ -275,7 +275,7 @@ function priceRow(
 
 /** 23.90 and 3,890: what price tags look like. */
 function toMinor(amount: number, currency: string): number {
-  const exponent = exponentOf(currency);
+  const exponent = currencyExponent(currency);
   return exponent === 0
     ? Math.max(10, Math.round(amount / 10) * 10)
     : (Math.max(1, Math.round(amount)) * 10 - 1) * 10 ** (exponent - 1);

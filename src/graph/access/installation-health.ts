@@ -15,8 +15,8 @@ import {
   selectApiRequests,
   loggedSuccessesMax,
 } from "#access/request-log.ts";
-import { docUrlOf } from "#foundation/failure.ts";
-import { kindOf } from "#foundation/ids.ts";
+import { errorDocUrl } from "#foundation/failure.ts";
+import { getIdKind } from "#foundation/ids.ts";
 import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
 
 const ReadinessStatusEnum = defineEnum("ReadinessStatus", {
@@ -175,7 +175,7 @@ const ApiRequest = builder.objectRef<ApiRequestRow>("ApiRequest").implement({
       nullable: true,
       description: "The documentation of the error code; null if the request succeeded.",
       resolve: ({ errorCode }, _args, { publicUrl }) =>
-        errorCode === null ? null : docUrlOf(errorCode, publicUrl),
+        errorCode === null ? null : errorDocUrl(errorCode, publicUrl),
     }),
     durationMs: t.exposeInt("durationMs", {
       description: "How long the server took to answer, in whole milliseconds.",
@@ -191,7 +191,7 @@ const ApiRequest = builder.objectRef<ApiRequestRow>("ApiRequest").implement({
       description: "The API key that sent the request; null if it was sent with an OAuth access token.",
       authScopes: { callers: staffCallers },
       resolve: ({ credentialId }, _args, { loaders }) =>
-        kindOf(credentialId) === "apiKey" ? loaders.apiKeys.load(credentialId) : null,
+        getIdKind(credentialId) === "apiKey" ? loaders.apiKeys.load(credentialId) : null,
     }),
   }),
 });

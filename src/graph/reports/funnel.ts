@@ -5,7 +5,7 @@ import {
   readFunnelReport,
   type SessionOutcomeCount,
 } from "#commerce/reports/shopping-report.ts";
-import type { Bucket, Period } from "#foundation/period.ts";
+import type { PeriodBucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { SessionCancelReasonEnum, SessionStatusEnum } from "#graph/checkout/session-types.ts";
 import { merchantReaders } from "#graph/context.ts";
@@ -82,7 +82,7 @@ const FunnelTotals = builder.objectRef<FunnelFigures>("FunnelTotals").implement(
   interfaces: [FunnelFiguresType],
 });
 
-const FunnelBucket = builder.objectRef<FunnelFigures & Bucket>("FunnelBucket").implement({
+const FunnelBucket = builder.objectRef<FunnelFigures & PeriodBucket>("FunnelBucket").implement({
   description: "Funnel figures of one bucket of the period.",
   interfaces: [ReportBucketRef, FunnelFiguresType],
 });

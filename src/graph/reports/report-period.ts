@@ -3,8 +3,8 @@ import { z } from "zod";
 import { findReportMarkets, type ReportScope } from "#commerce/reports/report-scope.ts";
 import type { Reader } from "#database/transaction.ts";
 import {
-  type Bucket,
-  bucketsOf,
+  type PeriodBucket,
+  divideIntoBuckets,
   daysBetween,
   hourlyDaysMax,
   type Interval,
@@ -146,7 +146,7 @@ export const ReportPeriodRef = builder.objectRef<Period>("ReportPeriod").impleme
   }),
 });
 
-export const ReportBucketRef = builder.interfaceRef<Bucket>("ReportBucket").implement({
+export const ReportBucketRef = builder.interfaceRef<PeriodBucket>("ReportBucket").implement({
   description:
     "One bucket of a report's period: an hour, day, week or month. Every bucket is " +
     "listed, including empty ones.",
@@ -206,7 +206,7 @@ interface ShopReportInput extends ReportPeriodInput {
 export interface ShopReportScope extends ReportScope {
   /** Currencies of the report's markets. */
   readonly currencies: readonly string[];
-  readonly buckets: readonly Bucket[];
+  readonly buckets: readonly PeriodBucket[];
 }
 
 /**
@@ -223,7 +223,7 @@ export function readShopReport<Result>(
   return context.services.readOnly(async (reader) => {
     const markets = await findReportMarkets(reader, { merchantId, market: args.market ?? null });
     const period = parseReportPeriod(args, markets.timeZone ?? undefined);
-    const buckets = args.interval === undefined ? [] : bucketsOf(period, args.interval);
+    const buckets = args.interval === undefined ? [] : divideIntoBuckets(period, args.interval);
     const scope = { merchantId, marketIds: markets.ids, currencies: markets.currencies, period, buckets };
     return { ...(await read(reader, scope)), period };
   });

@@ -1,6 +1,6 @@
 /** The GraphQL query for the report on sales, by currency and over time. */
 import { readSalesReport, type SalesFigures, type CurrencySales } from "#commerce/reports/sales-report.ts";
-import type { Bucket, Period } from "#foundation/period.ts";
+import type { PeriodBucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
 import {
@@ -87,7 +87,7 @@ const SalesTotals = builder
   .objectRef<SalesFigures>("SalesTotals")
   .implement({ description: "Sales figures of the whole period.", interfaces: [SalesFiguresType] });
 
-const SalesBucket = builder.objectRef<SalesFigures & Bucket>("SalesBucket").implement({
+const SalesBucket = builder.objectRef<SalesFigures & PeriodBucket>("SalesBucket").implement({
   description: "Sales figures of one bucket of the period.",
   interfaces: [ReportBucketRef, SalesFiguresType],
 });

@@ -1,5 +1,5 @@
 /** The GraphQL query for the report on webhook deliveries, which the console shows as charts. */
-import { bucketsOf, type Bucket, type Period } from "#foundation/period.ts";
+import { divideIntoBuckets, type PeriodBucket, type Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { getListMerchantId, merchantReaders } from "#graph/context.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
@@ -76,7 +76,7 @@ const HealthTotalsType = builder.objectRef<HealthFigures>("WebhookHealthTotals")
   interfaces: [HealthFiguresType],
 });
 
-const HealthBucket = builder.objectRef<HealthFigures & Bucket>("WebhookHealthBucket").implement({
+const HealthBucket = builder.objectRef<HealthFigures & PeriodBucket>("WebhookHealthBucket").implement({
   description: "Delivery figures of one bucket of the period.",
   interfaces: [ReportBucketRef, HealthFiguresType],
 });
@@ -154,7 +154,7 @@ builder.queryField("webhookHealthReport", (t) =>
     },
     resolve: async (_root, { endpointId = null, installationId = null, ...args }, context) => {
       const period = parseReportPeriod(args);
-      const buckets = bucketsOf(period, args.interval);
+      const buckets = divideIntoBuckets(period, args.interval);
       const asked = {
         merchantId: getListMerchantId(context, args.merchantId),
         endpointId,

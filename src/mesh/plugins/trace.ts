@@ -5,7 +5,7 @@
 import { handleMaybePromise } from "@whatwg-node/promise-helpers";
 import { type ExecutionResult, getOperationAST } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { isTracing, type Span, type SpanStart, tracedPart } from "#foundation/tracing.ts";
+import { isTracing, type Span, type SpanStart, runInChildSpan } from "#foundation/tracing.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
 import { getRootFields } from "#mesh/idempotent-document.ts";
 import { type ExecutionPolicy, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
@@ -18,7 +18,7 @@ const traceExecution: ExecutionPolicy = (args, execute) => {
   if (isServiceDocument(args.document)) return undefined;
   const start = createSpanStart(args);
   return (input) =>
-    tracedPart(start, (span) =>
+    runInChildSpan(start, (span) =>
       handleMaybePromise(
         () => execute(input),
         (result) => (span === undefined ? result : addErrorsToSpan(result, span)),

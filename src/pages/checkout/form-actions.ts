@@ -5,7 +5,7 @@
  */
 import type { FastifyReply } from "fastify";
 import { inTransaction } from "#database/transaction.ts";
-import { fail, Failure, retryAfterSecondsOf } from "#foundation/failure.ts";
+import { fail, Failure, defaultRetryAfterSeconds } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { fingerprintOf, parseIdempotencyKey } from "#database/idempotency.ts";
 import { requiredAddressParts, typedContactEmail, typedAddressFaults, typedAddress } from "./address-view.ts";
@@ -173,14 +173,14 @@ async function refuseCode(visit: CheckoutVisit, code: string, failure: Failure):
   if (codeFault === undefined) throw failure;
   visit.request.failureCode = failure.code;
   if (failure.status === 429)
-    void visit.reply.header("retry-after", String(retryAfterSecondsOf(failure) ?? 1));
+    void visit.reply.header("retry-after", String(defaultRetryAfterSeconds(failure) ?? 1));
   return sendFormPage(await readAgain(visit), failure.status, { code, codeFault });
 }
 
 /** Returns the message for the promotion code field; undefined if the failure is not about the code. */
 function codeFaultOf({ language, say }: CheckoutVisit, failure: Failure): string | undefined {
   if (failure.status === 429)
-    return say("tooManyCodes", { time: formatWaitSeconds(retryAfterSecondsOf(failure) ?? 1, language) });
+    return say("tooManyCodes", { time: formatWaitSeconds(defaultRetryAfterSeconds(failure) ?? 1, language) });
   if (failure.status === 400) return messageForCode("promotion_code_malformed", language);
   return wrongCodes.has(failure.code) ? messageForFailure(failure, language) : undefined;
 }

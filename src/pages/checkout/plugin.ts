@@ -5,7 +5,7 @@
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { orUnavailable } from "#database/database-errors.ts";
-import { type Failure, fail, retryAfterSecondsOf, toFailure } from "#foundation/failure.ts";
+import { type Failure, fail, defaultRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import { formOf, isFromHere, takeForms } from "#http/body.ts";
 import { runCheckoutAction } from "./form-actions.ts";
 import { typedAddressFaults, typedAddress } from "./address-view.ts";
@@ -173,7 +173,7 @@ function answerFault({
         "A request failed on our side.",
       );
     request.failureCode = failure.code;
-    const retryAfter = retryAfterSecondsOf(failure);
+    const retryAfter = defaultRetryAfterSeconds(failure);
     void reply.code(failure.status).headers(retryAfter === null ? {} : { "retry-after": String(retryAfter) });
     const language = requestLanguage(request);
     return sendCheckoutPage(
@@ -192,7 +192,7 @@ const hereAgain = "";
 
 function faultText(failure: Failure, language: Language): { readonly title: string; readonly text: string } {
   const say = createTranslator(language);
-  const time = formatWaitSeconds(retryAfterSecondsOf(failure) ?? 60, language);
+  const time = formatWaitSeconds(defaultRetryAfterSeconds(failure) ?? 60, language);
   if (failure.status === 429) return { title: say("tooMany"), text: say("tooManyText", { time }) };
   return failure.status >= 500
     ? { title: say("away"), text: say("awayText") }

@@ -9,7 +9,7 @@ import { html, type Markup } from "#pages/shared/html.ts";
 import { type HtmlPage, pageHeaders, renderPage } from "#pages/shared/page.ts";
 import { signInFaultSummary, signInFields, type SignInFormState } from "#pages/shared/sign-in-fields.ts";
 import { orUnavailable } from "#database/database-errors.ts";
-import { fail, type Failure, retryAfterSecondsOf, toFailure } from "#foundation/failure.ts";
+import { fail, type Failure, defaultRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 
 interface ConsoleSignIn extends SignInFormState {
@@ -110,7 +110,7 @@ export function answerConsoleError(
         "The request failed because of an error of the service.",
       );
     request.failureCode = failure.code;
-    const retryAfter = retryAfterSecondsOf(failure);
+    const retryAfter = defaultRetryAfterSeconds(failure);
     if (retryAfter !== null) void reply.header("retry-after", String(retryAfter));
     return sendConsolePage(reply.code(failure.status), pageOf(failure.status, retryAfter));
   };

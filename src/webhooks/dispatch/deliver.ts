@@ -1,7 +1,7 @@
 /** Makes one attempt of a delivery: opens the secrets, signs the stored body and sends it. */
 import { createHash, randomBytes } from "node:crypto";
 import type { Keyring } from "#foundation/encryption.ts";
-import { type SpanStart, traced } from "#foundation/tracing.ts";
+import { type SpanStart, runInSpan } from "#foundation/tracing.ts";
 import type { AttemptResult, SafeSender } from "#webhooks/safe-request.ts";
 import { webhookSecretSealContext, signWebhook } from "#webhooks/signatures.ts";
 import type { ClaimedDelivery, SealedWebhookSecret } from "./claim-deliveries.ts";
@@ -22,7 +22,7 @@ export function sendDelivery(
 ): Promise<AttemptResult> {
   const { url, body, mode } = delivery;
   const traceId = traceIdOf(delivery.id);
-  return traced(spanOf(delivery, traceId), async (span) => {
+  return runInSpan(spanOf(delivery, traceId), async (span) => {
     const traceparent = span?.traceparent ?? `00-${traceId}-${randomBytes(8).toString("hex")}-00`;
     const headers = { ...headersOf(delivery, { keyring, now }), traceparent };
     const result = await sender.send({ url, body, headers, isLoopbackAllowed: mode === "test", signal });

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import fc from "fast-check";
 import {
-  type Bucket,
-  bucketsOf,
+  type PeriodBucket,
+  divideIntoBuckets,
   intervals,
   isDay,
   isTimeZone,
@@ -11,22 +11,26 @@ import {
   toPeriod,
 } from "#foundation/period.ts";
 
-const hoursOf = ({ startsAt, endsAt }: Bucket): number => (endsAt.getTime() - startsAt.getTime()) / 3_600_000;
-const daysOf = (period: Period, interval: Parameters<typeof bucketsOf>[1]): string[] =>
-  bucketsOf(period, interval).map(({ day }) => day);
+const hoursOf = ({ startsAt, endsAt }: PeriodBucket): number =>
+  (endsAt.getTime() - startsAt.getTime()) / 3_600_000;
+const daysOf = (period: Period, interval: Parameters<typeof divideIntoBuckets>[1]): string[] =>
+  divideIntoBuckets(period, interval).map(({ day }) => day);
 
 describe("a report's time", () => {
   it("has days of 23 and 25 hours where the clocks change", () => {
     const spring = toPeriod({ from: "2026-03-28", to: "2026-03-30", timeZone: "Europe/Berlin" });
-    expect(bucketsOf(spring, "day").map(hoursOf)).toEqual([24, 23, 24]);
+    expect(divideIntoBuckets(spring, "day").map(hoursOf)).toEqual([24, 23, 24]);
     const autumn = toPeriod({ from: "2026-10-24", to: "2026-10-26", timeZone: "Europe/Berlin" });
-    expect(bucketsOf(autumn, "day").map(hoursOf)).toEqual([24, 25, 24]);
+    expect(divideIntoBuckets(autumn, "day").map(hoursOf)).toEqual([24, 25, 24]);
     expect(
-      bucketsOf(toPeriod({ from: "2026-10-25", to: "2026-10-25", timeZone: "Europe/Berlin" }), "hour"),
+      divideIntoBuckets(
+        toPeriod({ from: "2026-10-25", to: "2026-10-25", timeZone: "Europe/Berlin" }),
+        "hour",
+      ),
     ).toHaveLength(25);
     // There the clocks go by half an hour.
     expect(
-      bucketsOf(
+      divideIntoBuckets(
         toPeriod({ from: "2026-10-04", to: "2026-10-04", timeZone: "Australia/Lord_Howe" }),
         "hour",
       ).map(hoursOf),
@@ -52,7 +56,7 @@ describe("a report's time", () => {
       "2026-03-02",
     ]);
     expect(daysOf(period, "month")).toEqual(["2026-01-14", "2026-02-01", "2026-03-01"]);
-    expect(bucketsOf(period, "month").at(-1)?.endsAt).toEqual(new Date("2026-03-03T00:00:00Z"));
+    expect(divideIntoBuckets(period, "month").at(-1)?.endsAt).toEqual(new Date("2026-03-03T00:00:00Z"));
     expect(daysOf(toPeriod({ from: "2026-01-31", to: "2026-03-31", timeZone: "UTC" }), "month")).toEqual([
       "2026-01-31",
       "2026-02-01",
@@ -81,7 +85,7 @@ describe("a report's time", () => {
           const from = at.toISOString().slice(0, 10);
           const to = new Date(Date.parse(from) + days * 86_400_000).toISOString().slice(0, 10);
           const period = toPeriod({ from, to, timeZone, interval });
-          const buckets = bucketsOf(period, interval);
+          const buckets = divideIntoBuckets(period, interval);
           expect(buckets[0]?.startsAt).toEqual(period.startsAt);
           expect(buckets.at(-1)?.endsAt).toEqual(period.endsAt);
           for (const [index, bucket] of buckets.entries()) {

@@ -211,24 +211,24 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
       [
         'from: "2024-01-01", to: "2026-01-01"',
         "/to",
-        "from and to are 732 days, both included; a report is about 731 at most.",
+        "from and to are 732 days, both included; a report covers at most 731 days.",
       ],
-      ['from: "2026-01-02", to: "2026-01-01"', "/to", "to must not lie before from."],
-      ['from: "1999-12-31", to: "2000-01-01"', "/from", "from must lie in the years 2000 to 2199."],
+      ['from: "2026-01-02", to: "2026-01-01"', "/to", "to must not be before from."],
+      ['from: "1999-12-31", to: "2000-01-01"', "/from", "from must be in the years 2000 to 2199."],
       [
         'from: "2026-01-01", to: "2026-01-15", interval: HOUR',
         "/interval",
-        "from and to are 15 days; interval HOUR takes 14 at most.",
+        "from and to are 15 days; interval HOUR allows at most 14 days.",
       ],
       [
         'from: "2026-01-01", to: "2026-01-01", timeZone: "Europe/Atlantis"',
         "/timeZone",
-        "timeZone: the IANA time zone database has no such name.",
+        "timeZone must be a name of the IANA time zone database.",
       ],
       [
         'from: "2026-01-01", to: "2026-01-01", timeZone: "+01:00"',
         "/timeZone",
-        "timeZone: the IANA time zone database has no such name.",
+        "timeZone must be a name of the IANA time zone database.",
       ],
     ];
     for (const [args, field, message] of cases) {
