@@ -19,7 +19,7 @@ export interface SealedValue {
   readonly keyId: string;
 }
 
-/** The context of an encrypted value in the database; authenticated with the value (AES-GCM associated data). */
+/** The place of an encrypted value in the database; authenticated with the value (AES-GCM associated data). */
 export interface SealContext {
   readonly table: string;
   readonly column: string;
@@ -125,7 +125,7 @@ function decrypt(key: Uint8Array, sealed: Uint8Array, context: SealContext): Buf
     return Buffer.concat([plaintext, decipher.final()]);
   } catch (error) {
     throw new DecryptionFailed(
-      `${describe(context)} does not decrypt: the value, its key or its context was changed.`,
+      `${describe(context)} does not decrypt: the value, its key or its place was changed.`,
       {
         cause: error,
       },
