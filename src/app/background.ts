@@ -5,8 +5,8 @@
 import { settlePayment } from "#commerce/orders/payment/settle-payment.ts";
 import {
   createPaymentDriver,
-  drivePayments,
-  type PaymentDrive,
+  runDuePaymentOperations,
+  type PaymentDriverParts,
   type PaymentDriver,
 } from "#commerce/payments/driver.ts";
 import { createTestProvider } from "#commerce/payments/test-provider.ts";
@@ -27,7 +27,7 @@ import { startSweeps } from "./sweeps.ts";
 export type ProcessRole = "all" | "gateway" | "worker";
 
 export interface PaymentWork extends PaymentDriver {
-  readonly parts: PaymentDrive;
+  readonly parts: PaymentDriverParts;
   /** Runs all payment operations that are due, and waits for them. */
   readonly drive: () => Promise<void>;
 }
@@ -100,7 +100,7 @@ interface PaymentOptions {
 
 function createPayments(services: GraphServices, { log, connections }: PaymentOptions): PaymentWork {
   const { db, clock, keyring } = services;
-  const parts: PaymentDrive = {
+  const parts: PaymentDriverParts = {
     db,
     clock,
     keyring,
@@ -111,7 +111,7 @@ function createPayments(services: GraphServices, { log, connections }: PaymentOp
     settle: (operation, outcome) =>
       settlePayment({ ...services, now: clock.now(), log, reindex: indexProducts }, operation, outcome),
   };
-  return { ...createPaymentDriver(parts), parts, drive: () => drivePayments(parts) };
+  return { ...createPaymentDriver(parts), parts, drive: () => runDuePaymentOperations(parts) };
 }
 
 function createDeliveries(

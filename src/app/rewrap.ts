@@ -12,7 +12,7 @@ import { oauthItemSealContext } from "#access/oauth/oauth-items.ts";
 import { signingKeySealContext } from "#access/oauth/signing-keys.ts";
 import { personalDataSealContext as placeOfPersonalData } from "#commerce/addresses/personal-data.ts";
 import { sessionSecretSealContext } from "#commerce/checkout/session-aggregate.ts";
-import { tokenPlaceOf } from "#commerce/payments/payment-rows.ts";
+import { paymentTokenSealContext } from "#commerce/payments/payment-rows.ts";
 import { placeOfRecord } from "#database/idempotency.ts";
 import { webhookSecretSealContext } from "#webhooks/signatures.ts";
 
@@ -243,7 +243,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     dataKey: "token_data_key",
     keyId: "token_key_id",
     key: id,
-    placeOf: tokenPlaceOf,
+    placeOf: paymentTokenSealContext,
   },
   {
     table: "hosted_checkout_session",

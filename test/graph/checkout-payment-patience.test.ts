@@ -3,8 +3,12 @@
  * money is forgotten.
  */
 import { expect, it } from "vitest";
-import { createPaymentDriver, drivePayments, type PaymentDrive } from "#commerce/payments/driver.ts";
-import { leaseMs } from "#commerce/payments/payment-operations.ts";
+import {
+  createPaymentDriver,
+  runDuePaymentOperations,
+  type PaymentDriverParts,
+} from "#commerce/payments/driver.ts";
+import { paymentOperationLeaseMs } from "#commerce/payments/payment-operations.ts";
 import type { PaymentProvider } from "#commerce/payments/provider.ts";
 import {
   callSession,
@@ -30,7 +34,7 @@ const silent = async (): Promise<never> => new Promise<never>(() => undefined);
 const fails = async (): Promise<never> => Promise.reject(new Error("Out of reach."));
 const refuses = (code: string) => async () => ({ outcome: "declined", code }) as const;
 
-const partsWith = (behave: (provider: PaymentProvider) => Partial<PaymentProvider>): PaymentDrive => {
+const partsWith = (behave: (provider: PaymentProvider) => Partial<PaymentProvider>): PaymentDriverParts => {
   const { parts } = useIt().app.payments;
   return { ...parts, provider: { ...parts.provider, ...behave(parts.provider) } };
 };
@@ -80,7 +84,7 @@ it("an answer that takes too long is not waited for, and asked for again", async
   const world = useIt();
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
-  await drivePayments({ ...partsWith(() => ({ authorize: silent })), answerMsMax: 10 });
+  await runDuePaymentOperations({ ...partsWith(() => ({ authorize: silent })), answerMsMax: 10 });
   expect(await sessionOf(world, checkout)).toMatchObject({ status: "processing" });
   expect(await operationsOf(checkout)).toEqual([
     { kind: "authorize", status: "pending", isLeased: false, dueInMs: 1000 },
@@ -141,7 +145,7 @@ it("a provider out of reach keeps a buyer waiting for 15 minutes, and is asked w
   for (let hours = 0; hours < 48; hours += 1) {
     world.clock.advance(hour);
     if (hours % 2 === 0) await drive(world, () => ({ lookup: fails }));
-    else await drivePayments({ ...partsWith(() => ({ lookup: silent })), answerMsMax: 1 });
+    else await runDuePaymentOperations({ ...partsWith(() => ({ lookup: silent })), answerMsMax: 1 });
   }
   expect((await operationsOf(checkout)).map(({ kind, status }) => `${kind} ${status}`)).toEqual([
     "authorize failed",
@@ -198,11 +202,11 @@ it.each(["an authorization", "nothing"])(
       world.clock.advance(1);
       if (isKilled) {
         const killed = { ...partsWith(() => ({})), settle: () => Promise.reject(new Error("killed")) };
-        await expect(drivePayments(killed)).rejects.toThrow("killed");
+        await expect(runDuePaymentOperations(killed)).rejects.toThrow("killed");
         expect(await ledgerOf(world, checkout)).toContain(
           `void ${checkout.amountTotal.amountMinor} succeeded`,
         );
-        world.clock.advance(leaseMs);
+        world.clock.advance(paymentOperationLeaseMs);
       }
       await drive(world);
       seen.push({

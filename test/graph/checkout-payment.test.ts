@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
-import type { Held } from "#commerce/payments/provider.ts";
+import type { AuthorizedPaymentResult } from "#commerce/payments/provider.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import {
   type Checkout,
@@ -267,7 +267,7 @@ it.each([0, 1])(
     const checkout = await openCheckout(world);
     await submitted(world, checkout, "tok_success");
     await drive(world, ({ authorize }) => ({
-      authorize: async (asked) => ({ ...(await authorize(asked)), capturedMinor }) as Held,
+      authorize: async (asked) => ({ ...(await authorize(asked)), capturedMinor }) as AuthorizedPaymentResult,
     }));
     const told = await world.database.db
       .selectFrom("event")

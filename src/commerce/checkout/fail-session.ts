@@ -5,8 +5,8 @@
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
-import { endAuthorizations, queueOperation } from "#commerce/payments/payment-operations.ts";
-import { livePaymentOf, type PaymentRow, savePayment } from "#commerce/payments/payment-rows.ts";
+import { failPendingAuthorizations, queuePaymentOperation } from "#commerce/payments/payment-operations.ts";
+import { lockLivePayment, type PaymentRow, savePayment } from "#commerce/payments/payment-rows.ts";
 import { releasePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type LockedSession, lockSession, saveSession, publishSessionEvent } from "./change-session.ts";
@@ -33,7 +33,7 @@ export async function failSession(
 ): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, context, input.sessionId);
   requireProcessingSession(session, input, context.now);
-  const payment = await livePaymentOf(transaction, session.id);
+  const payment = await lockLivePayment(transaction, session.id);
   if (payment === undefined)
     throw sessionFailure("invalid_state", session, { now: context.now, reason: "no_payment" });
   if (payment.status !== "pending")
@@ -90,8 +90,8 @@ export async function abandonPayment(
 ): Promise<void> {
   await savePayment(transaction, { payment, patch: { status: "canceled", failureCode }, now });
   outbox.append({ type: "payment.canceled", id: payment.id, previous: { status: payment.status } });
-  await endAuthorizations(transaction, { paymentId: payment.id, failureCode, now });
-  await queueOperation(transaction, {
+  await failPendingAuthorizations(transaction, { paymentId: payment.id, failureCode, now });
+  await queuePaymentOperation(transaction, {
     merchantId,
     paymentId: payment.id,
     kind: "void",

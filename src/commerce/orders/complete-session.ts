@@ -6,7 +6,7 @@ import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type LockedSession, lockSession } from "#commerce/checkout/change-session.ts";
 import { sessionFailure, requireProcessingSession } from "#commerce/checkout/session-aggregate.ts";
 import { type SessionSubmitInput, submitSession } from "#commerce/checkout/submit-session.ts";
-import { livePaymentOf } from "#commerce/payments/payment-rows.ts";
+import { lockLivePayment } from "#commerce/payments/payment-rows.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { changeAsSystem, type OrderCommandContext, type SystemServices } from "./change-order.ts";
@@ -34,7 +34,7 @@ export async function completeSession(
 ): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, context, input.sessionId);
   requireProcessingSession(session, input, context.now);
-  const payment = await livePaymentOf(transaction, session.id);
+  const payment = await lockLivePayment(transaction, session.id);
   const isReady = payment === undefined ? session.amountTotalMinor === 0 : payment.status === "authorized";
   if (!isReady) throw sessionFailure("checkout_session_processing", session, { now: context.now });
   return placeOrder(transaction, context, {

@@ -9,11 +9,20 @@ import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
 import { type SpanStart, runInSpan } from "#foundation/tracing.ts";
-import { askProvider, authorizationMsMax, type Outcome } from "./ask-provider.ts";
-import { claimOperation, type ClaimedOperation, nextDueAt, postponeOperation } from "./payment-operations.ts";
+import {
+  executePaymentOperation,
+  authorizationTimeoutMs,
+  type PaymentOperationOutcome,
+} from "./execute-payment-operation.ts";
+import {
+  claimPaymentOperation,
+  type ClaimedPaymentOperation,
+  findNextPaymentDueAt,
+  postponePaymentOperation,
+} from "./payment-operations.ts";
 import type { PaymentProvider } from "./provider.ts";
 
-export interface PaymentDrive {
+export interface PaymentDriverParts {
   readonly db: Database;
   readonly clock: Clock;
   readonly keyring: Keyring;
@@ -27,23 +36,23 @@ export interface PaymentDrive {
    * Writes what is known for good, in a transaction of its own; an operation that was settled before stays as
    * it is.
    */
-  readonly settle: (operation: ClaimedOperation, outcome: Outcome) => Promise<void>;
+  readonly settle: (operation: ClaimedPaymentOperation, outcome: PaymentOperationOutcome) => Promise<void>;
 }
 
 const secondMs = 1_000;
 const backoffMs = [secondMs, 2 * secondMs, 5 * secondMs, 15 * secondMs, 60 * secondMs];
-const watchMs = [60 * secondMs, 120 * secondMs, 240 * secondMs, 480 * secondMs, 900 * secondMs];
+const abandonedBackoffMs = [60 * secondMs, 120 * secondMs, 240 * secondMs, 480 * secondMs, 900 * secondMs];
 
 /**
  * All that is due now, and what follows from it at once. Throws the first fault after everything else is
  * done.
  */
-export async function drivePayments(
-  drive: PaymentDrive,
+export async function runDuePaymentOperations(
+  drive: PaymentDriverParts,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   const faults: unknown[] = [];
-  const crew = createCrew(drive, { signal, onFault: (fault) => void faults.push(fault) });
+  const crew = createOperationPool(drive, { signal, onFault: (fault) => void faults.push(fault) });
   crew.call();
   await crew.idle();
   if (faults.length > 0) throw faults[0];
@@ -58,16 +67,16 @@ export interface PaymentDriver {
 }
 
 const pollMs = 2 * secondMs;
-const usualStopMsMax = 3 * secondMs;
+const defaultStopMsMax = 3 * secondMs;
 
 export function createPaymentDriver(
-  drive: PaymentDrive,
-  { stopMsMax = usualStopMsMax }: { readonly stopMsMax?: number } = {},
+  drive: PaymentDriverParts,
+  { stopMsMax = defaultStopMsMax }: { readonly stopMsMax?: number } = {},
 ): PaymentDriver {
   const stopping = new AbortController();
   const { log } = drive;
   const onFault = (err: unknown): void => log.error({ err }, "A payment could not be driven.");
-  const crew = createCrew(drive, { signal: stopping.signal, onFault });
+  const crew = createOperationPool(drive, { signal: stopping.signal, onFault });
   // Whoever woke this may be in a trace of its own.
   const inNobodysName = AsyncLocalStorage.snapshot();
   let state: "new" | "running" | "stopped" = "new";
@@ -78,7 +87,7 @@ export function createPaymentDriver(
   };
   /** What is due before the next poll is not kept waiting for it. */
   const planEarly = async (): Promise<void> => {
-    const at = await nextDueAt(drive.db).catch(() => null);
+    const at = await findNextPaymentDueAt(drive.db).catch(() => null);
     const inMs = at === null ? pollMs : at.getTime() - drive.clock.now().getTime();
     clearTimeout(early);
     if (state === "running" && inMs > 0 && inMs < pollMs) early = setTimeout(wake, inMs);
@@ -105,7 +114,7 @@ export function createPaymentDriver(
   };
 }
 
-interface Crew {
+interface OperationPool {
   /** Has somebody look for work. */
   call(): void;
   /** Nobody begins anything new. */
@@ -114,7 +123,7 @@ interface Crew {
   idle(): Promise<void>;
 }
 
-interface CrewRules {
+interface OperationPoolOptions {
   readonly signal: AbortSignal;
   readonly onFault: (fault: unknown) => void;
 }
@@ -123,7 +132,10 @@ interface CrewRules {
  * So many at once. Who finds work calls another before it begins, so that one that takes long keeps nobody
  * waiting.
  */
-function createCrew(drive: PaymentDrive, { signal, onFault }: CrewRules): Crew {
+function createOperationPool(
+  drive: PaymentDriverParts,
+  { signal, onFault }: OperationPoolOptions,
+): OperationPool {
   const working = new Set<Promise<void>>();
   let isDismissed = false;
   let isCalled = false;
@@ -141,11 +153,13 @@ function createCrew(drive: PaymentDrive, { signal, onFault }: CrewRules): Crew {
     working.add(look);
   };
   const lookForWork = async (): Promise<void> => {
-    const operation = await claimOperation(drive.db, drive.clock.now());
+    const operation = await claimPaymentOperation(drive.db, drive.clock.now());
     if (operation === undefined) return;
     call();
     // What follows for the same payment could not be taken before.
-    await runInSpan(spanOf(operation), () => work(drive, operation, signal)).finally(() => (isCalled = true));
+    await runInSpan(operationSpan(operation), () => processOperation(drive, operation, signal)).finally(
+      () => (isCalled = true),
+    );
   };
   return {
     call,
@@ -160,7 +174,7 @@ function createCrew(drive: PaymentDrive, { signal, onFault }: CrewRules): Crew {
  * Settling it is a part of it, and the events that tell of it have it as their cause. Whoever asked for it
  * does not wait.
  */
-function spanOf({ id, paymentId, kind, attempts, traceparent }: ClaimedOperation): SpanStart {
+function operationSpan({ id, paymentId, kind, attempts, traceparent }: ClaimedPaymentOperation): SpanStart {
   const attributes = {
     "commerce.payment.id": paymentId,
     "commerce.payment_operation.id": id,
@@ -174,12 +188,16 @@ function spanOf({ id, paymentId, kind, attempts, traceparent }: ClaimedOperation
   };
 }
 
-async function work(drive: PaymentDrive, operation: ClaimedOperation, signal: AbortSignal): Promise<void> {
+async function processOperation(
+  drive: PaymentDriverParts,
+  operation: ClaimedPaymentOperation,
+  signal: AbortSignal,
+): Promise<void> {
   const { db, clock, provider, keyring, log, answerMsMax, settle } = drive;
   const { outcome, error } = await runInSpan(
     { name: `provider ${operation.kind}`, kind: "client" },
     async (span) => {
-      const answered = await askProvider(operation, {
+      const answered = await executePaymentOperation(operation, {
         provider,
         keyring,
         signal,
@@ -196,7 +214,7 @@ async function work(drive: PaymentDrive, operation: ClaimedOperation, signal: Ab
     log.warn({ err: error, operationId, paymentId, kind, attempts }, "The payment provider gave no answer.");
   // Whoever is started next goes on with what this process was not left the time for.
   if (outcome === undefined)
-    await postponeOperation(db, {
+    await postponePaymentOperation(db, {
       id: operationId,
       dueAt: signal.aborted ? clock.now() : nextAttemptAt(operation, clock.now()),
     });
@@ -204,9 +222,9 @@ async function work(drive: PaymentDrive, operation: ClaimedOperation, signal: Ab
 }
 
 /** An authorisation is settled one way or the other on time. */
-function nextAttemptAt({ kind, isAbandoned, attempts, createdAt }: ClaimedOperation, now: Date): Date {
-  const steps = isAbandoned ? watchMs : backoffMs;
+function nextAttemptAt({ kind, isAbandoned, attempts, createdAt }: ClaimedPaymentOperation, now: Date): Date {
+  const steps = isAbandoned ? abandonedBackoffMs : backoffMs;
   const at = now.getTime() + (steps[attempts - 1] ?? steps.at(-1) ?? secondMs);
-  const end = createdAt.getTime() + authorizationMsMax;
+  const end = createdAt.getTime() + authorizationTimeoutMs;
   return new Date(kind === "authorize" && end > now.getTime() ? Math.min(at, end) : at);
 }

@@ -10,12 +10,12 @@ import { afterCommit, inTransaction, type Transaction } from "#database/transact
 import { createId } from "#foundation/ids.ts";
 import { currentRecordedSpan } from "#foundation/tracing.ts";
 
-export type OperationKind = "authorize" | "capture" | "void" | "refund";
+export type PaymentOperationKind = "authorize" | "capture" | "void" | "refund";
 
-export interface OperationToQueue {
+export interface NewPaymentOperation {
   readonly merchantId: string;
   readonly paymentId: string;
-  readonly kind: OperationKind;
+  readonly kind: PaymentOperationKind;
   readonly amountMinor: number;
   readonly now: Date;
   /** Left out: at once. */
@@ -24,9 +24,9 @@ export interface OperationToQueue {
 }
 
 /** Gives its id. */
-export async function queueOperation(
+export async function queuePaymentOperation(
   transaction: Transaction,
-  { events, now, dueAt = now, ...operation }: OperationToQueue,
+  { events, now, dueAt = now, ...operation }: NewPaymentOperation,
 ): Promise<string> {
   const id = createId("paymentOperation", now.getTime());
   const traceparent = currentRecordedSpan()?.traceparent ?? null;
@@ -48,11 +48,11 @@ export async function queueOperation(
 }
 
 /** As whoever works on it has it, with what of its payment the provider is told. */
-export interface ClaimedOperation {
+export interface ClaimedPaymentOperation {
   readonly id: string;
   readonly merchantId: string;
   readonly paymentId: string;
-  readonly kind: OperationKind;
+  readonly kind: PaymentOperationKind;
   readonly amountMinor: number;
   readonly currency: string;
   /** This one counts. */
@@ -68,23 +68,26 @@ export interface ClaimedOperation {
 }
 
 /** Longer than an attempt can take: whose lease is over has died. */
-export const leaseMs = 30_000;
+export const paymentOperationLeaseMs = 30_000;
 
 /** What was asked of the same payment before is done. */
-const isFirst = sql`not exists (select 1 from payment_operation e
+const hasNoEarlierPendingOperation = sql`not exists (select 1 from payment_operation e
   where e.payment_id = d.payment_id and e.status = 'pending' and (e.created_at, e.id) < (d.created_at, d.id))`;
 
 /** The oldest that is due and that nobody works on; it is ours for a while. */
-export async function claimOperation(db: Database, now: Date): Promise<ClaimedOperation | undefined> {
-  const until = new Date(now.getTime() + leaseMs);
+export async function claimPaymentOperation(
+  db: Database,
+  now: Date,
+): Promise<ClaimedPaymentOperation | undefined> {
+  const until = new Date(now.getTime() + paymentOperationLeaseMs);
   return inTransaction(db, async (transaction) => {
-    const { rows } = await sql<ClaimedOperation>`
+    const { rows } = await sql<ClaimedPaymentOperation>`
       update payment_operation o set attempts = o.attempts + 1, leased_until = ${until}::timestamptz
       from payment p
       where p.id = o.payment_id and o.id = (
         select d.id from payment_operation d
         where d.status = 'pending' and d.due_at <= ${now}::timestamptz and (d.leased_until is null or d.leased_until <= ${now}::timestamptz)
-          and ${isFirst}
+          and ${hasNoEarlierPendingOperation}
         order by d.due_at, d.id limit 1 for update skip locked)
       returning o.id, o.merchant_id, o.payment_id, o.kind, o.amount_minor, p.currency, o.attempts, o.created_at,
         o.kind = 'void' and p.order_id is null as is_abandoned, o.traceparent, p.token_sealed, p.token_data_key, p.token_key_id`.execute(
@@ -95,7 +98,7 @@ export async function claimOperation(db: Database, now: Date): Promise<ClaimedOp
 }
 
 /** Its outcome is still not known. Nothing where somebody else has settled it meanwhile. */
-export async function postponeOperation(
+export async function postponePaymentOperation(
   db: Database,
   { id, dueAt }: { readonly id: string; readonly dueAt: Date },
 ): Promise<void> {
@@ -108,15 +111,15 @@ export async function postponeOperation(
 }
 
 /** When there is something to do next; null: nothing is waiting. */
-export async function nextDueAt(db: Database): Promise<Date | null> {
+export async function findNextPaymentDueAt(db: Database): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`
-    select min(greatest(due_at, leased_until)) as at from payment_operation d where status = 'pending' and ${isFirst}`.execute(
+    select min(greatest(due_at, leased_until)) as at from payment_operation d where status = 'pending' and ${hasNoEarlierPendingOperation}`.execute(
     db,
   );
   return rows[0]?.at ?? null;
 }
 
-export interface OperationEnd {
+export interface PaymentOperationEnd {
   readonly id: string;
   /** Null: it succeeded. */
   readonly failureCode: string | null;
@@ -124,9 +127,9 @@ export interface OperationEnd {
 }
 
 /** False: it was settled before, and nothing may follow from it again. */
-export async function endOperation(
+export async function endPaymentOperation(
   transaction: Transaction,
-  { id, failureCode, now }: OperationEnd,
+  { id, failureCode, now }: PaymentOperationEnd,
 ): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable("paymentOperation")
@@ -143,7 +146,7 @@ export async function endOperation(
 }
 
 /** What was still asked for of a payment that is not wanted any more. */
-export async function endAuthorizations(
+export async function failPendingAuthorizations(
   transaction: Transaction,
   {
     paymentId,

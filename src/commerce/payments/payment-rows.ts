@@ -8,7 +8,7 @@ import type { Transaction } from "#database/transaction.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import type { Keyring, SealContext } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
-import { queueOperation } from "./payment-operations.ts";
+import { queuePaymentOperation } from "./payment-operations.ts";
 
 export type PaymentRow = Selectable<PaymentTable>;
 export type PaymentPatch = Pick<
@@ -27,7 +27,10 @@ export function lockPayment(transaction: Transaction, id: string): Promise<Payme
 }
 
 /** The session's payment that may still succeed, or has; there is one at most. */
-export function livePaymentOf(transaction: Transaction, sessionId: string): Promise<PaymentRow | undefined> {
+export function lockLivePayment(
+  transaction: Transaction,
+  sessionId: string,
+): Promise<PaymentRow | undefined> {
   return transaction
     .selectFrom("payment")
     .selectAll()
@@ -59,7 +62,7 @@ export function savePayment(
 }
 
 /** Of one that was authorised. */
-export function statusByAmounts({
+export function paymentStatusFromAmounts({
   amountMinor,
   capturedMinor,
   voidedMinor,
@@ -73,7 +76,7 @@ export function statusByAmounts({
   return refundedMinor === capturedMinor ? "refunded" : "partially_refunded";
 }
 
-interface PaymentToStart {
+interface NewPayment {
   readonly merchantId: string;
   readonly sessionId: string;
   readonly amountMinor: number;
@@ -85,17 +88,17 @@ interface PaymentToStart {
 }
 
 /** What a token is sealed for: it opens for no other payment. */
-export const tokenPlaceOf = (paymentId: string): SealContext => ({
+export const paymentTokenSealContext = (paymentId: string): SealContext => ({
   table: "payment",
   column: "token_sealed",
   rowId: paymentId,
 });
 
 /** Gives its id. */
-export async function startPayment(transaction: Transaction, started: PaymentToStart): Promise<string> {
+export async function startPayment(transaction: Transaction, started: NewPayment): Promise<string> {
   const { merchantId, sessionId, amountMinor, currency, token, keyring, now, events } = started;
   const id = createId("payment", now.getTime());
-  const { sealed, dataKey, keyId } = keyring.seal(token, tokenPlaceOf(id));
+  const { sealed, dataKey, keyId } = keyring.seal(token, paymentTokenSealContext(id));
   await transaction
     .insertInto("payment")
     .values({
@@ -117,7 +120,7 @@ export async function startPayment(transaction: Transaction, started: PaymentToS
       updatedAt: now,
     })
     .execute();
-  await queueOperation(transaction, {
+  await queuePaymentOperation(transaction, {
     merchantId,
     paymentId: id,
     kind: "authorize",

@@ -3,7 +3,7 @@
  * about what happened: the same is asked again, with the same key, until the outcome is known. Never called
  * inside a transaction.
  */
-export interface Asked {
+export interface ProviderRequest {
   /** The payment, by our id of it. */
   readonly reference: string;
   /** The provider does the same thing once, however often it is asked under this key. */
@@ -13,14 +13,14 @@ export interface Asked {
   readonly signal: AbortSignal;
 }
 
-export interface AuthorizationAsked extends Asked {
+export interface ProviderAuthorizationRequest extends ProviderRequest {
   readonly currency: string;
   /** What the buyer's page gave to be paid with. */
   readonly token: string;
 }
 
 /** What the provider has of a payment. */
-export interface Amounts {
+export interface ProviderPaymentAmounts {
   readonly amountMinor: number;
   readonly capturedMinor: number;
   readonly voidedMinor: number;
@@ -28,38 +28,47 @@ export interface Amounts {
 }
 
 /** It went through. */
-export interface Held extends Amounts {
+export interface AuthorizedPaymentResult extends ProviderPaymentAmounts {
   readonly outcome: "authorized";
 }
 
 /** All of it was let go; where nothing of it had been heard before, that is nothing. */
-export interface LetGo extends Amounts {
+export interface VoidedPaymentResult extends ProviderPaymentAmounts {
   readonly outcome: "voided";
 }
 
-export interface Declined {
+export interface DeclinedPaymentResult {
   readonly outcome: "declined";
   /** Why, lower_snake_case. */
   readonly code: string;
 }
 
 /** It is under way, and nobody can tell yet how it ends. */
-export interface Undecided {
+export interface PendingPaymentResult {
   readonly outcome: "pending";
 }
 
-export type Authorization = Held | Declined | Undecided;
-export type Movement = { readonly outcome: "succeeded" } | Declined | Undecided;
-export type Found = { readonly outcome: "unknown" } | LetGo | Authorization;
+export type PaymentAuthorizationResult =
+  | AuthorizedPaymentResult
+  | DeclinedPaymentResult
+  | PendingPaymentResult;
+export type PaymentMovementResult =
+  | { readonly outcome: "succeeded" }
+  | DeclinedPaymentResult
+  | PendingPaymentResult;
+export type PaymentLookupResult =
+  | { readonly outcome: "unknown" }
+  | VoidedPaymentResult
+  | PaymentAuthorizationResult;
 
 export interface PaymentProvider {
-  readonly authorize: (asked: AuthorizationAsked) => Promise<Authorization>;
-  readonly capture: (asked: Asked) => Promise<Movement>;
+  readonly authorize: (asked: ProviderAuthorizationRequest) => Promise<PaymentAuthorizationResult>;
+  readonly capture: (asked: ProviderRequest) => Promise<PaymentMovementResult>;
   /**
    * Lets go what was authorised and not captured. Of a payment nobody knows: an authorisation that comes
    * after it is declined.
    */
-  readonly void: (asked: Asked) => Promise<Movement>;
-  readonly refund: (asked: Asked) => Promise<Movement>;
-  readonly lookup: (asked: Pick<Asked, "reference" | "signal">) => Promise<Found>;
+  readonly void: (asked: ProviderRequest) => Promise<PaymentMovementResult>;
+  readonly refund: (asked: ProviderRequest) => Promise<PaymentMovementResult>;
+  readonly lookup: (asked: Pick<ProviderRequest, "reference" | "signal">) => Promise<PaymentLookupResult>;
 }

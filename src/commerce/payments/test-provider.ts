@@ -10,13 +10,13 @@ import type { TestProviderPaymentTable } from "#database/tables.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type {
-  Amounts,
-  Asked,
-  Authorization,
-  AuthorizationAsked,
-  Found,
-  Held,
-  Movement,
+  ProviderPaymentAmounts,
+  ProviderRequest,
+  PaymentAuthorizationResult,
+  ProviderAuthorizationRequest,
+  PaymentLookupResult,
+  AuthorizedPaymentResult,
+  PaymentMovementResult,
   PaymentProvider,
 } from "./provider.ts";
 
@@ -30,36 +30,41 @@ export interface TestProviderParts {
 export const slowAnswerMs = 3_000;
 export const lateSuccessMs = 20 * 60_000;
 
-const declines: Readonly<Record<string, string>> = {
+const declineCodes: Readonly<Record<string, string>> = {
   tok_decline: "card_declined",
   tok_decline_insufficient_funds: "insufficient_funds",
 };
 
 /** What somebody else gives as a token may be a real card's: of that the books keep nothing. */
-const known: ReadonlySet<string> = new Set([
+const knownTokens: ReadonlySet<string> = new Set([
   "tok_success",
   "tok_slow",
   "tok_late_success",
-  ...Object.keys(declines),
+  ...Object.keys(declineCodes),
 ]);
-const keptOf = (token: string): string => (known.has(token) ? token : "unknown");
+const storedToken = (token: string): string => (knownTokens.has(token) ? token : "unknown");
 
-type Books = Selectable<TestProviderPaymentTable>;
-type Entry = "authorize" | "capture" | "void" | "refund";
+type ProviderPaymentRow = Selectable<TestProviderPaymentTable>;
+type EntryKind = "authorize" | "capture" | "void" | "refund";
 
 export function createTestProvider({ db, clock, wait = waitFor }: TestProviderParts): PaymentProvider {
   const move =
-    (kind: Exclude<Entry, "authorize">, decide: (books: Books, asked: Asked) => Decision) =>
-    async (asked: Asked) =>
-      inTransaction(db, (transaction) => moveOnce(transaction, { kind, asked, now: clock.now(), decide }));
+    (
+      kind: Exclude<EntryKind, "authorize">,
+      decide: (books: ProviderPaymentRow, asked: ProviderRequest) => MovementDecision,
+    ) =>
+    async (asked: ProviderRequest) =>
+      inTransaction(db, (transaction) =>
+        applyMovement(transaction, { kind, asked, now: clock.now(), decide }),
+      );
   return {
     authorize: async (asked) => {
       const answer = await inTransaction(db, (transaction) => authorizeOnce(transaction, asked, clock.now()));
       if (asked.token === "tok_slow") await wait(slowAnswerMs, asked.signal);
       return answer;
     },
-    capture: move("capture", capture),
-    refund: move("refund", refund),
+    capture: move("capture", decideCapture),
+    refund: move("refund", decideRefund),
     void: async (asked) => inTransaction(db, (transaction) => voidOnce(transaction, asked, clock.now())),
     lookup: async ({ reference }) => {
       const books = await db
@@ -67,7 +72,9 @@ export function createTestProvider({ db, clock, wait = waitFor }: TestProviderPa
         .selectAll()
         .where("reference", "=", reference)
         .executeTakeFirst();
-      return books === undefined ? { outcome: "unknown" } : foundOf(decided(books, clock.now()), clock.now());
+      return books === undefined
+        ? { outcome: "unknown" }
+        : lookupResult(applyLateSuccess(books, clock.now()), clock.now());
     },
   };
 }
@@ -78,87 +85,96 @@ async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
 
 async function authorizeOnce(
   transaction: Transaction,
-  asked: AuthorizationAsked,
+  asked: ProviderAuthorizationRequest,
   now: Date,
-): Promise<Authorization> {
+): Promise<PaymentAuthorizationResult> {
   const { reference, token, currency, amountMinor } = asked;
   const inserted = await transaction
     .insertInto("testProviderPayment")
     .values({
       reference,
-      token: keptOf(token),
+      token: storedToken(token),
       currency,
       amountMinor,
       createdAt: now,
-      ...beginningOf(token, now),
+      ...initialStatus(token, now),
     })
     .onConflict((conflict) => conflict.column("reference").doNothing())
     .returning("reference")
     .executeTakeFirst();
-  const books = decided(await lockBooks(transaction, reference), now);
-  const before = await answered(transaction, asked);
-  if (before !== undefined) return authorizationOf(before, books);
-  const outcome = inserted === undefined ? "declined:reference_used" : outcomeOf(books, now);
-  await record(transaction, { kind: "authorize", asked, outcome, now });
-  return authorizationOf(outcome, books);
+  const books = applyLateSuccess(await lockExistingPayment(transaction, reference), now);
+  const before = await findRecordedOutcome(transaction, asked);
+  if (before !== undefined) return authorizationResult(before, books);
+  const outcome = inserted === undefined ? "declined:reference_used" : entryOutcome(books, now);
+  await insertEntry(transaction, { kind: "authorize", asked, outcome, now });
+  return authorizationResult(outcome, books);
 }
 
-function beginningOf(token: string, now: Date): Pick<Books, "status" | "decidedAt"> {
+function initialStatus(token: string, now: Date): Pick<ProviderPaymentRow, "status" | "decidedAt"> {
   if (token === "tok_late_success")
     return { status: "pending", decidedAt: new Date(now.getTime() + lateSuccessMs) };
   const isAuthorized = token === "tok_success" || token === "tok_slow";
   return { status: isAuthorized ? "authorized" : "declined", decidedAt: now };
 }
 
-function outcomeOf(books: Books, now: Date): string {
-  const found = foundOf(books, now);
+function entryOutcome(books: ProviderPaymentRow, now: Date): string {
+  const found = lookupResult(books, now);
   return found.outcome === "declined" ? `declined:${found.code}` : found.outcome;
 }
 
-function authorizationOf(outcome: string, books: Books): Authorization {
-  if (outcome === "authorized") return heldOf(books);
+function authorizationResult(outcome: string, books: ProviderPaymentRow): PaymentAuthorizationResult {
+  if (outcome === "authorized") return authorizedResult(books);
   return outcome === "pending"
     ? { outcome }
     : { outcome: "declined", code: outcome.slice("declined:".length) };
 }
 
 /** A payment that is decided late is authorised and captured at once, as a bank transfer is. */
-function decided(books: Books, now: Date): Books {
+function applyLateSuccess(books: ProviderPaymentRow, now: Date): ProviderPaymentRow {
   if (books.status !== "pending" || books.decidedAt > now) return books;
   return { ...books, status: "authorized", capturedMinor: books.amountMinor };
 }
 
-function foundOf(books: Books, now: Date): Found {
+function lookupResult(books: ProviderPaymentRow, now: Date): PaymentLookupResult {
   if (books.status === "pending" && books.decidedAt > now) return { outcome: "pending" };
   if (books.status === "declined")
-    return { outcome: "declined", code: declines[books.token] ?? "token_unknown" };
-  return books.status === "voided" ? { outcome: "voided", ...amountsOf(books) } : heldOf(books);
+    return { outcome: "declined", code: declineCodes[books.token] ?? "token_unknown" };
+  return books.status === "voided"
+    ? { outcome: "voided", ...paymentAmounts(books) }
+    : authorizedResult(books);
 }
 
-function heldOf(books: Books): Held {
-  return { outcome: "authorized", ...amountsOf(books) };
+function authorizedResult(books: ProviderPaymentRow): AuthorizedPaymentResult {
+  return { outcome: "authorized", ...paymentAmounts(books) };
 }
 
-function amountsOf({ amountMinor, capturedMinor, voidedMinor, refundedMinor }: Books): Amounts {
+function paymentAmounts({
+  amountMinor,
+  capturedMinor,
+  voidedMinor,
+  refundedMinor,
+}: ProviderPaymentRow): ProviderPaymentAmounts {
   return { amountMinor, capturedMinor, voidedMinor, refundedMinor };
 }
 
 /** What becomes of the books, or why nothing does. */
-type Decision = Partial<Pick<Books, "status" | "capturedMinor" | "voidedMinor" | "refundedMinor">> | string;
+type MovementDecision =
+  | Partial<Pick<ProviderPaymentRow, "status" | "capturedMinor" | "voidedMinor" | "refundedMinor">>
+  | string;
 
-function capture(books: Books, { amountMinor }: Asked): Decision {
+function decideCapture(books: ProviderPaymentRow, { amountMinor }: ProviderRequest): MovementDecision {
   if (books.status !== "authorized") return "payment_not_authorized";
   if (amountMinor > books.amountMinor - books.capturedMinor - books.voidedMinor)
     return "amount_exceeds_authorized";
   return { capturedMinor: books.capturedMinor + amountMinor };
 }
 
-function refund(books: Books, { amountMinor }: Asked): Decision {
+function decideRefund(books: ProviderPaymentRow, { amountMinor }: ProviderRequest): MovementDecision {
   if (amountMinor > books.capturedMinor - books.refundedMinor) return "amount_exceeds_captured";
   return { refundedMinor: books.refundedMinor + amountMinor };
 }
 
-function letGo(books: Books, { amountMinor }: Asked): Decision {
+function decideVoid(books: ProviderPaymentRow, { amountMinor }: ProviderRequest): MovementDecision {
   if (books.status !== "authorized") return "payment_not_authorized";
   if (amountMinor > books.amountMinor - books.capturedMinor - books.voidedMinor)
     return "amount_exceeds_authorized";
@@ -170,7 +186,11 @@ function letGo(books: Books, { amountMinor }: Asked): Decision {
  * Of a payment that nobody has heard of a tombstone is left. Before it is decided it is too late to stop it,
  * and too early to tell.
  */
-async function voidOnce(transaction: Transaction, asked: Asked, now: Date): Promise<Movement> {
+async function voidOnce(
+  transaction: Transaction,
+  asked: ProviderRequest,
+  now: Date,
+): Promise<PaymentMovementResult> {
   const { reference } = asked;
   const tombstone = {
     token: "",
@@ -187,30 +207,30 @@ async function voidOnce(transaction: Transaction, asked: Asked, now: Date): Prom
     .returning("reference")
     .executeTakeFirst();
   if (inserted !== undefined) {
-    await record(transaction, { kind: "void", asked, outcome: "succeeded", now });
+    await insertEntry(transaction, { kind: "void", asked, outcome: "succeeded", now });
     return { outcome: "succeeded" };
   }
-  const books = await lockBooks(transaction, reference);
+  const books = await lockExistingPayment(transaction, reference);
   if (books.status === "pending" && books.decidedAt > now) return { outcome: "pending" };
-  return moveOnce(transaction, { kind: "void", asked, now, decide: letGo });
+  return applyMovement(transaction, { kind: "void", asked, now, decide: decideVoid });
 }
 
-interface MoneyMoved {
-  readonly kind: Exclude<Entry, "authorize">;
-  readonly asked: Asked;
+interface MovementCommand {
+  readonly kind: Exclude<EntryKind, "authorize">;
+  readonly asked: ProviderRequest;
   readonly now: Date;
-  readonly decide: (books: Books, asked: Asked) => Decision;
+  readonly decide: (books: ProviderPaymentRow, asked: ProviderRequest) => MovementDecision;
 }
 
-async function moveOnce(
+async function applyMovement(
   transaction: Transaction,
-  { kind, asked, now, decide }: MoneyMoved,
-): Promise<Movement> {
-  const stored = await findBooks(transaction, asked.reference);
+  { kind, asked, now, decide }: MovementCommand,
+): Promise<PaymentMovementResult> {
+  const stored = await findAndLockPayment(transaction, asked.reference);
   if (stored === undefined) return { outcome: "declined", code: "payment_unknown" };
-  const before = await answered(transaction, asked);
-  if (before !== undefined) return movementOf(before);
-  const books = decided(stored, now);
+  const before = await findRecordedOutcome(transaction, asked);
+  if (before !== undefined) return movementResult(before);
+  const books = applyLateSuccess(stored, now);
   const decision = decide(books, asked);
   const outcome = typeof decision === "string" ? `declined:${decision}` : "succeeded";
   if (typeof decision !== "string") {
@@ -221,18 +241,21 @@ async function moveOnce(
       .where("reference", "=", asked.reference)
       .execute();
   }
-  await record(transaction, { kind, asked, outcome, now });
-  return movementOf(outcome);
+  await insertEntry(transaction, { kind, asked, outcome, now });
+  return movementResult(outcome);
 }
 
-function movementOf(outcome: string): Movement {
+function movementResult(outcome: string): PaymentMovementResult {
   return outcome === "succeeded"
     ? { outcome }
     : { outcome: "declined", code: outcome.slice("declined:".length) };
 }
 
 /** Whatever is asked of one payment follows each other. */
-function findBooks(transaction: Transaction, reference: string): Promise<Books | undefined> {
+function findAndLockPayment(
+  transaction: Transaction,
+  reference: string,
+): Promise<ProviderPaymentRow | undefined> {
   return transaction
     .selectFrom("testProviderPayment")
     .selectAll()
@@ -241,13 +264,16 @@ function findBooks(transaction: Transaction, reference: string): Promise<Books |
     .executeTakeFirst();
 }
 
-async function lockBooks(transaction: Transaction, reference: string): Promise<Books> {
-  const books = await findBooks(transaction, reference);
+async function lockExistingPayment(transaction: Transaction, reference: string): Promise<ProviderPaymentRow> {
+  const books = await findAndLockPayment(transaction, reference);
   if (books === undefined) throw new Error(`The provider's books of ${reference} were there a moment ago.`);
   return books;
 }
 
-async function answered(transaction: Transaction, { idempotencyKey }: Asked): Promise<string | undefined> {
+async function findRecordedOutcome(
+  transaction: Transaction,
+  { idempotencyKey }: ProviderRequest,
+): Promise<string | undefined> {
   const entry = await transaction
     .selectFrom("testProviderEntry")
     .select("outcome")
@@ -256,14 +282,14 @@ async function answered(transaction: Transaction, { idempotencyKey }: Asked): Pr
   return entry?.outcome;
 }
 
-interface ToRecord {
-  readonly kind: Entry;
-  readonly asked: Asked;
+interface NewEntry {
+  readonly kind: EntryKind;
+  readonly asked: ProviderRequest;
   readonly outcome: string;
   readonly now: Date;
 }
 
-async function record(transaction: Transaction, { kind, asked, outcome, now }: ToRecord): Promise<void> {
+async function insertEntry(transaction: Transaction, { kind, asked, outcome, now }: NewEntry): Promise<void> {
   const { idempotencyKey, reference, amountMinor } = asked;
   await transaction
     .insertInto("testProviderEntry")

@@ -5,12 +5,12 @@
 import { sql } from "kysely";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { settleOperation } from "#commerce/orders/payment/settle-payment.ts";
-import type { Outcome } from "#commerce/payments/ask-provider.ts";
-import type { ClaimedOperation } from "#commerce/payments/payment-operations.ts";
+import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
+import type { ClaimedPaymentOperation } from "#commerce/payments/payment-operations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createLog } from "#foundation/log.ts";
 import type { OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
-import { statusByAmounts } from "#commerce/payments/payment-rows.ts";
+import { paymentStatusFromAmounts } from "#commerce/payments/payment-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Row } from "./insert-rows.ts";
 import type { OrderIds, OrderLife, OrderStep } from "./order-stages.ts";
@@ -89,7 +89,7 @@ function paymentRow({ ids, life, currency }: OrderMoney, amounts: Amounts): Row<
     orderId,
     provider: "test",
     methodType: "card",
-    status: statusByAmounts(amounts),
+    status: paymentStatusFromAmounts(amounts),
     currency,
     ...amounts,
     version:
@@ -107,7 +107,7 @@ function toOrderPayment(
   return {
     id,
     ...amounts,
-    status: statusByAmounts(amounts),
+    status: paymentStatusFromAmounts(amounts),
     provider: "test",
     methodType: "card",
     failureCode: null,
@@ -214,7 +214,7 @@ export async function answerPayments(
   tenant: OrderCommandContext,
   { sessionId, isCaptured = false }: Answers,
 ): Promise<void> {
-  const { rows } = await sql<ClaimedOperation>`
+  const { rows } = await sql<ClaimedPaymentOperation>`
     update payment_operation o set attempts = 1 from payment p
     where p.id = o.payment_id and p.session_id = ${sessionId} and o.status = 'pending'
     returning o.id, o.merchant_id, o.payment_id, o.kind, o.amount_minor, p.currency, o.attempts, o.created_at, false as is_abandoned,
@@ -233,17 +233,20 @@ export async function answerPayments(
 /** Nothing goes wrong here that could be logged. */
 const log = createLog("silent", { write: () => undefined });
 
-function outcomeOf({ kind, amountMinor }: ClaimedOperation, capturedMinor: number): Outcome {
+function outcomeOf(
+  { kind, amountMinor }: ClaimedPaymentOperation,
+  capturedMinor: number,
+): PaymentOperationOutcome {
   if (kind !== "authorize") return { outcome: "succeeded" };
   return { outcome: "authorized", amountMinor, capturedMinor, voidedMinor: 0, refundedMinor: 0 };
 }
 
 async function writeBooks(
   transaction: Transaction,
-  { id, paymentId, kind, amountMinor, currency, createdAt }: ClaimedOperation,
+  { id, paymentId, kind, amountMinor, currency, createdAt }: ClaimedPaymentOperation,
   capturedMinor: number,
 ): Promise<void> {
-  const moved = (name: ClaimedOperation["kind"]): number => (kind === name ? amountMinor : 0);
+  const moved = (name: ClaimedPaymentOperation["kind"]): number => (kind === name ? amountMinor : 0);
   await sql`
     with entry as (
       insert into test_provider_entry (idempotency_key, reference, kind, amount_minor, outcome, created_at)

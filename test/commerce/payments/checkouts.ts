@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect } from "vitest";
-import { drivePayments } from "#commerce/payments/driver.ts";
+import { runDuePaymentOperations } from "#commerce/payments/driver.ts";
 import type { PaymentProvider } from "#commerce/payments/provider.ts";
 import {
   type Asked,
@@ -107,7 +107,7 @@ export function drive(
   behave: (provider: PaymentProvider) => Partial<PaymentProvider> = () => ({}),
 ): Promise<void> {
   const { provider } = payments.parts;
-  return drivePayments({ ...payments.parts, provider: { ...provider, ...behave(provider) } });
+  return runDuePaymentOperations({ ...payments.parts, provider: { ...provider, ...behave(provider) } });
 }
 
 /** Its answer never arrives, whatever it did. */

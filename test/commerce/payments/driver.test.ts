@@ -6,21 +6,25 @@ import { createServiceEvents } from "#foundation/events.ts";
 import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Outcome } from "#commerce/payments/ask-provider.ts";
-import { createPaymentDriver, drivePayments, type PaymentDrive } from "#commerce/payments/driver.ts";
+import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
 import {
-  type ClaimedOperation,
-  endOperation,
-  leaseMs,
-  nextDueAt,
-  queueOperation,
+  createPaymentDriver,
+  runDuePaymentOperations,
+  type PaymentDriverParts,
+} from "#commerce/payments/driver.ts";
+import {
+  type ClaimedPaymentOperation,
+  endPaymentOperation,
+  paymentOperationLeaseMs,
+  findNextPaymentDueAt,
+  queuePaymentOperation,
 } from "#commerce/payments/payment-operations.ts";
-import type { Held, PaymentProvider } from "#commerce/payments/provider.ts";
+import type { AuthorizedPaymentResult, PaymentProvider } from "#commerce/payments/provider.ts";
 import { startPayment } from "#commerce/payments/payment-rows.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
-const held: Held = {
+const held: AuthorizedPaymentResult = {
   outcome: "authorized",
   amountMinor: 1000,
   capturedMinor: 0,
@@ -69,7 +73,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
   };
   const queue = (paymentId: string, kind: "capture" | "refund" | "void"): Promise<string> =>
     inTransaction(world.database.db, (transaction) =>
-      queueOperation(transaction, {
+      queuePaymentOperation(transaction, {
         merchantId: sessions[0]?.merchantId ?? "",
         paymentId,
         kind,
@@ -82,7 +86,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
   interface Played {
     readonly calls: string[];
     readonly settled: string[];
-    readonly parts: PaymentDrive;
+    readonly parts: PaymentDriverParts;
   }
   const play = (answers: Partial<PaymentProvider>): Played => {
     const calls: string[] = [];
@@ -104,9 +108,12 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
       refund: told("refund", answers.refund ?? silent),
       lookup: told("lookup", answers.lookup ?? silent),
     };
-    const settle = async ({ id, kind }: ClaimedOperation, outcome: Outcome): Promise<void> => {
+    const settle = async (
+      { id, kind }: ClaimedPaymentOperation,
+      outcome: PaymentOperationOutcome,
+    ): Promise<void> => {
       await inTransaction(world.database.db, (transaction) =>
-        endOperation(transaction, { id, failureCode: null, now: world.clock.now() }),
+        endPaymentOperation(transaction, { id, failureCode: null, now: world.clock.now() }),
       );
       settled.push(`${kind} ${outcome.outcome}`);
     };
@@ -126,8 +133,8 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
         return held;
       },
     });
-    await drivePayments(parts);
-    await drivePayments(parts);
+    await runDuePaymentOperations(parts);
+    await runDuePaymentOperations(parts);
     expect(told).toEqual([
       { reference: paymentId, idempotencyKey: id, amountMinor: 1000, currency: "EUR", token: "tok_secret" },
     ]);
@@ -140,7 +147,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     const { parts, calls, settled } = play({ lookup: async () => ({ outcome: "unknown" }) });
     const dueAfterMs: number[] = [];
     while (settled.length === 0) {
-      await drivePayments(parts);
+      await runDuePaymentOperations(parts);
       const operation = await world.database.db
         .selectFrom("paymentOperation")
         .select(["dueAt", "status"])
@@ -148,7 +155,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
       if (operation.status !== "pending") break;
       dueAfterMs.push(operation.dueAt.getTime() - world.clock.now().getTime());
       world.clock.at = new Date(operation.dueAt.getTime() - 1);
-      await drivePayments(parts);
+      await runDuePaymentOperations(parts);
       world.clock.advance(1);
     }
     expect(dueAfterMs.slice(0, 6)).toEqual([1000, 2000, 5000, 15_000, 60_000, 60_000]);
@@ -171,9 +178,9 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
   ] as const)("an answer that was lost is found by looking: %s", async (outcome, found) => {
     await start();
     const { parts, calls, settled } = play({ lookup: async () => found });
-    await drivePayments(parts);
+    await runDuePaymentOperations(parts);
     world.clock.advance(1000);
-    await drivePayments(parts);
+    await runDuePaymentOperations(parts);
     expect(calls).toEqual(["authorize", "lookup"]);
     expect(settled).toEqual([`authorize ${outcome}`]);
   });
@@ -182,21 +189,21 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     await start();
     const dead = play({ authorize: () => Promise.resolve(held) });
     await expect(
-      drivePayments({ ...dead.parts, settle: () => Promise.reject(new Error("killed")) }),
+      runDuePaymentOperations({ ...dead.parts, settle: () => Promise.reject(new Error("killed")) }),
     ).rejects.toThrow("killed");
-    world.clock.advance(leaseMs - 1);
+    world.clock.advance(paymentOperationLeaseMs - 1);
     const { parts, calls, settled } = play({ lookup: async () => held });
-    await drivePayments(parts);
+    await runDuePaymentOperations(parts);
     expect(calls).toEqual([]);
     world.clock.advance(1);
-    await drivePayments(parts);
+    await runDuePaymentOperations(parts);
     expect([calls, settled]).toEqual([["lookup"], ["authorize authorized"]]);
   });
 
   it("two drivers do each operation once", async () => {
     await Promise.all(sessions.map((_, index) => start(index)));
     const { parts, calls, settled } = play({ authorize: async () => held });
-    await Promise.all([drivePayments(parts), drivePayments(parts)]);
+    await Promise.all([runDuePaymentOperations(parts), runDuePaymentOperations(parts)]);
     expect(calls).toEqual(sessions.map(() => "authorize"));
     expect(settled).toHaveLength(sessions.length);
   });
@@ -204,8 +211,8 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
   it("eight are asked at once, and one that takes long keeps nobody waiting", async () => {
     const slow = await start(0);
     const others = await Promise.all(sessions.slice(1).map((_, index) => start(index + 1)));
-    const release = Promise.withResolvers<Held>();
-    const eight = Promise.withResolvers<Held>();
+    const release = Promise.withResolvers<AuthorizedPaymentResult>();
+    const eight = Promise.withResolvers<AuthorizedPaymentResult>();
     let asking = 0;
     let most = 0;
     const { parts, settled } = play({
@@ -218,7 +225,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
         return answer;
       },
     });
-    const driven = drivePayments(parts);
+    const driven = runDuePaymentOperations(parts);
     await expect.poll(() => settled.length).toBe(others.length);
     release.resolve(held);
     await driven;
@@ -238,7 +245,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
         return held;
       },
     });
-    await drivePayments({ ...parts, workersMax });
+    await runDuePaymentOperations({ ...parts, workersMax });
     expect([settled.length, most <= workersMax]).toEqual([sessions.length, true]);
   });
 
@@ -251,7 +258,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     const { parts } = play({ authorize: async () => ({ outcome: "pending" }) });
     world.clock.advance(1);
     await queue(paymentId, "capture");
-    await drivePayments(parts);
+    await runDuePaymentOperations(parts);
     const { db } = world.database;
     const { dueAt } = await db
       .selectFrom("paymentOperation")
@@ -259,7 +266,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
       .where("kind", "=", "authorize")
       .executeTakeFirstOrThrow();
     expect(dueAt > world.clock.now()).toBe(true);
-    expect(await nextDueAt(db)).toEqual(dueAt);
+    expect(await findNextPaymentDueAt(db)).toEqual(dueAt);
   });
 
   it("what is asked of one payment follows each other", async () => {
@@ -270,11 +277,11 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
       authorize: async () => ({ outcome: "pending" }),
       capture: async () => ({ outcome: "succeeded" }),
     });
-    await drivePayments(parts);
+    await runDuePaymentOperations(parts);
     expect(calls).toEqual(["authorize"]);
     const answering = play({ lookup: async () => held, capture: async () => ({ outcome: "succeeded" }) });
     world.clock.advance(1000);
-    await drivePayments(answering.parts);
+    await runDuePaymentOperations(answering.parts);
     expect(answering.settled).toEqual(["authorize authorized", "capture succeeded"]);
   });
 
@@ -286,7 +293,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     const { parts, calls, settled } = play({ lookup: async () => ({ outcome: "pending" }) });
     const after: number[] = [];
     for (let round = 0; settled.length === 0 && round < 200; round += 1) {
-      await drivePayments(parts);
+      await runDuePaymentOperations(parts);
       const { dueAt } = await world.database.db
         .selectFrom("paymentOperation")
         .select("dueAt")
@@ -320,7 +327,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
   it("stopped while the provider answers, it writes the answer down before it ends", async () => {
     await start();
     const asked = Promise.withResolvers<void>();
-    const release = Promise.withResolvers<Held>();
+    const release = Promise.withResolvers<AuthorizedPaymentResult>();
     const { parts, settled } = play({
       authorize: () => {
         asked.resolve();

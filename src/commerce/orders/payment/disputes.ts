@@ -3,7 +3,7 @@
  * before; lost, what was kept of the payment is gone, and the buyer owes that much less: a merchant cannot
  * ask again for what a bank has given back.
  */
-import { statusByAmounts } from "#commerce/payments/payment-rows.ts";
+import { paymentStatusFromAmounts } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { changeLocked, type OrderOutcome, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";
@@ -94,7 +94,7 @@ export async function closeDispute(
 
 function lost(payment: OrderPayment, lostMinor: number): Pick<PaymentValues, "refundedMinor" | "status"> {
   const refundedMinor = payment.refundedMinor + lostMinor;
-  return { refundedMinor, status: statusByAmounts({ ...payment, refundedMinor }) };
+  return { refundedMinor, status: paymentStatusFromAmounts({ ...payment, refundedMinor }) };
 }
 
 interface PaymentValues {

@@ -6,7 +6,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
-import { queueOperation } from "#commerce/payments/payment-operations.ts";
+import { queuePaymentOperation } from "#commerce/payments/payment-operations.ts";
 import { money } from "#foundation/money.ts";
 import { refundableMinor, uncapturedMinor } from "#commerce/orders/order-value.ts";
 import {
@@ -84,7 +84,7 @@ export async function capturePayment(
     order: found.order,
     expectedVersion: input.expectedVersion,
     work: async () => {
-      await queueOperation(transaction, {
+      await queuePaymentOperation(transaction, {
         merchantId,
         paymentId: found.payment.id,
         kind: "capture",
@@ -160,7 +160,7 @@ async function queueVoid(
 ): Promise<void> {
   const amountMinor = uncapturedMinor(payment);
   if (amountMinor > 0)
-    await queueOperation(transaction, {
+    await queuePaymentOperation(transaction, {
       merchantId,
       paymentId: payment.id,
       kind: "void",

@@ -7,7 +7,7 @@
 import { sql } from "kysely";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { queueOperation } from "#commerce/payments/payment-operations.ts";
+import { queuePaymentOperation } from "#commerce/payments/payment-operations.ts";
 import { createId } from "#foundation/ids.ts";
 import { money } from "#foundation/money.ts";
 import {
@@ -242,7 +242,7 @@ export async function queueRefund(
   const payment = order.payments.find((candidate) => refundableOfPayment(candidate) >= amountMinor);
   if (payment === undefined) throw refuseAmount(order);
   const { merchantId, now, events } = context;
-  const operationId = await queueOperation(transaction, {
+  const operationId = await queuePaymentOperation(transaction, {
     merchantId,
     paymentId: payment.id,
     kind: "refund",

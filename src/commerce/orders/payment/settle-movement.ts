@@ -6,23 +6,23 @@
  */
 import { sql } from "kysely";
 import {
-  type ClaimedOperation,
-  endOperation,
-  queueOperation,
+  type ClaimedPaymentOperation,
+  endPaymentOperation,
+  queuePaymentOperation,
 } from "#commerce/payments/payment-operations.ts";
 import {
   lockPayment,
   type PaymentRow,
   savePayment,
-  statusByAmounts,
+  paymentStatusFromAmounts,
 } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { Outcome } from "#commerce/payments/ask-provider.ts";
+import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
 import type { Log } from "#foundation/log.ts";
 import { changeLocked, lockOrder, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import type { Held } from "#commerce/payments/provider.ts";
+import type { AuthorizedPaymentResult } from "#commerce/payments/provider.ts";
 import { createId } from "#foundation/ids.ts";
 import { voidIfNothingOwed } from "./order-payment.ts";
 
@@ -37,7 +37,7 @@ export async function settleMovement(
   await changeLocked(transaction, context, {
     order,
     work: async () => {
-      if (!(await endOperation(transaction, { id: operation.id, failureCode, now }))) return null;
+      if (!(await endPaymentOperation(transaction, { id: operation.id, failureCode, now }))) return null;
       const payment = await lockPayment(transaction, operation.paymentId);
       const settled: SettledMovement = { operation, payment, failureCode, now };
       // The rest of what was captured is not needed; nor is what could not be captured of an order that was
@@ -128,20 +128,23 @@ function movePayment(transaction: Transaction, { payment, change, now }: Movemen
   const { amountMinor, capturedMinor, voidedMinor, refundedMinor } = { ...payment, ...change };
   return savePayment(transaction, {
     payment,
-    patch: { ...change, status: statusByAmounts({ amountMinor, capturedMinor, voidedMinor, refundedMinor }) },
+    patch: {
+      ...change,
+      status: paymentStatusFromAmounts({ amountMinor, capturedMinor, voidedMinor, refundedMinor }),
+    },
     now,
   });
 }
 
 /** The answer of the provider to an operation, to be written. */
 export interface Settling {
-  readonly operation: ClaimedOperation;
-  readonly outcome: Outcome;
+  readonly operation: ClaimedPaymentOperation;
+  readonly outcome: PaymentOperationOutcome;
   readonly log: Log;
 }
 
 /** Null: it did what it was asked for. */
-export function failureOf(outcome: Outcome): string | null {
+export function failureOf(outcome: PaymentOperationOutcome): string | null {
   if (outcome.outcome === "succeeded") return null;
   return outcome.outcome === "declined" ? outcome.code : "unresolved";
 }
@@ -179,7 +182,7 @@ export async function settleAbandoned(
     : outcome.outcome === "authorized" && outcome.capturedMinor > 0
       ? "captured"
       : null;
-  if (!(await endOperation(transaction, { id, failureCode, now }))) return;
+  if (!(await endPaymentOperation(transaction, { id, failureCode, now }))) return;
   if (isTimedOut) {
     log.error({ paymentId }, "The provider never told what became of a payment that is not wanted any more.");
     await tellUnresolved(transaction, context, paymentId);
@@ -211,12 +214,16 @@ async function tellUnresolved(
 async function giveBack(
   transaction: Transaction,
   context: OrderCommandContext,
-  { payment, held }: { readonly payment: PaymentRow; readonly held: Held },
+  { payment, held }: { readonly payment: PaymentRow; readonly held: AuthorizedPaymentResult },
 ): Promise<void> {
   const { now, merchantId, outbox } = context;
   const { amountMinor, capturedMinor, voidedMinor, refundedMinor } = held;
   const amounts = { amountMinor, capturedMinor, voidedMinor, refundedMinor };
-  await savePayment(transaction, { payment, patch: { ...amounts, status: statusByAmounts(amounts) }, now });
+  await savePayment(transaction, {
+    payment,
+    patch: { ...amounts, status: paymentStatusFromAmounts(amounts) },
+    now,
+  });
   outbox.append({ type: "payment.refund_required", id: payment.id, previous: { status: payment.status } });
   const owedMinor = capturedMinor - refundedMinor;
   if (owedMinor === 0) return;
@@ -256,7 +263,7 @@ function queueLateRefund(
   { merchantId, now, events }: OrderCommandContext,
   refund: LateRefund,
 ): Promise<string> {
-  return queueOperation(transaction, { merchantId, kind: "refund", now, events, ...refund });
+  return queuePaymentOperation(transaction, { merchantId, kind: "refund", now, events, ...refund });
 }
 
 export async function settleLateRefund(
@@ -266,7 +273,7 @@ export async function settleLateRefund(
 ): Promise<void> {
   const { now, outbox } = context;
   const failureCode = failureOf(outcome);
-  if (!(await endOperation(transaction, { id: operation.id, failureCode, now }))) return;
+  if (!(await endPaymentOperation(transaction, { id: operation.id, failureCode, now }))) return;
   const payment = await lockPayment(transaction, operation.paymentId);
   if (failureCode !== null) {
     log.error(

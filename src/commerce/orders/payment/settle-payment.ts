@@ -4,14 +4,14 @@
  */
 import { abandonPayment, failLockedPayment } from "#commerce/checkout/fail-session.ts";
 import { lockSession } from "#commerce/checkout/change-session.ts";
-import type { Outcome } from "#commerce/payments/ask-provider.ts";
-import { type ClaimedOperation, endOperation } from "#commerce/payments/payment-operations.ts";
-import type { Held } from "#commerce/payments/provider.ts";
+import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
+import { type ClaimedPaymentOperation, endPaymentOperation } from "#commerce/payments/payment-operations.ts";
+import type { AuthorizedPaymentResult } from "#commerce/payments/provider.ts";
 import {
   lockPayment,
   type PaymentRow,
   savePayment,
-  statusByAmounts,
+  paymentStatusFromAmounts,
 } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Log } from "#foundation/log.ts";
@@ -25,8 +25,8 @@ import { settleAbandoned, settleLateRefund, settleMovement, type Settling } from
 
 export function settlePayment(
   services: SystemServices & { readonly log: Log },
-  operation: ClaimedOperation,
-  outcome: Outcome,
+  operation: ClaimedPaymentOperation,
+  outcome: PaymentOperationOutcome,
 ): Promise<void> {
   return changeAsSystem(services, operation.merchantId, (transaction, context) =>
     settleOperation(transaction, context, { operation, outcome, log: services.log }),
@@ -66,7 +66,7 @@ async function settleAuthorization(
   const { cart, session } = await lockSession(transaction, context, sessionId);
   const isAsAgreed = outcome.outcome === "authorized" && isWhole(outcome, session.amountTotalMinor);
   const failureCode = isAsAgreed ? null : codeOf(outcome);
-  if (!(await endOperation(transaction, { id: operation.id, failureCode, now }))) return;
+  if (!(await endPaymentOperation(transaction, { id: operation.id, failureCode, now }))) return;
   const payment = await lockPayment(transaction, operation.paymentId);
   if (session.status !== "processing") {
     // Somebody has ended it meanwhile: with this payment, or without it.
@@ -107,20 +107,31 @@ async function failPayment(
 }
 
 /** All of what was agreed on, and nothing of it gone again. */
-function isWhole({ amountMinor, voidedMinor, refundedMinor }: Held, agreedMinor: number): boolean {
+function isWhole(
+  { amountMinor, voidedMinor, refundedMinor }: AuthorizedPaymentResult,
+  agreedMinor: number,
+): boolean {
   return amountMinor === agreedMinor && voidedMinor === 0 && refundedMinor === 0;
 }
 
-function codeOf(outcome: Outcome): string {
+function codeOf(outcome: PaymentOperationOutcome): string {
   if (outcome.outcome === "declined") return outcome.code;
   return outcome.outcome === "authorized" ? "amount_mismatch" : "timed_out";
 }
 
 function saveHeld(
   transaction: Transaction,
-  { payment, held, now }: { readonly payment: PaymentRow; readonly held: Held; readonly now: Date },
+  {
+    payment,
+    held,
+    now,
+  }: { readonly payment: PaymentRow; readonly held: AuthorizedPaymentResult; readonly now: Date },
 ): Promise<PaymentRow> {
   const { amountMinor, capturedMinor, voidedMinor, refundedMinor } = held;
   const amounts = { amountMinor, capturedMinor, voidedMinor, refundedMinor };
-  return savePayment(transaction, { payment, patch: { ...amounts, status: statusByAmounts(amounts) }, now });
+  return savePayment(transaction, {
+    payment,
+    patch: { ...amounts, status: paymentStatusFromAmounts(amounts) },
+    now,
+  });
 }

@@ -4,14 +4,26 @@
  * while, with anything else only when the provider itself cannot tell.
  */
 import type { Keyring } from "#foundation/encryption.ts";
-import type { ClaimedOperation } from "./payment-operations.ts";
-import type { Asked, Authorization, Declined, Found, Held, Movement, PaymentProvider } from "./provider.ts";
-import { tokenPlaceOf } from "./payment-rows.ts";
+import type { ClaimedPaymentOperation } from "./payment-operations.ts";
+import type {
+  ProviderRequest,
+  PaymentAuthorizationResult,
+  DeclinedPaymentResult,
+  PaymentLookupResult,
+  AuthorizedPaymentResult,
+  PaymentMovementResult,
+  PaymentProvider,
+} from "./provider.ts";
+import { paymentTokenSealContext } from "./payment-rows.ts";
 
 /** Known for good. `timed_out`: it is not known, and nobody waits for it any more. */
-export type Outcome = Held | Declined | { readonly outcome: "succeeded" } | { readonly outcome: "timed_out" };
+export type PaymentOperationOutcome =
+  | AuthorizedPaymentResult
+  | DeclinedPaymentResult
+  | { readonly outcome: "succeeded" }
+  | { readonly outcome: "timed_out" };
 
-export interface Asking {
+export interface PaymentExecutionContext {
   readonly provider: PaymentProvider;
   readonly keyring: Keyring;
   readonly now: Date;
@@ -21,27 +33,32 @@ export interface Asking {
 }
 
 /** So long a buyer's session waits for the answer. */
-export const authorizationMsMax = 15 * 60_000;
+export const authorizationTimeoutMs = 15 * 60_000;
 /** So long a payment that nobody wants any more is looked after. */
-export const watchMsMax = 24 * 3_600_000;
-const usualAnswerMsMax = 10_000;
+export const abandonedPaymentTimeoutMs = 24 * 3_600_000;
+const defaultAnswerMsMax = 10_000;
 
-export interface Answered {
+export interface PaymentExecutionResult {
   /** Undefined: not known yet. */
-  readonly outcome: Outcome | undefined;
+  readonly outcome: PaymentOperationOutcome | undefined;
   /** Why not, where that is more than that it is under way. */
   readonly error?: unknown;
 }
 
-export async function askProvider(operation: ClaimedOperation, asking: Asking): Promise<Answered> {
+export async function executePaymentOperation(
+  operation: ClaimedPaymentOperation,
+  asking: PaymentExecutionContext,
+): Promise<PaymentExecutionResult> {
   const signal = AbortSignal.any([
     asking.signal,
-    AbortSignal.timeout(asking.answerMsMax ?? usualAnswerMsMax),
+    AbortSignal.timeout(asking.answerMsMax ?? defaultAnswerMsMax),
   ]);
-  const isOver = asking.now.getTime() - operation.createdAt.getTime() >= patienceMs(operation);
-  const timedOut: Outcome = { outcome: "timed_out" };
+  const isOver = asking.now.getTime() - operation.createdAt.getTime() >= operationTimeoutMs(operation);
+  const timedOut: PaymentOperationOutcome = { outcome: "timed_out" };
   try {
-    const outcome = await whileWaited(signal, () => ask(operation, { ...asking, signal, isOver }));
+    const outcome = await rejectOnAbort(signal, () =>
+      sendOperation(operation, { ...asking, signal, isOver }),
+    );
     if (outcome.outcome !== "pending") return { outcome };
     return { outcome: isOver ? timedOut : undefined };
   } catch (error) {
@@ -53,13 +70,13 @@ export async function askProvider(operation: ClaimedOperation, asking: Asking): 
 }
 
 /** What moves money that is ours, or gives it back, is asked until it is known. */
-function patienceMs({ kind, isAbandoned }: ClaimedOperation): number {
-  if (kind === "authorize") return authorizationMsMax;
-  return isAbandoned ? watchMsMax : Infinity;
+function operationTimeoutMs({ kind, isAbandoned }: ClaimedPaymentOperation): number {
+  if (kind === "authorize") return authorizationTimeoutMs;
+  return isAbandoned ? abandonedPaymentTimeoutMs : Infinity;
 }
 
 /** Also one that does not listen to its signal is not waited for. */
-async function whileWaited<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+async function rejectOnAbort<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(new Error("The provider has not answered."));
@@ -71,14 +88,17 @@ async function whileWaited<Result>(signal: AbortSignal, work: () => Promise<Resu
   }
 }
 
-type Patient = Asking & { readonly isOver: boolean };
+type TimedExecutionContext = PaymentExecutionContext & { readonly isOver: boolean };
 
-function ask(operation: ClaimedOperation, asking: Patient): Promise<Authorization | Movement> {
+function sendOperation(
+  operation: ClaimedPaymentOperation,
+  asking: TimedExecutionContext,
+): Promise<PaymentAuthorizationResult | PaymentMovementResult> {
   const { provider, signal } = asking;
   const { id, paymentId, kind, amountMinor } = operation;
-  const asked: Asked = { reference: paymentId, idempotencyKey: id, amountMinor, signal };
+  const asked: ProviderRequest = { reference: paymentId, idempotencyKey: id, amountMinor, signal };
   if (kind === "authorize") return authorize(operation, asked, asking);
-  if (kind === "void" && operation.isAbandoned) return abandon(operation, asked, asking);
+  if (kind === "void" && operation.isAbandoned) return voidAbandonedPayment(operation, asked, asking);
   return provider[kind](asked);
 }
 
@@ -87,27 +107,34 @@ function ask(operation: ClaimedOperation, asking: Patient): Promise<Authorizatio
  * not told any more.
  */
 async function authorize(
-  operation: ClaimedOperation,
-  asked: Asked,
-  { provider, keyring, isOver }: Patient,
-): Promise<Authorization> {
+  operation: ClaimedPaymentOperation,
+  asked: ProviderRequest,
+  { provider, keyring, isOver }: TimedExecutionContext,
+): Promise<PaymentAuthorizationResult> {
   if (operation.attempts > 1 || isOver) {
     const found = await provider.lookup(asked);
     if (found.outcome === "voided") return { outcome: "declined", code: "voided" };
     if (found.outcome !== "unknown") return found;
     if (isOver) return { outcome: "pending" };
   }
-  return provider.authorize({ ...asked, currency: operation.currency, token: tokenOf(operation, keyring) });
+  return provider.authorize({
+    ...asked,
+    currency: operation.currency,
+    token: decryptToken(operation, keyring),
+  });
 }
 
-function tokenOf(
-  { paymentId, tokenSealed, tokenDataKey, tokenKeyId }: ClaimedOperation,
+function decryptToken(
+  { paymentId, tokenSealed, tokenDataKey, tokenKeyId }: ClaimedPaymentOperation,
   keyring: Keyring,
 ): string {
   if (tokenSealed === null || tokenDataKey === null || tokenKeyId === null)
     throw new Error(`Payment ${paymentId} has no token to be paid with.`);
   return keyring
-    .open({ sealed: tokenSealed, dataKey: tokenDataKey, keyId: tokenKeyId }, tokenPlaceOf(paymentId))
+    .open(
+      { sealed: tokenSealed, dataKey: tokenDataKey, keyId: tokenKeyId },
+      paymentTokenSealContext(paymentId),
+    )
     .toString("utf8");
 }
 
@@ -116,28 +143,33 @@ function tokenOf(
  * finds the same. What is let go is what was seen, so each attempt has a key of its own; at worst there is
  * nothing left of it.
  */
-async function abandon(
-  { id, attempts }: ClaimedOperation,
-  asked: Asked,
-  { provider, isOver }: Patient,
-): Promise<Authorization | Movement> {
+async function voidAbandonedPayment(
+  { id, attempts }: ClaimedPaymentOperation,
+  asked: ProviderRequest,
+  { provider, isOver }: TimedExecutionContext,
+): Promise<PaymentAuthorizationResult | PaymentMovementResult> {
   const before = await provider.lookup(asked);
-  const amountMinor = before.outcome === "unknown" ? asked.amountMinor : restMinor(before);
-  if (amountMinor === 0) return resultOf(before, isOver);
+  const amountMinor = before.outcome === "unknown" ? asked.amountMinor : voidableMinor(before);
+  if (amountMinor === 0) return abandonedPaymentResult(before, isOver);
   const answer = await provider.void({ ...asked, idempotencyKey: `${id}:${attempts}`, amountMinor });
   const after = await provider.lookup(asked);
-  return after.outcome === "unknown" && answer.outcome === "succeeded" ? answer : resultOf(after, isOver);
+  return after.outcome === "unknown" && answer.outcome === "succeeded"
+    ? answer
+    : abandonedPaymentResult(after, isOver);
 }
 
-function restMinor(found: Found): number {
+function voidableMinor(found: PaymentLookupResult): number {
   return found.outcome === "authorized" ? found.amountMinor - found.capturedMinor - found.voidedMinor : 0;
 }
 
 /** Money that was taken meanwhile is told of, even where the rest of it cannot be let go. */
-function resultOf(found: Found, isOver: boolean): Authorization | Movement {
+function abandonedPaymentResult(
+  found: PaymentLookupResult,
+  isOver: boolean,
+): PaymentAuthorizationResult | PaymentMovementResult {
   if (found.outcome === "unknown") return { outcome: "pending" };
   if (found.outcome === "voided")
     return found.amountMinor === 0 ? { outcome: "succeeded" } : { ...found, outcome: "authorized" };
-  if (found.outcome !== "authorized" || restMinor(found) === 0) return found;
+  if (found.outcome !== "authorized" || voidableMinor(found) === 0) return found;
   return isOver && found.capturedMinor > 0 ? found : { outcome: "pending" };
 }
