@@ -16,7 +16,7 @@ import type { Log } from "#foundation/log.ts";
 import { describeApi } from "#gateway/api-description.ts";
 import { gatewayPlugin } from "#gateway/plugin.ts";
 import type { GraphServices } from "#graph/context.ts";
-import { createWatch } from "#graph/live/watch.ts";
+import { createSubscriptionWatch } from "#graph/live/watch.ts";
 import { createSharedAggregateReads } from "#graph/loaders.ts";
 import { createInternalAuthentication } from "#graphql/authenticate.ts";
 import { graphqlPlugin } from "#graphql/plugin.ts";
@@ -150,7 +150,7 @@ async function createParts(options: AppOptions) {
   const limiter = metrics.measureLimiter(await createConfiguredLimiter(options, clock));
   const keyring = readKeyring(settings);
   const doOnce = metrics.measureDoOnce(createDoOnce({ db, keyring, clock }));
-  const watch = createWatch(db, events, log);
+  const watch = createSubscriptionWatch(db, events, log);
   const replica = await openReplica({ settings, clock, onStatement: options.onStatement });
   const reporting = createReportServices({ settings, database, replica, clock, log });
   const shared = {

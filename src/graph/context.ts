@@ -16,7 +16,7 @@ import type { HostNameChecker } from "#webhooks/endpoint-url.ts";
 import type { RenderEventSubject } from "#webhooks/outbox.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { fail, failAt } from "#foundation/failure.ts";
-import type { Watch } from "./live/watch.ts";
+import type { SubscriptionWatch } from "./live/watch.ts";
 import { createLoaders, type Loaders, type SharedAggregateReads } from "./loaders.ts";
 
 /** The context of one GraphQL execution. */
@@ -91,7 +91,7 @@ export interface GraphServices extends ReadSource {
   /** Runs the statements of reports in read-only transactions. */
   readonly readOnly: ReadOnly;
   /** Reports changes to subscriptions; if left out, subscriptions are not available. */
-  readonly watch?: Watch;
+  readonly watch?: SubscriptionWatch;
   /** Runs a change once for each idempotency key. */
   readonly doOnce: DoOnce;
   /** Renders the object of an event, for example the cart of `cart.updated`. */

@@ -1,6 +1,6 @@
 /**
- * Who calls `/graphql` and the reports: verifies an internal token or the console's session before the body
- * is read, and keeps the viewer until the answer.
+ * Authentication of `/graphql` and the reports: verifies an internal token or the console's session before
+ * the body is read, and keeps the viewer until the answer is sent.
  */
 import type { FastifyRequest } from "fastify";
 import type { CredentialVerifier } from "#access/credentials.ts";
@@ -13,9 +13,9 @@ import { findConsoleCaller } from "#http/staff-session.ts";
 import { limitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 
 export interface InternalAuthentication {
-  /** Throws the failure that is answered. */
+  /** Verifies the caller of a request; throws the failure to answer with. */
   readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
-  /** The same for a caller that was let in before; this does not count as another use of the credential. */
+  /** Verifies the caller of an open stream again, without counting another use of the credential. */
   readonly recheck: (request: FastifyRequest) => Promise<InternalViewer>;
 }
 
@@ -50,7 +50,7 @@ function authenticationOf({
   };
   // Unknown session secrets are counted together with wrong tokens.
   const onUnknown = async (request: FastifyRequest): Promise<void> => {
-    const state = await limiter.consume("auth-fail", clientOf(request));
+    const state = await limiter.consume("auth-fail", getClientKey(request));
     if (state?.isExceeded === true) throw limitFailure("too_many_failed_attempts", state);
   };
   return async (request) => {
@@ -62,10 +62,10 @@ function authenticationOf({
   };
 }
 
-/** The name under which the address of a caller is counted. */
-export const clientOf = ({ ip }: FastifyRequest): string => addressKey(ip);
+/** Returns the key under which requests of the caller's address are counted. */
+export const getClientKey = ({ ip }: FastifyRequest): string => addressKey(ip);
 
-/** What Yoga gets with each request. */
+/** The server context that Yoga gets with each request. */
 export interface YogaServerContext {
   readonly caller: FastifyRequest;
 }
@@ -76,25 +76,22 @@ export function setViewer(request: FastifyRequest, viewer: InternalViewer): void
   viewers.set(request, viewer);
 }
 
-/** Names the token or the person in the log line of the request. */
+/** Records the token or the staff member in the log line of the request. */
 export function noteCredential(request: FastifyRequest, viewer: InternalViewer): void {
   request.credential = isStaffViewer(viewer) ? { staffId: viewer.staffId } : { tokenId: viewer.tokenId };
 }
 
 const replays = new WeakMap<FastifyRequest, boolean>();
 
-/**
- * Whether an earlier request had the effect, for the header `Idempotent-Replayed`; undefined if no key was
- * sent.
- */
+/** Records for the header `Idempotent-Replayed` whether the answer is a replay. */
 export function setReplayed(request: FastifyRequest, isReplay: boolean): void {
   replays.set(request, isReplay);
 }
 
-export function replayedOf(request: FastifyRequest): boolean | undefined {
+export function wasReplayed(request: FastifyRequest): boolean | undefined {
   return replays.get(request);
 }
 
-export function viewerOf(request: FastifyRequest): InternalViewer | undefined {
+export function getViewer(request: FastifyRequest): InternalViewer | undefined {
   return viewers.get(request);
 }

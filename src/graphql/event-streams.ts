@@ -1,7 +1,7 @@
 /**
  * Server-sent events: writes the results of a subscription to its connection, and keeps the list of open
- * streams. A caller may have so many, the process so many in all, each for an hour at most; once a second
- * every caller's credential is checked again.
+ * streams. The number of streams per caller and per process is limited, and a stream ends after an hour. Once
+ * a second, the credential of every caller is verified again.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Readable } from "node:stream";
@@ -10,26 +10,26 @@ import type { Clock } from "#foundation/clock.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 
 export interface OpenStream {
-  /** Aborted when it is over; with a failure as its reason where there is one to tell. */
+  /** Aborted when the stream ends. Its reason is the failure to send to the client, if there is one. */
   readonly signal: AbortSignal;
   readonly end: (failure?: Failure) => void;
 }
 
 export interface OpenStreams {
-  /** Throws where there are as many as there may be. */
+  /** Opens a stream; throws if a limit is reached. */
   readonly open: (caller: FastifyRequest, callerId: string) => OpenStream;
   readonly close: () => void;
 }
 
 export interface StreamParts {
   readonly clock: Clock;
-  /** Throws where the credential is not good any more. */
+  /** Verifies the caller again; throws if the credential is no longer valid. */
   readonly recheck: (caller: FastifyRequest) => Promise<unknown>;
 }
 
-export const streamsOfCallerMax = 20;
+export const streamsPerCallerMax = 20;
 export const streamsMax = 500;
-/** Streams end whenever somebody leaves. */
+/** Streams end at any time, when a client disconnects. */
 const retryAfterSeconds = 5;
 const lifeMsMax = 3_600_000;
 const checkMs = 1_000;
@@ -37,8 +37,8 @@ const checkMs = 1_000;
 interface Entry extends OpenStream {
   readonly caller: FastifyRequest;
   readonly callerId: string;
-  /** What was shown: streams of one credential are looked at together. */
-  readonly shown: string;
+  /** The credential that the caller sent; streams with the same credential are verified once. */
+  readonly credential: string;
   readonly endsAt: number;
 }
 
@@ -46,10 +46,10 @@ export function createOpenStreams({ clock, recheck }: StreamParts): OpenStreams 
   const entries = new Set<Entry>();
   let checking: NodeJS.Timeout | undefined;
   let isOver = false;
-  // One look is for all of them: it is no part of the trace of whoever came first.
-  const inNobodysName = AsyncLocalStorage.snapshot();
+  // The timer verifies all streams, so it must not belong to the trace of the first stream's request.
+  const inDetachedContext = AsyncLocalStorage.snapshot();
   const open = (caller: FastifyRequest, callerId: string): OpenStream => {
-    requireRoom([...entries], callerId, isOver);
+    requireFreeStream([...entries], callerId, isOver);
     const over = new AbortController();
     const { socket, headers } = caller.raw;
     const end = (failure?: Failure): void => {
@@ -59,17 +59,18 @@ export function createOpenStreams({ clock, recheck }: StreamParts): OpenStreams 
       if (entries.size === 0) clearInterval(checking);
     };
     const gone = (): void => end();
-    const shown = JSON.stringify([headers.authorization, headers.cookie]);
+    const credential = JSON.stringify([headers.authorization, headers.cookie]);
     const entry: Entry = {
       signal: over.signal,
       end,
       caller,
       callerId,
-      shown,
+      credential,
       endsAt: clock.now().getTime() + lifeMsMax,
     };
     entries.add(entry);
-    if (entries.size === 1) checking = inNobodysName(() => setInterval(() => void check(), checkMs).unref());
+    if (entries.size === 1)
+      checking = inDetachedContext(() => setInterval(() => void check(), checkMs).unref());
     socket.once("close", gone);
     return entry;
   };
@@ -80,7 +81,9 @@ export function createOpenStreams({ clock, recheck }: StreamParts): OpenStreams 
     const now = clock.now().getTime();
     for (const { endsAt, end } of entries) if (endsAt <= now) end();
     await Promise.all(
-      [...Map.groupBy(entries, ({ shown }) => shown).values()].map((alike) => checkAlike(alike, recheck)),
+      [...Map.groupBy(entries, ({ credential }) => credential).values()].map((streams) =>
+        checkStreams(streams, recheck),
+      ),
     );
     isChecking = false;
   };
@@ -93,60 +96,59 @@ export function createOpenStreams({ clock, recheck }: StreamParts): OpenStreams 
   };
 }
 
-function requireRoom(entries: readonly Entry[], callerId: string, isOver: boolean): void {
-  if (isOver)
-    throw fail("service_unavailable", { message: "This process is about to stop.", retryAfterSeconds });
+function requireFreeStream(entries: readonly Entry[], callerId: string, isOver: boolean): void {
+  if (isOver) throw fail("service_unavailable", { message: "This process is stopping.", retryAfterSeconds });
   if (entries.length >= streamsMax)
     throw fail("service_unavailable", {
       message: `This process has ${streamsMax} streams open, which is the limit.`,
       retryAfterSeconds,
     });
-  if (entries.filter((entry) => entry.callerId === callerId).length < streamsOfCallerMax) return;
+  if (entries.filter((entry) => entry.callerId === callerId).length < streamsPerCallerMax) return;
   throw fail("rate_limited", {
-    message: `There are ${streamsOfCallerMax} streams open with this credential, which is the limit: close one first.`,
+    message: `There are ${streamsPerCallerMax} streams open with this credential, which is the limit: close one first.`,
     retryAfterSeconds,
   });
 }
 
-/** A database that is away has not taken anybody's rights. */
-async function checkAlike(alike: readonly Entry[], recheck: StreamParts["recheck"]): Promise<void> {
-  const [first] = alike;
+/** Ends the streams of one credential if it is no longer valid. An unavailable database does not end them. */
+async function checkStreams(streams: readonly Entry[], recheck: StreamParts["recheck"]): Promise<void> {
+  const [first] = streams;
   if (first === undefined) return;
   try {
     await recheck(first.caller);
   } catch (error) {
     if (!(error instanceof Failure) || error.status >= 500) return;
-    for (const { end } of alike) end(error);
+    for (const { end } of streams) end(error);
   }
 }
 
 /**
- * Results as server-sent events, by the protocol of graphql-sse: each as `next`, at the end `complete`, and a
- * comment when nothing was said for a while.
+ * The results of a subscription, to be sent by the protocol of graphql-sse: each result as `next`, the end as
+ * `complete`, and a comment after a time without results.
  */
-export interface Results extends OpenStream {
-  /** Waits for the next thing that is to be told; `return` ends it at once. */
+export interface SubscriptionResults extends OpenStream {
+  /** Waits for the next event of the subscription; `return` ends the wait at once. */
   readonly steps: AsyncIterator<unknown>;
-  readonly tell: (step: unknown) => Promise<Told>;
-  readonly tellEnd: (reason: unknown) => object | undefined;
+  readonly renderStep: (step: unknown) => Promise<StepResult>;
+  readonly renderEnd: (reason: unknown) => object | undefined;
 }
 
-export interface Told {
+export interface StepResult {
   readonly result: object;
-  /** Nothing is there to follow any more. */
+  /** True if the subject of the subscription no longer exists. */
   readonly isLast: boolean;
 }
 
-/** Proxies cut a connection on which nothing is heard for longer. */
+/** Proxies close connections that are silent for longer. */
 const heartbeatMs = 12_000;
-/** Whoever does not read to the end of what is over is left. */
-const lastWordsMs = 2_000;
+/** Time in which a client can read the end of its stream; then the connection is closed. */
+const closingMs = 2_000;
 
-export function sendEvents(reply: FastifyReply, results: Results): FastifyReply {
+export function sendEvents(reply: FastifyReply, results: SubscriptionResults): FastifyReply {
   const body = Readable.from(eventsOf(results), { objectMode: false });
   const { signal, end } = results;
-  const leave = (): void => void setTimeout(() => body.destroy(), lastWordsMs).unref();
-  // Also where it was never begun to be read.
+  const leave = (): void => void setTimeout(() => body.destroy(), closingMs).unref();
+  // Also emitted if the client never began to read.
   body.once("close", () => end());
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave, { once: true });
@@ -160,28 +162,33 @@ export function sendEvents(reply: FastifyReply, results: Results): FastifyReply 
     .send(body);
 }
 
-async function* eventsOf({ steps, signal, tell, tellEnd }: Results): AsyncGenerator<string, void> {
+async function* eventsOf({
+  steps,
+  signal,
+  renderStep,
+  renderEnd,
+}: SubscriptionResults): AsyncGenerator<string, void> {
   const stop = (): void => void steps.return?.();
   if (signal.aborted) stop();
   else signal.addEventListener("abort", stop, { once: true });
   try {
-    // Lets the headers go.
+    // Sends the headers.
     yield comment;
-    let coming = steps.next();
+    let pending = steps.next();
     for (let isOver = false; !isOver;) {
-      const step = await within(coming, heartbeatMs);
+      const step = await within(pending, heartbeatMs);
       if (step === undefined) {
         yield comment;
         continue;
       }
       if (step.done === true) break;
-      const { result, isLast } = await tell(step.value);
+      const { result, isLast } = await renderStep(step.value);
       if (signal.aborted) break;
       yield eventOf(result);
       isOver = isLast;
-      if (!isOver) coming = steps.next();
+      if (!isOver) pending = steps.next();
     }
-    const last = tellEnd(signal.reason);
+    const last = renderEnd(signal.reason);
     yield `${last === undefined ? "" : eventOf(last)}event: complete\ndata:\n\n`;
   } finally {
     stop();
@@ -191,12 +198,12 @@ async function* eventsOf({ steps, signal, tell, tellEnd }: Results): AsyncGenera
 const comment = ":\n\n";
 const eventOf = (result: object): string => `event: next\ndata: ${JSON.stringify(result)}\n\n`;
 
-/** Undefined: not yet. */
-async function within<Value>(coming: Promise<Value>, ms: number): Promise<Value | undefined> {
+/** Returns undefined if the promise has not settled within the time. */
+async function within<Value>(pending: Promise<Value>, ms: number): Promise<Value | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), ms).unref();
   try {
-    return await Promise.race([coming, promise]);
+    return await Promise.race([pending, promise]);
   } finally {
     clearTimeout(timer);
   }

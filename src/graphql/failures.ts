@@ -6,15 +6,15 @@ import { type Failure, defaultRetryAfterSeconds } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { getFailuresOfResult, PublicError } from "#mesh/public-error.ts";
-import { type YogaServerContext, viewerOf } from "./authenticate.ts";
+import { type YogaServerContext, getViewer } from "./authenticate.ts";
 
 export interface FailureServices {
   readonly publicUrl: string;
   readonly log: Log;
 }
 
-/** For Yoga: also what could not be parsed or validated, and so was never executed. */
-export function showFailures(services: FailureServices): Plugin<GraphContext> {
+/** Yoga plugin: translates all errors of a request, also of documents that cannot be parsed or validated. */
+export function translateFailures(services: FailureServices): Plugin<GraphContext> {
   return {
     onResultProcess(process) {
       const { result, serverContext } = process;
@@ -26,8 +26,8 @@ export function showFailures(services: FailureServices): Plugin<GraphContext> {
   };
 }
 
-/** A result that is not sent by Yoga: an event of a subscription. */
-export function showResult(
+/** Translates the errors of a result that Yoga does not send: an event of a subscription. */
+export function translateResult(
   result: ExecutionResult,
   caller: FastifyRequest,
   services: FailureServices,
@@ -37,13 +37,13 @@ export function showResult(
   return { errors: errors.map((error) => error.toJSON()), data: result.data, extensions: result.extensions };
 }
 
-/** Translates what is not translated yet, and logs what is a fault of this service. */
+/** Translates errors that are not translated yet, and logs errors of this service. */
 function publicErrors(
   result: ExecutionResult,
   caller: FastifyRequest,
   { publicUrl, log }: FailureServices,
 ): { errors: PublicError[]; status: number } {
-  const failures = getFailuresOfResult(result, viewerOf(caller)?.role !== "storefront");
+  const failures = getFailuresOfResult(result, getViewer(caller)?.role !== "storefront");
   if (failures.some(({ status }) => status >= 500)) caller.span?.markFailed();
   caller.failureCode = failures[0]?.code ?? null;
   for (const failure of failures) {
@@ -85,7 +85,7 @@ function withHttp(error: PublicError, status: number): GraphQLError {
     positions: positions ?? null,
     path: path ?? null,
     extensions: { ...extensions, http: { status, headers } },
-    // An error that passes here again stays what it is.
+    // An error that was translated before is not changed again.
     originalError: failure,
   });
 }

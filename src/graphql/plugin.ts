@@ -17,24 +17,24 @@ import { type CallerDetails, createContext, type GraphContext, type GraphService
 import type { Mesh } from "#mesh/open-mesh.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import {
-  clientOf,
+  getClientKey,
   type InternalAuthentication,
   noteCredential,
-  replayedOf,
+  wasReplayed,
   setReplayed,
   setViewer,
-  viewerOf,
+  getViewer,
   type YogaServerContext,
 } from "./authenticate.ts";
-import { showFailures } from "./failures.ts";
+import { translateFailures } from "./failures.ts";
 import { createOpenStreams, type OpenStreams, sendEvents } from "./event-streams.ts";
-import { noteAccept, resultsOf, streamSubscriptions } from "./subscriptions.ts";
+import { noteAccept, getSubscriptionResults, streamSubscriptions } from "./subscriptions.ts";
 
 export interface GraphqlOptions {
   readonly mesh: Pick<Mesh, "schema" | "run" | "serverPlugins">;
   readonly services: GraphServices;
   readonly log: Log;
-  /** CORS_ORIGINS: the origins whose pages may call. */
+  /** The setting CORS_ORIGINS: origins whose pages may call `/graphql`. */
   readonly corsOrigins: readonly string[];
   readonly authentication: InternalAuthentication;
 }
@@ -64,25 +64,24 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
       preflight(request, reply);
       const viewer = await options.authentication.authenticate(request);
       setViewer(request, viewer);
-      // Refused here, where it is still a fault of the request as a whole.
+      // Refused here, because later the fault would belong to a single operation.
       buyerReferenceOf(request);
       noteCredential(request, viewer);
       request.bodyBytesMax = bytesMaxOf(viewer);
-      // Told so before it is read, where it says how long it is.
+      // A body with a declared length over the limit is refused before it is read.
       if (Number(request.headers["content-length"] ?? 0) > request.bodyBytesMax)
         throw fail("request_too_large");
     },
     errorHandler: (error, request, reply) => answerFailure(error, { request, reply, options }),
     handler: async (request, reply) => {
-      // Whatever a client accepts, it gets JSON, but for subscriptions: a refusal it cannot read would help
-      // nobody.
+      // All answers except subscriptions are JSON, whatever the header Accept says, because every client can read JSON.
       noteAccept(request);
       request.raw.headers.accept = "application/json";
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { caller: request });
-      const results = resultsOf(request);
+      const results = getSubscriptionResults(request);
       if (results !== undefined) return sendEvents(reply, results);
       for (const [name, value] of response.headers) void reply.header(name, value);
-      const isReplay = replayedOf(request);
+      const isReplay = wasReplayed(request);
       if (isReplay !== undefined) void reply.header("idempotent-replayed", String(isReplay));
       return reply
         .code(response.status)
@@ -103,18 +102,18 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
   );
 };
 
-/** The context of a request that was let in. */
+/** Creates the GraphQL context of an authenticated request. */
 function contextsOf({
   services,
 }: Pick<GraphqlOptions, "services">): (request: FastifyRequest) => GraphContext {
   return (request) => {
-    const viewer = viewerOf(request);
+    const viewer = getViewer(request);
     if (viewer === undefined) throw fail("credentials_missing");
-    // Analysts change nothing: nobody's next step depends on what they read.
+    // Analysts change no data, so a slightly older state of the replica is sufficient.
     const source = viewer.role === "analyst" ? services.replica?.forAnalysts : undefined;
     return createContext(services, {
       ...askerOf(request, viewer),
-      client: clientOf(request),
+      client: getClientKey(request),
       source,
       onOnce: ({ isReplay }) => setReplayed(request, isReplay),
     });
@@ -142,7 +141,7 @@ function createGraphYoga(
     landingPage: false,
     cors: false,
     logging: false,
-    // Every error passes showFailures, which masks what the registry does not know.
+    // `showFailures` translates every error, and masks errors that are not in the registry.
     maskedErrors: false,
     context: ({ caller }) => contextOf(caller),
     parserAndValidationCache: documentCaches(),
@@ -155,11 +154,11 @@ function createGraphYoga(
         streams,
         recheck,
         contextOf: (asker, viewer) =>
-          createContext(services, { ...askerOf(asker, viewer), client: clientOf(asker) }),
+          createContext(services, { ...askerOf(asker, viewer), client: getClientKey(asker) }),
         publicUrl: services.publicUrl,
         log,
       }),
-      showFailures({ publicUrl: services.publicUrl, log }),
+      translateFailures({ publicUrl: services.publicUrl, log }),
     ] as Plugin<GraphContext>[],
   });
 }
@@ -172,7 +171,7 @@ const executeThroughMesh = (run: Mesh["run"]): Plugin<GraphContext> => ({
       try {
         return await run(document, context, { variables: variableValues, operationName });
       } catch (error) {
-        // A hook of an added plugin has thrown.
+        // A hook of an additional plugin has thrown.
         return { errors: [new PublicError(orUnavailable(toFailure(error)), context)] };
       }
     });
@@ -180,7 +179,10 @@ const executeThroughMesh = (run: Mesh["run"]): Plugin<GraphContext> => ({
 });
 
 const documentsMax = 1_000;
-/** Characters. A parsed document takes memory by the length of its text. */
+/**
+ * Maximum size of the cache in characters of documents, because a parsed document needs memory in proportion
+ * to its text.
+ */
 const documentLengthMax = 16_384;
 const documentsLengthMax = 8 * 1024 * 1024;
 
@@ -212,7 +214,7 @@ interface Refusal {
   readonly options: GraphqlOptions;
 }
 
-/** Before Yoga has the request there is no GraphQL error yet: the same shape all the same. */
+/** Answers failures that occur before Yoga gets the request, in the same form as GraphQL errors. */
 function answerFailure(error: unknown, { request, reply, options }: Refusal): void {
   const failure: Failure = toHttpFailure(error);
   request.failureCode = failure.code;
@@ -244,8 +246,8 @@ function toHttpFailure(error: unknown): Failure {
 }
 
 /**
- * Only the browsers named may call, and only with a token of their own: they are never told that they may
- * send credentials, nor the console's header, and a cookie counts for this service's own pages alone
+ * CORS: only pages of the configured origins may call, and only with a token. The headers never allow cookies
+ * or the console's header, and the session cookie works for this service's own pages only
  * (`http/staff-session.ts`).
  */
 function corsOf(origins: readonly string[]): (request: FastifyRequest, reply: FastifyReply) => void {
@@ -265,8 +267,8 @@ function corsOf(origins: readonly string[]): (request: FastifyRequest, reply: Fa
 }
 
 /**
- * Null where the header is not sent. Throws where it is malformed: taking it for nobody would show a buyer
- * somebody else's things.
+ * Reads the header X-Buyer-Reference; null if it is not sent. Throws if the header is malformed: ignoring it
+ * would show a buyer data of other buyers.
  */
 function buyerReferenceOf(request: FastifyRequest): string | null {
   const value = request.headers["x-buyer-reference"];

@@ -1,7 +1,6 @@
 /**
- * Subscriptions: Yoga parses, validates and measures their documents; from there on they are streams of
- * events. Each event is executed anew, with what the subscriber may see at that moment and with loaders of
- * its own.
+ * Subscriptions: Yoga parses and validates their documents; then each is a stream of events. The document is
+ * executed for each event, with the caller's rights at that moment and with new loaders.
  */
 import type { FastifyRequest } from "fastify";
 import {
@@ -26,38 +25,38 @@ import { measureQueryCost, requireCostWithinLimit } from "#mesh/plugins/limits.t
 import { PublicError } from "#mesh/public-error.ts";
 import type { RunDocument } from "#mesh/run.ts";
 import type { YogaServerContext } from "./authenticate.ts";
-import type { OpenStream, OpenStreams, Results, Told } from "./event-streams.ts";
-import { type FailureServices, showResult } from "./failures.ts";
+import type { OpenStream, OpenStreams, SubscriptionResults, StepResult } from "./event-streams.ts";
+import { type FailureServices, translateResult } from "./failures.ts";
 
-export interface StreamDoor extends FailureServices {
+export interface SubscriptionServices extends FailureServices {
   readonly schema: GraphQLSchema;
   readonly run: RunDocument;
   readonly streams: OpenStreams;
-  /** Who asks, now. */
+  /** Verifies the caller again and returns the viewer. */
   readonly recheck: (caller: FastifyRequest) => Promise<InternalViewer>;
   readonly contextOf: (caller: FastifyRequest, viewer: InternalViewer) => GraphContext;
 }
 
-const begun = new WeakMap<FastifyRequest, Results>();
+const begun = new WeakMap<FastifyRequest, SubscriptionResults>();
 
-/** What is to be sent instead of Yoga's answer. */
-export function resultsOf(caller: FastifyRequest): Results | undefined {
+/** Returns the subscription that was started for the request, to be sent instead of Yoga's answer. */
+export function getSubscriptionResults(caller: FastifyRequest): SubscriptionResults | undefined {
   return begun.get(caller);
 }
 
 const accepting = new WeakSet<FastifyRequest>();
 
-/** To be asked before the header is made the door's own. */
+/** Records whether the caller accepts server-sent events, before the header is replaced for Yoga. */
 export function noteAccept(caller: FastifyRequest): void {
   if (/\btext\/event-stream\b/i.test(caller.headers.accept ?? "")) accepting.add(caller);
 }
 
-export function streamSubscriptions(door: StreamDoor): Plugin<GraphContext> {
+export function streamSubscriptions(services: SubscriptionServices): Plugin<GraphContext> {
   return {
     onSubscribe({ args, setSubscribeFn }) {
       setSubscribeFn(async () => {
         try {
-          return await begin(args as unknown as Subscribing, door);
+          return await begin(args as unknown as Subscribing, services);
         } catch (error) {
           if (error instanceof Failure) return { errors: [asPublicError(error, args.contextValue)] };
           throw error;
@@ -71,26 +70,26 @@ interface Subscribing extends ExecutionArgs {
   readonly contextValue: GraphContext & YogaServerContext;
 }
 
-/** The answer where it is refused. */
-async function begin(args: Subscribing, door: StreamDoor): Promise<ExecutionResult> {
+/** Starts the subscription. Returns the answer to send if the subscription is refused. */
+async function begin(args: Subscribing, services: SubscriptionServices): Promise<ExecutionResult> {
   const { caller, viewer } = args.contextValue;
   if (!accepting.has(caller)) throw notAccepted();
   requireCleanTexts(args);
   requireRoot(args);
-  const cost = measureQueryCost({ ...args, schema: door.schema });
+  const cost = measureQueryCost({ ...args, schema: services.schema });
   requireCostWithinLimit(cost);
-  if (viewer.kind !== "internal") throw new Error("Only internal tokens and people come through this door.");
-  const stream = door.streams.open(caller, credentialIdOf(viewer));
+  if (viewer.kind !== "internal") throw new Error("Only internal tokens and staff sessions can subscribe.");
+  const stream = services.streams.open(caller, credentialIdOf(viewer));
   try {
     const source = await createSourceEventStream(args);
     if (!(Symbol.asyncIterator in source)) return refused(stream, source);
     const steps = source[Symbol.asyncIterator]();
-    const tell = (step: unknown): Promise<Told> => tellStep(step, args, door);
-    const tellEnd = (reason: unknown): object | undefined =>
+    const renderStep = (step: unknown): Promise<StepResult> => renderStepResult(step, args, services);
+    const renderEnd = (reason: unknown): object | undefined =>
       reason instanceof Failure
-        ? showResult({ errors: [asPublicError(reason, args.contextValue)] }, caller, door)
+        ? translateResult({ errors: [asPublicError(reason, args.contextValue)] }, caller, services)
         : undefined;
-    begun.set(caller, { ...stream, steps, tell, tellEnd });
+    begun.set(caller, { ...stream, steps, renderStep, renderEnd });
     return { data: {} };
   } catch (error) {
     stream.end();
@@ -104,8 +103,8 @@ function refused({ end }: OpenStream, result: ExecutionResult): ExecutionResult 
 }
 
 /**
- * GraphQL has no answer to a subscription to nothing: `@skip` and `@include` may stand anywhere but at its
- * root.
+ * Refuses `@skip` and `@include` at the root of a subscription, because GraphQL has no answer to a
+ * subscription without a field.
  */
 function requireRoot({ document, operationName }: Subscribing): void {
   const root = getOperationAST(document, operationName)?.selectionSet;
@@ -118,7 +117,7 @@ function requireRoot({ document, operationName }: Subscribing): void {
   });
 }
 
-/** Validated before: no fragment comes round to itself. */
+/** True if a root field has a condition. Validation has already excluded circular fragments. */
 function isConditional({ selections }: SelectionSetNode, document: DocumentNode): boolean {
   return selections.some((selection) => {
     if (selection.directives?.some(({ name }) => name.value === "skip" || name.value === "include") === true)
@@ -146,18 +145,22 @@ const notAccepted = (): Failure =>
       "A subscription is answered with server-sent events: send it by POST with `Accept: text/event-stream`.",
   });
 
-async function tellStep(step: unknown, args: Subscribing, door: StreamDoor): Promise<Told> {
+async function renderStepResult(
+  step: unknown,
+  args: Subscribing,
+  services: SubscriptionServices,
+): Promise<StepResult> {
   const { caller } = args.contextValue;
-  const result = await runStep(step, args, door);
+  const result = await runStep(step, args, services);
   const isLast = Object.values(result.data ?? {}).every((value) => value === null);
-  return { result: showResult(result, caller, door), isLast };
+  return { result: translateResult(result, caller, services), isLast };
 }
 
-/** Executes the document on one event, for the caller as it is now. */
+/** Executes the document for one event, with the caller's present rights. */
 async function runStep(
   step: unknown,
   args: Subscribing,
-  { recheck, contextOf, run }: StreamDoor,
+  { recheck, contextOf, run }: SubscriptionServices,
 ): Promise<ExecutionResult> {
   const { caller } = args.contextValue;
   const { document, operationName, variableValues: variables } = args;
@@ -168,7 +171,7 @@ async function runStep(
       rootValue: step,
     });
   } catch (error) {
-    // Sent and logged as everywhere else: otherwise the stream would end without a reason.
+    // Translated here, because the stream would otherwise end without a reason.
     return { errors: [asPublicError(orUnavailable(toFailure(error)), args.contextValue)] };
   }
 }

@@ -1,21 +1,21 @@
 /**
- * What a subscription is made of: each step says that there is something to tell, which is then read with the
- * rights of that moment.
+ * The steps of a subscription. Each step means that the subject has changed; the subject is then read with
+ * the caller's present rights.
  */
 import type { Polling } from "#database/polling.ts";
 import type { DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface VersionStep {
-  /** Takes the version that was told. */
-  readonly told: (version: number) => void;
+  /** Records the version that was sent to the subscriber. */
+  readonly sentVersion: (version: number) => void;
 }
 
-/** A step at once, and one whenever the version is above the one told last. */
+/** Yields a step at once, and a step whenever the version is higher than the last sent version. */
 export function followVersion(polling: Polling<number>, id: string): AsyncIterableIterator<VersionStep> {
   let known: number | undefined;
   let found: number | null | undefined;
   let isBegun = false;
-  const step: VersionStep = { told: (version) => (known = version) };
+  const step: VersionStep = { sentVersion: (version) => (known = version) };
   const isDue = (): boolean =>
     found === null || (found !== undefined && known !== undefined && found > known);
   return new Follower({
@@ -33,20 +33,20 @@ export function followVersion(polling: Polling<number>, id: string): AsyncIterab
 }
 
 export interface DeliveriesStep {
-  /** Null: the present state. */
+  /** The ids of changed deliveries; null for the first step, which sends the present state. */
   readonly ids: readonly string[] | null;
-  /** More has changed than is told. */
+  /** True if more deliveries have changed than `ids` contains. */
   readonly isMore: boolean;
 }
 
-/** Told in one step; what is over follows in the next. */
-export const stepMax = 50;
-/** So many may wait for a subscriber that is slow to read. */
+/** Maximum number of deliveries in one step; further deliveries follow in the next step. */
+export const deliveriesPerStepMax = 50;
+/** Maximum number of changed deliveries that wait for a slow subscriber. */
 const waitingMax = 1_000;
 
 /**
- * A first step once there is something to compare with, so that nothing happens unseen between; then one for
- * what has changed since the last one.
+ * Yields a first step as soon as the polling has a state to compare with, so that no change is missed. Then
+ * yields a step for the changes since the last step.
  */
 export function followDeliveries(
   polling: Polling<DeliveryChanges>,
@@ -56,25 +56,25 @@ export function followDeliveries(
   let isMore = false;
   let isBegun = false;
   let isReady = false;
-  const hear = (seen: DeliveryChanges | null): void => {
+  const addChanges = (seen: DeliveryChanges | null): void => {
     isReady = true;
     if (!isBegun || seen === null) return;
     isMore ||= seen.isMore;
     for (const id of seen.changed) waiting.add(id);
     if (waiting.size <= waitingMax) return;
     isMore = true;
-    // The newest are kept: the others are found where it is read anew.
-    for (const id of [...waiting].slice(0, waiting.size - stepMax)) waiting.delete(id);
+    // Keeps the newest changes. The subscriber gets `isMore` and reads the others again.
+    for (const id of [...waiting].slice(0, waiting.size - deliveriesPerStepMax)) waiting.delete(id);
   };
   return new Follower({
     begin: (wake) =>
       polling.watch(endpointId, (seen) => {
-        hear(seen);
+        addChanges(seen);
         wake();
       }),
     take: () => {
       if (!isReady || (isBegun && waiting.size === 0 && !isMore)) return undefined;
-      const ids = isBegun ? [...waiting].slice(0, stepMax) : null;
+      const ids = isBegun ? [...waiting].slice(0, deliveriesPerStepMax) : null;
       const step = { ids, isMore };
       for (const id of ids ?? []) waiting.delete(id);
       isBegun = true;
@@ -85,13 +85,13 @@ export function followDeliveries(
 }
 
 interface Following<Step> {
-  /** Gives what ends it. */
+  /** Starts watching and returns a function that ends it. */
   readonly begin: (wake: () => void) => () => void;
-  /** Undefined: there is nothing to tell yet. */
+  /** Returns the next step; undefined if there is no change yet. */
   readonly take: () => Step | undefined;
 }
 
-/** `return` ends a `next` that waits, which a generator's would not. */
+/** An async iterator whose `return` also ends a waiting `next`; `return` of a generator would not. */
 class Follower<Step> implements AsyncIterableIterator<Step> {
   readonly #take: () => Step | undefined;
   readonly #end: () => void;

@@ -12,10 +12,10 @@ import { toGraphOrder } from "#graph/orders/orders.ts";
 import { CartRef, OrderRef, WebhookDeliveryRef } from "#graph/refs.ts";
 import { type DeliveryView, findEndpointMerchant } from "#webhooks/delivery-log.ts";
 import { findDeliveryPage } from "#webhooks/delivery-pages.ts";
-import { type DeliveriesStep, followDeliveries, followVersion, stepMax } from "./follow.ts";
-import type { Watch } from "./watch.ts";
+import { type DeliveriesStep, followDeliveries, followVersion, deliveriesPerStepMax } from "./follow.ts";
+import type { SubscriptionWatch } from "./watch.ts";
 
-function watchOf({ services: { watch } }: GraphContext): Watch {
+function watchOf({ services: { watch } }: GraphContext): SubscriptionWatch {
   if (watch === undefined)
     throw fail("service_unavailable", { message: "Subscriptions are not available on this server." });
   return watch;
@@ -31,8 +31,8 @@ const ChangesRef = builder.objectRef<DeliveriesTold>("WebhookDeliveryChanges").i
   fields: (t) => ({
     deliveries: t.field({
       type: [WebhookDeliveryRef],
-      description: `The changed deliveries in their present state, oldest first, at most ${stepMax}; the next event contains the others. The first event contains the newest ${stepMax} deliveries.`,
-      complexity: { multiplier: stepMax },
+      description: `The changed deliveries in their present state, oldest first, at most ${deliveriesPerStepMax}; the next event contains the others. The first event contains the newest ${deliveriesPerStepMax} deliveries.`,
+      complexity: { multiplier: deliveriesPerStepMax },
       resolve: ({ deliveries }) => [...deliveries],
     }),
     readAnew: t.exposeBoolean("isMore", {
@@ -54,7 +54,7 @@ builder.subscriptionFields((t) => ({
     resolve: async (step, { id }, context) => {
       const cart = await context.loaders.carts.load(id);
       if (cart === null || !isCartVisible(cart, context)) return null;
-      step.told(cart.version);
+      step.sentVersion(cart.version);
       return toCartNode(cart, context);
     },
   }),
@@ -69,7 +69,7 @@ builder.subscriptionFields((t) => ({
     resolve: async (step, { id }, context) => {
       const order = await context.loaders.orders.load(id);
       if (order === null || !isOrderVisible(order, context)) return null;
-      step.told(order.version);
+      step.sentVersion(order.version);
       return toGraphOrder(order, context);
     },
   }),
@@ -92,9 +92,12 @@ builder.subscriptionFields((t) => ({
 
 async function newest(context: GraphContext, endpointId: string): Promise<DeliveriesTold> {
   const filter = { merchantId: null, endpointId, status: null };
-  const page = await findDeliveryPage(context.db, filter, { limit: stepMax + 1, isInverted: true });
-  const ids = page.slice(0, stepMax).map(({ id }) => id);
-  return { deliveries: await load(context, ids.toReversed()), isMore: page.length > stepMax };
+  const page = await findDeliveryPage(context.db, filter, {
+    limit: deliveriesPerStepMax + 1,
+    isInverted: true,
+  });
+  const ids = page.slice(0, deliveriesPerStepMax).map(({ id }) => id);
+  return { deliveries: await load(context, ids.toReversed()), isMore: page.length > deliveriesPerStepMax };
 }
 
 const changed = async (

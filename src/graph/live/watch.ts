@@ -1,6 +1,6 @@
 /**
- * What a process watches for who has subscribed: one statement for all carts, one for all orders, one for the
- * deliveries of some endpoints, each a few times a second.
+ * Watches the subjects of all subscriptions of a process, with one statement for all carts, one for all
+ * orders and one for deliveries of endpoints, a few times a second.
  */
 import { findCartVersions, findOrderVersions } from "#commerce/versions.ts";
 import type { Database } from "#database/connect.ts";
@@ -9,25 +9,28 @@ import type { ServiceEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { createDeliveryWatcher, type DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
-export interface Watch {
-  /** Versions. */
+export interface SubscriptionWatch {
+  /** Versions of carts and orders, by type. */
   readonly carts: Polling<number>;
   readonly orders: Polling<number>;
-  /** By endpoint. */
+  /** Changed deliveries, by endpoint. */
   readonly deliveries: Polling<DeliveryChanges>;
-  /** Whether somebody in this process follows the subject. */
+  /** True if a subscription of this process follows the subject. */
   readonly isWatched: (subject: { readonly type: string; readonly id: string }) => boolean;
   readonly watchers: () => number;
   readonly close: () => void;
 }
 
-/** A version is an entry of an index; the deliveries of an endpoint are some hundred rows. */
+/**
+ * Time between two statements. Reading a version costs one index entry, reading the deliveries of an endpoint
+ * some hundred rows.
+ */
 const versionsPace = { everyMs: 400, pauseMsMin: 25 };
 const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };
 
-export function createWatch(db: Database, events: ServiceEvents, log: Log): Watch {
+export function createSubscriptionWatch(db: Database, events: ServiceEvents, log: Log): SubscriptionWatch {
   const onFault = (err: unknown): void =>
-    log.warn({ event: "live_look_failed", err }, "What subscriptions follow could not be looked at.");
+    log.warn({ event: "live_look_failed", err }, "The subjects of subscriptions could not be read.");
   const carts = createPolling({ look: (ids) => findCartVersions(db, ids), onFault, ...versionsPace });
   const orders = createPolling({ look: (ids) => findOrderVersions(db, ids), onFault, ...versionsPace });
   const deliveries = createPolling({ look: createDeliveryWatcher(db), onFault, ...deliveriesPace });

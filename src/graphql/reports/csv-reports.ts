@@ -1,5 +1,5 @@
 /**
- * The reports that can be had as a table: what is asked of the graph for each, and how its answer becomes
+ * The reports that are available as CSV: the GraphQL query of each, and the conversion of its result into
  * rows.
  */
 import { type DocumentNode, parse } from "graphql";
@@ -8,7 +8,7 @@ type Row = Readonly<Record<string, Cell>>;
 
 export interface CsvReport {
   readonly document: DocumentNode;
-  /** What it may be asked with beside from and to: a text, a whole number, or one of some words. */
+  /** The query parameters in addition to from and to: a text, an integer, or one of a list of words. */
   readonly parameters: Readonly<Record<string, "text" | "integer" | readonly string[]>>;
   readonly columns: readonly string[];
   readonly toRows: (data: unknown) => readonly Row[];
@@ -62,7 +62,7 @@ const errors = ["TIMEOUT", "DNS", "TLS", "CONNECTION", "HTTP_STATUS", "BLOCKED_A
 const shopVariables = "$from: Date!, $to: Date!, $merchantId: ID, $market: String, $timeZone: String";
 const shopArguments = "from: $from, to: $to, merchantId: $merchantId, market: $market, timeZone: $timeZone";
 
-/** By the name of the file. */
+/** Reports by the name of the file. */
 export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
   [
     "sales",
@@ -143,7 +143,7 @@ export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
 ]);
 
 interface CsvReportParts<Answer> extends Pick<CsvReport, "parameters" | "columns"> {
-  /** Its one field is called `report`. */
+  /** The query; its only field has the alias `report`. */
   readonly query: string;
   readonly toRows: (report: Answer) => readonly Row[];
 }
@@ -164,7 +164,7 @@ interface FunnelBucket extends Readonly<Record<string, unknown>> {
   }[];
 }
 
-/** A column for each way to end; one that did not occur has a zero. */
+/** Columns for each outcome of a checkout; 0 if an outcome did not occur. */
 function toFunnelRow({ outcomes: found, ...bucket }: FunnelBucket): Row {
   const counts = new Map(
     found.map(({ status, reason, sessions }) => [reason === null ? status : `${status}_${reason}`, sessions]),
@@ -184,13 +184,10 @@ function toHealthRow({ failuresByCode, ...bucket }: HealthBucket): Row {
   return { ...(bucket as Row), ...Object.fromEntries(errors.map((code) => [code, counts.get(code) ?? 0])) };
 }
 
-/**
- * Rows as RFC 4180 writes them, fit to be opened by a spreadsheet: no text of somebody else's becomes a
- * formula there.
- */
+/** Writes rows as CSV (RFC 4180). Texts that a spreadsheet would run as a formula are escaped. */
 type Cell = string | number | boolean | null;
 
-/** What spreadsheets take for the beginning of a formula, in full width too. */
+/** Characters with which a formula begins in a spreadsheet, also in full width. */
 const formula = /^[=+\-@\t\r\n＝＋－＠]/;
 const special = /[",\r\n]/;
 
@@ -199,7 +196,7 @@ export function toCsv(columns: readonly string[], rows: readonly Readonly<Record
   return lines.map((cells) => `${cells.map(toField).join(",")}\r\n`).join("");
 }
 
-/** Of nothing nothing is written. Numbers are ours, and may begin with a minus. */
+/** Writes one cell; empty for null. Numbers come from this service and may begin with a minus sign. */
 function toField(cell: Cell): string {
   if (typeof cell !== "string") return cell === null ? "" : String(cell);
   const text = formula.test(cell) ? `'${cell}` : cell;

@@ -1,7 +1,4 @@
-/**
- * Reports as tables: GET /reports/NAME.csv, for whoever may ask the graph for them, with the same token,
- * rules and limits.
- */
+/** Reports as CSV: `GET /reports/NAME.csv`, with the same tokens, roles and limits as the reports in GraphQL. */
 import type { FastifyPluginAsync } from "fastify";
 import type { GraphQLError } from "graphql";
 import { type Failure, fail, type FailureDetail, toFailure } from "#foundation/failure.ts";
@@ -10,7 +7,7 @@ import { isCleanText } from "#foundation/text.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import type { RunDocument } from "#mesh/run.ts";
-import { clientOf, type InternalAuthentication, noteCredential } from "#graphql/authenticate.ts";
+import { getClientKey, type InternalAuthentication, noteCredential } from "#graphql/authenticate.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import { type CsvReport, csvReports, toCsv } from "./csv-reports.ts";
 
@@ -36,7 +33,11 @@ export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (
           message: `There is no such report; there are ${[...csvReports.keys()].join(", ")}.`,
         });
       const variables = toVariables(report, request.query);
-      const context = createContext(services, { viewer, requestId: request.id, client: clientOf(request) });
+      const context = createContext(services, {
+        viewer,
+        requestId: request.id,
+        client: getClientKey(request),
+      });
       const { data, errors } = await run(report.document, context, { variables });
       const [error] = errors ?? [];
       if (error !== undefined) throw ofQuery(error);
@@ -53,7 +54,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (
 
 type Variables = Readonly<Record<string, string | number>>;
 
-/** All that is wrong is told at once. */
+/** Reads the query parameters; throws a failure with all faults. */
 function toVariables(
   { parameters }: CsvReport,
   query: Readonly<Record<string, string | string[]>>,
@@ -96,21 +97,20 @@ function brokenRule(rule: Rule, value: string): string | undefined {
   return `It must be one of ${rule.join(", ")}.`;
 }
 
-/** A word is an enum value of the graph's. */
+/** Converts a word of the query string to the enum value of the GraphQL schema. */
 function toVariable(rule: Rule, value: string): string | number {
   if (rule === "integer") return Number(value);
   return Array.isArray(rule) ? value.toUpperCase() : value;
 }
 
-/** What the graph found wrong with an argument is wrong with the parameter of that name. */
+/** Translates a fault of a GraphQL argument to a fault of the query parameter with the same name. */
 function ofQuery(error: GraphQLError): Failure {
-  // The error as it was raised: it names the variable, and has the failure of a scalar's own rule as its
-  // origin.
+  // The original error names the variable; its origin is the failure of the scalar's rule.
   const raised = error instanceof PublicError ? error.cause : error;
   const failure = toFailure(raised);
   const { details, ...parts } = failure.parts;
   if (details === undefined) return failure;
-  // Of a value that is none of its type the graph knows only which variable it is.
+  // For a value of the wrong type, GraphQL only names the variable.
   const variable = /^Variable "\$(\w+)"/.exec(raised instanceof Error ? raised.message : "")?.[1] ?? "";
   const ofParameters = details.map(({ field, code, message, allowed = null }): FailureDetail => {
     return {
@@ -125,5 +125,5 @@ function ofQuery(error: GraphQLError): Failure {
   return fail(code, { ...parts, message: withoutPointer(failure.message), details: ofParameters });
 }
 
-/** Some messages begin with the place in a body, `/first: `. */
+/** Removes the JSON Pointer, such as `/first: `, with which some messages begin. */
 const withoutPointer = (message: string): string => message.replace(/^\/(?=\w+: )/, "");

@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import Fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fail } from "#foundation/failure.ts";
-import { type Results, sendEvents } from "#graphql/event-streams.ts";
+import { type SubscriptionResults, sendEvents } from "#graphql/event-streams.ts";
 
 describe("events", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -19,15 +19,15 @@ describe("events", () => {
     const over = new AbortController();
     const told: unknown[] = [];
     let ends = 0;
-    const results: Results = {
+    const results: SubscriptionResults = {
       steps,
       signal: over.signal,
       end: () => void (ends += 1),
-      tell: (step) => {
+      renderStep: (step) => {
         told.push(step);
         return Promise.resolve({ result: { data: step }, isLast: step === "last" });
       },
-      tellEnd: (reason) =>
+      renderEnd: (reason) =>
         reason instanceof Error && "code" in reason ? { errors: [{ code: reason.code }] } : undefined,
     };
     const sent = Promise.withResolvers<Readable>();

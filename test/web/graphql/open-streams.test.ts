@@ -7,7 +7,7 @@ import {
   createOpenStreams,
   type OpenStreams,
   streamsMax,
-  streamsOfCallerMax,
+  streamsPerCallerMax,
 } from "#graphql/event-streams.ts";
 import { TestClock } from "#test/support/world.ts";
 
@@ -38,7 +38,7 @@ describe("open streams", () => {
 
   it("are so many in all", () => {
     const opened = Array.from({ length: streamsMax }, (_none, index) =>
-      streams.open(askerOf("a"), String(index % (streamsMax / streamsOfCallerMax))),
+      streams.open(askerOf("a"), String(index % (streamsMax / streamsPerCallerMax))),
     );
     expect(() => streams.open(askerOf("a"), "another")).toThrow(
       expect.objectContaining({ code: "service_unavailable" }),
