@@ -1,6 +1,6 @@
 /**
- * Each request as a span of its trace: its route by the template, its status and its error's code, and of its
- * caller the installation alone.
+ * Creates a span for each request, with its route template, status, error code, and the installation of its
+ * caller.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isTracing, type Span, startSpan } from "#foundation/tracing.ts";
@@ -11,19 +11,22 @@ declare module "fastify" {
   }
 }
 
-/** Before all other hooks, so that whatever they do belongs to the request. */
+/**
+ * Registers the hooks that create and end spans; must run before all other hooks, so that their work belongs
+ * to the span.
+ */
 export function traceRequests(server: FastifyInstance): void {
   server.decorateRequest("span", null);
   if (!isTracing()) return;
   server.addHook("onRequest", (request, reply, done) => {
     const span = spanOf(request);
     request.span = span ?? null;
-    // Whoever goes away gets no answer. What has ended does not end again.
+    // A client that disconnects gets no answer; ending a span twice has no effect.
     reply.raw.once("close", () => endSpan(request, reply));
     if (span === undefined) done();
     else span.run(done);
   });
-  // A body arrives in the name of its connection.
+  // Reading a body runs in the context of the connection, so the span is set again.
   server.addHook("preValidation", ({ span }, _reply, done) => {
     if (span === null) done();
     else span.run(done);
@@ -34,7 +37,7 @@ export function traceRequests(server: FastifyInstance): void {
   });
 }
 
-/** As they stand in the contract. */
+/** Converts a Fastify route to a path of the contract: `:id` to `{id}`. */
 const templateOf = (route: string): string => route.replaceAll(/:(\w+)/g, "{$1}");
 
 function spanOf({ method, routeOptions, headers, id }: FastifyRequest): Span | undefined {
@@ -52,7 +55,7 @@ function endSpan(request: FastifyRequest, reply: FastifyReply): void {
   const { span, failureCode, credential } = request;
   if (span === null) return;
   const { statusCode } = reply;
-  // Who went away has got none; what stands there is what it would have begun with.
+  // If the client disconnected before the answer, `statusCode` is not the status of an answer.
   const isAnswered = reply.raw.headersSent;
   span.set({
     "http.response.status_code": isAnswered ? statusCode : undefined,

@@ -16,25 +16,25 @@ import { traceRequests } from "./request-spans.ts";
 declare module "fastify" {
   interface FastifyRequest {
     failureCode: string | null;
-    /** Where it is less than the route's bodyLimit: what this caller may send. */
+    /** The caller's limit for the body in bytes, if it is lower than the route's bodyLimit; otherwise null. */
     bodyBytesMax: number | null;
-    /** For the log: who asked. */
+    /** The caller, for the log. */
     credential: Readonly<
       Partial<Record<"installationId" | "keyPrefix" | "tokenId" | "grantId" | "staffId", string>>
     > | null;
   }
   interface FastifyContextConfig {
-    /** Of a REST operation. */
+    /** The id of the REST operation; undefined for other routes. */
     operationId?: string;
   }
 }
 
 export const bodyBytesMax = 64 * 1024;
 
-/** One object for each route, the same for all of its requests. */
+/** The configuration of a route; one object for all requests of the route. */
 export type RouteConfig = FastifyRequest["routeOptions"]["config"];
 
-/** Counts what passes through. */
+/** Counts requests and answers. */
 export interface ServerObserver {
   readonly began: (request: FastifyRequest, reply: FastifyReply) => void;
   readonly answered: (request: FastifyRequest, reply: FastifyReply, route: RouteConfig) => void;
@@ -52,8 +52,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     requestIdHeader: false,
     trustProxy: false,
     requestTimeout: 30_000,
-    // Node's own answer to a missing Host has no body: it is refused below, in the contract's shape. It looks
-    // for slow callers once a second.
+    // Node's own answer to a missing Host header has no body, so `refusalOf` refuses it. Node checks for slow
+    // clients once a second.
     http: {
       maxHeaderSize: 16 * 1024,
       headersTimeout: 10_000,
@@ -61,7 +61,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       requireHostHeader: false,
     },
     forceCloseConnections: "idle",
-    // What still arrives while stopping is served.
+    // Requests that arrive while the server stops are answered.
     return503OnClosing: false,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 500 },
@@ -71,7 +71,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
         headers: browserHeaders(options.publicUrl),
       }),
     frameworkErrors: (error, request, reply) => {
-      showRequest(request, reply, options);
+      setCommonHeaders(request, reply, options);
       sendFailure(request, reply, { failure: toPublicFailure(error), services: options });
       logAnswer(request, reply, options);
     },
@@ -99,10 +99,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   server.addHook("onRequest", (request, reply, done) => {
     options.observer?.began(request, reply);
     setAddress(request, options.proxies);
-    showRequest(request, reply, options);
+    setCommonHeaders(request, reply, options);
     done(refusalOf(request));
   });
-  // Node's own answer to an Expect that it does not know has no body either.
+  // Node's own answer to an unknown Expect header has no body either.
   server.server.on("checkExpectation", (request, response) =>
     server.server.emit("request", request, response),
   );
@@ -112,37 +112,40 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   return server;
 }
 
-/** A browser that came by https once does not use http again for a year. */
+/** After one visit by https, a browser uses only https for a year. */
 const onlyHttps = "max-age=31536000";
 
 const everywhere = { "x-content-type-options": "nosniff" } as const;
 const overHttps = { ...everywhere, "strict-transport-security": onlyHttps } as const;
 
-/** Headers of every answer, for browsers. */
+/** Returns security headers of every answer. */
 function browserHeaders(publicUrl: string): Readonly<Record<string, string>> {
   return publicUrl.startsWith("https:") ? overHttps : everywhere;
 }
 
-function showRequest(request: FastifyRequest, reply: FastifyReply, { publicUrl }: ServerOptions): void {
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, { publicUrl }: ServerOptions): void {
   void reply.header("x-request-id", request.id).headers(browserHeaders(publicUrl));
 }
 
 const knownExpectation = /(?:^|\W)100-continue(?:$|\W)/i;
 
-/** What is refused before a body is read. RFC 9112 section 3.2: a request of HTTP/1.1 names its host. */
+/**
+ * Returns the failure of a request that is refused before its body is read. RFC 9112 section 3.2: a request
+ * of HTTP/1.1 must have a Host header.
+ */
 function refusalOf({ is404, raw: { httpVersion, headers } }: FastifyRequest): Failure | undefined {
   if (httpVersion === "0.9")
-    return fail("malformed_request", { message: "The request names no version of HTTP." });
+    return fail("malformed_request", { message: "The request line must name an HTTP version." });
   if (httpVersion === "1.1" && headers.host === undefined)
     return fail("malformed_request", { message: "The Host header is missing." });
   if (httpVersion === "1.1" && headers.expect !== undefined && !knownExpectation.test(headers.expect))
-    return fail("malformed_request", { message: "The Expect header may say 100-continue and nothing else." });
+    return fail("malformed_request", { message: "The Expect header must be 100-continue." });
   return is404 ? fail("route_not_found") : undefined;
 }
 
 /**
- * Fastify's own trustProxy believes the leftmost of n; ours counts from the right, where the proxies are that
- * we know.
+ * Sets the client's address. Fastify's trustProxy reads the leftmost address, which a client can invent; this
+ * reads from the right, where the known proxies are.
  */
 function setAddress(request: FastifyRequest, proxies: number): void {
   if (proxies === 0) return;
@@ -162,7 +165,10 @@ function logRequests(server: FastifyInstance, options: ServerOptions): void {
   });
 }
 
-/** Built from an allow-list: the route's template instead of the address, no header and no body. */
+/**
+ * Writes the log line of a request from a list of allowed fields: the route template instead of the URL, no
+ * header, no body.
+ */
 function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer }: ServerOptions): void {
   const route = request.routeOptions;
   observer?.answered(request, reply, route.config);
@@ -173,7 +179,7 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer
     status: reply.statusCode,
     ms: Math.round(reply.elapsedTime * 10) / 10,
     ...(request.failureCode === null ? {} : { code: request.failureCode }),
-    // What the framework refuses before there is a route has no span, not even null.
+    // `span` is undefined, not null, if Fastify refused the request before it found a route.
     ...(request.span ? { traceId: request.span.traceId } : {}),
     ...request.credential,
   });
@@ -182,8 +188,8 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer
 const sweepMs = 50;
 
 /**
- * Connections that are idle when closing begins are closed by then; one whose last request is answered later
- * would be waited for.
+ * Closes idle connections repeatedly while the server stops. Node closes only those that are idle at the
+ * start, and would wait for connections that become idle later.
  */
 function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
   server.addHook("preClose", (done) => {
@@ -196,14 +202,17 @@ function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
 const eventLoopDelayMsMax = 1_000;
 const sampleMs = 1_000;
 /**
- * Whoever looks after the service must see it then of all times; a process that is said to be dead would be
- * ended, and the others get its load.
+ * Routes that are answered under overload: operators need metrics then, and a process that fails its health
+ * check would be stopped, which moves its load to the others.
  */
-const servedAlways: ReadonlySet<string> = new Set(["/metrics", "/healthz", "/readyz"]);
+const routesWithoutShedding: ReadonlySet<string> = new Set(["/metrics", "/healthz", "/readyz"]);
 
-/** Overload: anonymous callers are sent away first, callers with a key at three times the delay. */
+/**
+ * Refuses requests under overload: anonymous requests first, requests with credentials at three times the
+ * delay.
+ */
 async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
-  // What the start itself takes is no load: the first sample that counts is one taken wholly while listening.
+  // Work during the start is not overload: the first sample that counts lies completely after listening began.
   let countsFrom = Number.POSITIVE_INFINITY;
   server.addHook("onListen", (done) => {
     countsFrom = performance.now() + 2 * sampleMs;
@@ -221,7 +230,7 @@ async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
         return;
       throw fail("service_unavailable", {
         retryAfterSeconds: 2,
-        message: "The service is overloaded for the moment.",
+        message: "The service is overloaded.",
       });
     },
   });
@@ -232,14 +241,17 @@ interface Shedding {
   readonly route: string | undefined;
 }
 
-/** Where the event loop is late already. The console's own pages show their credential in a cookie. */
+/**
+ * True if the request must be refused at this event loop delay. Requests of the console have their credential
+ * in a cookie.
+ */
 export function isShed({ headers, route = "" }: Shedding, eventLoopDelayMs: number): boolean {
-  if (servedAlways.has(route)) return false;
+  if (routesWithoutShedding.has(route)) return false;
   const showsCredential = headers.authorization !== undefined || headers["x-commerce-console"] !== undefined;
   return !showsCredential || eventLoopDelayMs >= 3 * eventLoopDelayMsMax;
 }
 
-/** A known address with a wrong method is told so before anything else is looked at. */
+/** Answers 405 for a known path with an unsupported method, before any other check. */
 export function refuseOtherMethods(server: FastifyInstance, path: string, allowed: readonly string[]): void {
   const withHead = allowed.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   server.route({
