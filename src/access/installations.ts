@@ -2,7 +2,7 @@
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import { fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { brokenConstraint } from "#database/database-errors.ts";
+import { getBrokenConstraint } from "#database/database-errors.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { AppTable, InstallationTable, Tables } from "#database/tables.ts";
 import { type AccessEvent, invalidateCredentials, revokeGrants } from "./credential-changes.ts";
@@ -60,7 +60,7 @@ export async function createInstallation(
     })
     .execute()
     .catch((error: unknown) => {
-      if (brokenConstraint(error) !== "installation_live") throw error;
+      if (getBrokenConstraint(error) !== "installation_live") throw error;
       throw failAt("already_exists", {
         in: "body",
         field: "/appId",

@@ -2,7 +2,7 @@
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import { fail, failAt, type FailureConflict } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { sqlState, uniqueViolation } from "#database/database-errors.ts";
+import { getSqlState, uniqueViolation } from "#database/database-errors.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { MerchantTable, Tables } from "#database/tables.ts";
 import { invalidateCredentials } from "./credential-changes.ts";
@@ -27,7 +27,7 @@ export async function createMerchant(
     .values({ id, ...input, createdAt: access.now, updatedAt: access.now })
     .execute()
     .catch((error: unknown) => {
-      if (sqlState(error) !== uniqueViolation) throw error;
+      if (getSqlState(error) !== uniqueViolation) throw error;
       throw failAt("already_exists", {
         in: "body",
         field: "/slug",

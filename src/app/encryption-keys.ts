@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FolderUnusable, unusable } from "#database/folder-lock.ts";
+import { FolderUnusable, toFolderError } from "#database/folder-lock.ts";
 import { createKeyring, type EncryptionKey, type Keyring } from "#foundation/encryption.ts";
 
 export const encryptionKeysRule = "a comma-separated list of id:base64, each key 32 bytes";
@@ -43,7 +43,7 @@ export function loadEncryptionKeys(dataDir: string): EncryptionKey[] {
     const keys = parseEncryptionKeys(text);
     if (typeof keys !== "string") return keys;
   } catch (error) {
-    throw unusable(dataDir, error);
+    throw toFolderError(dataDir, error);
   }
   throw new FolderUnusable(
     `${path} is damaged: it must be ${encryptionKeysRule}. Restore it from a backup: without it, the data that it encrypted cannot be read.`,

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import type { LogEvent } from "kysely";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
-import { shopLimits } from "#database/statement-pool.ts";
+import { requestLimits } from "#database/statement-pool.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter, type RateLimiter } from "#http/rate-limiter.ts";
@@ -34,7 +34,7 @@ export async function openConfiguredDatabase({ settings, onStatement }: OpenOpti
     directUrl: settings.databaseDirectUrl,
     poolSize: settings.databasePool,
     prepared: settings.databasePrepared,
-    limits: shopLimits,
+    limits: requestLimits,
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
     onStatement,
   });

@@ -9,7 +9,7 @@ import { createReadOnly, reportMsMax } from "#database/read-only.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices, ReplicaSources } from "#graph/context.ts";
-import { shopLimits, type StatementLimits } from "#database/statement-pool.ts";
+import { requestLimits, type StatementLimits } from "#database/statement-pool.ts";
 import { createSharedAggregateReads } from "#graph/loaders.ts";
 import type { Settings } from "./settings.ts";
 
@@ -82,7 +82,7 @@ export async function openReplica({
   const open = (poolSize: number, limits: StatementLimits): ReturnType<typeof openDatabase> =>
     openDatabase({ url, poolSize, prepared, limits, onStatement });
   const analysts = await open(analystConnections, { aloneMs: reportMsMax, inTransactionMs: analystMs });
-  const everybody = await open(databasePool, shopLimits);
+  const everybody = await open(databasePool, requestLimits);
   return {
     forAnalysts: { db: analysts.db, reads: createSharedAggregateReads(analysts.db, clock) },
     forPublicReads: { db: everybody.db, reads: createSharedAggregateReads(everybody.db, clock) },

@@ -1,48 +1,53 @@
 /**
- * Opens the database: PostgreSQL where a URL is given, else the embedded PGlite. What stands above sees one
- * Kysely either way, and never which of the two it is.
+ * Opens the database: PostgreSQL if a URL is given, otherwise the embedded PGlite. Higher layers use one
+ * Kysely interface for both.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely";
 import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
 import { guardDialect, pipelinedDialect } from "./transaction-dialect.ts";
-import { lockFolder, unusable } from "./folder-lock.ts";
-import { alone, type Hearing, listen, type Listening } from "./notices.ts";
-import { type StatementLimits, statementPool } from "./statement-pool.ts";
+import { lockFolder, toFolderError } from "./folder-lock.ts";
+import {
+  listenerWithoutOthers,
+  type NoticeHandlers,
+  listenForNotices,
+  type NoticeListener,
+} from "./notices.ts";
+import { type StatementLimits, createStatementPool } from "./statement-pool.ts";
 import type { Tables } from "./tables.ts";
 import { tracedDialect } from "./traced-dialect.ts";
 
 export type Database = Kysely<Tables>;
 
 export interface DatabaseOptions {
-  /** PostgreSQL; without it the embedded database. */
+  /** The URL of PostgreSQL; undefined for the embedded database. */
   readonly url?: string | undefined;
-  /** For migrations and LISTEN, which cannot go through a transaction pooler. */
+  /** The URL for migrations and LISTEN, which do not work through a transaction pooler. */
   readonly directUrl?: string | undefined;
   readonly poolSize?: number;
   readonly prepared?: boolean;
-  /** How long PostgreSQL may take to answer a statement; without it, as long as it wants. */
+  /** Time limits of statements; undefined for no limits. */
   readonly limits?: StatementLimits | undefined;
-  /** Where the embedded database lies; without it, it lives in memory. */
+  /** The folder of the embedded database; undefined to keep it in memory. */
   readonly folder?: string | undefined;
-  /** A dump of an embedded database, which a new one starts from. */
+  /** A dump from which a new embedded database starts. */
   readonly image?: Blob | undefined;
-  /** Told of every statement, for tests that count them. */
+  /** Called for every statement, for tests that count statements. */
   readonly onStatement?: ((event: LogEvent) => void) | undefined;
 }
 
 export interface OpenDatabase {
   readonly engine: "pglite" | "postgres";
   readonly db: Database;
-  /** Runs a script of several statements on one connection of its own and gives the rows of each. */
+  /** Runs scripts of several statements on a separate connection; returns the rows of each statement. */
   script<Result>(work: (run: RunScript) => Promise<Result>): Promise<Result>;
   /**
-   * Hears what other processes on this database tell. The embedded one has no others, so that nothing is ever
-   * missed.
+   * Receives notices of other processes on the database. The embedded database has no other processes, so no
+   * notice is ever missed.
    */
-  listen(channel: string, hearing: Hearing): Listening;
-  /** Undefined: the embedded one has one connection, which goes round. */
+  listen(channel: string, handlers: NoticeHandlers): NoticeListener;
+  /** The state of the connection pool; undefined for the embedded database, which has one connection. */
   pool(): PoolState | undefined;
   close(): Promise<void>;
 }
@@ -58,10 +63,7 @@ export interface PoolState {
 export type RunScript = (sql: string) => Promise<Record<string, unknown>[][]>;
 
 const connectTimeoutMs = 2500;
-/**
- * Of what is run once, at a start: nobody waits for an answer, and a machine that starts many things at once
- * is slow.
- */
+/** Connect timeout of scripts. Scripts run at start, when the machine may be busy and no caller waits. */
 const scriptConnectTimeoutMs = 15_000;
 
 export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
@@ -71,7 +73,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenDataba
 async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Promise<OpenDatabase> {
   const release = folder === undefined ? (): void => undefined : takeFolder(folder);
   try {
-    // Loaded by whoever has no PostgreSQL alone.
+    // Loaded only if there is no PostgreSQL.
     const { openPGlite, SerialPGliteDialect } = await import("./pglite.ts");
     const pglite = await openPGlite({
       image,
@@ -84,7 +86,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       plugins: [camelCase()],
       ...logOf(onStatement),
     });
-    // Kysely closes only what it has used.
+    // Kysely closes the database only if it has used it.
     const close = async (): Promise<void> => {
       await db.destroy();
       if (!pglite.closed) await pglite.close();
@@ -95,7 +97,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       engine: "pglite",
       db,
       script: (work) => work(run),
-      listen: () => alone,
+      listen: () => listenerWithoutOthers,
       pool: () => undefined,
       close,
     };
@@ -110,7 +112,7 @@ function takeFolder(folder: string): () => void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return lockFolder(folder);
   } catch (error) {
-    throw unusable(folder, error);
+    throw toFolderError(folder, error);
   }
 }
 
@@ -130,10 +132,10 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
   // A connection that breaks while idle is replaced at its next use; without a listener it would end the
   // process.
   pool.on("error", () => undefined);
-  // One that breaks while it is in use: whoever uses it is told by its statement.
+  // A connection that breaks while it is in use makes its statement fail; the event itself can be ignored.
   pool.on("connect", (client) => client.on("error", () => undefined));
   const dialect = new PostgresDialect({
-    pool: statementPool(pool, { prepared: options.prepared !== false, limits: options.limits }),
+    pool: createStatementPool(pool, { prepared: options.prepared !== false, limits: options.limits }),
   });
   const db = new Kysely<Tables>({
     dialect: guardDialect(tracedDialect(pipelinedDialect(dialect, { isPipelined: true }))),
@@ -155,15 +157,15 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
       await client.end();
     }
   };
-  const hear: OpenDatabase["listen"] = (channel, hearing) =>
-    listen({ connection: direct, channel, db }, hearing);
+  const receive: OpenDatabase["listen"] = (channel, handlers) =>
+    listenForNotices({ connection: direct, channel, db }, handlers);
   const state = (): PoolState => ({
     max: pool.options.max,
     total: pool.totalCount,
     idle: pool.idleCount,
     waiting: pool.waitingCount,
   });
-  return { engine: "postgres", db, script, listen: hear, pool: state, close: () => db.destroy() };
+  return { engine: "postgres", db, script, listen: receive, pool: state, close: () => db.destroy() };
 }
 
 const camelCase = (): CamelCasePlugin => new CamelCasePlugin({ maintainNestedObjectKeys: true });
@@ -171,6 +173,9 @@ const camelCase = (): CamelCasePlugin => new CamelCasePlugin({ maintainNestedObj
 const logOf = (onStatement: DatabaseOptions["onStatement"]): { log?: (event: LogEvent) => void } =>
   onStatement === undefined ? {} : { log: onStatement };
 
-/** bigint as a number: no column may leave the safe range (amounts are checked, counters never get there). */
+/**
+ * Parses bigint as a number. All values are in the safe range: amounts are checked, and counters never exceed
+ * it.
+ */
 const typeParser: CustomTypesConfig["getTypeParser"] = (oid, format) =>
   oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format);

@@ -1,6 +1,6 @@
 /**
- * Classifies errors of the database: away, unanswered, gave up because of others, out of room, a stale plan,
- * a broken constraint (SQLSTATE).
+ * Classifies errors of the database by SQLSTATE: unreachable, unanswered, aborted because of concurrent
+ * transactions, out of space, stale plan, broken constraint.
  */
 import { fail, type Failure } from "#foundation/failure.ts";
 
@@ -18,23 +18,23 @@ const codes = new Set([...networkCodes, "57P01", "57P02", "57P03", "53300"]);
 const messages =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
 
-export function isDatabaseAway(error: unknown): boolean {
+export function isDatabaseUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   if (codes.has(code) || code.startsWith("08") || messages.test(error.message) || isUnanswered(error))
     return true;
-  if (error instanceof AggregateError) return error.errors.some(isDatabaseAway);
-  return error.cause !== undefined && isDatabaseAway(error.cause);
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseUnreachable);
+  return error.cause !== undefined && isDatabaseUnreachable(error.cause);
 }
 
-/** pg gave up waiting for an answer; the statement may still run. */
+/** True if pg stopped waiting for an answer; the statement may still run. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === "Query read timeout";
 }
 
 /**
- * A bug that is really a database away, one without room, or one that gave up on us for others three times,
- * becomes a 503 that is worth another try.
+ * Turns an internal error into 503 `service_unavailable` if its cause is an unreachable database, a full
+ * disk, or repeated aborts because of concurrent transactions.
  */
 export function orUnavailable(failure: Failure): Failure {
   if (failure.code !== "internal_error" || !isPassing(failure.cause)) return failure;
@@ -42,28 +42,28 @@ export function orUnavailable(failure: Failure): Failure {
 }
 
 const isPassing = (cause: unknown): boolean =>
-  isDatabaseAway(cause) || isGivenUp(cause) || isOutOfRoom(cause);
+  isDatabaseUnreachable(cause) || isAbortedByOthers(cause) || isOutOfRoom(cause);
 
 /** Serialization failure, deadlock. */
 const givenUp = new Set(["40001", "40P01"]);
 
 /**
- * PostgreSQL gave up on a statement because of others (serialization failure, deadlock, a table changed).
- * Looks into causes too, because the graph wraps errors in failures.
+ * True if PostgreSQL aborted a statement because of concurrent work (serialization failure, deadlock, a
+ * changed table). Also checks causes, because the GraphQL layer wraps errors.
  */
-export function isGivenUp(error: unknown): boolean {
-  if (givenUp.has(sqlState(error) ?? "") || isPlanStale(error)) return true;
-  return error instanceof Error && error.cause !== undefined && isGivenUp(error.cause);
+export function isAbortedByOthers(error: unknown): boolean {
+  if (givenUp.has(getSqlState(error) ?? "") || isPlanStale(error)) return true;
+  return error instanceof Error && error.cause !== undefined && isAbortedByOthers(error.cause);
 }
 
 /**
- * A prepared statement reads a table whose columns a migration has changed since: under another name it is
- * prepared anew.
+ * True if a prepared statement reads a table whose columns a migration has changed. The statement must be
+ * prepared again under another name.
  */
 export function isPlanStale(error: unknown): boolean {
-  // The code covers many errors; the routine of PostgreSQL names this one, in every language.
+  // The SQLSTATE covers many errors; the name of PostgreSQL's routine identifies this one, in every language.
   return (
-    sqlState(error) === "0A000" &&
+    getSqlState(error) === "0A000" &&
     error instanceof Error &&
     "routine" in error &&
     error.routine === "RevalidateCachedQuery"
@@ -72,17 +72,14 @@ export function isPlanStale(error: unknown): boolean {
 
 const outOfRoom = new Set(["53100", "53200", "58030"]);
 
-/**
- * PostgreSQL has no disk or memory left, or its disk fails: not a fault of the statement, and an operator has
- * to act.
- */
+/** True if PostgreSQL has no disk space or memory left, or its disk fails. An operator has to act. */
 function isOutOfRoom(error: unknown): boolean {
-  if (outOfRoom.has(sqlState(error) ?? "")) return true;
+  if (outOfRoom.has(getSqlState(error) ?? "")) return true;
   return error instanceof Error && error.cause !== undefined && isOutOfRoom(error.cause);
 }
 
-/** The five characters of SQLSTATE, where the error is the database's. */
-export function sqlState(error: unknown): string | undefined {
+/** Returns the SQLSTATE of a database error; undefined for other errors. */
+export function getSqlState(error: unknown): string | undefined {
   return error instanceof Error &&
     "code" in error &&
     typeof error.code === "string" &&
@@ -93,8 +90,8 @@ export function sqlState(error: unknown): string | undefined {
 
 export const uniqueViolation = "23505";
 
-/** The constraint or unique index that the database says was broken. */
-export function brokenConstraint(error: unknown): string | undefined {
+/** Returns the name of the broken constraint or unique index; undefined for other errors. */
+export function getBrokenConstraint(error: unknown): string | undefined {
   return error instanceof Error && "constraint" in error && typeof error.constraint === "string"
     ? error.constraint
     : undefined;

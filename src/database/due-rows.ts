@@ -1,13 +1,10 @@
-/**
- * Goes through all rows that are due, a batch at a time. A row that fails stands in nobody's way: it is
- * passed over until the next round, and told of at the end.
- */
+/** Handles all due rows in batches. A row that fails is skipped until the next round, and reported at the end. */
 export interface DueRows<Row extends DueRow> {
-  /** The next ones behind the given row, in an order in which it does not come again whatever became of it. */
+  /** Finds the next due rows after the given row, in an order that does not depend on how rows were handled. */
   readonly find: (after: Row | undefined, rowsMax: number) => Promise<readonly Row[]>;
-  /** In transactions of its own; gives whether there was still anything to be done. */
+  /** Handles a row in its own transactions. Returns false if there was nothing left to do. */
   readonly handle: (row: Row) => Promise<boolean>;
-  /** Ends it before the next row. */
+  /** Stops the work before the next row. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -16,10 +13,10 @@ export interface DueRow {
 }
 
 const batchRowsMax = 100;
-/** So many are told whole; where everything fails, they say what all do. */
-const toldMax = 20;
+/** Maximum number of failures that are reported in full; if everything fails, they are representative. */
+const reportedMax = 20;
 
-/** Gives how many were handled; throws an AggregateError at the end where any failed. */
+/** Returns the number of handled rows; throws an AggregateError at the end if rows failed. */
 export async function handleDueRows<Row extends DueRow>({
   find,
   handle,
@@ -33,7 +30,7 @@ export async function handleDueRows<Row extends DueRow>({
       if (await handle(row)) handled += 1;
     } catch (error) {
       failed += 1;
-      if (failures.length < toldMax) failures.push(new Error(`${row.id} was passed over.`, { cause: error }));
+      if (failures.length < reportedMax) failures.push(new Error(`${row.id} was skipped.`, { cause: error }));
     }
   }
   if (failed > 0) throw new AggregateError(failures, `${failed} failed, ${handled} did not.`);

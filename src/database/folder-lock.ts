@@ -10,13 +10,13 @@ import { join } from "node:path";
 export class FolderUnusable extends Error {}
 export class FolderInUse extends FolderUnusable {}
 
-/** What the file system refuses is DATA_DIR's fault, and told as such; any other error stays what it is. */
-export function unusable(folder: string, error: unknown): unknown {
+/** Translates an error of the file system into an error that names DATA_DIR; returns other errors unchanged. */
+export function toFolderError(folder: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
   return new FolderUnusable(`DATA_DIR ${folder} cannot be used: ${error.message}`, { cause: error });
 }
 
-/** Takes the folder or throws FolderInUse; the function returned gives it back. */
+/** Locks the folder, or throws FolderInUse. Returns a function that unlocks it. */
 export function lockFolder(folder: string): () => void {
   const path = join(folder, "lock");
   const mine = JSON.stringify({ pid: process.pid, startedAt: startTimeOf(process.pid) });
@@ -55,7 +55,7 @@ function tryLink(from: string, to: string): boolean {
   }
 }
 
-/** Another process may have taken over between our look and our rename: what was moved then is put back. */
+/** Moves a stale lock away. If another process has replaced the lock in the meantime, its lock is moved back. */
 function setAside(path: string, stale: string): void {
   const aside = `${path}.stale.${process.pid}`;
   try {
@@ -94,8 +94,8 @@ function parseLock(text: string): Owner | undefined {
 }
 
 /**
- * Our own id in a lock that is not ours is a leftover: this process has just started (in a container ids
- * repeat).
+ * True if the process of the lock still runs. A lock with this process's id is stale, because this process
+ * has just started and ids repeat in containers.
  */
 function isAlive({ pid, startedAt }: Owner): boolean {
   if (pid === process.pid && startedAt !== startTimeOf(pid)) return false;
@@ -108,8 +108,8 @@ function isAlive({ pid, startedAt }: Owner): boolean {
 }
 
 /**
- * Clock ticks since boot, the 22nd field of /proc/PID/stat; null where there is no such file. The name in
- * field 2 may contain spaces.
+ * Returns the start time of a process in clock ticks since boot (field 22 of /proc/PID/stat); null without
+ * such a file. The name in field 2 may contain spaces.
  */
 function startTimeOf(pid: number): string | null {
   const stat = readIfThere(`/proc/${pid}/stat`);

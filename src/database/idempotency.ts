@@ -16,7 +16,12 @@ import {
 } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
-import { brokenConstraint, isDatabaseAway, sqlState, uniqueViolation } from "./database-errors.ts";
+import {
+  getBrokenConstraint,
+  isDatabaseUnreachable,
+  getSqlState,
+  uniqueViolation,
+} from "./database-errors.ts";
 import { inTransaction, type Reader, runWithCommit, type Transaction } from "./transaction.ts";
 
 export interface Claim {
@@ -117,7 +122,7 @@ async function once(
     // before it had it.
     return await inTransaction(db, begun, [lockOf(claim), lookFor(claim)]);
   } catch (error) {
-    const isUnknown = isCommitting && isDatabaseAway(error);
+    const isUnknown = isCommitting && isDatabaseUnreachable(error);
     if (!isUnknown && !isTaken(error)) throw error;
     const recorded = await findRecord(db, keyring, claim);
     if (recorded !== undefined) return { recorded, isReplay: !isUnknown };
@@ -128,7 +133,7 @@ async function once(
 
 /** Another process recorded the same key between our look and our record. */
 const isTaken = (error: unknown): boolean =>
-  sqlState(error) === uniqueViolation && brokenConstraint(error) === "idempotency_record_pkey";
+  getSqlState(error) === uniqueViolation && getBrokenConstraint(error) === "idempotency_record_pkey";
 
 interface Locked {
   readonly isHeld: boolean;

@@ -14,66 +14,72 @@ import type { Tables } from "./tables.ts";
 /** All processes of the service on one database. */
 export const noticeChannel = "commerce_gateway";
 
-export interface Listening {
-  /** Whether all that was committed up to a moment ago has been heard, and what is told arrives here at all. */
+export interface NoticeListener {
+  /**
+   * True if every notice that was committed up to 700 ms ago has arrived, and notices arrive on this
+   * connection at all.
+   */
   readonly isCurrent: () => boolean;
   readonly stop: () => Promise<void>;
 }
 
 const reconnectMs = 1_000;
 const beatMs = 250;
-/** What was told longer ago than this has been heard, or `isCurrent` says no. */
+/** Notices older than this have arrived; otherwise `isCurrent` is false. */
 const currentMs = 700;
 const answerMsMax = 5_000;
 
-export interface Hearing {
-  /** Told the payload, and an empty one whenever something may have been missed. */
+export interface NoticeHandlers {
+  /** Called with the text of each notice, and with an empty text if notices may have been missed. */
   readonly onNotice: (payload: string) => void;
-  /** The connection answers, and nothing that is told arrives on it. */
-  readonly onDeaf?: (() => void) | undefined;
+  /** Called if the connection answers but notices do not arrive on it. */
+  readonly onNoticesLost?: (() => void) | undefined;
 }
 
 interface ListenParts {
   /** The connection to listen on. */
   readonly connection: ClientConfig;
   readonly channel: string;
-  /** What is told by the way that this process tells other things. */
+  /** The database through which this process sends its own notices. */
   readonly db: Kysely<Tables>;
 }
 
-export function listen({ connection, channel, db }: ListenParts, { onNotice, onDeaf }: Hearing): Listening {
+export function listenForNotices(
+  { connection, channel, db }: ListenParts,
+  { onNotice, onNoticesLost }: NoticeHandlers,
+): NoticeListener {
   let client: Client | undefined;
   let next: NodeJS.Timeout | undefined;
   let isOver = false;
-  let heardUpToMs = Number.NEGATIVE_INFINITY;
+  let receivedUpToMs = Number.NEGATIVE_INFINITY;
   const proof = createNoticeProof({
-    tell: (payload) => notify(db, channel, payload),
-    onDeaf: () => onDeaf?.(),
+    send: (payload) => notify(db, channel, payload),
+    onNoticesLost: () => onNoticesLost?.(),
     onRegained: () => onNotice(""),
   });
 
   /**
-   * The server tells what was committed before it answers, on the one connection: an answer means that
-   * everything from before the question has been heard. To listen once more changes nothing.
+   * Sends LISTEN again, which changes nothing. PostgreSQL delivers waiting notices before it answers on the
+   * same connection, so the answer proves that all notices committed before the query have arrived.
    */
-  const ask = async (asked: Client, onAnswer: () => void): Promise<void> => {
-    const askedAtMs = performance.now();
-    await asked.query(`listen ${asked.escapeIdentifier(channel)}`);
+  const ask = async (connected: Client, onAnswer: () => void): Promise<void> => {
+    const queriedAtMs = performance.now();
+    await connected.query(`listen ${connected.escapeIdentifier(channel)}`);
     onAnswer();
-    if (isOver || asked !== client) return;
-    heardUpToMs = askedAtMs;
-    proof.onAnswer(askedAtMs);
-    next = setTimeout(() => void ask(asked, () => undefined).catch(() => leave(asked)), beatMs);
+    if (isOver || connected !== client) return;
+    receivedUpToMs = queriedAtMs;
+    proof.onAnswer(queriedAtMs);
+    next = setTimeout(() => void ask(connected, () => undefined).catch(() => leave(connected)), beatMs);
   };
   const connect = async (): Promise<void> => {
     const opening = new Client({ ...connection, query_timeout: answerMsMax });
     client = opening;
     opening.on("notification", ({ payload = "" }) => {
-      if (!proof.hear(payload)) onNotice(payload);
+      if (!proof.receive(payload)) onNotice(payload);
     });
     opening.on("error", () => undefined);
     opening.once("end", () => {
-      heardUpToMs = Number.NEGATIVE_INFINITY;
+      receivedUpToMs = Number.NEGATIVE_INFINITY;
       proof.forget();
       clearTimeout(next);
       if (!isOver) next = setTimeout(() => void tryToConnect(), reconnectMs);
@@ -84,11 +90,11 @@ export function listen({ connection, channel, db }: ListenParts, { onNotice, onD
   const tryToConnect = (): Promise<void> => connect().catch(() => leave(client));
   void tryToConnect();
   return {
-    isCurrent: () => performance.now() - heardUpToMs <= currentMs && proof.isGiven(),
+    isCurrent: () => performance.now() - receivedUpToMs <= currentMs && proof.isGiven(),
     stop: async () => {
       isOver = true;
       clearTimeout(next);
-      heardUpToMs = Number.NEGATIVE_INFINITY;
+      receivedUpToMs = Number.NEGATIVE_INFINITY;
       await leave(client);
     },
   };
@@ -101,54 +107,60 @@ async function leave(client: Client | undefined): Promise<void> {
 const notify = (db: Kysely<Tables>, channel: string, payload: string): Promise<unknown> =>
   sql`select pg_notify(${channel}, ${payload})`.execute(db);
 
-/** So many notices in one moment are one: each takes a lock that all commits of the server share. */
-const togetherMs = 5;
+/**
+ * Equal notices within this time are sent once, because each takes a lock that all commits of the server
+ * share.
+ */
+const mergeMs = 5;
 
-/** Tells the listeners, at once or a moment later, and never fails: they look from time to time. */
-export function createTeller(db: Kysely<Tables>, channel: string): (payload: string) => void {
+/**
+ * Creates a function that sends a notice after a short delay. A failure is ignored, because listeners also
+ * look for work by timers.
+ */
+export function createNoticeSender(db: Kysely<Tables>, channel: string): (payload: string) => void {
   const waiting = new Set<string>();
-  const tell = (payload: string): void => {
+  const sendNow = (payload: string): void => {
     waiting.delete(payload);
     void notify(db, channel, payload).catch(() => undefined);
   };
   return (payload) => {
     if (waiting.has(payload)) return;
     waiting.add(payload);
-    setTimeout(() => tell(payload), togetherMs);
+    setTimeout(() => sendNow(payload), mergeMs);
   };
 }
 
 interface ProofParts {
-  /** Tells the listeners; resolves once it is committed. */
-  readonly tell: (payload: string) => Promise<unknown>;
-  /** Something told did not arrive: once, until something does. */
-  readonly onDeaf: () => void;
-  /** It arrives again, and other things may have been missed. */
+  /** Sends a notice; resolves after its commit. */
+  readonly send: (payload: string) => Promise<unknown>;
+  /** Called once when a sent notice does not arrive, until notices arrive again. */
+  readonly onNoticesLost: () => void;
+  /** Called when notices arrive again; notices in between may have been missed. */
   readonly onRegained: () => void;
 }
 
 export interface NoticeProof {
   readonly isGiven: () => boolean;
-  /** Whether it was told for a proof, this process's or another's. */
-  readonly hear: (payload: string) => boolean;
+  /** Handles a notice. Returns true if the notice was sent for a proof, by this or another process. */
+  readonly receive: (payload: string) => boolean;
   /**
-   * The connection answered what it was asked then; all that was told before has been heard by now, or never
-   * will be.
+   * Called when the connection answers a query that was sent at the given time. Notices committed before that
+   * time have arrived or are lost.
    */
-  readonly onAnswer: (askedAtMs: number) => void;
-  /** The connection is gone. */
+  readonly onAnswer: (queriedAtMs: number) => void;
+  /** Called when the connection is closed. */
   readonly forget: () => void;
 }
 
 const everyMs = 10_000;
-/** After what could not be told. */
+/** Delay after a notice that could not be sent. */
 const againMs = 1_000;
 /**
- * Between the commit of what was told and a question whose answer proves that it is lost: for a server that
- * is in no hurry to tell.
+ * Minimum time between the commit of a notice and a query whose answer proves that the notice is lost, in
+ * case the server delivers late.
  */
 const arrivesMs = 1_000;
-/** Where nothing can be told any more: as long as what is kept of credentials. */
+/** How long a proof is valid if no further notice can be sent: as long as credentials are cached. */
 const provenMs = 30_000;
 const mark = "proof:";
 
@@ -157,11 +169,11 @@ const mark = "proof:";
  * notices. So this process sends itself a notice through the pool from time to time, and waits until it
  * arrives.
  */
-export function createNoticeProof({ tell, onDeaf, onRegained }: ProofParts): NoticeProof {
-  let told: { readonly payload: string; readonly begunAtMs: number; committedAtMs: number } | undefined;
+export function createNoticeProof({ send, onNoticesLost, onRegained }: ProofParts): NoticeProof {
+  let sent: { readonly payload: string; readonly begunAtMs: number; committedAtMs: number } | undefined;
   let provenAtMs = Number.NEGATIVE_INFINITY;
   let nextAtMs = Number.NEGATIVE_INFINITY;
-  let isDeaf = false;
+  let areLost = false;
 
   const isGiven = (): boolean => performance.now() - provenAtMs <= provenMs;
   const begin = (): void => {
@@ -170,49 +182,49 @@ export function createNoticeProof({ tell, onDeaf, onRegained }: ProofParts): Not
       begunAtMs: performance.now(),
       committedAtMs: Number.POSITIVE_INFINITY,
     };
-    told = mine;
+    sent = mine;
     const end = (): void => {
-      if (told !== mine) return;
-      told = undefined;
+      if (sent !== mine) return;
+      sent = undefined;
       nextAtMs = performance.now() + againMs;
     };
-    tell(mine.payload).then(() => (mine.committedAtMs = performance.now()), end);
+    send(mine.payload).then(() => (mine.committedAtMs = performance.now()), end);
   };
   const lose = (): void => {
     provenAtMs = Number.NEGATIVE_INFINITY;
-    told = undefined;
+    sent = undefined;
     nextAtMs = performance.now() + everyMs;
-    if (!isDeaf) onDeaf();
-    isDeaf = true;
+    if (!areLost) onNoticesLost();
+    areLost = true;
   };
   return {
     isGiven,
-    hear: (payload) => {
-      if (payload === told?.payload) {
-        if (isDeaf || (Number.isFinite(provenAtMs) && !isGiven())) onRegained();
-        isDeaf = false;
-        provenAtMs = told.begunAtMs;
-        nextAtMs = told.begunAtMs + everyMs;
-        told = undefined;
+    receive: (payload) => {
+      if (payload === sent?.payload) {
+        if (areLost || (Number.isFinite(provenAtMs) && !isGiven())) onRegained();
+        areLost = false;
+        provenAtMs = sent.begunAtMs;
+        nextAtMs = sent.begunAtMs + everyMs;
+        sent = undefined;
       }
       return payload.startsWith(mark);
     },
-    onAnswer: (askedAtMs) => {
-      if (told === undefined) {
+    onAnswer: (queriedAtMs) => {
+      if (sent === undefined) {
         if (performance.now() >= nextAtMs) begin();
-      } else if (askedAtMs >= told.committedAtMs + arrivesMs) lose();
+      } else if (queriedAtMs >= sent.committedAtMs + arrivesMs) lose();
     },
     forget: () => {
       provenAtMs = Number.NEGATIVE_INFINITY;
       nextAtMs = Number.NEGATIVE_INFINITY;
-      told = undefined;
+      sent = undefined;
     },
   };
 }
 
-/** What a process sends to, and receives from, the other processes on its database. */
+/** Sends notices to, and receives notices from, the other processes on the database. */
 export interface Notices {
-  /** Whether every notice up to a moment ago has arrived here. */
+  /** True if every notice up to 700 ms ago has arrived in this process. */
   readonly isCurrent: () => boolean;
   readonly send: (text: string) => void;
   readonly start: () => void;
@@ -221,19 +233,19 @@ export interface Notices {
 
 interface NoticeSource {
   readonly db: Kysely<Tables>;
-  listen(channel: string, hearing: Hearing): Listening;
+  listen(channel: string, hearing: NoticeHandlers): NoticeListener;
 }
 
-/** A notice that arrives is emitted as `noticeReceived`. */
+/** Creates the notices of a process. Each received notice is emitted as `noticeReceived`. */
 export function createNotices(database: NoticeSource, events: ServiceEvents, log: Log): Notices {
-  let listening: Listening | undefined;
+  let listening: NoticeListener | undefined;
   return {
     isCurrent: () => listening?.isCurrent() === true,
-    send: createTeller(database.db, noticeChannel),
+    send: createNoticeSender(database.db, noticeChannel),
     start: () => {
       listening = database.listen(noticeChannel, {
         onNotice: (text) => void events.emit("noticeReceived", text),
-        onDeaf: () => log.warn({ event: "notices_lost" }, noticesLost),
+        onNoticesLost: () => log.warn({ event: "notices_lost" }, noticesLost),
       });
     },
     stop: async () => listening?.stop(),
@@ -241,7 +253,8 @@ export function createNotices(database: NoticeSource, events: ServiceEvents, log
 }
 
 const noticesLost =
-  "Notices of other processes do not arrive here, as behind a transaction pooler: set DATABASE_DIRECT_URL to PostgreSQL itself. Until then every request looks its credentials up.";
+  "Notices of other processes do not arrive, for example because of a transaction pooler. " +
+  "Set DATABASE_DIRECT_URL to PostgreSQL itself. Until then, every request reads its credential from the database.";
 
 /** The embedded database has no other processes, so no notice is ever missed. */
-export const alone: Listening = { isCurrent: () => true, stop: () => Promise.resolve() };
+export const listenerWithoutOthers: NoticeListener = { isCurrent: () => true, stop: () => Promise.resolve() };

@@ -6,7 +6,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
-import { manyFormsMark } from "./statement-pool.ts";
+import { manyVariantsMark } from "./statement-pool.ts";
 import type { Reader } from "./transaction.ts";
 import type { Tables } from "./tables.ts";
 
@@ -45,7 +45,7 @@ export function prepareStatement<Row>(
   const { text, names } = compileOnce(
     reader,
     form,
-    hasManyForms ? () => sql`${sql.raw(manyFormsMark)} ${write()}` : write,
+    hasManyForms ? () => sql`${sql.raw(manyVariantsMark)} ${write()}` : write,
   );
   return CompiledQuery.raw(
     text,

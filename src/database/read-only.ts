@@ -7,7 +7,7 @@ import { E_TIMEOUT, Semaphore as MutexSemaphore, withTimeout } from "async-mutex
 import { CompiledQuery } from "kysely";
 import { fail, type Failure } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
-import { isUnanswered, sqlState } from "./database-errors.ts";
+import { isUnanswered, getSqlState } from "./database-errors.ts";
 import { inTransaction, type Transaction } from "./transaction.ts";
 
 export type ReadOnly = <Result>(read: (reader: Transaction) => Promise<Result>) => Promise<Result>;
@@ -50,7 +50,7 @@ export function createReadOnly(
     try {
       return await semaphore(() => inTransaction(db, read, opening));
     } catch (error) {
-      if (sqlState(error) !== queryCanceled && !isUnanswered(error)) throw error;
+      if (getSqlState(error) !== queryCanceled && !isUnanswered(error)) throw error;
       const message = `The report took longer than ${timeoutMs / 1000} s, which is the limit. Ask for fewer days, or for one merchant.`;
       throw fail("upstream_timeout", { message, cause: error });
     }

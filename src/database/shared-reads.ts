@@ -10,7 +10,7 @@ import { Semaphore } from "async-mutex";
 import DataLoader from "dataloader";
 import { type Span, runInChildSpan } from "#foundation/tracing.ts";
 import { refuseInsideTransaction } from "./transaction-dialect.ts";
-import { isDatabaseAway } from "./database-errors.ts";
+import { isDatabaseUnreachable } from "./database-errors.ts";
 
 export interface SharedReads<Key, Row> {
   /** `null` if there is no row. */
@@ -58,7 +58,7 @@ export function createSharedReads<Key, Row>({
     } catch (error) {
       // A key that fails must not fail the others. While the database is away, all fail alike and are not
       // read again.
-      if (waiting.length > 1 && !isDatabaseAway(error))
+      if (waiting.length > 1 && !isDatabaseUnreachable(error))
         return (await Promise.all(waiting.map((one) => read([one])))).flat();
       return waiting.map(() => (error instanceof Error ? error : new Error(String(error))));
     }

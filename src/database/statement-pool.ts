@@ -1,7 +1,7 @@
 /**
- * The pool as Kysely uses it. Statements are prepared once per connection, under a name made from their text.
- * One that is not answered in time takes its connection with it: pg would hand that to the next caller with
- * the statement still running.
+ * The connection pool that Kysely uses. Statements are prepared once per connection, under a name derived
+ * from their text. If a statement is not answered in time, its connection is closed, because pg would give
+ * the connection to the next caller while the statement still runs.
  */
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
@@ -11,35 +11,38 @@ import { isPlanStale, isUnanswered } from "./database-errors.ts";
 
 export interface StatementLimits {
   readonly aloneMs: number;
-  /** Inside a transaction, where imports write many rows at once. */
+  /** Limit inside a transaction, in which imports write many rows at once. */
   readonly inTransactionMs: number;
 }
 
-/** Of all that people wait for; reports have their own (read-only.ts). */
-export const shopLimits: StatementLimits = { aloneMs: 2_500, inTransactionMs: 10_000 };
+/** Limits of statements for which a caller waits; reports have their own limits (read-only.ts). */
+export const requestLimits: StatementLimits = { aloneMs: 2_500, inTransactionMs: 10_000 };
 
 export interface StatementOptions {
   readonly prepared: boolean;
-  /** Without them a statement may take as long as it wants. */
+  /** Time limits of statements; undefined for no limits. */
   readonly limits: StatementLimits | undefined;
 }
 
 /**
- * Beyond this many texts the next ones run unnamed: a prepared statement costs the server memory for as long
- * as the connection lives.
+ * Maximum number of prepared statements per connection; further statements run unprepared, because each
+ * prepared statement occupies memory of the server.
  */
 const namesMax = 1000;
 
 /**
- * What a statement begins with whose text is another one for each way of asking: those take no more than
- * their share of names.
+ * The mark at the start of statements with many text variants. Such statements may use only a part of the
+ * prepared statements.
  */
-export const manyFormsMark = "/* one of many forms */";
+export const manyVariantsMark = "/* one of many forms */";
 
-/** A long one costs the server up to a megabyte on each connection. */
+/**
+ * Maximum number of prepared statements with the mark; a long one occupies up to a megabyte on each
+ * connection.
+ */
 const manyFormsNamesMax = 24;
 
-export function statementPool(pool: pg.Pool, { prepared, limits }: StatementOptions): PostgresPool {
+export function createStatementPool(pool: pg.Pool, { prepared, limits }: StatementOptions): PostgresPool {
   const names = prepared ? createNames() : unnamed;
   const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
@@ -61,15 +64,15 @@ export function statementPool(pool: pg.Pool, { prepared, limits }: StatementOpti
         return "processID" in client ? client.processID : undefined;
       },
       release: (destroy?: boolean) => client.release(destroy === true || unanswered !== undefined),
-      // The rollback that follows would wait behind the statement that is not answered.
+      // A following ROLLBACK would wait behind the unanswered statement.
       query: async (text: string, values?: unknown[]) => {
         if (unanswered !== undefined) throw unanswered;
         try {
           return await query(client, text, values);
         } catch (error) {
           if (isUnanswered(error)) unanswered = error;
-          // Not asked again here: what it was a part of may be over. A transaction is run again by who began
-          // it.
+          // The statement is not sent again here, because its transaction may have ended. `inTransaction` runs
+          // the transaction again.
           if (isPlanStale(error)) names.renew();
           throw error;
         }
@@ -94,7 +97,7 @@ export function statementPool(pool: pg.Pool, { prepared, limits }: StatementOpti
 
 interface Names {
   readonly of: (text: string) => string | undefined;
-  /** From now on all are called otherwise, so that they are prepared anew on every connection. */
+  /** Changes all names, so that statements are prepared again on every connection. */
   readonly renew: () => void;
 }
 
@@ -106,7 +109,7 @@ function createNames(): Names {
   let generation = 0;
   const of = (text: string): string | undefined => {
     let name = names.get(text);
-    const isOneOfMany = text.startsWith(manyFormsMark);
+    const isOneOfMany = text.startsWith(manyVariantsMark);
     if (name === undefined && names.size < namesMax && (!isOneOfMany || manyFormsNames < manyFormsNamesMax)) {
       if (isOneOfMany) manyFormsNames += 1;
       name = `q${generation === 0 ? "" : `${generation}_`}${createHash("sha1").update(text).digest("hex").slice(0, 20)}`;
@@ -124,14 +127,17 @@ function createNames(): Names {
   };
 }
 
-/** What is asked in one turn is written at once: a system call for each statement costs more than making it. */
+/**
+ * Writes all statements of one event loop turn with one system call, which costs more than building a
+ * statement.
+ */
 function holdBack(client: pg.PoolClient): void {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
-/** pg takes this per statement too, which its types do not say. */
+/** Returns the time limit of a statement. pg supports the option per statement, although its types lack it. */
 function limitOf(client: pg.PoolClient, limits: StatementLimits | undefined): { query_timeout?: number } {
   if (limits === undefined) return {};
   const status = client.getTransactionStatus();

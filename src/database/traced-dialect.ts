@@ -1,7 +1,7 @@
 /**
- * Statements and transactions as parts of a trace, on both databases: their text, in which values are numbers
- * of parameters and never stand themselves. What nobody's trace asked for, as the looks of those who work
- * beside requests, is not traced.
+ * Creates spans for statements and transactions on both databases, with the statement's text, in which
+ * parameters replace all values. Statements outside a trace, for example of background polling, are not
+ * traced.
  */
 import type {
   AbortableOperationOptions,
@@ -31,9 +31,9 @@ export function tracedDialect(dialect: Dialect): Dialect {
 }
 
 interface InUse {
-  /** Of the transaction that is open on it. */
+  /** The span of the open transaction; undefined if there is none. */
   transaction: Span | undefined;
-  /** How long it was waited for, until somebody has said it. */
+  /** Milliseconds that a caller waited for the connection; undefined once a span has recorded them. */
   waitedMs: number | undefined;
 }
 
@@ -87,7 +87,7 @@ function close(
   if ("error" in end) throw end.error;
 }
 
-/** A connection keeps this for as long as it lives, as Kysely itself does for its log. */
+/** Wraps the statements of a connection once, as Kysely does for its log. */
 function traceStatements(connection: DatabaseConnection, use: InUse): InUse {
   const execute = connection.executeQuery.bind(connection);
   connection.executeQuery = <Row>(
@@ -117,7 +117,7 @@ function statementOf({ sql }: CompiledQuery, use: InUse): SpanStart {
   };
 }
 
-/** Said once, by whoever comes first. */
+/** Returns the waiting time as an attribute of the first span that asks. */
 function waited(use: InUse | undefined): { readonly "commerce.db.connection_wait_ms"?: number } {
   if (use?.waitedMs === undefined) return {};
   const waitedMs = Math.round(use.waitedMs * 100) / 100;
@@ -125,7 +125,7 @@ function waited(use: InUse | undefined): { readonly "commerce.db.connection_wait
   return { "commerce.db.connection_wait_ms": waitedMs };
 }
 
-/** What it does, and to which table first: of several steps (`with`), what the last one does. */
+/** Returns the verb and the first table of a statement; for `with`, those of the last step. */
 function summaryOf(sql: string): string {
   const text = sql.replace(/^\/\*.*?\*\/\s*/s, "");
   const isInSteps = /^with\b/i.test(text);
@@ -139,7 +139,10 @@ function summaryOf(sql: string): string {
   return table === undefined ? verb.toLowerCase() : `${verb.toLowerCase()} ${table}`;
 }
 
-/** A name with a parenthesis right behind it is a function; `for update` names nothing. */
+/**
+ * Finds the table names in a statement. A name followed by a parenthesis is a function; `for update` names no
+ * table.
+ */
 function* tablesOf(text: string): Generator<string> {
   for (const [, name] of text.matchAll(/(?:\bfrom|\binto|\bjoin|(?<!\bfor )\bupdate)\s+"?(\w+)(?![\w(#.])/gi))
     if (name !== undefined) yield name;

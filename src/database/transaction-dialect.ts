@@ -9,7 +9,10 @@ import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } 
 
 type Step = () => Promise<unknown>;
 
-/** The first that fails is thrown: those behind it fail because of it. */
+/**
+ * Sends the statements without waiting in between. Throws the first error, because later statements fail for
+ * the same reason.
+ */
 export async function sendPipelined<Result>(steps: readonly (() => Promise<Result>)[]): Promise<Result[]> {
   const sent = await Promise.allSettled(steps.map((step) => step()));
   return sent.map((one) => {
@@ -24,10 +27,13 @@ async function sendInTurn(steps: readonly Step[]): Promise<void> {
 
 /** Statements that are pipelined with the begin and the commit of a transaction. */
 export interface PipelinedEnds {
-  /** May only read and take locks, because they are sent before it is known that the transaction has begun. */
+  /**
+   * Statements sent with BEGIN. They may only read and take locks, because the transaction may not have
+   * begun.
+   */
   readonly opening: readonly CompiledQuery[];
   readonly opened: QueryResult<unknown>[];
-  /** If one fails, nothing is committed. */
+  /** Statements sent with COMMIT. If one fails, the transaction is not committed. */
   readonly closing: readonly CompiledQuery[];
 }
 
@@ -47,7 +53,10 @@ export const canBePipelined = ({ parameters }: CompiledQuery): boolean =>
       value === null || typeof value !== "object" || value instanceof Uint8Array || value instanceof Date,
   );
 
-/** `isPipelined`: its connections take statements while others are on their way. */
+/**
+ * Adds pipelining to a dialect. `isPipelined` is true if its connections accept statements before earlier
+ * ones are answered.
+ */
 export function pipelinedDialect(
   dialect: Dialect,
   { isPipelined }: { readonly isPipelined: boolean },
@@ -88,14 +97,14 @@ function pipelinedDriver(driver: Driver, send: (steps: readonly Step[]) => Promi
 }
 
 /**
- * Kysely does not roll back a transaction whose begin has failed for it. A connection that cannot roll back
+ * Rolls back a transaction whose BEGIN failed, which Kysely does not do. A connection that cannot roll back
  * is not used again.
  */
 async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): Promise<void> {
   try {
     await driver.rollbackTransaction(connection);
   } catch {
-    // The first error is the one that is thrown.
+    // The caller throws the first error.
   }
 }
 

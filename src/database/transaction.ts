@@ -1,4 +1,4 @@
-/** One transaction: all of its work is committed, or none. */
+/** Transactions: all work of a transaction is committed, or none. */
 import type { CompiledQuery, QueryResult, RawBuilder, Transaction as KyselyTransaction } from "kysely";
 import type { Database } from "./connect.ts";
 import {
@@ -7,22 +7,22 @@ import {
   sendPipelined,
   withPipelinedEnds,
 } from "./transaction-dialect.ts";
-import { isGivenUp } from "./database-errors.ts";
+import { isAbortedByOthers } from "./database-errors.ts";
 import type { Tables } from "./tables.ts";
 
 export type Transaction = KyselyTransaction<Tables>;
 
 /**
- * What only reads takes either; what writes takes a Transaction, so that a write outside of one does not
- * compile.
+ * Functions that only read accept both. Functions that write take a Transaction, so that a write outside a
+ * transaction does not compile.
  */
 export type Reader = Database | Transaction;
 
 const afterCommits = new WeakMap<Transaction, (() => void)[]>();
 
 /**
- * Calls back once this transaction is committed, and never if it is not. What is called is told, and cannot
- * fail what has happened.
+ * Calls a function after the commit of the transaction. An error of the function does not affect the
+ * transaction.
  */
 export function afterCommit(transaction: Transaction, callback: () => void): void {
   const callbacks = afterCommits.get(transaction);
@@ -57,13 +57,13 @@ export function runPipelined(
     );
 }
 
-/** `opened`: what the opening statements gave, with their columns called as they call them. */
+/** The work of a transaction. `opened` has the results of the opening statements, with their own column names. */
 type Work<Result> = (transaction: Transaction, opened: readonly QueryResult<unknown>[]) => Promise<Result>;
 
 /**
- * Runs the whole work again when PostgreSQL gave up on it because of others (serialization failure,
- * deadlock), three times at most. `opening`: what is asked together with the begin; it may only read and take
- * locks.
+ * Runs the work in a transaction, up to three times if PostgreSQL aborts it because of concurrent
+ * transactions (serialization failure, deadlock). `opening` statements are sent together with BEGIN; they may
+ * only read and take locks.
  */
 export function inTransaction<Result>(
   db: Database,
@@ -86,7 +86,7 @@ export function inTransaction<Result>(
   });
 }
 
-/** A single statement is a transaction by itself, and is run again like one. Gives its rows. */
+/** Runs a single statement, which is a transaction by itself, with the same retries. Returns its rows. */
 export async function runStatement<Row>(db: Database, statement: RawBuilder<Row>): Promise<readonly Row[]> {
   const { rows } = await untilDone(() => statement.execute(db));
   return rows;
@@ -96,15 +96,15 @@ const attemptsMax = 3;
 
 let runAgain = 0;
 
-/** How often, since the process began. */
-export const transactionsRunAgain = (): number => runAgain;
+/** Returns the number of transactions that were run again since the process started. */
+export const getRepeatedTransactions = (): number => runAgain;
 
 async function untilDone<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (attempt >= attemptsMax || !isGivenUp(error)) throw error;
+      if (attempt >= attemptsMax || !isAbortedByOthers(error)) throw error;
       runAgain += 1;
     }
   }

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { DoOnce } from "#database/idempotency.ts";
-import { transactionsRunAgain } from "#database/transaction.ts";
+import { getRepeatedTransactions } from "#database/transaction.ts";
 import type { DeliveryAttemptResult, ServiceEvents } from "#foundation/events.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import type { ServerObserver } from "#http/server.ts";
@@ -51,7 +51,8 @@ export function createServiceMetrics(
   return {
     registry,
     http: createHttpMetrics(registry),
-    addStateReadings: (readings) => registerStateMetrics(registry, { ...readings, transactionsRunAgain }),
+    addStateReadings: (readings) =>
+      registerStateMetrics(registry, { ...readings, transactionsRunAgain: getRepeatedTransactions }),
     measureLimiter: countRateLimitRefusals(registry),
     measureDoOnce: countIdempotentRequests(registry),
   };

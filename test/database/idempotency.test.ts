@@ -16,7 +16,7 @@ import {
   sweepRecords,
 } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { isDatabaseAway } from "#database/database-errors.ts";
+import { isDatabaseUnreachable } from "#database/database-errors.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
 import { createDatabase } from "#test/support/create-database.ts";
@@ -402,7 +402,7 @@ describe("a connection that is lost", () => {
       await effect(transaction, "never");
       return answerOf("never");
     });
-    expect(isDatabaseAway(await lost.catch((thrown: unknown) => thrown))).toBe(true);
+    expect(isDatabaseUnreachable(await lost.catch((thrown: unknown) => thrown))).toBe(true);
     await expect
       .poll(() => doOnce(claimOf(), countedWork().work).catch(String))
       .toEqual({ recorded: answerOf("e1"), isReplay: false });

@@ -22,13 +22,13 @@ function connect(): Connection {
   const said: string[] = [];
   const state = { isDeaf: false, canTell: true };
   const proof = createNoticeProof({
-    tell: (payload) => {
+    send: (payload) => {
       told.push(payload);
       if (!state.canTell) return Promise.reject(new Error("away"));
-      if (!state.isDeaf) proof.hear(payload);
+      if (!state.isDeaf) proof.receive(payload);
       return Promise.resolve();
     },
-    onDeaf: () => said.push("deaf"),
+    onNoticesLost: () => said.push("deaf"),
     onRegained: () => said.push("regained"),
   });
   const beat = async (forMs: number): Promise<void> => {
@@ -105,11 +105,11 @@ it("the proof of notices is asked for anew on another connection, and is none fo
   state.isDeaf = true;
   await beat(250);
   expect(told).toHaveLength(2);
-  expect([proof.hear("proof:another"), proof.hear(told[0] ?? ""), proof.hear("credential:key_1")]).toEqual([
+  expect([proof.receive("proof:another"), proof.receive(told[0] ?? ""), proof.receive("credential:key_1")]).toEqual([
     true,
     true,
     false,
   ]);
   expect(proof.isGiven()).toBe(false);
-  expect([proof.hear(told[1] ?? ""), proof.isGiven()]).toEqual([true, true]);
+  expect([proof.receive(told[1] ?? ""), proof.isGiven()]).toEqual([true, true]);
 });

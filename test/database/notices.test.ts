@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
-import type { Listening } from "#database/notices.ts";
+import type { NoticeListener } from "#database/notices.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { startCuttingProxy } from "./cutting-proxy.ts";
 
@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 interface Heard {
-  readonly listening: Listening;
+  readonly listening: NoticeListener;
   /** What was told, and whether that was everything at that moment. */
   readonly notices: { payload: string; isCurrent: boolean }[];
   readonly payloads: () => string[];
@@ -33,9 +33,9 @@ async function hear(from = url): Promise<Heard> {
   const other = await openDatabase({ url, directUrl: from });
   const notices: Heard["notices"] = [];
   let deaf = 0;
-  const listening: Listening = other.listen(channel, {
+  const listening: NoticeListener = other.listen(channel, {
     onNotice: (payload) => notices.push({ payload, isCurrent: listening.isCurrent() }),
-    onDeaf: () => (deaf += 1),
+    onNoticesLost: () => (deaf += 1),
   });
   ends.push(async () => {
     await listening.stop();

@@ -6,7 +6,7 @@ import { CompiledQuery, sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { insertRows } from "#database/prepared-template.ts";
-import { sqlState, uniqueViolation } from "#database/database-errors.ts";
+import { getSqlState, uniqueViolation } from "#database/database-errors.ts";
 import { inTransaction, runPipelined, type Transaction, runWithCommit } from "#database/transaction.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -57,7 +57,9 @@ describeOnBoth("a transaction", (open) => {
       // Prepared for the first time, and refused because of the one before it: its next time it must be
       // prepared again.
       const fresh = CompiledQuery.raw(`select $1::text as "fresh"`, ["x"]);
-      expect(sqlState(await thrownBy(inTransaction(db, work, [broken, fresh, fresh])))).toBe(divisionByZero);
+      expect(getSqlState(await thrownBy(inTransaction(db, work, [broken, fresh, fresh])))).toBe(
+        divisionByZero,
+      );
       expect(runs).toBe(0);
       expect((await db.executeQuery(fresh)).rows).toEqual([{ fresh: "x" }]);
       await inTransaction(db, (transaction) => write(transaction, "a"));
@@ -102,7 +104,7 @@ describeOnBoth("a transaction", (open) => {
         await write(transaction, "a");
         for (const query of queries) await runWithCommit(transaction, query);
       });
-      expect(sqlState(await thrownBy(work))).toBe(uniqueViolation);
+      expect(getSqlState(await thrownBy(work))).toBe(uniqueViolation);
       expect(await idsOf(db)).toEqual([]);
       await inTransaction(db, (transaction) => write(transaction, "c"));
       expect(await idsOf(db)).toEqual(["c"]);
@@ -144,7 +146,7 @@ describeOnBoth("a transaction", (open) => {
     const work = inTransaction(db, (transaction) =>
       runPipelined(transaction, [insert("c"), insert("a"), broken]),
     );
-    expect(sqlState(await thrownBy(work))).toBe(uniqueViolation);
+    expect(getSqlState(await thrownBy(work))).toBe(uniqueViolation);
     expect(await idsOf(db)).toEqual(["a", "b"]);
   });
 

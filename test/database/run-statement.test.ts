@@ -2,7 +2,7 @@
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { sqlState } from "#database/database-errors.ts";
+import { getSqlState } from "#database/database-errors.ts";
 import { runStatement } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
@@ -37,13 +37,13 @@ describeOnBoth("a single statement", (open) => {
 
   it("is given up after three times", async () => {
     const error = await runStatement(db, tryIt(3, "40001")).catch((thrown: unknown) => thrown);
-    expect(sqlState(error)).toBe("40001");
+    expect(getSqlState(error)).toBe("40001");
     expect(await tries()).toBe(3);
   });
 
   it("is not made again for another reason", async () => {
     const error = await runStatement(db, tryIt(1, "23505")).catch((thrown: unknown) => thrown);
-    expect(sqlState(error)).toBe("23505");
+    expect(getSqlState(error)).toBe("23505");
     expect(await tries()).toBe(1);
   });
 });

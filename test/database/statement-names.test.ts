@@ -4,7 +4,7 @@
  */
 import type pg from "pg";
 import { describe, expect, it } from "vitest";
-import { manyFormsMark, statementPool } from "#database/statement-pool.ts";
+import { manyVariantsMark, createStatementPool } from "#database/statement-pool.ts";
 
 async function namesOf(texts: readonly string[]): Promise<(string | undefined)[]> {
   const asked: (string | undefined)[] = [];
@@ -14,7 +14,7 @@ async function namesOf(texts: readonly string[]): Promise<(string | undefined)[]
     release: () => undefined,
   };
   const pool = { options: {}, connect: () => Promise.resolve(client) } as unknown as pg.Pool;
-  const connection = await statementPool(pool, { prepared: true, limits: undefined }).connect();
+  const connection = await createStatementPool(pool, { prepared: true, limits: undefined }).connect();
   for (const text of texts) await connection.query(text, [1]);
   return asked;
 }
@@ -28,7 +28,7 @@ describe("names of prepared statements", () => {
   });
 
   it("are given to 24 of those that have many forms, and to others after them", async () => {
-    const forms = Array.from({ length: 100 }, (_, index) => `${manyFormsMark} select $1 + ${index}`);
+    const forms = Array.from({ length: 100 }, (_, index) => `${manyVariantsMark} select $1 + ${index}`);
     const names = await namesOf([...forms, "select $1", ...forms]);
     expect(names.slice(0, 100).filter((name) => name !== undefined)).toHaveLength(24);
     expect(names[100]).toBeDefined();

@@ -3,10 +3,10 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import {
-  brokenConstraint,
-  isDatabaseAway,
+  getBrokenConstraint,
+  isDatabaseUnreachable,
   orUnavailable,
-  sqlState,
+  getSqlState,
   uniqueViolation,
 } from "#database/database-errors.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -60,8 +60,8 @@ describeOnBoth("a transaction", (open) => {
       await insert(transaction, "a");
       await insert(transaction, "a");
     }).catch((thrown: unknown) => thrown);
-    expect(sqlState(error)).toBe(uniqueViolation);
-    expect(brokenConstraint(error)).toBe("app_pkey");
+    expect(getSqlState(error)).toBe(uniqueViolation);
+    expect(getBrokenConstraint(error)).toBe("app_pkey");
     expect(await idsOf(db)).toEqual([]);
     await inTransaction(db, (transaction) => insert(transaction, "b"));
     expect(await idsOf(db)).toEqual(["b"]);
@@ -179,7 +179,7 @@ it("a database that is away is told from a wrong statement", async () => {
   const away = await openDatabase({ url: "postgres://127.0.0.1:1/none" });
   try {
     const error: unknown = await sql`select 1`.execute(away.db).catch((thrown: unknown) => thrown);
-    expect(isDatabaseAway(error)).toBe(true);
+    expect(isDatabaseUnreachable(error)).toBe(true);
     expect(orUnavailable(toFailure(error))).toMatchObject({
       code: "service_unavailable",
       status: 503,
@@ -188,8 +188,8 @@ it("a database that is away is told from a wrong statement", async () => {
   } finally {
     await away.close();
   }
-  expect(isDatabaseAway(new Thrown("22012"))).toBe(false);
+  expect(isDatabaseUnreachable(new Thrown("22012"))).toBe(false);
   expect(orUnavailable(toFailure(new Thrown("22012")))).toMatchObject({ code: "internal_error" });
   for (const code of ["57P01", "08006", "53300", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"])
-    expect(isDatabaseAway(new Error("outer", { cause: new Thrown(code) }))).toBe(true);
+    expect(isDatabaseUnreachable(new Error("outer", { cause: new Thrown(code) }))).toBe(true);
 });

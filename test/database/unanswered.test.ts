@@ -10,7 +10,7 @@ import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { isDatabaseAway } from "#database/database-errors.ts";
+import { isDatabaseUnreachable } from "#database/database-errors.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { createDatabase } from "#test/support/create-database.ts";
@@ -114,7 +114,7 @@ describe.each([true, false])("a statement that takes longer than it may (prepare
     const pid = await pidOf(db);
     const error: unknown = await sleep(db, 30).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ message: "Query read timeout" });
-    expect(isDatabaseAway(error)).toBe(true);
+    expect(isDatabaseUnreachable(error)).toBe(true);
     expect(await pidOf(db)).not.toEqual(pid);
     await database.close();
   });

@@ -4,7 +4,7 @@
  * used for another account.
  */
 import { type SelectQueryBuilder, type Selectable, sql, type Updateable } from "kysely";
-import { brokenConstraint } from "#database/database-errors.ts";
+import { getBrokenConstraint } from "#database/database-errors.ts";
 import type { StaffAccountTable, Tables } from "#database/tables.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail, failAt } from "#foundation/failure.ts";
@@ -84,7 +84,7 @@ export async function createStaff(
 const refuseDuplicateEmail =
   (field: string, message: string) =>
   (error: unknown): never => {
-    if (brokenConstraint(error) !== "staff_account_by_email") throw error;
+    if (getBrokenConstraint(error) !== "staff_account_by_email") throw error;
     throw failAt("already_exists", { in: "body", field, code: "duplicate", message });
   };
 
