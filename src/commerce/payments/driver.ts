@@ -1,7 +1,7 @@
 /**
- * Does what is queued for the payment provider. The provider is asked between two transactions: one takes the
- * operation, one writes what came of it. A process that dies between them leaves a lease that ends, and the
- * next one asks what has happened.
+ * Runs the queued payment operations. The provider is called between two transactions: the first claims the
+ * operation, the second saves its outcome. If a process stops between the two, the lease of the operation
+ * expires, and another process claims the operation and looks the payment up.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Database } from "#database/connect.ts";
@@ -28,13 +28,16 @@ export interface PaymentDriverParts {
   readonly keyring: Keyring;
   readonly provider: PaymentProvider;
   readonly log: Log;
-  /** So many operations at once; each needs a connection now and then, and requests need them too. */
+  /**
+   * Maximum number of operations that run at the same time. Each operation needs a database connection for
+   * short periods, and HTTP requests share these connections.
+   */
   readonly workersMax: number;
-  /** So long an answer of the provider may take; without it, as long as usual. */
+  /** Milliseconds until a request to the provider is aborted; 10,000 if left out. */
   readonly answerMsMax?: number;
   /**
-   * Writes what is known for good, in a transaction of its own; an operation that was settled before stays as
-   * it is.
+   * Saves the final outcome of an operation in a separate transaction. Changes nothing if the operation was
+   * settled before.
    */
   readonly settle: (operation: ClaimedPaymentOperation, outcome: PaymentOperationOutcome) => Promise<void>;
 }
@@ -44,25 +47,28 @@ const backoffMs = [secondMs, 2 * secondMs, 5 * secondMs, 15 * secondMs, 60 * sec
 const abandonedBackoffMs = [60 * secondMs, 120 * secondMs, 240 * secondMs, 480 * secondMs, 900 * secondMs];
 
 /**
- * All that is due now, and what follows from it at once. Throws the first fault after everything else is
- * done.
+ * Runs all due operations and the operations that they make due immediately. Throws the first error after all
+ * operations have ended.
  */
 export async function runDuePaymentOperations(
-  drive: PaymentDriverParts,
+  parts: PaymentDriverParts,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
-  const faults: unknown[] = [];
-  const crew = createOperationPool(drive, { signal, onFault: (fault) => void faults.push(fault) });
-  crew.call();
-  await crew.idle();
-  if (faults.length > 0) throw faults[0];
+  const errors: unknown[] = [];
+  const pool = createOperationPool(parts, { signal, onError: (error) => void errors.push(error) });
+  pool.startWorker();
+  await pool.waitUntilIdle();
+  if (errors.length > 0) throw errors[0];
 }
 
 export interface PaymentDriver {
-  /** There is something to do. */
+  /** Looks for due operations now instead of at the next poll. */
   readonly wake: () => void;
   readonly start: () => void;
-  /** Waits a moment for what runs; what takes longer goes on where the next process finds it. */
+  /**
+   * Waits up to 3 seconds (`stopMsMax`) for running operations, then aborts them. The next process continues
+   * aborted operations.
+   */
   readonly stop: () => Promise<void>;
 }
 
@@ -70,109 +76,110 @@ const pollMs = 2 * secondMs;
 const defaultStopMsMax = 3 * secondMs;
 
 export function createPaymentDriver(
-  drive: PaymentDriverParts,
+  parts: PaymentDriverParts,
   { stopMsMax = defaultStopMsMax }: { readonly stopMsMax?: number } = {},
 ): PaymentDriver {
   const stopping = new AbortController();
-  const { log } = drive;
-  const onFault = (err: unknown): void => log.error({ err }, "A payment could not be driven.");
-  const crew = createOperationPool(drive, { signal: stopping.signal, onFault });
-  // Whoever woke this may be in a trace of its own.
-  const inNobodysName = AsyncLocalStorage.snapshot();
+  const { log } = parts;
+  const onError = (err: unknown): void =>
+    log.error({ err }, "A payment operation failed with an unexpected error.");
+  const pool = createOperationPool(parts, { signal: stopping.signal, onError });
+  // The caller of `wake` may have its own trace. Operations run outside the caller's trace.
+  const runInDetachedContext = AsyncLocalStorage.snapshot();
   let state: "new" | "running" | "stopped" = "new";
   let poll: NodeJS.Timeout | undefined;
-  let early: NodeJS.Timeout | undefined;
+  let earlySearch: NodeJS.Timeout | undefined;
   const wake = (): void => {
-    if (state === "running") crew.call();
+    if (state === "running") pool.startWorker();
   };
-  /** What is due before the next poll is not kept waiting for it. */
-  const planEarly = async (): Promise<void> => {
-    const at = await findNextPaymentDueAt(drive.db).catch(() => null);
-    const inMs = at === null ? pollMs : at.getTime() - drive.clock.now().getTime();
-    clearTimeout(early);
-    if (state === "running" && inMs > 0 && inMs < pollMs) early = setTimeout(wake, inMs);
+  /** Schedules an extra search if an operation becomes due before the next poll. */
+  const scheduleEarlySearch = async (): Promise<void> => {
+    const at = await findNextPaymentDueAt(parts.db).catch(() => null);
+    const inMs = at === null ? pollMs : at.getTime() - parts.clock.now().getTime();
+    clearTimeout(earlySearch);
+    if (state === "running" && inMs > 0 && inMs < pollMs) earlySearch = setTimeout(wake, inMs);
   };
   return {
-    wake: () => inNobodysName(wake),
+    wake: () => runInDetachedContext(wake),
     start: () => {
       state = "running";
       poll = setInterval(() => {
         wake();
-        void planEarly();
+        void scheduleEarlySearch();
       }, pollMs);
       wake();
     },
     stop: async () => {
       state = "stopped";
       clearInterval(poll);
-      clearTimeout(early);
-      crew.dismiss();
-      const patience = setTimeout(() => stopping.abort(), stopMsMax);
-      await crew.idle();
-      clearTimeout(patience);
+      clearTimeout(earlySearch);
+      pool.stopStarting();
+      const abortTimer = setTimeout(() => stopping.abort(), stopMsMax);
+      await pool.waitUntilIdle();
+      clearTimeout(abortTimer);
     },
   };
 }
 
 interface OperationPool {
-  /** Has somebody look for work. */
-  call(): void;
-  /** Nobody begins anything new. */
-  dismiss(): void;
-  /** Until nobody works any more. */
-  idle(): Promise<void>;
+  /** Starts a worker that claims a due operation, unless `workersMax` workers are running. */
+  startWorker(): void;
+  /** Lets no further worker start. */
+  stopStarting(): void;
+  /** Resolves when no worker is running. */
+  waitUntilIdle(): Promise<void>;
 }
 
 interface OperationPoolOptions {
   readonly signal: AbortSignal;
-  readonly onFault: (fault: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 /**
- * So many at once. Who finds work calls another before it begins, so that one that takes long keeps nobody
- * waiting.
+ * Runs up to `workersMax` operations at the same time. A worker that has claimed an operation starts another
+ * worker before it runs the operation, so a slow operation does not delay the others.
  */
 function createOperationPool(
-  drive: PaymentDriverParts,
-  { signal, onFault }: OperationPoolOptions,
+  parts: PaymentDriverParts,
+  { signal, onError }: OperationPoolOptions,
 ): OperationPool {
-  const working = new Set<Promise<void>>();
-  let isDismissed = false;
-  let isCalled = false;
-  const call = (): void => {
-    if (isDismissed || signal.aborted) return;
-    // Somebody who is done will look once more.
-    isCalled = working.size >= drive.workersMax;
-    if (isCalled) return;
-    const look = lookForWork()
-      .catch(onFault)
+  const workers = new Set<Promise<void>>();
+  let isStopped = false;
+  let mustSearchAgain = false;
+  const startWorker = (): void => {
+    if (isStopped || signal.aborted) return;
+    // If all workers are busy, the next worker to finish searches again.
+    mustSearchAgain = workers.size >= parts.workersMax;
+    if (mustSearchAgain) return;
+    const worker = runNextOperation()
+      .catch(onError)
       .finally(() => {
-        working.delete(look);
-        if (isCalled) call();
+        workers.delete(worker);
+        if (mustSearchAgain) startWorker();
       });
-    working.add(look);
+    workers.add(worker);
   };
-  const lookForWork = async (): Promise<void> => {
-    const operation = await claimPaymentOperation(drive.db, drive.clock.now());
+  const runNextOperation = async (): Promise<void> => {
+    const operation = await claimPaymentOperation(parts.db, parts.clock.now());
     if (operation === undefined) return;
-    call();
-    // What follows for the same payment could not be taken before.
-    await runInSpan(operationSpan(operation), () => processOperation(drive, operation, signal)).finally(
-      () => (isCalled = true),
+    startWorker();
+    // The payment's next operation could not be claimed before this operation ended, so search again.
+    await runInSpan(operationSpan(operation), () => processOperation(parts, operation, signal)).finally(
+      () => (mustSearchAgain = true),
     );
   };
   return {
-    call,
-    dismiss: () => (isDismissed = true),
-    idle: async () => {
-      while (working.size > 0) await Promise.all(working);
+    startWorker,
+    stopStarting: () => (isStopped = true),
+    waitUntilIdle: async () => {
+      while (workers.size > 0) await Promise.all(workers);
     },
   };
 }
 
 /**
- * Settling it is a part of it, and the events that tell of it have it as their cause. Whoever asked for it
- * does not wait.
+ * The span of one attempt. The attempt has its own trace, which links to the trace that queued the operation.
+ * The span includes the settlement, so published events refer to this span as their cause.
  */
 function operationSpan({ id, paymentId, kind, attempts, traceparent }: ClaimedPaymentOperation): SpanStart {
   const attributes = {
@@ -189,30 +196,30 @@ function operationSpan({ id, paymentId, kind, attempts, traceparent }: ClaimedPa
 }
 
 async function processOperation(
-  drive: PaymentDriverParts,
+  parts: PaymentDriverParts,
   operation: ClaimedPaymentOperation,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, clock, provider, keyring, log, answerMsMax, settle } = drive;
+  const { db, clock, provider, keyring, log, answerMsMax, settle } = parts;
   const { outcome, error } = await runInSpan(
     { name: `provider ${operation.kind}`, kind: "client" },
     async (span) => {
-      const answered = await executePaymentOperation(operation, {
+      const result = await executePaymentOperation(operation, {
         provider,
         keyring,
         signal,
         answerMsMax,
         now: clock.now(),
       });
-      if (answered.error !== undefined) span?.fail(answered.error);
-      span?.set({ "commerce.payment_operation.outcome": answered.outcome?.outcome ?? "unknown" });
-      return answered;
+      if (result.error !== undefined) span?.fail(result.error);
+      span?.set({ "commerce.payment_operation.outcome": result.outcome?.outcome ?? "unknown" });
+      return result;
     },
   );
   const { id: operationId, paymentId, kind, attempts } = operation;
   if (error !== undefined)
     log.warn({ err: error, operationId, paymentId, kind, attempts }, "The payment provider gave no answer.");
-  // Whoever is started next goes on with what this process was not left the time for.
+  // An operation that was aborted because this process stops is due immediately for the next process.
   if (outcome === undefined)
     await postponePaymentOperation(db, {
       id: operationId,
@@ -221,7 +228,10 @@ async function processOperation(
   else await settle(operation, outcome);
 }
 
-/** An authorisation is settled one way or the other on time. */
+/**
+ * Time of the next attempt. An authorization's next attempt is never later than its timeout, so the
+ * authorization times out punctually.
+ */
 function nextAttemptAt({ kind, isAbandoned, attempts, createdAt }: ClaimedPaymentOperation, now: Date): Date {
   const steps = isAbandoned ? abandonedBackoffMs : backoffMs;
   const at = now.getTime() + (steps[attempts - 1] ?? steps.at(-1) ?? secondMs);

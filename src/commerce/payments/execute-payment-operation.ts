@@ -1,7 +1,9 @@
 /**
- * One operation put to the provider. What it did is learned by looking before it is asked again; an error,
- * silence and `pending` are all the same: not known yet. Patience ends: with what a buyer waits for after a
- * while, with anything else only when the provider itself cannot tell.
+ * Sends one payment operation to the provider. A repeated authorization and a void of an abandoned payment
+ * look the payment up first, because an earlier answer may be lost. After an error, a timeout or `pending`
+ * the outcome is not known yet, and the operation is tried again. An authorization times out after 15
+ * minutes, the void of an abandoned payment after 24 hours if the provider still reports `pending`. Other
+ * operations are tried until the provider reports an outcome.
  */
 import type { Keyring } from "#foundation/encryption.ts";
 import type { ClaimedPaymentOperation } from "./payment-operations.ts";
@@ -16,7 +18,10 @@ import type {
 } from "./provider.ts";
 import { paymentTokenSealContext } from "./payment-rows.ts";
 
-/** Known for good. `timed_out`: it is not known, and nobody waits for it any more. */
+/**
+ * The final outcome of a payment operation. `timed_out`: the provider reported no outcome in time, and the
+ * operation is not tried again.
+ */
 export type PaymentOperationOutcome =
   | AuthorizedPaymentResult
   | DeclinedPaymentResult
@@ -28,58 +33,64 @@ export interface PaymentExecutionContext {
   readonly keyring: Keyring;
   readonly now: Date;
   readonly signal: AbortSignal;
-  /** So long an answer may take. */
+  /** Milliseconds until a request to the provider is aborted; 10,000 if left out. */
   readonly answerMsMax?: number | undefined;
 }
 
-/** So long a buyer's session waits for the answer. */
+/**
+ * Milliseconds from the creation of an authorization until it times out. The buyer's checkout session waits
+ * for the authorization until then.
+ */
 export const authorizationTimeoutMs = 15 * 60_000;
-/** So long a payment that nobody wants any more is looked after. */
+/** Milliseconds from the creation of an abandoned payment's void until the void times out. */
 export const abandonedPaymentTimeoutMs = 24 * 3_600_000;
 const defaultAnswerMsMax = 10_000;
 
 export interface PaymentExecutionResult {
-  /** Undefined: not known yet. */
+  /** The operation's final outcome; undefined if the outcome is not known yet. */
   readonly outcome: PaymentOperationOutcome | undefined;
-  /** Why not, where that is more than that it is under way. */
+  /** The error of the request to the provider; undefined if the provider answered. */
   readonly error?: unknown;
 }
 
 export async function executePaymentOperation(
   operation: ClaimedPaymentOperation,
-  asking: PaymentExecutionContext,
+  context: PaymentExecutionContext,
 ): Promise<PaymentExecutionResult> {
   const signal = AbortSignal.any([
-    asking.signal,
-    AbortSignal.timeout(asking.answerMsMax ?? defaultAnswerMsMax),
+    context.signal,
+    AbortSignal.timeout(context.answerMsMax ?? defaultAnswerMsMax),
   ]);
-  const isOver = asking.now.getTime() - operation.createdAt.getTime() >= operationTimeoutMs(operation);
+  const hasTimedOut = context.now.getTime() - operation.createdAt.getTime() >= operationTimeoutMs(operation);
   const timedOut: PaymentOperationOutcome = { outcome: "timed_out" };
   try {
     const outcome = await rejectOnAbort(signal, () =>
-      sendOperation(operation, { ...asking, signal, isOver }),
+      sendOperation(operation, { ...context, signal, hasTimedOut }),
     );
     if (outcome.outcome !== "pending") return { outcome };
-    return { outcome: isOver ? timedOut : undefined };
+    return { outcome: hasTimedOut ? timedOut : undefined };
   } catch (error) {
-    // Only a buyer is not kept waiting for a provider that is out of reach: what became of that payment is
-    // then asked for without end.
-    const isGivenUp = isOver && operation.kind === "authorize" && !asking.signal.aborted;
-    return { outcome: isGivenUp ? timedOut : undefined, error };
+    // If the provider cannot be reached, only an authorization times out, because a buyer waits for the
+    // authorization. The void that follows is then tried until the provider answers.
+    const endsWithTimeout = hasTimedOut && operation.kind === "authorize" && !context.signal.aborted;
+    return { outcome: endsWithTimeout ? timedOut : undefined, error };
   }
 }
 
-/** What moves money that is ours, or gives it back, is asked until it is known. */
+/**
+ * Milliseconds from the operation's creation until it times out. Captures, refunds and voids of an order's
+ * payment never time out, because they move money.
+ */
 function operationTimeoutMs({ kind, isAbandoned }: ClaimedPaymentOperation): number {
   if (kind === "authorize") return authorizationTimeoutMs;
   return isAbandoned ? abandonedPaymentTimeoutMs : Infinity;
 }
 
-/** Also one that does not listen to its signal is not waited for. */
+/** Rejects as soon as the signal aborts, even if the work ignores the signal. */
 async function rejectOnAbort<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(new Error("The provider has not answered."));
+  const onAbort = (): void => reject(new Error("The payment provider did not answer in time."));
   signal.addEventListener("abort", onAbort, { once: true });
   try {
     return await Promise.race([work(), aborted]);
@@ -88,37 +99,37 @@ async function rejectOnAbort<Result>(signal: AbortSignal, work: () => Promise<Re
   }
 }
 
-type TimedExecutionContext = PaymentExecutionContext & { readonly isOver: boolean };
+type TimedExecutionContext = PaymentExecutionContext & { readonly hasTimedOut: boolean };
 
 function sendOperation(
   operation: ClaimedPaymentOperation,
-  asking: TimedExecutionContext,
+  context: TimedExecutionContext,
 ): Promise<PaymentAuthorizationResult | PaymentMovementResult> {
-  const { provider, signal } = asking;
+  const { provider, signal } = context;
   const { id, paymentId, kind, amountMinor } = operation;
-  const asked: ProviderRequest = { reference: paymentId, idempotencyKey: id, amountMinor, signal };
-  if (kind === "authorize") return authorize(operation, asked, asking);
-  if (kind === "void" && operation.isAbandoned) return voidAbandonedPayment(operation, asked, asking);
-  return provider[kind](asked);
+  const request: ProviderRequest = { reference: paymentId, idempotencyKey: id, amountMinor, signal };
+  if (kind === "authorize") return authorize(operation, request, context);
+  if (kind === "void" && operation.isAbandoned) return voidAbandonedPayment(operation, request, context);
+  return provider[kind](request);
 }
 
 /**
- * One whose answer may have been lost is looked for first; what the provider has not heard of in time it is
- * not told any more.
+ * Looks the payment up before the authorization is repeated, because the first answer may be lost. After the
+ * timeout an authorization that the provider does not know is no longer sent.
  */
 async function authorize(
   operation: ClaimedPaymentOperation,
-  asked: ProviderRequest,
-  { provider, keyring, isOver }: TimedExecutionContext,
+  request: ProviderRequest,
+  { provider, keyring, hasTimedOut }: TimedExecutionContext,
 ): Promise<PaymentAuthorizationResult> {
-  if (operation.attempts > 1 || isOver) {
-    const found = await provider.lookup(asked);
+  if (operation.attempts > 1 || hasTimedOut) {
+    const found = await provider.lookup(request);
     if (found.outcome === "voided") return { outcome: "declined", code: "voided" };
     if (found.outcome !== "unknown") return found;
-    if (isOver) return { outcome: "pending" };
+    if (hasTimedOut) return { outcome: "pending" };
   }
   return provider.authorize({
-    ...asked,
+    ...request,
     currency: operation.currency,
     token: decryptToken(operation, keyring),
   });
@@ -129,7 +140,7 @@ function decryptToken(
   keyring: Keyring,
 ): string {
   if (tokenSealed === null || tokenDataKey === null || tokenKeyId === null)
-    throw new Error(`Payment ${paymentId} has no token to be paid with.`);
+    throw new Error(`Payment ${paymentId} cannot be authorized: its payment token is missing.`);
   return keyring
     .open(
       { sealed: tokenSealed, dataKey: tokenDataKey, keyId: tokenKeyId },
@@ -139,37 +150,41 @@ function decryptToken(
 }
 
 /**
- * What was set aside is let go. What is there afterwards decides, so that one who comes after a lost answer
- * finds the same. What is let go is what was seen, so each attempt has a key of its own; at worst there is
- * nothing left of it.
+ * Voids the authorized amount of a payment whose checkout failed. The lookup after the void decides the
+ * outcome, so a retry after a lost answer reaches the same outcome. Each attempt has its own idempotency key,
+ * because the voided amount comes from the lookup and can differ between attempts. A repeated void is
+ * harmless: the provider declines it if nothing is left to void.
  */
 async function voidAbandonedPayment(
   { id, attempts }: ClaimedPaymentOperation,
-  asked: ProviderRequest,
-  { provider, isOver }: TimedExecutionContext,
+  request: ProviderRequest,
+  { provider, hasTimedOut }: TimedExecutionContext,
 ): Promise<PaymentAuthorizationResult | PaymentMovementResult> {
-  const before = await provider.lookup(asked);
-  const amountMinor = before.outcome === "unknown" ? asked.amountMinor : voidableMinor(before);
-  if (amountMinor === 0) return abandonedPaymentResult(before, isOver);
-  const answer = await provider.void({ ...asked, idempotencyKey: `${id}:${attempts}`, amountMinor });
-  const after = await provider.lookup(asked);
+  const before = await provider.lookup(request);
+  const amountMinor = before.outcome === "unknown" ? request.amountMinor : voidableMinor(before);
+  if (amountMinor === 0) return abandonedPaymentResult(before, hasTimedOut);
+  const answer = await provider.void({ ...request, idempotencyKey: `${id}:${attempts}`, amountMinor });
+  const after = await provider.lookup(request);
   return after.outcome === "unknown" && answer.outcome === "succeeded"
     ? answer
-    : abandonedPaymentResult(after, isOver);
+    : abandonedPaymentResult(after, hasTimedOut);
 }
 
 function voidableMinor(found: PaymentLookupResult): number {
   return found.outcome === "authorized" ? found.amountMinor - found.capturedMinor - found.voidedMinor : 0;
 }
 
-/** Money that was taken meanwhile is told of, even where the rest of it cannot be let go. */
+/**
+ * Outcome of an abandoned payment after a lookup. After the timeout a captured amount is reported, even if
+ * the rest could not be voided, so that the captured amount is refunded.
+ */
 function abandonedPaymentResult(
   found: PaymentLookupResult,
-  isOver: boolean,
+  hasTimedOut: boolean,
 ): PaymentAuthorizationResult | PaymentMovementResult {
   if (found.outcome === "unknown") return { outcome: "pending" };
   if (found.outcome === "voided")
     return found.amountMinor === 0 ? { outcome: "succeeded" } : { ...found, outcome: "authorized" };
   if (found.outcome !== "authorized" || voidableMinor(found) === 0) return found;
-  return isOver && found.capturedMinor > 0 ? found : { outcome: "pending" };
+  return hasTimedOut && found.capturedMinor > 0 ? found : { outcome: "pending" };
 }

@@ -1,7 +1,8 @@
 /**
- * What the provider shall do, as rows: queued in the transaction that decides it, worked on under a lease by
- * one process at a time, and due again until its outcome is known. The operations of one payment follow each
- * other.
+ * The queue of requests to the payment provider, stored as rows. A transaction that changes a payment queues
+ * the operation. One process at a time claims the operation under a lease, and the operation becomes due
+ * again until its outcome is known. Operations of the same payment run one after another, in the order of
+ * their creation.
  */
 import type { ServiceEvents } from "#foundation/events.ts";
 import { sql } from "kysely";
@@ -18,12 +19,12 @@ export interface NewPaymentOperation {
   readonly kind: PaymentOperationKind;
   readonly amountMinor: number;
   readonly now: Date;
-  /** Left out: at once. */
+  /** The earliest time of the first attempt; `now` if left out. */
   readonly dueAt?: Date;
   readonly events: ServiceEvents;
 }
 
-/** Gives its id. */
+/** Inserts the operation and emits `paymentsDue` after the commit. Returns the operation's id. */
 export async function queuePaymentOperation(
   transaction: Transaction,
   { events, now, dueAt = now, ...operation }: NewPaymentOperation,
@@ -47,7 +48,10 @@ export async function queuePaymentOperation(
   return id;
 }
 
-/** As whoever works on it has it, with what of its payment the provider is told. */
+/**
+ * A leased operation, together with its payment's currency and sealed token, which the provider's request
+ * needs.
+ */
 export interface ClaimedPaymentOperation {
   readonly id: string;
   readonly merchantId: string;
@@ -55,26 +59,38 @@ export interface ClaimedPaymentOperation {
   readonly kind: PaymentOperationKind;
   readonly amountMinor: number;
   readonly currency: string;
-  /** This one counts. */
+  /** Number of attempts, including the current attempt. */
   readonly attempts: number;
   readonly createdAt: Date;
-  /** The payment is not wanted any more: whatever becomes of it is given back. */
+  /**
+   * True for a void of a payment without an order, because its checkout failed. An amount captured meanwhile
+   * is refunded.
+   */
   readonly isAbandoned: boolean;
-  /** What brought it about, where that is traced. */
+  /**
+   * Trace context (W3C `traceparent`) of the span that queued the operation; null if that span was not
+   * recorded.
+   */
   readonly traceparent: string | null;
   readonly tokenSealed: Uint8Array | null;
   readonly tokenDataKey: Uint8Array | null;
   readonly tokenKeyId: string | null;
 }
 
-/** Longer than an attempt can take: whose lease is over has died. */
+/**
+ * Milliseconds that a claimed operation is reserved for one process. The lease is longer than an attempt can
+ * take, so a process whose lease has expired has stopped.
+ */
 export const paymentOperationLeaseMs = 30_000;
 
-/** What was asked of the same payment before is done. */
+/** SQL condition on the operation `d`: every earlier operation of the same payment is settled. */
 const hasNoEarlierPendingOperation = sql`not exists (select 1 from payment_operation e
   where e.payment_id = d.payment_id and e.status = 'pending' and (e.created_at, e.id) < (d.created_at, d.id))`;
 
-/** The oldest that is due and that nobody works on; it is ours for a while. */
+/**
+ * Leases the operation that has been due the longest and has no running lease; undefined if no operation is
+ * due.
+ */
 export async function claimPaymentOperation(
   db: Database,
   now: Date,
@@ -97,7 +113,10 @@ export async function claimPaymentOperation(
   });
 }
 
-/** Its outcome is still not known. Nothing where somebody else has settled it meanwhile. */
+/**
+ * Schedules the next attempt of an operation whose outcome is not known yet, and ends its lease. Changes
+ * nothing if another process has settled the operation meanwhile.
+ */
 export async function postponePaymentOperation(
   db: Database,
   { id, dueAt }: { readonly id: string; readonly dueAt: Date },
@@ -110,7 +129,7 @@ export async function postponePaymentOperation(
     .execute();
 }
 
-/** When there is something to do next; null: nothing is waiting. */
+/** The time at which the next operation can be claimed; null if no operation is pending. */
 export async function findNextPaymentDueAt(db: Database): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`
     select min(greatest(due_at, leased_until)) as at from payment_operation d where status = 'pending' and ${hasNoEarlierPendingOperation}`.execute(
@@ -121,12 +140,15 @@ export async function findNextPaymentDueAt(db: Database): Promise<Date | null> {
 
 export interface PaymentOperationEnd {
   readonly id: string;
-  /** Null: it succeeded. */
+  /** The reason of the failure in lower_snake_case; null if the operation succeeded. */
   readonly failureCode: string | null;
   readonly now: Date;
 }
 
-/** False: it was settled before, and nothing may follow from it again. */
+/**
+ * Settles a pending operation. Returns false if the operation was settled before; the caller must then change
+ * nothing else.
+ */
 export async function endPaymentOperation(
   transaction: Transaction,
   { id, failureCode, now }: PaymentOperationEnd,
@@ -145,7 +167,7 @@ export async function endPaymentOperation(
   return numUpdatedRows > 0n;
 }
 
-/** What was still asked for of a payment that is not wanted any more. */
+/** Settles the pending authorizations of an abandoned payment as failed, so that they are not sent again. */
 export async function failPendingAuthorizations(
   transaction: Transaction,
   {

@@ -16,7 +16,10 @@ export type PaymentPatch = Pick<
   "status" | "amountMinor" | "capturedMinor" | "voidedMinor" | "refundedMinor" | "failureCode"
 >;
 
-/** Whoever changes it holds its order, or as long as it has none its session; so nobody waits for it here. */
+/**
+ * Locks the payment. Callers lock the payment's order first, or its checkout session if the payment has no
+ * order yet, so this lock never waits.
+ */
 export function lockPayment(transaction: Transaction, id: string): Promise<PaymentRow> {
   return transaction
     .selectFrom("payment")
@@ -26,7 +29,10 @@ export function lockPayment(transaction: Transaction, id: string): Promise<Payme
     .executeTakeFirstOrThrow();
 }
 
-/** The session's payment that may still succeed, or has; there is one at most. */
+/**
+ * Locks the session's pending or authorized payment that has no order yet. A session has at most one;
+ * undefined if it has none.
+ */
 export function lockLivePayment(
   transaction: Transaction,
   sessionId: string,
@@ -41,7 +47,10 @@ export function lockLivePayment(
     .executeTakeFirst();
 }
 
-/** What it is paid with is not kept beyond the answer. */
+/**
+ * Saves the payment with its next version. Deletes the sealed payment token, because the token is not stored
+ * after the provider has answered.
+ */
 export function savePayment(
   transaction: Transaction,
   { payment, patch, now }: { readonly payment: PaymentRow; readonly patch: PaymentPatch; readonly now: Date },
@@ -61,7 +70,7 @@ export function savePayment(
     .executeTakeFirstOrThrow();
 }
 
-/** Of one that was authorised. */
+/** The status of an authorized payment, computed from its amounts. */
 export function paymentStatusFromAmounts({
   amountMinor,
   capturedMinor,
@@ -87,16 +96,16 @@ interface NewPayment {
   readonly events: ServiceEvents;
 }
 
-/** What a token is sealed for: it opens for no other payment. */
+/** The seal context of a payment's token. The token cannot be decrypted for another payment. */
 export const paymentTokenSealContext = (paymentId: string): SealContext => ({
   table: "payment",
   column: "token_sealed",
   rowId: paymentId,
 });
 
-/** Gives its id. */
-export async function startPayment(transaction: Transaction, started: NewPayment): Promise<string> {
-  const { merchantId, sessionId, amountMinor, currency, token, keyring, now, events } = started;
+/** Inserts the payment with its sealed token and queues its authorization. Returns the payment's id. */
+export async function startPayment(transaction: Transaction, payment: NewPayment): Promise<string> {
+  const { merchantId, sessionId, amountMinor, currency, token, keyring, now, events } = payment;
   const id = createId("payment", now.getTime());
   const { sealed, dataKey, keyId } = keyring.seal(token, paymentTokenSealContext(id));
   await transaction

@@ -1,7 +1,8 @@
 /**
- * The built-in payment provider: the token decides how a payment goes. It keeps books of its own, in
- * transactions of its own, as a provider elsewhere would: what it was asked once it answers the same way
- * again, and it knows nothing of our tables.
+ * The built-in payment provider for tests and demos. The payment token decides the result of an
+ * authorization. Like an external provider, the test provider stores payments in its own tables, uses its own
+ * transactions, and returns the first result again for a repeated idempotency key. It never reads the
+ * gateway's tables.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Selectable } from "kysely";
@@ -23,11 +24,13 @@ import type {
 export interface TestProviderParts {
   readonly db: Database;
   readonly clock: Clock;
-  /** How `tok_slow` waits. */
+  /** Waits before an authorization with `tok_slow` is answered; tests replace it. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
+/** Milliseconds by which the answer to an authorization with `tok_slow` is delayed. */
 export const slowAnswerMs = 3_000;
+/** Milliseconds until a payment with `tok_late_success` changes from pending to captured. */
 export const lateSuccessMs = 20 * 60_000;
 
 const declineCodes: Readonly<Record<string, string>> = {
@@ -35,7 +38,10 @@ const declineCodes: Readonly<Record<string, string>> = {
   tok_decline_insufficient_funds: "insufficient_funds",
 };
 
-/** What somebody else gives as a token may be a real card's: of that the books keep nothing. */
+/**
+ * The tokens that are stored as they are. Any other token is stored as `unknown`, because a caller might send
+ * a real card number.
+ */
 const knownTokens: ReadonlySet<string> = new Set([
   "tok_success",
   "tok_slow",
@@ -48,33 +54,35 @@ type ProviderPaymentRow = Selectable<TestProviderPaymentTable>;
 type EntryKind = "authorize" | "capture" | "void" | "refund";
 
 export function createTestProvider({ db, clock, wait = waitFor }: TestProviderParts): PaymentProvider {
-  const move =
+  const movement =
     (
       kind: Exclude<EntryKind, "authorize">,
-      decide: (books: ProviderPaymentRow, asked: ProviderRequest) => MovementDecision,
+      decide: (payment: ProviderPaymentRow, request: ProviderRequest) => MovementDecision,
     ) =>
-    async (asked: ProviderRequest) =>
+    async (request: ProviderRequest) =>
       inTransaction(db, (transaction) =>
-        applyMovement(transaction, { kind, asked, now: clock.now(), decide }),
+        applyMovement(transaction, { kind, request, now: clock.now(), decide }),
       );
   return {
-    authorize: async (asked) => {
-      const answer = await inTransaction(db, (transaction) => authorizeOnce(transaction, asked, clock.now()));
-      if (asked.token === "tok_slow") await wait(slowAnswerMs, asked.signal);
+    authorize: async (request) => {
+      const answer = await inTransaction(db, (transaction) =>
+        authorizeOnce(transaction, request, clock.now()),
+      );
+      if (request.token === "tok_slow") await wait(slowAnswerMs, request.signal);
       return answer;
     },
-    capture: move("capture", decideCapture),
-    refund: move("refund", decideRefund),
-    void: async (asked) => inTransaction(db, (transaction) => voidOnce(transaction, asked, clock.now())),
+    capture: movement("capture", decideCapture),
+    refund: movement("refund", decideRefund),
+    void: async (request) => inTransaction(db, (transaction) => voidOnce(transaction, request, clock.now())),
     lookup: async ({ reference }) => {
-      const books = await db
+      const payment = await db
         .selectFrom("testProviderPayment")
         .selectAll()
         .where("reference", "=", reference)
         .executeTakeFirst();
-      return books === undefined
+      return payment === undefined
         ? { outcome: "unknown" }
-        : lookupResult(applyLateSuccess(books, clock.now()), clock.now());
+        : lookupResult(applyLateSuccess(payment, clock.now()), clock.now());
     },
   };
 }
@@ -85,10 +93,10 @@ async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
 
 async function authorizeOnce(
   transaction: Transaction,
-  asked: ProviderAuthorizationRequest,
+  request: ProviderAuthorizationRequest,
   now: Date,
 ): Promise<PaymentAuthorizationResult> {
-  const { reference, token, currency, amountMinor } = asked;
+  const { reference, token, currency, amountMinor } = request;
   const inserted = await transaction
     .insertInto("testProviderPayment")
     .values({
@@ -102,12 +110,12 @@ async function authorizeOnce(
     .onConflict((conflict) => conflict.column("reference").doNothing())
     .returning("reference")
     .executeTakeFirst();
-  const books = applyLateSuccess(await lockExistingPayment(transaction, reference), now);
-  const before = await findRecordedOutcome(transaction, asked);
-  if (before !== undefined) return authorizationResult(before, books);
-  const outcome = inserted === undefined ? "declined:reference_used" : entryOutcome(books, now);
-  await insertEntry(transaction, { kind: "authorize", asked, outcome, now });
-  return authorizationResult(outcome, books);
+  const payment = applyLateSuccess(await lockExistingPayment(transaction, reference), now);
+  const before = await findRecordedOutcome(transaction, request);
+  if (before !== undefined) return authorizationResult(before, payment);
+  const outcome = inserted === undefined ? "declined:reference_used" : entryOutcome(payment, now);
+  await insertEntry(transaction, { kind: "authorize", request, outcome, now });
+  return authorizationResult(outcome, payment);
 }
 
 function initialStatus(token: string, now: Date): Pick<ProviderPaymentRow, "status" | "decidedAt"> {
@@ -117,35 +125,38 @@ function initialStatus(token: string, now: Date): Pick<ProviderPaymentRow, "stat
   return { status: isAuthorized ? "authorized" : "declined", decidedAt: now };
 }
 
-function entryOutcome(books: ProviderPaymentRow, now: Date): string {
-  const found = lookupResult(books, now);
+function entryOutcome(payment: ProviderPaymentRow, now: Date): string {
+  const found = lookupResult(payment, now);
   return found.outcome === "declined" ? `declined:${found.code}` : found.outcome;
 }
 
-function authorizationResult(outcome: string, books: ProviderPaymentRow): PaymentAuthorizationResult {
-  if (outcome === "authorized") return authorizedResult(books);
+function authorizationResult(outcome: string, payment: ProviderPaymentRow): PaymentAuthorizationResult {
+  if (outcome === "authorized") return authorizedResult(payment);
   return outcome === "pending"
     ? { outcome }
     : { outcome: "declined", code: outcome.slice("declined:".length) };
 }
 
-/** A payment that is decided late is authorised and captured at once, as a bank transfer is. */
-function applyLateSuccess(books: ProviderPaymentRow, now: Date): ProviderPaymentRow {
-  if (books.status !== "pending" || books.decidedAt > now) return books;
-  return { ...books, status: "authorized", capturedMinor: books.amountMinor };
+/**
+ * Authorizes and captures a pending payment once its decision time has passed, like a bank transfer that
+ * arrives late.
+ */
+function applyLateSuccess(payment: ProviderPaymentRow, now: Date): ProviderPaymentRow {
+  if (payment.status !== "pending" || payment.decidedAt > now) return payment;
+  return { ...payment, status: "authorized", capturedMinor: payment.amountMinor };
 }
 
-function lookupResult(books: ProviderPaymentRow, now: Date): PaymentLookupResult {
-  if (books.status === "pending" && books.decidedAt > now) return { outcome: "pending" };
-  if (books.status === "declined")
-    return { outcome: "declined", code: declineCodes[books.token] ?? "token_unknown" };
-  return books.status === "voided"
-    ? { outcome: "voided", ...paymentAmounts(books) }
-    : authorizedResult(books);
+function lookupResult(payment: ProviderPaymentRow, now: Date): PaymentLookupResult {
+  if (payment.status === "pending" && payment.decidedAt > now) return { outcome: "pending" };
+  if (payment.status === "declined")
+    return { outcome: "declined", code: declineCodes[payment.token] ?? "token_unknown" };
+  return payment.status === "voided"
+    ? { outcome: "voided", ...paymentAmounts(payment) }
+    : authorizedResult(payment);
 }
 
-function authorizedResult(books: ProviderPaymentRow): AuthorizedPaymentResult {
-  return { outcome: "authorized", ...paymentAmounts(books) };
+function authorizedResult(payment: ProviderPaymentRow): AuthorizedPaymentResult {
+  return { outcome: "authorized", ...paymentAmounts(payment) };
 }
 
 function paymentAmounts({
@@ -157,41 +168,41 @@ function paymentAmounts({
   return { amountMinor, capturedMinor, voidedMinor, refundedMinor };
 }
 
-/** What becomes of the books, or why nothing does. */
+/** The changes of the provider's payment row, or a decline code if the request is declined. */
 type MovementDecision =
   | Partial<Pick<ProviderPaymentRow, "status" | "capturedMinor" | "voidedMinor" | "refundedMinor">>
   | string;
 
-function decideCapture(books: ProviderPaymentRow, { amountMinor }: ProviderRequest): MovementDecision {
-  if (books.status !== "authorized") return "payment_not_authorized";
-  if (amountMinor > books.amountMinor - books.capturedMinor - books.voidedMinor)
+function decideCapture(payment: ProviderPaymentRow, { amountMinor }: ProviderRequest): MovementDecision {
+  if (payment.status !== "authorized") return "payment_not_authorized";
+  if (amountMinor > payment.amountMinor - payment.capturedMinor - payment.voidedMinor)
     return "amount_exceeds_authorized";
-  return { capturedMinor: books.capturedMinor + amountMinor };
+  return { capturedMinor: payment.capturedMinor + amountMinor };
 }
 
-function decideRefund(books: ProviderPaymentRow, { amountMinor }: ProviderRequest): MovementDecision {
-  if (amountMinor > books.capturedMinor - books.refundedMinor) return "amount_exceeds_captured";
-  return { refundedMinor: books.refundedMinor + amountMinor };
+function decideRefund(payment: ProviderPaymentRow, { amountMinor }: ProviderRequest): MovementDecision {
+  if (amountMinor > payment.capturedMinor - payment.refundedMinor) return "amount_exceeds_captured";
+  return { refundedMinor: payment.refundedMinor + amountMinor };
 }
 
-function decideVoid(books: ProviderPaymentRow, { amountMinor }: ProviderRequest): MovementDecision {
-  if (books.status !== "authorized") return "payment_not_authorized";
-  if (amountMinor > books.amountMinor - books.capturedMinor - books.voidedMinor)
+function decideVoid(payment: ProviderPaymentRow, { amountMinor }: ProviderRequest): MovementDecision {
+  if (payment.status !== "authorized") return "payment_not_authorized";
+  if (amountMinor > payment.amountMinor - payment.capturedMinor - payment.voidedMinor)
     return "amount_exceeds_authorized";
-  const voidedMinor = books.voidedMinor + amountMinor;
-  return { voidedMinor, status: voidedMinor === books.amountMinor ? "voided" : "authorized" };
+  const voidedMinor = payment.voidedMinor + amountMinor;
+  return { voidedMinor, status: voidedMinor === payment.amountMinor ? "voided" : "authorized" };
 }
 
 /**
- * Of a payment that nobody has heard of a tombstone is left. Before it is decided it is too late to stop it,
- * and too early to tell.
+ * Voids the requested amount. For an unknown payment a voided row of amount 0 is inserted, so that a later
+ * authorization is declined. A payment that is still pending cannot be voided, and the result is `pending`.
  */
 async function voidOnce(
   transaction: Transaction,
-  asked: ProviderRequest,
+  request: ProviderRequest,
   now: Date,
 ): Promise<PaymentMovementResult> {
-  const { reference } = asked;
+  const { reference } = request;
   const tombstone = {
     token: "",
     currency: "",
@@ -207,41 +218,41 @@ async function voidOnce(
     .returning("reference")
     .executeTakeFirst();
   if (inserted !== undefined) {
-    await insertEntry(transaction, { kind: "void", asked, outcome: "succeeded", now });
+    await insertEntry(transaction, { kind: "void", request, outcome: "succeeded", now });
     return { outcome: "succeeded" };
   }
-  const books = await lockExistingPayment(transaction, reference);
-  if (books.status === "pending" && books.decidedAt > now) return { outcome: "pending" };
-  return applyMovement(transaction, { kind: "void", asked, now, decide: decideVoid });
+  const payment = await lockExistingPayment(transaction, reference);
+  if (payment.status === "pending" && payment.decidedAt > now) return { outcome: "pending" };
+  return applyMovement(transaction, { kind: "void", request, now, decide: decideVoid });
 }
 
 interface MovementCommand {
   readonly kind: Exclude<EntryKind, "authorize">;
-  readonly asked: ProviderRequest;
+  readonly request: ProviderRequest;
   readonly now: Date;
-  readonly decide: (books: ProviderPaymentRow, asked: ProviderRequest) => MovementDecision;
+  readonly decide: (payment: ProviderPaymentRow, request: ProviderRequest) => MovementDecision;
 }
 
 async function applyMovement(
   transaction: Transaction,
-  { kind, asked, now, decide }: MovementCommand,
+  { kind, request, now, decide }: MovementCommand,
 ): Promise<PaymentMovementResult> {
-  const stored = await findAndLockPayment(transaction, asked.reference);
+  const stored = await findAndLockPayment(transaction, request.reference);
   if (stored === undefined) return { outcome: "declined", code: "payment_unknown" };
-  const before = await findRecordedOutcome(transaction, asked);
+  const before = await findRecordedOutcome(transaction, request);
   if (before !== undefined) return movementResult(before);
-  const books = applyLateSuccess(stored, now);
-  const decision = decide(books, asked);
+  const payment = applyLateSuccess(stored, now);
+  const decision = decide(payment, request);
   const outcome = typeof decision === "string" ? `declined:${decision}` : "succeeded";
   if (typeof decision !== "string") {
-    const { status, capturedMinor } = books;
+    const { status, capturedMinor } = payment;
     await transaction
       .updateTable("testProviderPayment")
       .set({ status, capturedMinor, ...decision })
-      .where("reference", "=", asked.reference)
+      .where("reference", "=", request.reference)
       .execute();
   }
-  await insertEntry(transaction, { kind, asked, outcome, now });
+  await insertEntry(transaction, { kind, request, outcome, now });
   return movementResult(outcome);
 }
 
@@ -251,7 +262,7 @@ function movementResult(outcome: string): PaymentMovementResult {
     : { outcome: "declined", code: outcome.slice("declined:".length) };
 }
 
-/** Whatever is asked of one payment follows each other. */
+/** Locks the provider's payment row, so that requests for the same payment run one after another. */
 function findAndLockPayment(
   transaction: Transaction,
   reference: string,
@@ -265,9 +276,12 @@ function findAndLockPayment(
 }
 
 async function lockExistingPayment(transaction: Transaction, reference: string): Promise<ProviderPaymentRow> {
-  const books = await findAndLockPayment(transaction, reference);
-  if (books === undefined) throw new Error(`The provider's books of ${reference} were there a moment ago.`);
-  return books;
+  const payment = await findAndLockPayment(transaction, reference);
+  if (payment === undefined)
+    throw new Error(
+      `The test provider has no row for payment ${reference}, although it was inserted or found before.`,
+    );
+  return payment;
 }
 
 async function findRecordedOutcome(
@@ -284,13 +298,16 @@ async function findRecordedOutcome(
 
 interface NewEntry {
   readonly kind: EntryKind;
-  readonly asked: ProviderRequest;
+  readonly request: ProviderRequest;
   readonly outcome: string;
   readonly now: Date;
 }
 
-async function insertEntry(transaction: Transaction, { kind, asked, outcome, now }: NewEntry): Promise<void> {
-  const { idempotencyKey, reference, amountMinor } = asked;
+async function insertEntry(
+  transaction: Transaction,
+  { kind, request, outcome, now }: NewEntry,
+): Promise<void> {
+  const { idempotencyKey, reference, amountMinor } = request;
   await transaction
     .insertInto("testProviderEntry")
     .values({ idempotencyKey, reference, kind, amountMinor, outcome, createdAt: now })
