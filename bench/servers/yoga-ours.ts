@@ -11,8 +11,8 @@ import { verifyApiKey } from "#access/keys/verify-keys.ts";
 import { anonymousViewer, type Viewer } from "#access/viewer.ts";
 import { createServices, createSubjectRender } from "#app/services.ts";
 import { openDatabase } from "#database/connect.ts";
-import { createDoOnce } from "#database/idempotency.ts";
-import { createReadOnly } from "#database/read-only.ts";
+import { createIdempotentRunner } from "#database/idempotency.ts";
+import { createReportReader } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
@@ -31,12 +31,12 @@ const keyring = createKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);
 const services: GraphServices = createServices(
   {
     db,
-    readOnly: createReadOnly(db),
+    readOnly: createReportReader(db),
     clock: systemClock,
     publicUrl,
     rateLimitScale: 0,
     keyring,
-    doOnce: createDoOnce({ db, keyring, clock: systemClock }),
+    doOnce: createIdempotentRunner({ db, keyring, clock: systemClock }),
     events: createServiceEvents(),
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: false,

@@ -9,7 +9,7 @@ import { createAccessTokenVerifier } from "#access/oauth/access-tokens.ts";
 import { createSigningKeys, type SigningKeys } from "#access/oauth/signing-keys.ts";
 import { createRequestLog, type RequestLog } from "#access/request-log.ts";
 import type { OpenDatabase } from "#database/connect.ts";
-import { createDoOnce } from "#database/idempotency.ts";
+import { createIdempotentRunner } from "#database/idempotency.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
 import { createServiceEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
@@ -149,7 +149,7 @@ async function createParts(options: AppOptions) {
   const metrics = createServiceMetrics({ role, engine: database.engine }, events);
   const limiter = metrics.measureLimiter(await createConfiguredLimiter(options, clock));
   const keyring = readKeyring(settings);
-  const doOnce = metrics.measureDoOnce(createDoOnce({ db, keyring, clock }));
+  const doOnce = metrics.measureDoOnce(createIdempotentRunner({ db, keyring, clock }));
   const watch = createSubscriptionWatch(db, events, log);
   const replica = await openReplica({ settings, clock, onStatement: options.onStatement });
   const reporting = createReportServices({ settings, database, replica, clock, log });

@@ -16,8 +16,8 @@ import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
 import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import type { RenderEventSubject, EventSubject } from "#webhooks/outbox.ts";
 import type { Database } from "#database/connect.ts";
-import { createDoOnce } from "#database/idempotency.ts";
-import { createReadOnly } from "#database/read-only.ts";
+import { createIdempotentRunner } from "#database/idempotency.ts";
+import { createReportReader } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 import { readKeyring } from "./encryption-keys.ts";
@@ -108,12 +108,12 @@ export function createCommandRender(db: Database, settings: Settings): RenderEve
   const keyring = readKeyring(settings);
   const parts: Omit<GraphServices, "render"> = {
     db,
-    readOnly: createReadOnly(db),
+    readOnly: createReportReader(db),
     clock: systemClock,
     publicUrl: getPublicUrl(settings),
     rateLimitScale: settings.rateLimitScale,
     keyring,
-    doOnce: createDoOnce({ db, keyring, clock: systemClock }),
+    doOnce: createIdempotentRunner({ db, keyring, clock: systemClock }),
     // Commands have no subscriptions; a running service finds new payments and deliveries by itself.
     events: createServiceEvents(),
     resolvedNames: createHostNameChecker(),

@@ -15,7 +15,7 @@ import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promo
 import { indexProducts, refreshDueProducts, refreshPopularity } from "#commerce/search/index-products.ts";
 import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import { deleteOldSearchCounts } from "#commerce/search/search-counts.ts";
-import { sweepRecords } from "#database/idempotency.ts";
+import { sweepIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Log } from "#foundation/log.ts";
 import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
 import type { GraphServices } from "#graph/context.ts";
@@ -65,7 +65,10 @@ export const sweeps: readonly Sweep[] = [
     run: ({ db, render }, round) => publishExpiringKeyEvents({ db, render, ...round }),
   },
   { name: "erase personal data", run: ({ db }, { now }) => eraseDuePersonalData(db, now) },
-  { name: "delete idempotency records", run: ({ db }, { now, signal }) => sweepRecords(db, now, signal) },
+  {
+    name: "delete idempotency records",
+    run: ({ db }, { now, signal }) => sweepIdempotencyRecords(db, now, signal),
+  },
   { name: "delete used DPoP proofs", run: ({ db }, { now, signal }) => sweepDpopProofs(db, now, signal) },
   {
     name: "delete expired OAuth items",

@@ -7,7 +7,7 @@ import cluster from "node:cluster";
 import { Command, CommanderError } from "commander";
 import { InvalidSetting, Failure } from "#foundation/failure.ts";
 import { FolderUnusable } from "#database/folder-lock.ts";
-import { isDatabaseAway, sqlState } from "#database/database-errors.ts";
+import { isDatabaseUnreachable, getSqlState } from "#database/database-errors.ts";
 import type { ProcessRole } from "#app/background.ts";
 import { findMisspeltSettings, readSettings, type Settings } from "#app/settings.ts";
 import { createLog, createPrettyOutput } from "#foundation/log.ts";
@@ -56,10 +56,10 @@ function explainListenError(
 }
 
 function explainDatabaseError(error: Error): string | undefined {
-  if (isDatabaseAway(error))
+  if (isDatabaseUnreachable(error))
     return `The database at DATABASE_URL does not respond: ${error.message || "connection refused"}`;
   // SQLSTATE classes 28 and 3D: the user or the database is not known to the server.
-  return /^(28|3D)/.test(sqlState(error) ?? "")
+  return /^(28|3D)/.test(getSqlState(error) ?? "")
     ? `The database at DATABASE_URL refuses the connection: ${error.message}`
     : undefined;
 }

@@ -5,15 +5,10 @@
  * (draft-ietf-httpapi-idempotency-key-header).
  */
 import type { Clock } from "#foundation/clock.ts";
-import { createHash, randomBytes } from "node:crypto";
-import { CompiledQuery, type QueryResult, sql } from "kysely";
+import { createHash } from "node:crypto";
+import { CompiledQuery, type QueryResult } from "kysely";
 import canonicalize from "canonicalize";
-import {
-  DecryptionFailed,
-  type Keyring,
-  type SealContext,
-  type SealedValue,
-} from "#foundation/encryption.ts";
+import { type Keyring, type SealContext, type SealedValue } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
 import {
@@ -22,47 +17,50 @@ import {
   getSqlState,
   uniqueViolation,
 } from "./database-errors.ts";
-import { inTransaction, type Reader, runWithCommit, type Transaction } from "./transaction.ts";
+import { inTransaction, runWithCommit, type Transaction } from "./transaction.ts";
 
-export interface Claim {
-  /** Whose key it is: the installation, or the internal token. */
+export interface IdempotencyClaim {
+  /** The owner of the key: an installation or an internal token. */
   readonly ownerId: string;
-  /** As `parseIdempotencyKey` gives it. */
+  /** The key as `parseIdempotencyKey` returns it. */
   readonly key: string;
-  /** SHA-256 of what is asked. */
+  /** SHA-256 of the request. */
   readonly fingerprint: Uint8Array;
 }
 
-/** What is answered, byte for byte. */
-export interface Recorded {
+/** A stored answer; replays send it byte for byte. */
+export interface StoredAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
 }
 
-/** A request that may have its effect once only. */
-export interface OnceRequest<Result> {
-  readonly claim: Claim;
+/** A request whose effect must happen only once. */
+export interface IdempotentRequest<Result> {
+  readonly claim: IdempotencyClaim;
   /** The answer to record for a result without errors. May throw the failure that the result means. */
-  readonly record: (result: Result) => Recorded;
-  /** The recorded body is the result itself, as JSON. */
+  readonly record: (result: Result) => StoredAnswer;
+  /** True if the stored body is the result itself, as JSON. */
   readonly isAnsweredFromRecord?: boolean;
 }
 
-export interface Once {
-  readonly recorded: Recorded;
-  /** Whether an earlier request had the effect. */
+export interface IdempotentResult {
+  readonly recorded: StoredAnswer;
+  /** True if an earlier request had the effect. */
   readonly isReplay: boolean;
 }
 
 /**
- * Does the work, or gives what was answered when it was done. What the work throws rolls everything back and
- * is thrown on.
+ * Runs the work, or returns the stored answer if the work was done before. An error of the work rolls
+ * everything back and is thrown.
  */
-export type DoOnce = (claim: Claim, work: (transaction: Transaction) => Promise<Recorded>) => Promise<Once>;
+export type RunIdempotent = (
+  claim: IdempotencyClaim,
+  work: (transaction: Transaction) => Promise<StoredAnswer>,
+) => Promise<IdempotentResult>;
 
-/** Kept for so long after the effect; then the key is a new one. */
-export const keptMs = 7 * 86_400_000;
+/** How long an answer is stored; afterwards the key counts as new. */
+export const answerStoredMs = 7 * 86_400_000;
 
 interface OnceServices {
   readonly db: Database;
@@ -70,12 +68,12 @@ interface OnceServices {
   readonly clock: Clock;
 }
 
-export function createDoOnce(services: OnceServices): DoOnce {
-  // PGlite has one connection: without this a duplicate would wait for the first instead of being told at
-  // once.
+export function createIdempotentRunner(services: OnceServices): RunIdempotent {
+  // PGlite has one connection: without this check, a duplicate would wait for the first request instead of
+  // being refused at once.
   const running = new Set<string>();
   return async (claim, work) => {
-    const held: HeldClaim = {
+    const held: DigestedClaim = {
       ...claim,
       digest: createHash("sha256").update(claim.key).digest(),
       now: services.clock.now(),
@@ -91,22 +89,22 @@ export function createDoOnce(services: OnceServices): DoOnce {
   };
 }
 
-interface HeldClaim extends Claim {
+interface DigestedClaim extends IdempotencyClaim {
   readonly digest: Buffer;
   readonly now: Date;
 }
 
 async function once(
   services: OnceServices,
-  claim: HeldClaim,
-  work: (transaction: Transaction) => Promise<Recorded>,
-): Promise<Once> {
+  claim: DigestedClaim,
+  work: (transaction: Transaction) => Promise<StoredAnswer>,
+): Promise<IdempotentResult> {
   const { db, keyring } = services;
   let isCommitting = false;
   const begun = async (
     transaction: Transaction,
     [locked, found]: readonly QueryResult<unknown>[],
-  ): Promise<Once> => {
+  ): Promise<IdempotentResult> => {
     isCommitting = false;
     const [lock] = (locked?.rows ?? []) as readonly Locked[];
     if (lock?.isHeld !== true) throw fail("idempotency_in_progress");
@@ -118,20 +116,20 @@ async function once(
     return { recorded, isReplay: false };
   };
   try {
-    // The record is looked for by a statement of its own: one that also took the lock would see the rows from
-    // before it had it.
+    // The record is read by a separate statement: one that also took the lock would see the rows from before
+    // the lock.
     return await inTransaction(db, begun, [lockOf(claim), lookFor(claim)]);
   } catch (error) {
     const isUnknown = isCommitting && isDatabaseUnreachable(error);
     if (!isUnknown && !isTaken(error)) throw error;
     const recorded = await findRecord(db, keyring, claim);
     if (recorded !== undefined) return { recorded, isReplay: !isUnknown };
-    // Whether it was committed is not known, and the same key will tell.
+    // It is unknown whether the transaction was committed; a retry with the same key finds out.
     throw fail("service_unavailable", { cause: error, retryAfterSeconds: 2 });
   }
 }
 
-/** Another process recorded the same key between our look and our record. */
+/** True if another process recorded the same key between reading and writing the record. */
 const isTaken = (error: unknown): boolean =>
   getSqlState(error) === uniqueViolation && getBrokenConstraint(error) === "idempotency_record_pkey";
 
@@ -139,8 +137,8 @@ interface Locked {
   readonly isHeld: boolean;
 }
 
-/** Tries, and never waits: fifty duplicates that waited would hold all connections. */
-function lockOf({ ownerId, digest }: HeldClaim): CompiledQuery {
+/** Tries to lock the key and never waits, because waiting duplicates would occupy all connections. */
+function lockOf({ ownerId, digest }: DigestedClaim): CompiledQuery {
   const lock = createHash("sha256").update(`${ownerId}\n`).update(digest).digest().readBigInt64BE();
   return CompiledQuery.raw(`select pg_try_advisory_xact_lock($1::bigint) as "isHeld"`, [String(lock)]);
 }
@@ -149,35 +147,39 @@ interface FoundRecord extends SealedValue {
   readonly fingerprint: Buffer;
   readonly status: number;
   readonly contentType: string;
-  /** Or it is to be swept, and its key is a new one. */
+  /** False if the record has expired, so that its key counts as new. */
   readonly isKept: boolean;
 }
 
 const lookText = `select fingerprint, status, content_type as "contentType", sealed, data_key as "dataKey", key_id as "keyId", created_at > $3 as "isKept"
   from idempotency_record where owner_id = $1 and idempotency_key = $2`;
 
-const lookFor = ({ ownerId, digest, now }: HeldClaim): CompiledQuery<FoundRecord> =>
-  CompiledQuery.raw(lookText, [ownerId, digest, oldest(now)]);
+const lookFor = ({ ownerId, digest, now }: DigestedClaim): CompiledQuery<FoundRecord> =>
+  CompiledQuery.raw(lookText, [ownerId, digest, oldestStored(now)]);
 
-async function findRecord(db: Database, keyring: Keyring, claim: HeldClaim): Promise<Recorded | undefined> {
+async function findRecord(
+  db: Database,
+  keyring: Keyring,
+  claim: DigestedClaim,
+): Promise<StoredAnswer | undefined> {
   const { rows } = await db.executeQuery(lookFor(claim));
   const [row] = rows;
   return row?.isKept === true ? openRecord(row, keyring, claim) : undefined;
 }
 
-function openRecord(row: FoundRecord, keyring: Keyring, claim: HeldClaim): Recorded {
-  const fingerprint = keyring.digest(row, placeOfRecord(claim), claim.fingerprint);
+function openRecord(row: FoundRecord, keyring: Keyring, claim: DigestedClaim): StoredAnswer {
+  const fingerprint = keyring.digest(row, recordSealContext(claim), claim.fingerprint);
   if (!fingerprint.equals(row.fingerprint)) throw fail("idempotency_key_reused");
   return {
     status: row.status,
     contentType: row.contentType,
-    body: keyring.open(row, placeOfRecord(claim)).toString(),
+    body: keyring.open(row, recordSealContext(claim)).toString(),
   };
 }
 
 interface Writing {
-  readonly claim: HeldClaim;
-  readonly recorded: Recorded;
+  readonly claim: DigestedClaim;
+  readonly recorded: StoredAnswer;
   readonly isThereAnOldOne: boolean;
 }
 
@@ -188,12 +190,12 @@ async function writeRecord(
 ): Promise<void> {
   const { status, contentType, body } = recorded;
   const { ownerId, digest, now } = claim;
-  const place = placeOfRecord(claim);
+  const place = recordSealContext(claim);
   const { sealed, dataKey, keyId } = keyring.seal(body, place);
-  // What was asked may hold a password: its plain digest would let somebody who has the table guess it.
+  // A request may contain a password, which could be guessed from a plain digest in the table.
   const fingerprint = keyring.digest({ sealed, dataKey, keyId }, place, claim.fingerprint);
   if (isThereAnOldOne)
-    await runWithCommit(transaction, CompiledQuery.raw(forgetText, [ownerId, digest, oldest(now)]));
+    await runWithCommit(transaction, CompiledQuery.raw(forgetText, [ownerId, digest, oldestStored(now)]));
   await runWithCommit(
     transaction,
     CompiledQuery.raw(writeText, [
@@ -215,130 +217,38 @@ const forgetText =
 const writeText = `insert into idempotency_record (owner_id, idempotency_key, fingerprint, status, content_type, sealed, data_key, key_id, created_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
-const oldest = (now: Date): Date => new Date(now.getTime() - keptMs);
+/** The creation time before which records have expired. */
+export const oldestStored = (now: Date): Date => new Date(now.getTime() - answerStoredMs);
 
-export const placeOfRecord = ({ ownerId, digest }: Pick<HeldClaim, "ownerId" | "digest">): SealContext => ({
+export const recordSealContext = ({
+  ownerId,
+  digest,
+}: Pick<DigestedClaim, "ownerId" | "digest">): SealContext => ({
   table: "idempotency_record",
   column: "sealed",
   rowId: `${ownerId} ${digest.toString("base64")}`,
 });
 
-const sweptAtOnce = 1000;
-
-/** Deletes all that is kept no longer, so many at a time until the signal comes; gives how many. */
-export async function sweepRecords(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
-  for (let total = 0; ;) {
-    const { numAffectedRows } = await sql`
-      delete from idempotency_record where (owner_id, idempotency_key) in (
-        select owner_id, idempotency_key from idempotency_record where created_at <= ${oldest(now)} order by created_at limit ${sweptAtOnce})`.execute(
-      db,
-    );
-    const deleted = Number(numAffectedRows);
-    total += deleted;
-    if (deleted < sweptAtOnce || signal?.aborted === true) return total;
-  }
-}
-
-/** Where a record lies. */
-export interface RecordKey {
-  readonly ownerId: string;
-  readonly idempotencyKey: Uint8Array;
-}
-
-interface RecordSearch {
-  readonly ownerIds: readonly string[];
-  /** Whether it is one that is looked for, by what was answered. */
-  readonly holds: (body: string) => boolean;
-  /** Only those of then or later. */
-  readonly since?: Date;
-}
-
-const lookedAtOnce = 500;
-
-/** One that does not open is found too: nobody can say that it is none. */
-export async function findRecords(
-  reader: Reader,
-  keyring: Keyring,
-  { ownerIds, holds, since }: RecordSearch,
-): Promise<RecordKey[]> {
-  const found: RecordKey[] = [];
-  for (let after: RecordKey | undefined; ;) {
-    const rows = await reader
-      .selectFrom("idempotencyRecord")
-      .select(["ownerId", "idempotencyKey", "sealed", "dataKey", "keyId"])
-      .where(sql<boolean>`owner_id = any(${ownerIds}::text[])`)
-      .$if(since !== undefined, (query) => query.where(sql<boolean>`created_at >= ${since}`))
-      .$if(after !== undefined, (query) =>
-        query.where(
-          sql<boolean>`(owner_id, idempotency_key) > (${after?.ownerId}, ${after?.idempotencyKey}::bytea)`,
-        ),
-      )
-      .orderBy("ownerId")
-      .orderBy("idempotencyKey")
-      .limit(lookedAtOnce)
-      .execute();
-    for (const row of rows) {
-      const { ownerId, idempotencyKey } = row;
-      const body = openOrNothing(keyring, row);
-      if (body === undefined || holds(body)) found.push({ ownerId, idempotencyKey });
-    }
-    if (rows.length < lookedAtOnce) return found;
-    after = rows.at(-1);
-  }
-}
-
-function openOrNothing(keyring: Keyring, row: SealedValue & RecordKey): string | undefined {
-  try {
-    return keyring.open(row, placeOf(row)).toString();
-  } catch (error) {
-    if (error instanceof DecryptionFailed) return undefined;
-    throw error;
-  }
-}
-
-const placeOf = ({ ownerId, idempotencyKey }: RecordKey): SealContext =>
-  placeOfRecord({ ownerId, digest: Buffer.from(idempotencyKey) });
-
-/**
- * Forgets answers and keeps their keys taken: whoever retries is told that the key was used for something
- * else, and nothing happens twice. Gives how many there were; one that is named twice counts once.
- */
-export async function emptyRecords(
-  transaction: Transaction,
-  keyring: Keyring,
-  keys: readonly RecordKey[],
-): Promise<number> {
-  const places = new Map(keys.map((key) => [placeOf(key).rowId, key]));
-  let emptied = 0;
-  for (const { ownerId, idempotencyKey } of places.values()) {
-    const { numUpdatedRows } = await transaction
-      .updateTable("idempotencyRecord")
-      .set({ fingerprint: randomBytes(32), ...keyring.seal("", placeOf({ ownerId, idempotencyKey })) })
-      .where("ownerId", "=", ownerId)
-      .where("idempotencyKey", "=", idempotencyKey)
-      .executeTakeFirst();
-    emptied += Number(numUpdatedRows);
-  }
-  return emptied;
-}
-
-/** Printable ASCII but `"`, `\`, `,` and `;`, which would be structure in a header. */
+/** Printable ASCII without `"`, `\`, `,` and `;`, which have a meaning in structured headers. */
 const characters = String.raw`[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{1,255}`;
 const keyPattern = new RegExp(`^${characters}$`);
 
-/** The values of the header: the key, or the key in quotes. */
+/** A pattern of the header's values: the key, or the key in quotes. */
 export const idempotencyHeaderPattern = `^(?:${characters}|"${characters}")$`;
 
-/** `"abc"` (a structured field's string) and `abc` are the same key; undefined when it is none. */
+/**
+ * Returns the key of a header value; undefined if it is invalid. `"abc"` (a string of a structured field) and
+ * `abc` are the same key.
+ */
 export function parseIdempotencyKey(text: string): string | undefined {
   const isQuoted = text.length >= 2 && text.startsWith('"') && text.endsWith('"');
   const key = isQuoted ? text.slice(1, -1) : text;
   return keyPattern.test(key) ? key : undefined;
 }
 
-/** SHA-256 over the canonical JSON (RFC 8785): two requests that mean the same have the same. */
-export function fingerprintOf(asked: Readonly<Record<string, unknown>>): Buffer {
+/** Returns the SHA-256 of the canonical JSON (RFC 8785), which is the same for equal requests. */
+export function requestFingerprint(request: Readonly<Record<string, unknown>>): Buffer {
   return createHash("sha256")
-    .update(canonicalize(asked) ?? "")
+    .update(canonicalize(request) ?? "")
     .digest();
 }

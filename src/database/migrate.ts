@@ -1,7 +1,7 @@
 /**
- * Brings the schema up to date: every migration that is not there yet, in order, all in one transaction, so
- * that a failed one leaves the database as it was. A released migration is never edited; its checksum is kept
- * to notice.
+ * Applies all pending migrations in order, in one transaction, so that a failed migration leaves the database
+ * unchanged. A released migration is never edited: its stored checksum would differ, and the start would
+ * fail.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -22,7 +22,10 @@ export function readMigrations(from: URL = folder): Migration[] {
     .map((name) => ({ name: name.slice(0, -".sql".length), sql: readFileSync(new URL(name, from), "utf8") }));
 }
 
-/** Returns the names of what it applied. Two processes that start at once wait for each other. */
+/**
+ * Applies pending migrations and returns their names. Processes that start at the same time wait for each
+ * other.
+ */
 export function migrate(
   database: OpenDatabase,
   migrations: readonly Migration[] = readMigrations(),

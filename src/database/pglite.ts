@@ -1,7 +1,7 @@
 /**
- * PGlite, PostgreSQL in this process. It has one connection, so a transaction must have it to itself:
- * Kysely's driver hands the same connection to everybody, and a query of another request would join the
- * transaction that happens to be open. Here one waits for the other.
+ * PGlite is PostgreSQL inside this process. PGlite has a single connection, and Kysely's driver gives it to
+ * every caller, so a query of another request would become part of the open transaction. This dialect
+ * therefore runs transactions and statements one at a time.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { PGlite, types } from "@electric-sql/pglite";
@@ -15,9 +15,9 @@ import {
 } from "kysely";
 
 export interface PGliteOptions {
-  /** Without it, the database lives in memory. */
+  /** The folder of the database; undefined to keep it in memory. */
   readonly dataDir?: string | undefined;
-  /** A dump that a new database starts from. */
+  /** A dump from which a new database starts. */
   readonly image?: Blob | undefined;
 }
 
@@ -32,8 +32,8 @@ export function openPGlite({ dataDir, image }: PGliteOptions = {}): Promise<PGli
 
 export class SerialPGliteDialect extends PGliteDialect {
   /**
-   * PGlite's own would make Kysely wait for the connection before it asks the driver, and so before the guard
-   * (transaction-dialect.ts) could refuse.
+   * Replaces PGlite's adapter, with which Kysely would wait for the connection before it calls the driver,
+   * and so before the guard (transaction-dialect.ts) could refuse a statement.
    */
   override createAdapter(): DialectAdapter {
     return new PostgresAdapter();
@@ -47,9 +47,8 @@ export class SerialPGliteDialect extends PGliteDialect {
     driver.acquireConnection = async (options): Promise<DatabaseConnection> => {
       if (isTaken) await new Promise<void>((go) => waiting.push(go));
       isTaken = true;
-      // The database works in this very thread and answers by promises alone: started within a socket's
-      // callback, or right after one another, all of its work would be done before the next socket is read.
-      // So sockets and timers come in between.
+      // PGlite works in this thread and answers by promises only. Without this pause, statements that follow each
+      // other would run before the next socket or timer is served.
       await nextTurn();
       return acquire(options);
     };

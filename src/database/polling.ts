@@ -1,33 +1,34 @@
 /**
- * Looks again and again at what somebody waits for, all of it in one statement, and at nothing while nobody
- * waits. It costs writers nothing, works through every pooler, and sees what any process has committed.
+ * Polls the state of watched objects with one statement for all of them, and stops while no object is
+ * watched. Polling costs writers nothing, works through every connection pooler, and sees the commits of all
+ * processes.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
 export interface Polling<Mark> {
-  /** Calls back after every look, with what was found; null: it is not there. Gives what ends it. */
+  /**
+   * Watches an object. Calls `onLook` after every poll with the object's state, or null if it does not exist.
+   * Returns a function that ends the watch.
+   */
   readonly watch: (id: string, onLook: (mark: Mark | null) => void) => () => void;
   readonly isWatched: (id: string) => boolean;
-  /** Something has happened here: it need not wait for the next look. */
+  /** Polls soon, because this process has changed an object. */
   readonly wake: () => void;
   readonly watchers: () => number;
   readonly close: () => void;
 }
 
 export interface PollingOptions<Mark> {
-  /** By id; what is not there is left out. */
+  /** Reads the states by id; objects that do not exist are omitted. */
   readonly look: (ids: readonly string[]) => Promise<ReadonlyMap<string, Mark>>;
   readonly everyMs: number;
-  /**
-   * However much happens here, it does not look more often than this; and where a look takes long, it rests
-   * for four times as long.
-   */
+  /** Minimum pause between polls in milliseconds. After a slow poll, the pause is four times its duration. */
   readonly pauseMsMin: number;
-  /** Told once until it looks well again. */
+  /** Called at the first failed poll, and again only after a successful one. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** So much of the time the database has for others. */
+/** Pause after a poll as a multiple of its duration, so that the database has time for other work. */
 const restPerLook = 4;
 
 export function createPolling<Mark>({
@@ -73,7 +74,7 @@ export function createPolling<Mark>({
   };
   return {
     watch: (id, onLook) => {
-      // With the last watcher went the timer that would have found it mended.
+      // Without watchers there is no poll that could clear the fault.
       if (watchers.size === 0) state.isFaulty = false;
       const known = watchers.get(id);
       if (known === undefined) watchers.set(id, new Set([onLook]));

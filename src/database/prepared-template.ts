@@ -25,12 +25,12 @@ interface Compiled {
   readonly names: readonly string[];
 }
 
-/** Forms are few: they differ by filters, order and the length of the locale chain. */
+/** Maximum number of cached forms. Forms differ by filters, sort order and the length of the locale chain. */
 const formsMax = 500;
 const templates = new LRUCache<string, Compiled>({ max: formsMax });
 
 export interface PreparedTemplate {
-  /** Names everything that the text depends on. */
+  /** The name of the form; contains everything on which the SQL text depends. */
   readonly form: string;
   readonly write: () => RawBuilder<unknown>;
   readonly values: Readonly<Record<string, unknown>>;
@@ -53,7 +53,7 @@ export function prepareStatement<Row>(
   );
 }
 
-/** The statement's one row. */
+/** Runs a statement and returns its only row. */
 export async function runForRow<Row>(reader: Reader, statement: PreparedTemplate): Promise<Row> {
   const { rows } = await reader.executeQuery<Row>(prepareStatement(reader, statement));
   const [row] = rows;
@@ -76,9 +76,9 @@ function compileOnce(reader: Reader, form: string, write: () => RawBuilder<unkno
 }
 
 interface PaddedInTemplate {
-  /** Part of the template's form. */
+  /** A part of the template's form. */
   readonly form: string;
-  /** Follows a column. */
+  /** Writes the SQL that follows a column. */
   readonly write: () => RawBuilder<boolean>;
   readonly values: Readonly<Record<string, unknown>>;
 }

@@ -10,11 +10,11 @@ import type { Database } from "./connect.ts";
 import { isUnanswered, getSqlState } from "./database-errors.ts";
 import { inTransaction, type Transaction } from "./transaction.ts";
 
-export type ReadOnly = <Result>(read: (reader: Transaction) => Promise<Result>) => Promise<Result>;
+export type ReportReader = <Result>(read: (reader: Transaction) => Promise<Result>) => Promise<Result>;
 
 export const reportMsMax = 10_000;
 
-/** PostgreSQL's own word for a statement that it ended because of its time. */
+/** The SQLSTATE of a statement that PostgreSQL ended because of its time limit. */
 const queryCanceled = "57014";
 
 /**
@@ -30,20 +30,20 @@ const queue = {
 
 export interface ReadOnlyLimits {
   readonly timeoutMs?: number;
-  /** How many are read at a time. */
+  /** Maximum number of reports that run at the same time. */
   readonly runningMax?: number;
 }
 
-/** The embedded database has no clock to end a statement by: it has no other work meanwhile either. */
-export function createReadOnly(
+/** Creates the reader of reports. The embedded database has no statement timeout. */
+export function createReportReader(
   db: Database,
   { timeoutMs = reportMsMax, runningMax = 1 }: ReadOnlyLimits = {},
-): ReadOnly {
+): ReportReader {
   const semaphore = createSemaphore({ runningMax, ...queue });
   const opening = [
     CompiledQuery.raw("set transaction isolation level repeatable read, read only"),
     CompiledQuery.raw(`set local statement_timeout = ${timeoutMs}`),
-    // Reports sort and hash what others look up: in memory, there are few of them at a time.
+    // Reports sort and hash many rows. Few run at a time, so they may use more memory.
     CompiledQuery.raw("set local work_mem = '32MB'"),
   ];
   return async (read) => {

@@ -21,7 +21,7 @@ export interface SharedReads<Key, Row> {
 export interface SharedReadsOptions<Key, Row> {
   /** Keys with the same name are equal. */
   readonly nameOf: (key: Key) => string;
-  /** By name; keys without a row are left out. */
+  /** Reads rows by the names of their keys; keys without a row are omitted. */
   readonly find: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Row>>;
 }
 
@@ -39,7 +39,7 @@ export function createSharedReads<Key, Row>({
   nameOf,
   find,
 }: SharedReadsOptions<Key, Row>): SharedReads<Key, Row> {
-  /** By name: the span of the first caller that waits for the key and whose trace is recorded. */
+  /** The span of the first waiting caller whose trace is recorded, by the name of the key. */
   const spans = new Map<string, Span>();
   /** DataLoader itself has no bound on the batches that run at the same time. */
   const running = new Semaphore(runningMax);
@@ -102,12 +102,12 @@ export function createSharedReads<Key, Row>({
   };
 }
 
-/** The part of a DataLoader that code of the graph uses. */
-export interface Loads<Key, Row> {
+/** The part of a DataLoader that the GraphQL layer uses. */
+export interface RowLoader<Key, Row> {
   load(key: Key): Promise<Row>;
-  /** One that fails does not fail those it was asked for with. */
+  /** Loads several rows; a failed key does not make the others fail. */
   loadMany(keys: ArrayLike<Key>): Promise<(Row | Error)[]>;
-  /** What is at hand need not be read again. */
+  /** Adds a row to the cache, so that it is not read again. */
   prime(key: Key, row: Row): unknown;
 }
 
@@ -115,7 +115,7 @@ export interface Loads<Key, Row> {
  * Keeps the rows of a request over reads that requests share. A DataLoader with `batch: false` would do the
  * same, but defers each load to a later tick, which the shared reads wait for anyway.
  */
-export class SharedLoads<Key, Row> implements Loads<Key, Row | null> {
+export class SharedRowLoader<Key, Row> implements RowLoader<Key, Row | null> {
   readonly #reads: SharedReads<Key, Row>;
   readonly #kept = new Map<string, Promise<Row | null>>();
 

@@ -2,11 +2,11 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Reader } from "./transaction.ts";
 
-export interface Page {
+export interface KeysetPage {
   readonly after?: string | undefined;
   readonly before?: string | undefined;
   readonly limit: number;
-  /** From the other end. */
+  /** True to read the page from the end of the list. */
   readonly isInverted: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Page {
 export function pageById<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
   column: string,
-  { after, before, limit, isInverted }: Page,
+  { after, before, limit, isInverted }: KeysetPage,
 ): SelectQueryBuilder<Tables, Name, Row> {
   const id = sql.ref<string>(column);
   let paged = query;
@@ -28,7 +28,7 @@ export function pageById<Tables, Name extends keyof Tables, Row>(
 
 const countMax = 10_000;
 
-/** How many rows there are, 10 000 at most: counting more costs more than anybody learns from it. */
+/** Counts rows up to 10 000; an exact larger count would be too expensive for its use. */
 export async function cappedCount<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
   reader: Reader,
@@ -44,6 +44,6 @@ export async function cappedCount<Tables, Name extends keyof Tables, Row>(
   return rows[0]?.count ?? 0;
 }
 
-/** A time inside JSON, which the driver does not convert, in the contract's format. */
-export const utc = (column: RawBuilder<unknown>): RawBuilder<string> =>
+/** Formats a time inside JSON as the contract requires, because the driver does not convert it. */
+export const utcText = (column: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

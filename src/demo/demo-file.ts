@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { unusable } from "#database/folder-lock.ts";
+import { toFolderError } from "#database/folder-lock.ts";
 
 const owner = z.object({ id: z.string(), slug: z.string() });
 
@@ -133,7 +133,7 @@ export function makeDemoFolder(folder: string): void {
     writeFileSync(probe, "", { mode: 0o600, flag: "wx" });
     rmSync(probe);
   } catch (error) {
-    throw unusable(folder, error);
+    throw toFolderError(folder, error);
   }
 }
 

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
 import type { Database } from "#database/connect.ts";
-import type { Once, OnceRequest } from "#database/idempotency.ts";
+import type { IdempotentResult, IdempotentRequest } from "#database/idempotency.ts";
 import type { CredentialVerifier } from "#access/credentials.ts";
 import type { LoggedRequest } from "#access/request-log.ts";
 import type { CredentialOwner, Viewer } from "#access/viewer.ts";
@@ -30,7 +30,7 @@ export interface RestCall {
   idempotencyKey: string | undefined;
   result: ExecutionResult | undefined;
   /** The stored answer of a request with an idempotency key. Its body is sent unchanged, byte for byte. */
-  recorded: Once | undefined;
+  recorded: IdempotentResult | undefined;
 }
 
 /**
@@ -52,7 +52,7 @@ export interface GatewayServices {
    */
   readonly execute: (
     call: RestCall,
-    once: OnceRequest<ExecutionResult> | null,
+    once: IdempotentRequest<ExecutionResult> | null,
   ) => Promise<ExecutionResult> | ExecutionResult;
 }
 

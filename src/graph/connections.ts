@@ -5,7 +5,7 @@
 import { type DefaultConnectionArguments, resolveCursorConnection } from "@pothos/plugin-relay";
 import type { SelectQueryBuilder } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { cappedCount, type Page, pageById } from "#database/sql-fragments.ts";
+import { cappedCount, type KeysetPage, pageById } from "#database/sql-fragments.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
 
@@ -46,7 +46,7 @@ export const pageSizeDefault = 20;
 /** How the pages of a query are found: by the order of an id column, or by a function that loads a page. */
 type Paging<Row> =
   | { readonly column: string; readonly isNewestFirst?: boolean }
-  | { readonly loadPage: (page: Page) => Promise<readonly Row[]> };
+  | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> };
 
 type ListSource<Tables, Name extends keyof Tables, Row> = Paging<Row> & {
   readonly db: Database;
@@ -81,7 +81,7 @@ export async function loadConnection<Tables, Name extends keyof Tables, Row exte
 /** Loads one page of rows with the given function, and adds the cursor of each row. */
 export async function loadConnectionPage<Row extends { readonly id: string }>(
   args: DefaultConnectionArguments,
-  load: (page: Page) => Promise<readonly Row[]>,
+  load: (page: KeysetPage) => Promise<readonly Row[]>,
 ): Promise<Omit<ConnectionResult<Row>, "totalCount">> {
   const connection = await resolveCursorConnection<Promise<readonly Row[]>>(
     { args, toCursor: (row) => row.id, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
@@ -95,7 +95,7 @@ export async function loadConnectionPage<Row extends { readonly id: string }>(
 function loadPage<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
   paging: Paging<Row>,
-  page: Page,
+  page: KeysetPage,
 ): Promise<readonly Row[]> {
   if ("loadPage" in paging) return paging.loadPage(page);
   return pageById(query, paging.column, paging.isNewestFirst === true ? reversePage(page) : page).execute();
@@ -106,12 +106,12 @@ function toPage(part: {
   before?: string | undefined;
   limit: number;
   inverted: boolean;
-}): Page {
+}): KeysetPage {
   return { after: part.after, before: part.before, limit: part.limit, isInverted: part.inverted };
 }
 
 /** Returns the page request that selects the same rows when the list is read in the opposite order. */
-const reversePage = ({ after, before, limit, isInverted }: Page): Page => ({
+const reversePage = ({ after, before, limit, isInverted }: KeysetPage): KeysetPage => ({
   after: before,
   before: after,
   limit,

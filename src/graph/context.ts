@@ -7,8 +7,8 @@ import type { ServiceEvents } from "#foundation/events.ts";
 import { anonymousViewer, credentialIdOf, type InternalRole, type Viewer } from "#access/viewer.ts";
 import type { SearchCounts } from "#commerce/search/search-counts.ts";
 import type { Database } from "#database/connect.ts";
-import type { DoOnce, Once, OnceRequest } from "#database/idempotency.ts";
-import type { ReadOnly } from "#database/read-only.ts";
+import type { RunIdempotent, IdempotentResult, IdempotentRequest } from "#database/idempotency.ts";
+import type { ReportReader } from "#database/read-only.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -46,9 +46,9 @@ export interface GraphContext {
    * The idempotency key of a REST operation, and how its answer is recorded. Null for operations without a
    * key, and for GraphQL documents, which have their key in an argument.
    */
-  readonly once: OnceRequest<ExecutionResult> | null;
+  readonly once: IdempotentRequest<ExecutionResult> | null;
   /** Called with the new or the replayed answer of a request with an idempotency key. */
-  readonly onOnce: ((answer: Once) => void) | undefined;
+  readonly onOnce: ((answer: IdempotentResult) => void) | undefined;
   /** The database; the transaction while one is open, so that every resolver reads and writes in it. */
   readonly db: Database;
   readonly services: GraphServices;
@@ -89,11 +89,11 @@ export interface GraphServices extends ReadSource {
   /** Counts the texts that buyers search for; if left out, searches are not counted. */
   readonly searchCounts?: SearchCounts;
   /** Runs the statements of reports in read-only transactions. */
-  readonly readOnly: ReadOnly;
+  readonly readOnly: ReportReader;
   /** Reports changes to subscriptions; if left out, subscriptions are not available. */
   readonly watch?: SubscriptionWatch;
   /** Runs a change once for each idempotency key. */
-  readonly doOnce: DoOnce;
+  readonly doOnce: RunIdempotent;
   /** Renders the object of an event, for example the cart of `cart.updated`. */
   readonly render: RenderEventSubject;
   /** Emits events to listeners inside this process. */
@@ -114,7 +114,7 @@ export interface CallerDetails {
   readonly operationId?: string | null;
   /** The database to read; if left out, the primary database. */
   readonly source?: ReadSource | undefined;
-  readonly once?: OnceRequest<ExecutionResult> | null;
+  readonly once?: IdempotentRequest<ExecutionResult> | null;
   readonly onOnce?: GraphContext["onOnce"];
 }
 

@@ -65,7 +65,12 @@ import {
   type WebhookEndpoint,
 } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import { findFixtureSources, type SealedFixtureSource } from "#webhooks/endpoints/endpoint-secrets.ts";
-import { createSharedReads, type Loads, SharedLoads, type SharedReads } from "#database/shared-reads.ts";
+import {
+  createSharedReads,
+  type RowLoader,
+  SharedRowLoader,
+  type SharedReads,
+} from "#database/shared-reads.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 
 /**
@@ -73,11 +78,11 @@ import { findCarts } from "#commerce/carts/find-carts.ts";
  * nullable fail instead.
  */
 export interface Loaders {
-  readonly carts: Loads<string, CartAggregate | null>;
+  readonly carts: RowLoader<string, CartAggregate | null>;
   readonly sessions: DataLoader<string, SessionAggregate | null>;
   /** The failure code of a session's last payment, by session id; null if no payment failed. */
   readonly paymentFailures: DataLoader<string, string | null>;
-  readonly orders: Loads<string, OrderAggregate | null>;
+  readonly orders: RowLoader<string, OrderAggregate | null>;
   /** Encrypted addresses and e-mails, by id. */
   readonly personalData: DataLoader<string, SealedPersonalDataRow | null>;
   /** The facts, besides the order, that decide which after-sales options an order has. */
@@ -85,7 +90,7 @@ export interface Loaders {
   readonly products: DataLoader<string, ProductAggregate | null>;
   /** The id of a variant's product, by variant id. */
   readonly productIdsOfVariants: DataLoader<string, string | null>;
-  readonly publicProducts: Loads<PublicProductAddress, PublicProductRow | null>;
+  readonly publicProducts: RowLoader<PublicProductAddress, PublicProductRow | null>;
   /** The published products of a merchant, by merchant id. */
   readonly productLists: DataLoader<string, ProductList>;
   readonly categories: DataLoader<string, CategoryRow>;
@@ -139,11 +144,11 @@ const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource
   carts: ({ db, clock, reads }) =>
     reads === undefined
       ? loadNullableById((ids) => findCarts(db, ids, clock.now()))
-      : new SharedLoads(reads.carts),
+      : new SharedRowLoader(reads.carts),
   sessions: ({ db }) => loadNullableById((ids) => findSessions(db, ids)),
   paymentFailures: ({ db }) => loadNullableById((ids) => findPaymentFailures(db, ids)),
   orders: ({ db, reads }) =>
-    reads === undefined ? loadNullableById((ids) => findOrders(db, ids)) : new SharedLoads(reads.orders),
+    reads === undefined ? loadNullableById((ids) => findOrders(db, ids)) : new SharedRowLoader(reads.orders),
   personalData: ({ db }) => loadNullableById((ids) => findPersonalData(db, ids)),
   afterSalesFacts: ({ db }) =>
     new DataLoader((questions) => loadAfterSalesFacts(db, questions), {
@@ -152,7 +157,7 @@ const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource
   products: ({ db, clock }) => loadNullableById((ids) => findProductAggregates(db, ids, clock.now())),
   productIdsOfVariants: ({ db }) => loadNullableById((ids) => findProductIdsOfVariants(db, ids)),
   publicProducts: ({ db, clock, reads }) =>
-    reads === undefined ? createPublicProductLoader(db, clock) : new SharedLoads(reads.publicProducts),
+    reads === undefined ? createPublicProductLoader(db, clock) : new SharedRowLoader(reads.publicProducts),
   productLists: ({ db }) => loadById((merchantIds) => listPublishedProducts(db, merchantIds)),
   categories: ({ db }) => loadById(async (ids) => mapById(await findCategories(db, ids))),
   merchants: ({ db }) => loadById(async (ids) => mapById(await findMerchants(db, ids))),

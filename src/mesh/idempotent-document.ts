@@ -17,7 +17,7 @@ import {
   separateOperations,
 } from "graphql";
 import { failAt, type Failure } from "#foundation/failure.ts";
-import { fingerprintOf, parseIdempotencyKey } from "#database/idempotency.ts";
+import { requestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
 import { idempotencyKeyArgument, getMutationPreparation } from "#graph/mutation.ts";
 import { isIntegrator } from "#access/viewer.ts";
 import { getCallerKind, staffCallers } from "#graph/context.ts";
@@ -71,7 +71,7 @@ export function fingerprintDocument({
   );
   const operationDocument = separateOperations(document)[operation?.name?.value ?? ""] ?? document;
   const { buyerReference } = contextValue;
-  return fingerprintOf({
+  return requestFingerprint({
     document: print(operationDocument),
     operationName: operation?.name?.value ?? null,
     variables,

@@ -6,7 +6,7 @@ import type { FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RouteConfig, ServerObserver } from "#http/server.ts";
 import { type RateBucket, rateQuotas } from "#access/viewer.ts";
-import type { DoOnce } from "#database/idempotency.ts";
+import type { RunIdempotent } from "#database/idempotency.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { LimitState, RateLimiter } from "#http/rate-limiter.ts";
 
@@ -161,7 +161,7 @@ const refusalOutcomes: Readonly<Record<string, string>> = {
 };
 
 /** Returns a function that wraps the execution of requests with idempotency keys and counts their outcomes. */
-export function countIdempotentRequests(registry: Registry): (doOnce: DoOnce) => DoOnce {
+export function countIdempotentRequests(registry: Registry): (doOnce: RunIdempotent) => RunIdempotent {
   const outcomes = new Counter({
     name: "commerce_idempotent_requests_total",
     help: "Requests with an idempotency key over REST and GraphQL, by outcome.",

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { DoOnce } from "#database/idempotency.ts";
+import type { RunIdempotent } from "#database/idempotency.ts";
 import { getRepeatedTransactions } from "#database/transaction.ts";
 import type { DeliveryAttemptResult, ServiceEvents } from "#foundation/events.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
@@ -22,7 +22,7 @@ export interface ServiceMetrics {
   /** Wraps a rate limiter so that its refusals are counted. */
   readonly measureLimiter: (limiter: RateLimiter) => RateLimiter;
   /** Wraps the execution of requests with idempotency keys so that their outcomes are counted. */
-  readonly measureDoOnce: (doOnce: DoOnce) => DoOnce;
+  readonly measureDoOnce: (doOnce: RunIdempotent) => RunIdempotent;
 }
 
 /** The labels of the metric `commerce_build_info`. */

@@ -1,7 +1,7 @@
 /** Finds the deliveries of an endpoint page by page, and builds the query that counts them. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
-import type { Page } from "#database/sql-fragments.ts";
+import type { KeysetPage } from "#database/sql-fragments.ts";
 import type { Reader } from "#database/transaction.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
@@ -43,7 +43,7 @@ const everyStatus: Readonly<Record<DeliveryStatus, true>> = {
 export async function findDeliveryPage(
   reader: Reader,
   { merchantId, endpointId, status }: DeliveryFilter,
-  { after, before, limit, isInverted }: Page,
+  { after, before, limit, isInverted }: KeysetPage,
 ): Promise<{ readonly id: string }[]> {
   const asked = status === null ? Object.keys(everyStatus) : [status];
   const order = sql.raw(isInverted ? "desc" : "asc");

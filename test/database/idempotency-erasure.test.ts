@@ -2,13 +2,12 @@
 import { createHash } from "node:crypto";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
+import { createIdempotentRunner, type StoredAnswer } from "#database/idempotency.ts";
 import {
-  createDoOnce,
-  emptyRecords,
-  findRecords,
-  type Recorded,
+  emptyIdempotencyRecords,
+  findIdempotencyRecords,
   type RecordKey,
-} from "#database/idempotency.ts";
+} from "#database/idempotency-maintenance.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -26,11 +25,12 @@ describeOnBoth("the record of a request", (open) => {
   let db: Database;
   let at = now;
   const ask = (ownerId: string, key: string, body: string) =>
-    createDoOnce({ db, keyring, clock: { now: () => at } })({ ownerId, key, fingerprint: digest(key) }, () =>
-      Promise.resolve<Recorded>({ status: 200, contentType: "text/plain", body }),
+    createIdempotentRunner({ db, keyring, clock: { now: () => at } })(
+      { ownerId, key, fingerprint: digest(key) },
+      () => Promise.resolve<StoredAnswer>({ status: 200, contentType: "text/plain", body }),
     );
   const find = (ownerIds: readonly string[], since?: Date): Promise<RecordKey[]> =>
-    findRecords(db, keyring, {
+    findIdempotencyRecords(db, keyring, {
       ownerIds,
       holds: (body) => body.includes("Anna"),
       ...(since === undefined ? {} : { since }),
@@ -86,25 +86,25 @@ describeOnBoth("the record of a request", (open) => {
   it("that does not open is found too, and what else goes wrong is not passed over", async () => {
     const other = createKeyring([{ id: "k2", key: Buffer.alloc(32, 8) }]);
     expect(
-      await findRecords(db, other, { ownerIds: ["ins_1"], holds: () => expect.unreachable() }),
+      await findIdempotencyRecords(db, other, { ownerIds: ["ins_1"], holds: () => expect.unreachable() }),
     ).toHaveLength(2);
     const broken = { ...keyring, open: () => expect.unreachable("The disk is gone.") };
-    await expect(findRecords(db, broken, { ownerIds: ["ins_1"], holds: () => true })).rejects.toThrow(
-      "The disk is gone.",
-    );
+    await expect(
+      findIdempotencyRecords(db, broken, { ownerIds: ["ins_1"], holds: () => true }),
+    ).rejects.toThrow("The disk is gone.");
   });
 
   it("is emptied, once however often it is named, and its key stays taken", async () => {
     const key = keyOf("ins_1", "a");
     const empty = (keys: readonly RecordKey[]): Promise<number> =>
-      inTransaction(db, (transaction) => emptyRecords(transaction, keyring, keys));
+      inTransaction(db, (transaction) => emptyIdempotencyRecords(transaction, keyring, keys));
     expect(await empty([key, { ...key }, keyOf("ins_1", "none")])).toBe(1);
     expect(placesOf(await find(["ins_1", "ins_2"]))).toEqual(placesOf([keyOf("ins_2", "a")]));
     await expect(ask("ins_1", "a", "Anna")).rejects.toMatchObject({ code: "idempotency_key_reused" });
     expect(await ask("ins_2", "a", "")).toMatchObject({ isReplay: true, recorded: { body: "Anna" } });
     expect(await ask("ins_1", "b", "")).toMatchObject({ isReplay: true, recorded: { body: "Berta" } });
     expect(
-      await findRecords(db, keyring, { ownerIds: ["ins_1"], holds: (body) => body === "" }),
+      await findIdempotencyRecords(db, keyring, { ownerIds: ["ins_1"], holds: (body) => body === "" }),
     ).toHaveLength(1);
     expect(await empty([])).toBe(0);
   });

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
-import { createDoOnce, placeOfRecord, type Recorded } from "#database/idempotency.ts";
+import { createIdempotentRunner, recordSealContext, type StoredAnswer } from "#database/idempotency.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
@@ -13,7 +13,7 @@ const first = { id: "k1", key: Buffer.alloc(32, 7) };
 const second = { id: "k2", key: Buffer.alloc(32, 8) };
 const now = new Date("2026-05-01T10:00:00.000Z");
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-const answer: Recorded = { status: 200, contentType: "text/plain", body: "done" };
+const answer: StoredAnswer = { status: 200, contentType: "text/plain", body: "done" };
 const asked = { ownerId: "tok_1", key: "k-1", fingerprint: digest("a password") };
 
 describeOnBoth("the fingerprint", (open) => {
@@ -23,7 +23,7 @@ describeOnBoth("the fingerprint", (open) => {
   });
 
   it("is another for each record of the same request, and never its plain digest", async () => {
-    const doOnce = createDoOnce({ db, keyring: createKeyring([first]), clock: { now: () => now } });
+    const doOnce = createIdempotentRunner({ db, keyring: createKeyring([first]), clock: { now: () => now } });
     for (const key of ["k-1", "k-2"]) await doOnce({ ...asked, key }, () => Promise.resolve(answer));
     const rows = await db.selectFrom("idempotencyRecord").select("fingerprint").execute();
     const kept = rows.map(({ fingerprint }) => Buffer.from(fingerprint).toString("hex"));
@@ -34,12 +34,13 @@ describeOnBoth("the fingerprint", (open) => {
   it("is known again while keys are rotated, also once the one it was made under is gone", async () => {
     await db.deleteFrom("idempotencyRecord").execute();
     const both = createKeyring([second, first]);
-    const under = (keyring: typeof both) => createDoOnce({ db, keyring, clock: { now: () => now } });
-    const never = (): Promise<Recorded> => Promise.reject(new Error("It happened before."));
+    const under = (keyring: typeof both) =>
+      createIdempotentRunner({ db, keyring, clock: { now: () => now } });
+    const never = (): Promise<StoredAnswer> => Promise.reject(new Error("It happened before."));
     await under(createKeyring([first]))(asked, () => Promise.resolve(answer));
     expect(await under(both)(asked, never)).toEqual({ recorded: answer, isReplay: true });
 
-    const place = placeOfRecord({ ownerId: asked.ownerId, digest: digest(asked.key) });
+    const place = recordSealContext({ ownerId: asked.ownerId, digest: digest(asked.key) });
     const row = await db.selectFrom("idempotencyRecord").selectAll().executeTakeFirstOrThrow();
     const { dataKey, keyId } = both.rewrap(row, place);
     await db.updateTable("idempotencyRecord").set({ dataKey, keyId }).execute();

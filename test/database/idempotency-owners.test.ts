@@ -4,21 +4,21 @@
  */
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { createDoOnce, type Recorded } from "#database/idempotency.ts";
+import { createIdempotentRunner, type StoredAnswer } from "#database/idempotency.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
 const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
 const fingerprint = createHash("sha256").update("asked").digest();
-const answerOf = (body: string): Recorded => ({ status: 200, contentType: "text/plain", body });
+const answerOf = (body: string): StoredAnswer => ({ status: 200, contentType: "text/plain", body });
 
 describeOnBoth("while a request runs under a key", (open) => {
   it("its owner's other keys and other owners' same key are done, and its own copy is refused", async () => {
     const { db, engine } = await open({ poolSize: 5 });
     // As two processes: neither knows what runs in the other.
     const [here, there] = [
-      createDoOnce({ db, keyring, clock: { now: () => new Date() } }),
-      createDoOnce({ db, keyring, clock: { now: () => new Date() } }),
+      createIdempotentRunner({ db, keyring, clock: { now: () => new Date() } }),
+      createIdempotentRunner({ db, keyring, clock: { now: () => new Date() } }),
     ];
     const gate = Promise.withResolvers<undefined>();
     const began = Promise.withResolvers<undefined>();

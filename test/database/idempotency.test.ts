@@ -8,13 +8,13 @@ import { Client } from "pg";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "#database/connect.ts";
 import {
-  type Claim,
-  createDoOnce,
-  type DoOnce,
-  keptMs,
-  type Recorded,
-  sweepRecords,
+  type IdempotencyClaim,
+  createIdempotentRunner,
+  type RunIdempotent,
+  answerStoredMs,
+  type StoredAnswer,
 } from "#database/idempotency.ts";
+import { sweepIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isDatabaseUnreachable } from "#database/database-errors.ts";
 import { createKeyring } from "#foundation/encryption.ts";
@@ -26,7 +26,7 @@ import { startCuttingProxy } from "./cutting-proxy.ts";
 
 const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-const claimOf = (parts: Partial<{ ownerId: string; key: string; asked: string }> = {}): Claim => {
+const claimOf = (parts: Partial<{ ownerId: string; key: string; asked: string }> = {}): IdempotencyClaim => {
   const { ownerId = "ins_1", key = "k-1", asked = "a" } = parts;
   return { ownerId, key, fingerprint: digest(asked) };
 };
@@ -38,7 +38,7 @@ const effectsIn = async (db: Database): Promise<string[]> =>
   (await db.selectFrom("app").select("id").orderBy("id").execute()).map(({ id }) => id);
 const recordsIn = async (db: Database): Promise<number> =>
   (await db.selectFrom("idempotencyRecord").select("ownerId").execute()).length;
-const answerOf = (id: string): Recorded => ({
+const answerOf = (id: string): StoredAnswer => ({
   status: 200,
   contentType: "application/json; charset=utf-8",
   body: `{"data":"${id} – ünïcode \\u2028"}`,
@@ -46,7 +46,7 @@ const answerOf = (id: string): Recorded => ({
 
 /** Leaves a trace of its own at each run. */
 function countedWork(name = "e"): {
-  readonly work: (transaction: Transaction) => Promise<Recorded>;
+  readonly work: (transaction: Transaction) => Promise<StoredAnswer>;
   readonly runs: () => number;
 } {
   let runs = 0;
@@ -63,7 +63,7 @@ function countedWork(name = "e"): {
 
 describeOnBoth("a request under a key", (open) => {
   let db: Database;
-  let doOnce: DoOnce;
+  let doOnce: RunIdempotent;
   let clock: TestClock;
   beforeAll(async () => {
     ({ db } = await open({ poolSize: 4 }));
@@ -72,7 +72,7 @@ describeOnBoth("a request under a key", (open) => {
     await db.deleteFrom("app").execute();
     await db.deleteFrom("idempotencyRecord").execute();
     clock = new TestClock(new Date("2026-05-01T10:00:00.000Z"));
-    doOnce = createDoOnce({ db, keyring, clock });
+    doOnce = createIdempotentRunner({ db, keyring, clock });
   });
 
   it("has its effect once, and every later one is given the same answer, byte for byte", async () => {
@@ -102,7 +102,7 @@ describeOnBoth("a request under a key", (open) => {
     "leaves nothing after %s: the same key runs anew, with another request as well",
     async (_name, failure) => {
       const error = failure();
-      const refused = async (transaction: Transaction): Promise<Recorded> => {
+      const refused = async (transaction: Transaction): Promise<StoredAnswer> => {
         await effect(transaction, "refused");
         throw error;
       };
@@ -128,16 +128,16 @@ describeOnBoth("a request under a key", (open) => {
   it("is remembered for seven days; then its key is a new one", async () => {
     const { work, runs } = countedWork();
     await doOnce(claimOf(), work);
-    clock.advance(keptMs - 1);
+    clock.advance(answerStoredMs - 1);
     expect(await doOnce(claimOf(), work)).toEqual({ recorded: answerOf("e1"), isReplay: true });
     clock.advance(1);
     expect(await doOnce(claimOf({ asked: "b" }), work)).toEqual({
       recorded: answerOf("e2"),
       isReplay: false,
     });
-    clock.advance(keptMs - 1);
+    clock.advance(answerStoredMs - 1);
     expect(await doOnce(claimOf({ asked: "b" }), work)).toEqual({ recorded: answerOf("e2"), isReplay: true });
-    expect([runs(), await recordsIn(db), keptMs]).toEqual([2, 1, 7 * 24 * 3_600_000]);
+    expect([runs(), await recordsIn(db), answerStoredMs]).toEqual([2, 1, 7 * 24 * 3_600_000]);
   });
 
   it("runs alone: one that comes meanwhile is told so at once, and another key is not held up by more than the engine does", async () => {
@@ -248,12 +248,12 @@ describeOnBoth("a request under a key", (open) => {
     await db.insertInto("idempotencyRecord").values(rows).execute();
     clock.advance(1);
     await doOnce(claimOf(), countedWork().work);
-    expect(await sweepRecords(db, new Date(old.getTime() + keptMs - 1))).toBe(0);
-    const then = new Date(old.getTime() + keptMs);
+    expect(await sweepIdempotencyRecords(db, new Date(old.getTime() + answerStoredMs - 1))).toBe(0);
+    const then = new Date(old.getTime() + answerStoredMs);
     expect([
-      await sweepRecords(db, then, AbortSignal.abort()),
-      await sweepRecords(db, then),
-      await sweepRecords(db, then),
+      await sweepIdempotencyRecords(db, then, AbortSignal.abort()),
+      await sweepIdempotencyRecords(db, then),
+      await sweepIdempotencyRecords(db, then),
     ]).toEqual([1000, 1001, 0]);
     expect(await doOnce(claimOf(), countedWork().work)).toEqual({ recorded: answerOf("e1"), isReplay: true });
   });
@@ -269,8 +269,8 @@ describe("two processes on one PostgreSQL", () => {
       openDatabase({ url, poolSize: 1 }),
     ]);
     const [here, there] = [
-      createDoOnce({ db: one.db, keyring, clock: { now } }),
-      createDoOnce({ db: two.db, keyring, clock: { now } }),
+      createIdempotentRunner({ db: one.db, keyring, clock: { now } }),
+      createIdempotentRunner({ db: two.db, keyring, clock: { now } }),
     ];
     const { promise: started, resolve: start } = Promise.withResolvers<void>();
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
@@ -304,7 +304,7 @@ describe("two processes on one PostgreSQL", () => {
     const url = await createDatabase();
     const database = await openDatabase({ url, poolSize: 2 });
     const { db } = database;
-    const doOnce = createDoOnce({ db, keyring, clock: { now } });
+    const doOnce = createIdempotentRunner({ db, keyring, clock: { now } });
     const beside = new Client({ connectionString: url });
     await beside.connect();
     await doOnce(claimOf(), countedWork("earlier").work);
@@ -336,7 +336,7 @@ describe("a connection that is lost", () => {
 
   async function behindProxy(): Promise<{
     db: Database;
-    doOnce: DoOnce;
+    doOnce: RunIdempotent;
     proxy: Awaited<ReturnType<typeof startCuttingProxy>>;
     end: () => Promise<void>;
   }> {
@@ -352,7 +352,7 @@ describe("a connection that is lost", () => {
     };
     return {
       db: database.db,
-      doOnce: createDoOnce({ db: database.db, keyring, clock: { now } }),
+      doOnce: createIdempotentRunner({ db: database.db, keyring, clock: { now } }),
       proxy,
       end,
     };

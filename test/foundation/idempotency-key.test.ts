@@ -1,7 +1,7 @@
 /** What an idempotency key may be, and that two requests which mean the same have the same digest. */
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { fingerprintOf, idempotencyHeaderPattern, parseIdempotencyKey } from "#database/idempotency.ts";
+import { requestFingerprint, idempotencyHeaderPattern, parseIdempotencyKey } from "#database/idempotency.ts";
 
 const header = new RegExp(idempotencyHeaderPattern);
 
@@ -54,11 +54,11 @@ describe("an idempotency key", () => {
 describe("the digest of what was asked", () => {
   it("is SHA-256 over the canonical JSON, which anybody can make", () => {
     const digest = createHash("sha256").update('{"a":[1,{"x":null,"y":"ü"}],"b":true}').digest();
-    expect(fingerprintOf({ b: true, a: [1, { y: "ü", x: null }] })).toEqual(digest);
+    expect(requestFingerprint({ b: true, a: [1, { y: "ü", x: null }] })).toEqual(digest);
   });
 
   it("is another for anything else", () => {
     const asked = [{ a: 1 }, { a: "1" }, { a: null }, { a: [1] }, { b: 1 }, {}, { a: { a: 1 } }];
-    expect(new Set(asked.map((one) => fingerprintOf(one).toString("hex"))).size).toBe(asked.length);
+    expect(new Set(asked.map((one) => requestFingerprint(one).toString("hex"))).size).toBe(asked.length);
   });
 });

@@ -8,7 +8,7 @@ import type { Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import { paddedInTemplate, parameter, prepareStatement } from "#database/prepared-template.ts";
-import { utc } from "#database/sql-fragments.ts";
+import { utcText } from "#database/sql-fragments.ts";
 import {
   type CartAggregate,
   cartColumns,
@@ -59,14 +59,14 @@ const lines = sql<
     'requiresShipping', l.requires_shipping, 'restrictions', l.restrictions,
     'stock', case when p.status = 'published' then json_build_object('onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(readAt, ownHold)},
       'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold', coalesce(sl.low_stock_threshold, 0), 'discontinued', v.discontinued,
-      'availableFrom', ${utc(sql`v.available_from`)}) end) order by l.position, l.id)
+      'availableFrom', ${utcText(sql`v.available_from`)}) end) order by l.position, l.id)
   from cart_line l left join variant v on v.id = l.variant_id left join product p on p.id = v.product_id left join stock_level sl on sl.variant_id = v.id
   where l.cart_id = c.id), '[]'::json)`;
 
 const promotions = sql`coalesce((select json_agg(json_build_object('promotionId', cp.promotion_id, 'trigger', cp.trigger, 'promotionCodeId', cp.promotion_code_id,
     'state', cp.state, 'suspendedReason', cp.suspended_reason, 'discountMinor', cp.discount_minor, 'allocations', cp.allocations,
     'code', pc.code, 'titles', pm.titles, 'kind', pm.kind, 'basisPoints', pm.basis_points, 'amountMinor', pm.amount_minor, 'currency', pm.currency,
-    'startsAt', ${utc(sql`pm.starts_at`)}, 'endsAt', ${utc(sql`pm.ends_at`)}, 'isExclusive', pm.is_exclusive) order by cp.position, cp.promotion_id)
+    'startsAt', ${utcText(sql`pm.starts_at`)}, 'endsAt', ${utcText(sql`pm.ends_at`)}, 'isExclusive', pm.is_exclusive) order by cp.position, cp.promotion_id)
   from cart_promotion cp join promotion pm on pm.id = cp.promotion_id left join promotion_code pc on pc.id = cp.promotion_code_id
   where cp.cart_id = c.id), '[]'::json)`;
 
@@ -78,13 +78,13 @@ const aggregate = sql<CartAggregate>`json_build_object(
   ${columns},
   'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = c.market_id),
   'buyerEmail', (select json_build_object('id', e.id, 'hint', e.masked->'emailHint') from personal_data e where e.id = c.buyer_email_id),
-  'address', (select json_build_object('id', a.id, 'masked', a.masked, 'level', a.level, 'expiresAt', ${utc(sql`c.address_expires_at`)},
-    'expiresAtMax', ${utc(sql`c.address_expires_at_max`)}) from personal_data a where a.id = c.address_id),
-  'session', (select json_build_object('id', s.id, 'status', s.status, 'expiresAt', ${utc(sql`s.expires_at`)}) from hosted_checkout_session s
+  'address', (select json_build_object('id', a.id, 'masked', a.masked, 'level', a.level, 'expiresAt', ${utcText(sql`c.address_expires_at`)},
+    'expiresAtMax', ${utcText(sql`c.address_expires_at_max`)}) from personal_data a where a.id = c.address_id),
+  'session', (select json_build_object('id', s.id, 'status', s.status, 'expiresAt', ${utcText(sql`s.expires_at`)}) from hosted_checkout_session s
     where s.cart_id = c.id order by s.status in ('open', 'processing', 'completed') desc, s.id desc limit 1),
   'orderId', c.order_id, 'mergedIntoCartId', c.merged_into_cart_id,
   'revocation', case when c.revocation_reason is not null then json_build_object('reason', c.revocation_reason, 'note', c.revocation_note) end,
-  'createdAt', ${utc(sql`c.created_at`)}, 'updatedAt', ${utc(sql`c.updated_at`)}, 'expiresAt', ${utc(sql`c.expires_at`)}, 'endedAt', ${utc(sql`c.ended_at`)},
+  'createdAt', ${utcText(sql`c.created_at`)}, 'updatedAt', ${utcText(sql`c.updated_at`)}, 'expiresAt', ${utcText(sql`c.expires_at`)}, 'endedAt', ${utcText(sql`c.ended_at`)},
   'lines', ${lines}, 'promotions', ${promotions})`;
 
 export interface CartListFilter {

@@ -11,7 +11,7 @@ import {
   prepareStatement,
 } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
-import { utc } from "#database/sql-fragments.ts";
+import { utcText } from "#database/sql-fragments.ts";
 import type { CategoryTable, Tables } from "#database/tables.ts";
 import { reservedUnitsSql } from "./availability.ts";
 
@@ -201,21 +201,21 @@ const now = parameter<Date>("now");
 const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.market_id, 'amountMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor,
     'lowest30dMinor', (select min(h.amount_minor) from price h where h.variant_id = pr.variant_id and h.market_id = pr.market_id
        and h.valid_from < pr.valid_from and h.valid_until > pr.valid_from - interval '30 days'),
-    'validFrom', ${utc(sql`pr.valid_from`)}) order by pr.market_id)
+    'validFrom', ${utcText(sql`pr.valid_from`)}) order by pr.market_id)
   from price pr where pr.variant_id = v.id and pr.valid_until is null), '[]'::json)`;
 
 const variants = sql<
   ProductVariantPart[]
 >`coalesce((select json_agg(json_build_object('id', v.id, 'sku', v.sku, 'gtin', v.gtin, 'options', v.options, 'mediaId', v.media_id,
     'restrictions', v.restrictions, 'requiresShipping', v.requires_shipping, 'weightGrams', v.weight_grams, 'maxOrderQuantity', v.max_order_quantity,
-    'discontinued', v.discontinued, 'availableFrom', ${utc(sql`v.available_from`)}, 'onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(now)},
+    'discontinued', v.discontinued, 'availableFrom', ${utcText(sql`v.available_from`)}, 'onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(now)},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold', coalesce(sl.low_stock_threshold, 0),
     'stockVersion', coalesce(sl.version, 1), 'prices', ${prices}) order by v.position, v.id)
   from variant v left join stock_level sl on sl.variant_id = v.id where v.product_id = p.id), '[]'::json)`;
 
 const aggregate = sql<ProductAggregate>`json_build_object(
   'id', p.id, 'version', p.version, 'status', p.status, 'brand', p.brand, 'ratingAverage', p.rating_average, 'ratingCount', p.rating_count,
-  'attributes', p.attributes, 'publishedAt', ${utc(sql`p.published_at`)}, 'createdAt', ${utc(sql`p.created_at`)}, 'updatedAt', ${utc(sql`p.updated_at`)},
+  'attributes', p.attributes, 'publishedAt', ${utcText(sql`p.published_at`)}, 'createdAt', ${utcText(sql`p.created_at`)}, 'updatedAt', ${utcText(sql`p.updated_at`)},
   'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale', m.default_locale, 'defaultMarket', m.default_market),
   'translations', coalesce((select json_agg(json_build_object('locale', t.locale, 'slug', t.slug, 'title', t.title, 'summary', t.summary,
       'description', t.description, 'seoTitle', t.seo_title, 'seoDescription', t.seo_description) order by t.locale)

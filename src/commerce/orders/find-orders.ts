@@ -5,7 +5,7 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
-import { utc } from "#database/sql-fragments.ts";
+import { utcText } from "#database/sql-fragments.ts";
 import { paddedInTemplate, prepareStatement } from "#database/prepared-template.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
@@ -56,7 +56,7 @@ export async function findLonePayment(reader: Reader, id: string): Promise<Payme
     Omit<OrderPayment, "pending" | "provider"> & { readonly sessionId: string; readonly currency: string }
   >`
     select id, session_id, currency, status, method_type, amount_minor, captured_minor, voided_minor, refunded_minor, failure_code,
-      ${utc(sql`disputed_at`)} as disputed_at, dispute_reason, version, ${utc(sql`created_at`)} as created_at, ${utc(sql`updated_at`)} as updated_at
+      ${utcText(sql`disputed_at`)} as disputed_at, dispute_reason, version, ${utcText(sql`created_at`)} as created_at, ${utcText(sql`updated_at`)} as updated_at
     from payment where id = ${toSafeId(id)} and order_id is null`.execute(reader);
   const [payment] = rows;
   return payment === undefined ? null : toPayment(payment, { ...payment, orderId: null });
@@ -66,7 +66,7 @@ export async function findLonePayment(reader: Reader, id: string): Promise<Payme
 export async function findLoneRefund(reader: Reader, id: string): Promise<RefundView | null> {
   const { rows } = await sql<OrderRefund & { readonly currency: string }>`
     select id, payment_id, return_id, status, amount_minor, currency, reason, note, lines, shipping_minor, version,
-      ${utc(sql`created_at`)} as created_at, ${utc(sql`updated_at`)} as updated_at
+      ${utcText(sql`created_at`)} as created_at, ${utcText(sql`updated_at`)} as updated_at
     from refund where id = ${toSafeId(id)} and order_id is null`.execute(reader);
   const [refund] = rows;
   return refund === undefined ? null : toRefund(refund, { currency: refund.currency, orderId: null });
@@ -116,9 +116,9 @@ const lines = sql`(select json_agg(json_build_object('id', l.id, 'position', l.p
     order by l.position, l.id) from order_line l where l.order_id = o.id)`;
 
 const fulfillments = sql`coalesce((select json_agg(json_build_object('id', f.id, 'returnId', f.return_id, 'status', f.status, 'type', f.type,
-    'carrier', f.carrier, 'trackingNumber', f.tracking_number, 'trackingUrl', f.tracking_url, 'packingStartedAt', ${utc(sql`f.packing_started_at`)},
-    'shippedAt', ${utc(sql`f.shipped_at`)}, 'estimatedDeliveryAt', ${utc(sql`f.estimated_delivery_at`)}, 'deliveredAt', ${utc(sql`f.delivered_at`)},
-    'version', f.version, 'createdAt', ${utc(sql`f.created_at`)}, 'updatedAt', ${utc(sql`f.updated_at`)},
+    'carrier', f.carrier, 'trackingNumber', f.tracking_number, 'trackingUrl', f.tracking_url, 'packingStartedAt', ${utcText(sql`f.packing_started_at`)},
+    'shippedAt', ${utcText(sql`f.shipped_at`)}, 'estimatedDeliveryAt', ${utcText(sql`f.estimated_delivery_at`)}, 'deliveredAt', ${utcText(sql`f.delivered_at`)},
+    'version', f.version, 'createdAt', ${utcText(sql`f.created_at`)}, 'updatedAt', ${utcText(sql`f.updated_at`)},
     'lines', (select json_agg(json_build_object('lineId', fl.order_line_id, 'quantity', fl.quantity, 'unreserved', fl.unreserved)
       order by l.position)
       from fulfillment_line fl join order_line l on l.id = fl.order_line_id where fl.fulfillment_id = f.id)) order by f.id)
@@ -126,39 +126,39 @@ const fulfillments = sql`coalesce((select json_agg(json_build_object('id', f.id,
 
 const payments = sql`coalesce((select json_agg(json_build_object('id', p.id, 'status', p.status, 'provider', p.provider, 'methodType', p.method_type,
     'amountMinor', p.amount_minor, 'capturedMinor', p.captured_minor, 'voidedMinor', p.voided_minor, 'refundedMinor', p.refunded_minor,
-    'failureCode', p.failure_code, 'disputedAt', ${utc(sql`p.disputed_at`)}, 'disputeReason', p.dispute_reason, 'version', p.version,
-    'createdAt', ${utc(sql`p.created_at`)}, 'updatedAt', ${utc(sql`p.updated_at`)},
+    'failureCode', p.failure_code, 'disputedAt', ${utcText(sql`p.disputed_at`)}, 'disputeReason', p.dispute_reason, 'version', p.version,
+    'createdAt', ${utcText(sql`p.created_at`)}, 'updatedAt', ${utcText(sql`p.updated_at`)},
     'pending', coalesce((select json_agg(json_build_object('kind', po.kind, 'amountMinor', po.amount_minor) order by po.id)
       from payment_operation po where po.payment_id = p.id and po.status = 'pending'), '[]'::json)) order by p.id)
   from payment p where p.order_id = o.id), '[]'::json)`;
 
 const refunds = sql`coalesce((select json_agg(json_build_object('id', r.id, 'paymentId', r.payment_id, 'returnId', r.return_id, 'status', r.status,
     'amountMinor', r.amount_minor, 'reason', r.reason, 'note', r.note, 'lines', r.lines, 'shippingMinor', r.shipping_minor, 'version', r.version,
-    'createdAt', ${utc(sql`r.created_at`)}, 'updatedAt', ${utc(sql`r.updated_at`)}) order by r.id)
+    'createdAt', ${utcText(sql`r.created_at`)}, 'updatedAt', ${utcText(sql`r.updated_at`)}) order by r.id)
   from refund r where r.order_id = o.id), '[]'::json)`;
 
 const returns = sql`coalesce((select json_agg(json_build_object('id', r.id, 'kind', r.kind, 'status', r.status, 'reason', r.reason, 'note', r.note,
     'declineReason', r.decline_reason, 'inspectionNote', r.inspection_note, 'method', r.method, 'settlement', r.settlement,
     'refundMinor', r.refund_minor, 'feeMinor', r.fee_minor,
-    'exchangeVariantId', r.exchange_variant_id, 'policyId', r.policy_id, 'requestedAt', ${utc(sql`r.requested_at`)}, 'closedAt', ${utc(sql`r.closed_at`)},
-    'version', r.version, 'updatedAt', ${utc(sql`r.updated_at`)},
+    'exchangeVariantId', r.exchange_variant_id, 'policyId', r.policy_id, 'requestedAt', ${utcText(sql`r.requested_at`)}, 'closedAt', ${utcText(sql`r.closed_at`)},
+    'version', r.version, 'updatedAt', ${utcText(sql`r.updated_at`)},
     'lines', (select json_agg(json_build_object('lineId', rl.order_line_id, 'quantity', rl.quantity, 'received', rl.received, 'accepted', rl.accepted,
       'restocked', rl.restocked) order by l.position)
       from return_line rl join order_line l on l.id = rl.order_line_id where rl.return_id = r.id)) order by r.id)
   from order_return r where r.order_id = o.id), '[]'::json)`;
 
 const policies = sql`coalesce((select json_agg(json_build_object('id', s.id, 'type', s.type, 'summary', s.summary, 'url', s.url, 'rules', s.rules,
-    'capturedAt', ${utc(sql`s.captured_at`)}) order by s.type) from policy_snapshot s where s.order_id = o.id), '[]'::json)`;
+    'capturedAt', ${utcText(sql`s.captured_at`)}) order by s.type) from policy_snapshot s where s.order_id = o.id), '[]'::json)`;
 
 const warranties = sql`coalesce((select json_agg(json_build_object('id', w.id, 'lineId', w.order_line_id, 'serialNumber', w.serial_number,
-    'status', w.status, 'startsAt', ${utc(sql`w.starts_at`)}, 'endsAt', ${utc(sql`w.ends_at`)}, 'repairsLeft', w.repairs_left,
-    'replacementsLeft', w.replacements_left, 'version', w.version, 'createdAt', ${utc(sql`w.created_at`)}, 'updatedAt', ${utc(sql`w.updated_at`)},
+    'status', w.status, 'startsAt', ${utcText(sql`w.starts_at`)}, 'endsAt', ${utcText(sql`w.ends_at`)}, 'repairsLeft', w.repairs_left,
+    'replacementsLeft', w.replacements_left, 'version', w.version, 'createdAt', ${utcText(sql`w.created_at`)}, 'updatedAt', ${utcText(sql`w.updated_at`)},
     'claims', coalesce((select json_agg(json_build_object('id', c.id, 'kind', c.kind, 'status', c.status, 'description', c.description,
-      'resolution', c.resolution, 'openedAt', ${utc(sql`c.opened_at`)}, 'resolvedAt', ${utc(sql`c.resolved_at`)}, 'returnId', c.return_id) order by c.id)
+      'resolution', c.resolution, 'openedAt', ${utcText(sql`c.opened_at`)}, 'resolvedAt', ${utcText(sql`c.resolved_at`)}, 'returnId', c.return_id) order by c.id)
       from warranty_claim c where c.warranty_id = w.id), '[]'::json)) order by w.id)
   from warranty_registration w where w.order_id = o.id), '[]'::json)`;
 
-const timeline = sql`coalesce((select json_agg(json_build_object('at', ${utc(sql`t.at`)}, 'type', t.type, 'actor', t.actor) order by t.id)
+const timeline = sql`coalesce((select json_agg(json_build_object('at', ${utcText(sql`t.at`)}, 'type', t.type, 'actor', t.actor) order by t.id)
   from (select * from order_timeline where order_id = o.id order by id desc limit 50) t), '[]'::json)`;
 
 const aggregate = sql<OrderAggregate>`json_build_object(
@@ -174,8 +174,8 @@ const aggregate = sql<OrderAggregate>`json_build_object(
   'shippingDiscountMinor', o.shipping_discount_minor, 'taxMinor', o.tax_minor, 'totalMinor', o.total_minor, 'reducedMinor', o.reduced_minor,
   'shippingReducedMinor', o.shipping_reduced_minor, 'promotions', o.promotions, 'cancellationRequest', o.cancellation_request,
   'cancellation', case when o.canceled_at is not null then json_build_object('reason', o.canceled_reason, 'note', o.canceled_note,
-    'actor', o.canceled_actor, 'at', ${utc(sql`o.canceled_at`)}) end,
-  'holdReason', o.hold_reason, 'placedAt', ${utc(sql`o.placed_at`)}, 'updatedAt', ${utc(sql`o.updated_at`)},
+    'actor', o.canceled_actor, 'at', ${utcText(sql`o.canceled_at`)}) end,
+  'holdReason', o.hold_reason, 'placedAt', ${utcText(sql`o.placed_at`)}, 'updatedAt', ${utcText(sql`o.updated_at`)},
   'lines', ${lines}, 'fulfillments', ${fulfillments}, 'payments', ${payments}, 'refunds', ${refunds}, 'returns', ${returns},
   'policies', ${policies}, 'warranties', ${warranties}, 'timeline', ${timeline})`;
 

@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { DiscountRule } from "#commerce/pricing/discounts.ts";
-import { type Page, utc } from "#database/sql-fragments.ts";
+import { type KeysetPage, utcText } from "#database/sql-fragments.ts";
 import type { PromotionCodeTable, PromotionTable, Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
 import type { PromotionRule, PromotionStatus } from "./promotion-rule.ts";
@@ -69,7 +69,7 @@ export const promotionRuleJson = (
   'buyProductIds', p.buy_product_ids, 'buyCategoryIds', p.buy_category_ids, 'marketIds', p.market_ids,
   'requiresSignIn', p.requires_sign_in, 'isForSomeBuyers', cardinality(p.buyer_references) > 0,
   'isForThisBuyer', cardinality(p.buyer_references) = 0 or coalesce(${buyerReference}::text = any(p.buyer_references), false),
-  'startsAt', ${utc(sql`p.starts_at`)}, 'endsAt', ${utc(sql`p.ends_at`)},
+  'startsAt', ${utcText(sql`p.starts_at`)}, 'endsAt', ${utcText(sql`p.ends_at`)},
   'usageLimit', p.usage_limit, 'perBuyerLimit', p.per_buyer_limit, 'used', p.used, 'priority', p.priority, 'isExclusive', p.is_exclusive)`;
 
 /** SQL for how often the buyer has used `promotion as p`; 0 for an anonymous buyer. */
@@ -178,7 +178,13 @@ export function selectPromotions(
  */
 export async function findPromotionCodePages(
   reader: Reader,
-  { promotionIds, after, before, limit, isInverted }: Page & { readonly promotionIds: readonly string[] },
+  {
+    promotionIds,
+    after,
+    before,
+    limit,
+    isInverted,
+  }: KeysetPage & { readonly promotionIds: readonly string[] },
 ): Promise<PromotionCodeRow[]> {
   const order = isInverted ? sql`desc` : sql`asc`;
   const { rows } = await sql<PromotionCodeRow>`
@@ -203,10 +209,10 @@ export async function countPromotionCodes(
 }
 
 /** The page of codes wanted for one promotion. */
-export type PromotionCodePage = Page & { readonly promotionId: string };
+export type PromotionCodePage = KeysetPage & { readonly promotionId: string };
 
 /** Returns a key that is equal for equal page arguments. */
-export const promotionCodePageKey = ({ after, before, limit, isInverted }: Page): string =>
+export const promotionCodePageKey = ({ after, before, limit, isInverted }: KeysetPage): string =>
   JSON.stringify([after, before, limit, isInverted]);
 
 /**

@@ -5,7 +5,7 @@
  */
 import type { ExecutionResult } from "graphql";
 import { credentialIdOf, isIntegrator } from "#access/viewer.ts";
-import { fingerprintOf, type OnceRequest, parseIdempotencyKey } from "#database/idempotency.ts";
+import { requestFingerprint, type IdempotentRequest, parseIdempotencyKey } from "#database/idempotency.ts";
 import { fail, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
 import type { RestCall, GatewayServices, RestStep } from "#gateway/rest-call.ts";
 import type { FailedAttemptsLimit, RestOperation } from "#gateway/contract.ts";
@@ -27,10 +27,13 @@ export const executeOperation: RestStep = {
   },
 };
 
-function createOnceRequest(operation: RestOperation, call: RestCall): OnceRequest<ExecutionResult> {
+function createOnceRequest(operation: RestOperation, call: RestCall): IdempotentRequest<ExecutionResult> {
   const { body, ...path } = call.variables;
   return {
-    claim: { ...getKeyAndOwner(call), fingerprint: fingerprintOf({ operationId: operation.id, path, body }) },
+    claim: {
+      ...getKeyAndOwner(call),
+      fingerprint: requestFingerprint({ operationId: operation.id, path, body }),
+    },
     record: (result) => ({
       status: 200,
       contentType: "application/json; charset=utf-8",

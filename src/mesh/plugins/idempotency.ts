@@ -7,7 +7,7 @@
 import { type ExecutionArgs, type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { credentialIdOf } from "#access/viewer.ts";
-import type { OnceRequest } from "#database/idempotency.ts";
+import type { IdempotentRequest } from "#database/idempotency.ts";
 import { Failure, fail } from "#foundation/failure.ts";
 import { contextInTransaction, type GraphContext } from "#graph/context.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
@@ -44,14 +44,14 @@ function runOnceByArgument(args: ExecutionPolicyArgs, execute: ExecuteDocument):
   };
 }
 
-const asJson: OnceRequest<ExecutionResult>["record"] = (result) => ({
+const asJson: IdempotentRequest<ExecutionResult>["record"] = (result) => ({
   status: 200,
   contentType: "application/json",
   body: JSON.stringify(result),
 });
 
 async function runOnce(
-  { claim, record, isAnsweredFromRecord }: OnceRequest<ExecutionResult>,
+  { claim, record, isAnsweredFromRecord }: IdempotentRequest<ExecutionResult>,
   input: ExecutionArgs,
   execute: ExecuteDocument,
 ): Promise<ExecutionResult> {

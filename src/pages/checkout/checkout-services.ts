@@ -4,7 +4,7 @@ import { parse } from "graphql";
 import type { RateBucket, BuyerViewer } from "#access/viewer.ts";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { Database } from "#database/connect.ts";
-import type { DoOnce } from "#database/idempotency.ts";
+import type { RunIdempotent } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { Failure, type FailureDetail } from "#foundation/failure.ts";
@@ -60,7 +60,7 @@ export interface CheckoutServices {
   readonly clock: Clock;
   readonly log: Log;
   readonly publicUrl: string;
-  readonly doOnce: DoOnce;
+  readonly doOnce: RunIdempotent;
   /** Compiles a GraphQL document that has exactly one root field. */
   readonly compile: (document: string) => RunCheckoutDocument;
   /** Returns the faults of an address by the strict rules of its country. */

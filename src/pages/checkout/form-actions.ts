@@ -7,7 +7,7 @@ import type { FastifyReply } from "fastify";
 import { inTransaction } from "#database/transaction.ts";
 import { fail, Failure, defaultRetryAfterSeconds } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
-import { fingerprintOf, parseIdempotencyKey } from "#database/idempotency.ts";
+import { requestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
 import { requiredAddressParts, typedContactEmail, typedAddressFaults, typedAddress } from "./address-view.ts";
 import { formatWaitSeconds } from "./amounts.ts";
 import { messageForCode, messageForFailure } from "./fault-texts.ts";
@@ -222,7 +222,7 @@ async function submit(visit: CheckoutVisit, form: URLSearchParams): Promise<void
     expectedVersion: readVersion(form),
   };
   const { sessionId } = viewer;
-  const claim = { ownerId: sessionId, key, fingerprint: fingerprintOf({ page: "checkout", input }) };
+  const claim = { ownerId: sessionId, key, fingerprint: requestFingerprint({ page: "checkout", input }) };
   await room.services.doOnce(claim, async (transaction) => {
     await room.documents.submit(
       { viewer, requestId: request.id, variables: { sessionId, key, input } },

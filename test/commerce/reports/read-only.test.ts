@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { createReadOnly } from "#database/read-only.ts";
+import { createReportReader } from "#database/read-only.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 describe.each(["pglite", "postgres"] as const)("a report's transaction on %s", (engine) => {
@@ -12,7 +12,7 @@ describe.each(["pglite", "postgres"] as const)("a report's transaction on %s", (
 
   it("refuses every write, and writes go on beside it", async () => {
     const { db } = world().database;
-    const readOnly = createReadOnly(db);
+    const readOnly = createReportReader(db);
     const name = async (): Promise<unknown> =>
       (await db.selectFrom("merchant").select("name").orderBy("id").executeTakeFirst())?.name;
     const before = await name();
@@ -29,7 +29,7 @@ describe.each(["pglite", "postgres"] as const)("a report's transaction on %s", (
 
   it("leaves the connection as it was", async () => {
     const { db } = world().database;
-    await createReadOnly(db)((reader) => sql`select 1`.execute(reader));
+    await createReportReader(db)((reader) => sql`select 1`.execute(reader));
     const { rows } = await sql<
       Record<string, string>
     >`select current_setting('statement_timeout') as timeout, current_setting('transaction_read_only') as read_only`.execute(
@@ -43,7 +43,7 @@ describe("on postgres", () => {
   const world = useWorld("postgres");
 
   it("a statement that takes too long is ended by the database, and the failure says so", async () => {
-    const readOnly = createReadOnly(world().database.db, { timeoutMs: 100 });
+    const readOnly = createReportReader(world().database.db, { timeoutMs: 100 });
     await expect(readOnly((reader) => sql`select pg_sleep(30)`.execute(reader))).rejects.toMatchObject({
       code: "upstream_timeout",
       message:

@@ -9,7 +9,7 @@ import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import { toCartDraft } from "#commerce/carts/cart-draft.ts";
 import { cartStatusAt } from "#commerce/carts/cart-status.ts";
 import { applyCartPlan, type CartCommandContext, lockCart } from "#commerce/carts/change-cart.ts";
-import { emptyRecords, findRecords } from "#database/idempotency.ts";
+import { emptyIdempotencyRecords, findIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
@@ -104,6 +104,10 @@ async function emptyAnswers(
 ): Promise<number> {
   const { traces, answers, lookedUpTo } = finds;
   const ownerIds = await whoWasTold(transaction, merchantId);
-  const newer = await findRecords(transaction, keyring, { ownerIds, holds: traces.isIn, since: lookedUpTo });
-  return emptyRecords(transaction, keyring, [...answers, ...newer]);
+  const newer = await findIdempotencyRecords(transaction, keyring, {
+    ownerIds,
+    holds: traces.isIn,
+    since: lookedUpTo,
+  });
+  return emptyIdempotencyRecords(transaction, keyring, [...answers, ...newer]);
 }

@@ -16,7 +16,7 @@ import {
   personalDataColumns,
 } from "#commerce/addresses/personal-data.ts";
 import type { Database } from "#database/connect.ts";
-import { findRecords, type RecordKey } from "#database/idempotency.ts";
+import { findIdempotencyRecords, type RecordKey } from "#database/idempotency-maintenance.ts";
 import { DecryptionFailed, type Keyring } from "#foundation/encryption.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import { digestAddressToken } from "#commerce/carts/find-carts.ts";
@@ -163,7 +163,7 @@ export async function findForErasure(
 ): Promise<ErasureFinds> {
   const scope = await findErasureScope(db, target);
   const traces = await tracesOf(db, keyring, scope);
-  const answers = await findRecords(db, keyring, {
+  const answers = await findIdempotencyRecords(db, keyring, {
     ownerIds: await whoWasTold(db, scope.merchantId),
     holds: traces.isIn,
   });

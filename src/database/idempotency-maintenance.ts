@@ -1,0 +1,121 @@
+/**
+ * Maintenance of idempotency records: deletes expired records, and finds and empties records of an erased
+ * buyer.
+ */
+import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
+import {
+  DecryptionFailed,
+  type Keyring,
+  type SealContext,
+  type SealedValue,
+} from "#foundation/encryption.ts";
+import type { Database } from "./connect.ts";
+import { type Reader, type Transaction } from "./transaction.ts";
+import { oldestStored, recordSealContext } from "./idempotency.ts";
+
+const sweptAtOnce = 1000;
+
+/** Deletes expired records in batches, until the signal is aborted; returns the number of deleted records. */
+export async function sweepIdempotencyRecords(
+  db: Database,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<number> {
+  for (let total = 0; ;) {
+    const { numAffectedRows } = await sql`
+      delete from idempotency_record where (owner_id, idempotency_key) in (
+        select owner_id, idempotency_key from idempotency_record where created_at <= ${oldestStored(now)} order by created_at limit ${sweptAtOnce})`.execute(
+      db,
+    );
+    const deleted = Number(numAffectedRows);
+    total += deleted;
+    if (deleted < sweptAtOnce || signal?.aborted === true) return total;
+  }
+}
+
+/** The primary key of a record. */
+export interface RecordKey {
+  readonly ownerId: string;
+  readonly idempotencyKey: Uint8Array;
+}
+
+interface RecordSearch {
+  readonly ownerIds: readonly string[];
+  /** True if the record is wanted, judged by its stored body. */
+  readonly holds: (body: string) => boolean;
+  /** Only records created at this time or later. */
+  readonly since?: Date;
+}
+
+const lookedAtOnce = 500;
+
+/**
+ * Finds records by their stored bodies. A record that cannot be decrypted is included, because it may be one
+ * of them.
+ */
+export async function findIdempotencyRecords(
+  reader: Reader,
+  keyring: Keyring,
+  { ownerIds, holds, since }: RecordSearch,
+): Promise<RecordKey[]> {
+  const found: RecordKey[] = [];
+  for (let after: RecordKey | undefined; ;) {
+    const rows = await reader
+      .selectFrom("idempotencyRecord")
+      .select(["ownerId", "idempotencyKey", "sealed", "dataKey", "keyId"])
+      .where(sql<boolean>`owner_id = any(${ownerIds}::text[])`)
+      .$if(since !== undefined, (query) => query.where(sql<boolean>`created_at >= ${since}`))
+      .$if(after !== undefined, (query) =>
+        query.where(
+          sql<boolean>`(owner_id, idempotency_key) > (${after?.ownerId}, ${after?.idempotencyKey}::bytea)`,
+        ),
+      )
+      .orderBy("ownerId")
+      .orderBy("idempotencyKey")
+      .limit(lookedAtOnce)
+      .execute();
+    for (const row of rows) {
+      const { ownerId, idempotencyKey } = row;
+      const body = openOrNothing(keyring, row);
+      if (body === undefined || holds(body)) found.push({ ownerId, idempotencyKey });
+    }
+    if (rows.length < lookedAtOnce) return found;
+    after = rows.at(-1);
+  }
+}
+
+function openOrNothing(keyring: Keyring, row: SealedValue & RecordKey): string | undefined {
+  try {
+    return keyring.open(row, placeOf(row)).toString();
+  } catch (error) {
+    if (error instanceof DecryptionFailed) return undefined;
+    throw error;
+  }
+}
+
+const placeOf = ({ ownerId, idempotencyKey }: RecordKey): SealContext =>
+  recordSealContext({ ownerId, digest: Buffer.from(idempotencyKey) });
+
+/**
+ * Empties stored answers and keeps their keys in use: a retry gets `idempotency_key_reused` and has no
+ * effect. Returns the number of emptied records.
+ */
+export async function emptyIdempotencyRecords(
+  transaction: Transaction,
+  keyring: Keyring,
+  keys: readonly RecordKey[],
+): Promise<number> {
+  const places = new Map(keys.map((key) => [placeOf(key).rowId, key]));
+  let emptied = 0;
+  for (const { ownerId, idempotencyKey } of places.values()) {
+    const { numUpdatedRows } = await transaction
+      .updateTable("idempotencyRecord")
+      .set({ fingerprint: randomBytes(32), ...keyring.seal("", placeOf({ ownerId, idempotencyKey })) })
+      .where("ownerId", "=", ownerId)
+      .where("idempotencyKey", "=", idempotencyKey)
+      .executeTakeFirst();
+    emptied += Number(numUpdatedRows);
+  }
+  return emptied;
+}
