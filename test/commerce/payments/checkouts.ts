@@ -1,6 +1,6 @@
 /**
- * Checkouts as tests pay them: a cart of the demo's first merchant in Germany, its session, and what becomes
- * of both.
+ * Helpers for tests that pay a checkout: they create a cart of the demo's first merchant in Germany, open and
+ * submit its checkout session, run payment operations, and read the resulting rows.
  */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
@@ -52,7 +52,7 @@ export interface Checkout {
   readonly version: number;
 }
 
-/** An open session with everything that it needs to be submitted. */
+/** Creates a cart with an address and a delivery option, and opens a checkout session that can be submitted. */
 export async function openCheckout(
   world: World,
   { lines = { "KIT-KVERN": 1 }, code, ...cart }: NewCart & { readonly code?: string } = {},
@@ -72,7 +72,7 @@ export async function openCheckout(
   return makeSession(world, { cartId });
 }
 
-/** With the amount that the session shows, unless told. */
+/** Submits the session. Expects the session's displayed amount, unless `input` contains another. */
 export function submit(
   world: World,
   { id, amountTotal }: Checkout,
@@ -86,9 +86,9 @@ export function submit(
   });
 }
 
-/** Submitted, and processing. */
+/** Submits the session and asserts that it is processing and that its cart is locked. */
 export async function submitted(world: World, checkout: Checkout, paymentToken: string): Promise<void> {
-  // Ids of one millisecond have no order: what follows is told of in the next one.
+  // Ids created in the same millisecond have no order, so later events get a later millisecond.
   world.clock.advance(1);
   const { data, error } = await submit(world, checkout, paymentToken);
   world.clock.advance(1);
@@ -101,7 +101,7 @@ export async function submitted(world: World, checkout: Checkout, paymentToken: 
   });
 }
 
-/** Everything that is due, asked of the built-in provider or of one that behaves differently. */
+/** Runs all due payment operations with the built-in provider, or with the methods that `behave` replaces. */
 export function drive(
   { app: { payments } }: World,
   behave: (provider: PaymentProvider) => Partial<PaymentProvider> = () => ({}),
@@ -110,7 +110,7 @@ export function drive(
   return runDuePaymentOperations({ ...payments.parts, provider: { ...provider, ...behave(provider) } });
 }
 
-/** Its answer never arrives, whatever it did. */
+/** Wraps a provider method: the provider carries the request out, but its answer is lost. */
 export const lost =
   <Question, Answer>(ask: (question: Question) => Promise<Answer>) =>
   async (question: Question): Promise<never> => {
@@ -150,7 +150,7 @@ export async function paymentsOf(
     .execute();
 }
 
-/** What the provider has on its side, of all payments of a session. */
+/** The test provider's entries for all payments of a session. */
 export async function ledgerOf({ database }: World, { id }: Pick<Checkout, "id">): Promise<string[]> {
   const { rows } = await sql<{ entry: string }>`
     select e.kind || ' ' || e.amount_minor || ' ' || e.outcome as entry from test_provider_entry e join payment p on p.id = e.reference
@@ -169,7 +169,10 @@ export async function ordersOf(
     .execute();
 }
 
-/** What was told of a checkout and of all that belongs to it, in the order of the events' ids. */
+/**
+ * Types of the events published for a checkout session, its cart, payments, refunds and orders, in the order
+ * of the events' ids.
+ */
 export async function toldOf(
   { database }: World,
   { id, cartId }: Pick<Checkout, "id" | "cartId">,
@@ -186,7 +189,7 @@ export async function toldOf(
 export interface StockSeen {
   readonly onHand: number;
   readonly reserved: number;
-  /** What the holds of all sessions and the waiting units of all orders come to. */
+  /** Units held by all checkout sessions, plus ordered units that are not allocated yet. */
   readonly promised: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The driver between the queue and a provider that does what it likes: nothing is asked twice that was known,
- * and nothing unknown is forgotten.
+ * Tests the payment driver against a scripted provider: an operation with a known outcome is never sent
+ * again, and an operation without a known outcome is never dropped.
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { setImmediate } from "node:timers/promises";
@@ -48,7 +48,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     sessions = rows;
     return () => world[Symbol.asyncDispose]();
   });
-  // The demo's too: nothing is there but what a test makes.
+  // Deletes the demo's payments too, so that only the test's payments exist.
   beforeEach(async () => {
     await sql`truncate payment cascade`.execute(world.database.db);
   });
@@ -83,16 +83,16 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
       }),
     );
 
-  interface Played {
+  interface ScriptedDriver {
     readonly calls: string[];
     readonly settled: string[];
     readonly parts: PaymentDriverParts;
   }
-  const play = (answers: Partial<PaymentProvider>): Played => {
+  const scriptDriver = (answers: Partial<PaymentProvider>): ScriptedDriver => {
     const calls: string[] = [];
     const settled: string[] = [];
     const silent = async () => Promise.reject(new Error("No answer."));
-    const told =
+    const recorded =
       <Asked extends { readonly reference: string }, Answer>(
         name: string,
         answer: (asked: Asked) => Promise<Answer>,
@@ -102,11 +102,11 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
         return answer(asked);
       };
     const provider: PaymentProvider = {
-      authorize: told("authorize", answers.authorize ?? silent),
-      capture: told("capture", answers.capture ?? silent),
-      void: told("void", answers.void ?? silent),
-      refund: told("refund", answers.refund ?? silent),
-      lookup: told("lookup", answers.lookup ?? silent),
+      authorize: recorded("authorize", answers.authorize ?? silent),
+      capture: recorded("capture", answers.capture ?? silent),
+      void: recorded("void", answers.void ?? silent),
+      refund: recorded("refund", answers.refund ?? silent),
+      lookup: recorded("lookup", answers.lookup ?? silent),
     };
     const settle = async (
       { id, kind }: ClaimedPaymentOperation,
@@ -120,31 +120,31 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     return { calls, settled, parts: { ...world.app.payments.parts, workersMax: 8, provider, settle } };
   };
 
-  it("the provider is told the token and the operation's own key, and what it answers is settled", async () => {
+  it("the provider receives the token and the operation's key, and its answer is settled", async () => {
     const paymentId = await start(0, "tok_secret");
     const { id } = await world.database.db
       .selectFrom("paymentOperation")
       .select("id")
       .executeTakeFirstOrThrow();
-    const told: unknown[] = [];
-    const { parts, settled } = play({
+    const requests: unknown[] = [];
+    const { parts, settled } = scriptDriver({
       authorize: async ({ reference, idempotencyKey, amountMinor, currency, token }) => {
-        told.push({ reference, idempotencyKey, amountMinor, currency, token });
+        requests.push({ reference, idempotencyKey, amountMinor, currency, token });
         return held;
       },
     });
     await runDuePaymentOperations(parts);
     await runDuePaymentOperations(parts);
-    expect(told).toEqual([
+    expect(requests).toEqual([
       { reference: paymentId, idempotencyKey: id, amountMinor: 1000, currency: "EUR", token: "tok_secret" },
     ]);
     expect(settled).toEqual(["authorize authorized"]);
   });
 
-  it("one that is not answered is asked for again, each time after looking, and given up after 15 minutes", async () => {
+  it("an unanswered authorization is repeated after a lookup each time, and times out after 15 minutes", async () => {
     await start();
     const begun = world.clock.now().getTime();
-    const { parts, calls, settled } = play({ lookup: async () => ({ outcome: "unknown" }) });
+    const { parts, calls, settled } = scriptDriver({ lookup: async () => ({ outcome: "unknown" }) });
     const dueAfterMs: number[] = [];
     while (settled.length === 0) {
       await runDuePaymentOperations(parts);
@@ -163,7 +163,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     expect(settled).toEqual(["authorize timed_out"]);
     const attempts = calls.filter((name) => name === "authorize").length;
     expect(attempts).toBe(dueAfterMs.length);
-    // Never the second time without having looked, and the last time only looked.
+    // Each repeated authorization follows a lookup, and the last attempt is only a lookup.
     expect(calls).toEqual([
       "authorize",
       ...Array.from({ length: attempts - 1 }, () => ["lookup", "authorize"]).flat(),
@@ -175,9 +175,9 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     ["authorized", held],
     ["declined", { outcome: "declined", code: "card_declined" }],
     ["declined", { ...held, outcome: "voided", voidedMinor: 1000 }],
-  ] as const)("an answer that was lost is found by looking: %s", async (outcome, found) => {
+  ] as const)("a lookup finds the outcome of a lost answer: %s", async (outcome, found) => {
     await start();
-    const { parts, calls, settled } = play({ lookup: async () => found });
+    const { parts, calls, settled } = scriptDriver({ lookup: async () => found });
     await runDuePaymentOperations(parts);
     world.clock.advance(1000);
     await runDuePaymentOperations(parts);
@@ -185,14 +185,14 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     expect(settled).toEqual([`authorize ${outcome}`]);
   });
 
-  it("what somebody works on nobody else takes, until the lease is over", async () => {
+  it("a leased operation cannot be claimed again until its lease expires", async () => {
     await start();
-    const dead = play({ authorize: () => Promise.resolve(held) });
+    const dead = scriptDriver({ authorize: () => Promise.resolve(held) });
     await expect(
       runDuePaymentOperations({ ...dead.parts, settle: () => Promise.reject(new Error("killed")) }),
     ).rejects.toThrow("killed");
     world.clock.advance(paymentOperationLeaseMs - 1);
-    const { parts, calls, settled } = play({ lookup: async () => held });
+    const { parts, calls, settled } = scriptDriver({ lookup: async () => held });
     await runDuePaymentOperations(parts);
     expect(calls).toEqual([]);
     world.clock.advance(1);
@@ -200,22 +200,22 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     expect([calls, settled]).toEqual([["lookup"], ["authorize authorized"]]);
   });
 
-  it("two drivers do each operation once", async () => {
+  it("two drivers run each operation once", async () => {
     await Promise.all(sessions.map((_, index) => start(index)));
-    const { parts, calls, settled } = play({ authorize: async () => held });
+    const { parts, calls, settled } = scriptDriver({ authorize: async () => held });
     await Promise.all([runDuePaymentOperations(parts), runDuePaymentOperations(parts)]);
     expect(calls).toEqual(sessions.map(() => "authorize"));
     expect(settled).toHaveLength(sessions.length);
   });
 
-  it("eight are asked at once, and one that takes long keeps nobody waiting", async () => {
+  it("eight operations run at once, and a slow operation does not delay the others", async () => {
     const slow = await start(0);
     const others = await Promise.all(sessions.slice(1).map((_, index) => start(index + 1)));
     const release = Promise.withResolvers<AuthorizedPaymentResult>();
     const eight = Promise.withResolvers<AuthorizedPaymentResult>();
     let asking = 0;
     let most = 0;
-    const { parts, settled } = play({
+    const { parts, settled } = scriptDriver({
       authorize: async ({ reference }) => {
         asking += 1;
         most = Math.max(most, asking);
@@ -233,11 +233,11 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     expect(most).toBe(8);
   });
 
-  it.each([1, 3])("no more than %i are asked at once where there are no more workers", async (workersMax) => {
+  it.each([1, 3])("no more than %i operations run at once with as many workers", async (workersMax) => {
     await Promise.all(sessions.map((_, index) => start(index)));
     let asking = 0;
     let most = 0;
-    const { parts, settled } = play({
+    const { parts, settled } = scriptDriver({
       authorize: async () => {
         most = Math.max(most, (asking += 1));
         await setImmediate();
@@ -249,13 +249,13 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     expect([settled.length, most <= workersMax]).toEqual([sessions.length, true]);
   });
 
-  it("so many work at once that half of the connections are left to requests", () => {
+  it("the number of workers leaves half of the connections to requests", () => {
     expect(world.app.payments.parts.workersMax).toBe({ pglite: 4, postgres: 5 }[engine]);
   });
 
-  it("nothing wakes the driver for what has to wait for another", async () => {
+  it("an operation that waits for an earlier one does not determine the next due time", async () => {
     const paymentId = await start();
-    const { parts } = play({ authorize: async () => ({ outcome: "pending" }) });
+    const { parts } = scriptDriver({ authorize: async () => ({ outcome: "pending" }) });
     world.clock.advance(1);
     await queue(paymentId, "capture");
     await runDuePaymentOperations(parts);
@@ -269,28 +269,31 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     expect(await findNextPaymentDueAt(db)).toEqual(dueAt);
   });
 
-  it("what is asked of one payment follows each other", async () => {
+  it("operations of one payment run one after another", async () => {
     const paymentId = await start();
     world.clock.advance(1);
     await queue(paymentId, "capture");
-    const { parts, calls } = play({
+    const { parts, calls } = scriptDriver({
       authorize: async () => ({ outcome: "pending" }),
       capture: async () => ({ outcome: "succeeded" }),
     });
     await runDuePaymentOperations(parts);
     expect(calls).toEqual(["authorize"]);
-    const answering = play({ lookup: async () => held, capture: async () => ({ outcome: "succeeded" }) });
+    const answering = scriptDriver({
+      lookup: async () => held,
+      capture: async () => ({ outcome: "succeeded" }),
+    });
     world.clock.advance(1000);
     await runDuePaymentOperations(answering.parts);
     expect(answering.settled).toEqual(["authorize authorized", "capture succeeded"]);
   });
 
-  it("a payment that is not wanted any more is watched for a day, ever more seldom", async () => {
+  it("an abandoned payment is looked up for 24 hours at growing intervals", async () => {
     const paymentId = await start();
     await sql`delete from payment_operation`.execute(world.database.db);
     await queue(paymentId, "void");
     const begun = world.clock.now().getTime();
-    const { parts, calls, settled } = play({ lookup: async () => ({ outcome: "pending" }) });
+    const { parts, calls, settled } = scriptDriver({ lookup: async () => ({ outcome: "pending" }) });
     const after: number[] = [];
     for (let round = 0; settled.length === 0 && round < 200; round += 1) {
       await runDuePaymentOperations(parts);
@@ -307,8 +310,8 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     expect(new Set(calls)).toEqual(new Set(["lookup"]));
   });
 
-  it("running, it finds by itself what is queued and what comes due; stopped, it takes nothing more", async () => {
-    const { parts, settled } = play({ authorize: async () => held });
+  it("a running driver finds queued and due operations; a stopped driver claims none", async () => {
+    const { parts, settled } = scriptDriver({ authorize: async () => held });
     const driver = createPaymentDriver(parts);
     driver.wake();
     driver.start();
@@ -324,11 +327,11 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     expect(settled).toHaveLength(2);
   });
 
-  it("stopped while the provider answers, it writes the answer down before it ends", async () => {
+  it("a driver that is stopped during a request saves the answer before it ends", async () => {
     await start();
     const asked = Promise.withResolvers<void>();
     const release = Promise.withResolvers<AuthorizedPaymentResult>();
-    const { parts, settled } = play({
+    const { parts, settled } = scriptDriver({
       authorize: () => {
         asked.resolve();
         return release.promise;

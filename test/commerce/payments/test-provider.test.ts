@@ -1,6 +1,6 @@
 /**
- * The built-in provider from the outside: the token decides, what was asked once is answered the same way
- * again, and its books always add up.
+ * Tests the built-in payment provider: the token decides the result, a repeated request gets the same result,
+ * and the recorded amounts are always consistent.
  */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
@@ -60,15 +60,18 @@ describeOnBoth("the test provider", (open) => {
       { outcome: "declined", code: "token_unknown" },
       { outcome: "declined", code: "token_unknown" },
     ],
-  ])("%s is answered with its outcome, again the same way, and found so", async (token, answer, found) => {
-    const first = asked(`pay-${token}`);
-    expect(await authorize(first.reference, token, first)).toEqual(answer);
-    expect(await authorize(first.reference, token, first)).toEqual(answer);
-    expect(await lookup(first.reference)).toEqual(found);
-    expect(await entriesOf(first.reference)).toHaveLength(1);
-  });
+  ])(
+    "%s gets its result, the same result when repeated, and the matching lookup result",
+    async (token, answer, found) => {
+      const first = asked(`pay-${token}`);
+      expect(await authorize(first.reference, token, first)).toEqual(answer);
+      expect(await authorize(first.reference, token, first)).toEqual(answer);
+      expect(await lookup(first.reference)).toEqual(found);
+      expect(await entriesOf(first.reference)).toHaveLength(1);
+    },
+  );
 
-  it("tok_slow has decided before it answers, three seconds later", async () => {
+  it("tok_slow is authorized before its answer, which is delayed by three seconds", async () => {
     waits.length = 0;
     const slow = createTestProvider({
       db: database.db,
@@ -85,7 +88,7 @@ describeOnBoth("the test provider", (open) => {
     expect(waits).toEqual([slowAnswerMs]);
   });
 
-  it("who gives up on tok_slow does not wait for it", async () => {
+  it("an aborted signal ends the wait for tok_slow", async () => {
     const patience = new AbortController();
     const answer = createTestProvider({ db: database.db, clock }).authorize({
       ...asked("pay-impatient"),
@@ -115,7 +118,7 @@ describeOnBoth("the test provider", (open) => {
     expect(await lookup("pay-late")).toEqual({ ...held, capturedMinor: 1000, refundedMinor: 1000 });
   });
 
-  it("what was voided before it was heard of is declined when it comes", async () => {
+  it("an authorization that arrives after its void is declined", async () => {
     const voided = asked("pay-tomb");
     expect(await provider.void(voided)).toEqual({ outcome: "succeeded" });
     expect(await provider.void(voided)).toEqual({ outcome: "succeeded" });
@@ -132,7 +135,7 @@ describeOnBoth("the test provider", (open) => {
     });
   });
 
-  it("what was let go whole is found with its amounts", async () => {
+  it("a fully voided payment is found with its amounts", async () => {
     await authorize("pay-gone", "tok_success");
     await provider.void(asked("pay-gone"));
     expect(await lookup("pay-gone")).toEqual({ ...held, outcome: "voided", voidedMinor: 1000 });
@@ -147,7 +150,7 @@ describeOnBoth("the test provider", (open) => {
     ["4242424242424242", "unknown"],
     ["tok_success ", "unknown"],
     ["toString", "unknown"],
-  ])("of the token %s the books keep %s", async (token, kept) => {
+  ])("the token %s is stored as %s", async (token, kept) => {
     const reference = `pay-kept-${token}`;
     await authorize(reference, token);
     const { rows } = await sql<{
@@ -158,7 +161,7 @@ describeOnBoth("the test provider", (open) => {
     expect(rows).toMatchObject([{ books: { token: kept } }]);
   });
 
-  it("no more is captured, let go or given back than there is", async () => {
+  it("a capture, void or refund above the available amount is declined", async () => {
     await authorize("pay-sums", "tok_success");
     const tooMuch = (code: string) => ({ outcome: "declined", code });
     expect(await provider.refund(asked("pay-sums", 1))).toEqual(tooMuch("amount_exceeds_captured"));
@@ -181,7 +184,7 @@ describeOnBoth("the test provider", (open) => {
     });
   });
 
-  it("captured is only what was authorised, and of nothing known nothing is moved", async () => {
+  it("captures of declined or unknown payments are declined", async () => {
     await authorize("pay-declined", "tok_decline");
     expect(await provider.capture(asked("pay-declined"))).toEqual({
       outcome: "declined",
@@ -194,7 +197,7 @@ describeOnBoth("the test provider", (open) => {
     expect(await lookup("pay-unheard")).toEqual({ outcome: "unknown" });
   });
 
-  it("the same asked ten times at once is done once", async () => {
+  it("the same request sent ten times at once is carried out once", async () => {
     const once = asked("pay-many");
     const authorized = await Promise.all(
       Array.from({ length: 10 }, () => authorize("pay-many", "tok_success", once)),
