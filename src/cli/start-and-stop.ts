@@ -30,7 +30,7 @@ export function printWelcome({ settings, role }: ServeOptions, { address, demo }
     printLine(`\nCommerce Gateway worker: health checks at ${address}/healthz and ${address}/readyz\n`);
     return;
   }
-  printLine(`\nCommerce Gateway listens on ${address}`);
+  printLine(`\nCommerce Gateway listens at ${address}`);
   printLine(`  API        ${address}/docs, as OpenAPI ${address}/openapi.json`);
   printLine(`  Console    ${address}/console`);
   printLine(`  GraphiQL   ${address}/graphql`);

@@ -30,7 +30,7 @@ it.concurrent("what the first process cannot start with ends all, said once, wit
   expect(away).toEqual({
     code: 1,
     stdout: "",
-    stderr: "The database at DATABASE_URL does not answer: connect ECONNREFUSED 127.0.0.1:1\n",
+    stderr: "The database at DATABASE_URL does not respond: connect ECONNREFUSED 127.0.0.1:1\n",
   });
   const { url } = (await copyDemo("postgres")).database;
   const PORT = new URL(inject("postgresUrl")).port;

@@ -32,7 +32,7 @@ describe("the first start in an empty folder", () => {
       .split("\n")
       .filter((line) => line.includes('"level":"warn"'));
     expect(warnings.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-      "LOG_LEVL is no setting: is LOG_LEVEL meant?",
+      "LOG_LEVL is not a setting. Did you mean LOG_LEVEL?",
     ]);
 
     const demoPath = join(dataDir, "demo.json");
@@ -108,7 +108,7 @@ describe.concurrent("what is wrong with its place stops the start with one line 
     ],
     [
       { DATABASE_URL: "postgres://127.0.0.1:1/x", ENCRYPTION_KEYS: encryptionKeys },
-      "The database at DATABASE_URL does not answer: connect ECONNREFUSED 127.0.0.1:1",
+      "The database at DATABASE_URL does not respond: connect ECONNREFUSED 127.0.0.1:1",
     ],
     [
       { DATA_DIR: "/dev/null/data" },
@@ -130,7 +130,7 @@ describe.concurrent("what is wrong with its place stops the start with one line 
     expect(started).toEqual({
       code: 1,
       stdout: "",
-      stderr: 'The database at DATABASE_URL refuses: database "not_there" does not exist\n',
+      stderr: 'The database at DATABASE_URL refuses the connection: database "not_there" does not exist\n',
     });
     const taken = await runCommand(["serve"], { DATA_DIR: dataDir, DEMO: "0", PORT: url.port });
     expect(taken).toEqual({
