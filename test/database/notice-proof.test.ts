@@ -105,11 +105,11 @@ it("the proof of notices is asked for anew on another connection, and is none fo
   state.isDeaf = true;
   await beat(250);
   expect(told).toHaveLength(2);
-  expect([proof.receive("proof:another"), proof.receive(told[0] ?? ""), proof.receive("credential:key_1")]).toEqual([
-    true,
-    true,
-    false,
-  ]);
+  expect([
+    proof.receive("proof:another"),
+    proof.receive(told[0] ?? ""),
+    proof.receive("credential:key_1"),
+  ]).toEqual([true, true, false]);
   expect(proof.isGiven()).toBe(false);
   expect([proof.receive(told[1] ?? ""), proof.isGiven()]).toEqual([true, true]);
 });
