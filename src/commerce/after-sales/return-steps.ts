@@ -17,7 +17,7 @@ import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { unsentIntangibles } from "#commerce/orders/order-statuses.ts";
-import { cancelUnits } from "#commerce/orders/cancellation/cancel-order.ts";
+import { cancelUnits } from "#commerce/orders/cancellation/cancel-units.ts";
 import {
   cancelReplacementFulfillment,
   createReplacementFulfillment,

@@ -3,18 +3,9 @@
  * the same function that answers whether it is possible. Canceled units give their stock back, leave their
  * fulfillments and are no longer owed; what was paid for them goes back, in one transaction.
  */
-import { sql } from "kysely";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { releaseOrderStock } from "#commerce/inventory/order-stock.ts";
-import { restorePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Failure } from "#foundation/failure.ts";
-import {
-  type CanceledUnits,
-  type CancellationValue,
-  cancellationValue,
-  type FulfillmentCut,
-} from "#commerce/orders/order-value.ts";
 import { type CancellationEligibility, cancellationEligibility } from "./eligibility.ts";
 import {
   buyerCancellationReasons,
@@ -30,7 +21,6 @@ import {
   type OrderTarget,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
-import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import {
   chosenFaults,
   noteMax,
@@ -45,9 +35,7 @@ import type {
   OrderLine,
 } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import { coverRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
-import { dropUnreserved } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
-import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
+import { cancelUnits } from "./cancel-units.ts";
 
 export interface OrderCancelInput extends OrderTarget {
   /** Left out: all that can be canceled. */
@@ -186,135 +174,6 @@ function asRequest(
     cancellationRequest: { ...request, actor, at: now.toISOString() },
     happenings: [{ type: "order.cancellation_requested" }],
   };
-}
-
-export interface UnitsToCancel {
-  readonly order: OrderAggregate;
-  readonly lines: readonly LineQuantity[];
-  readonly reason: string;
-  readonly note: string | null;
-  /** In whose name. */
-  readonly actor: OrderActor;
-  /** The return that it settles. */
-  readonly returnId?: string;
-}
-
-/** Writes a cancellation that is decided. Promotions are locked before stock. */
-export async function cancelUnits(
-  transaction: Transaction,
-  context: OrderCommandContext,
-  cancellation: UnitsToCancel,
-): Promise<OrderOutcome> {
-  const { order, lines, reason, note, actor } = cancellation;
-  const value = cancellationValue(order, lines);
-  if (value.isWhole) await restorePromotionUses(transaction, { orderId: order.id, now: context.now });
-  const stock = value.lines.map(({ variantId, waiting, unreserved, allocated }) => ({
-    variantId,
-    waiting: waiting - unreserved,
-    allocated,
-  }));
-  await releaseOrderStock(transaction, context, stock, order.number);
-  const unreserved = value.lines.map((units) => ({ lineId: units.lineId, quantity: units.unreserved }));
-  await dropUnreserved(transaction, { order, returnId: null, lines: unreserved });
-  await takeUnits(transaction, order.id, value.lines);
-  const happenings: OrderEvent[] = [
-    { type: value.isWhole ? "order.canceled" : "order.partially_canceled" },
-    ...(await cutFulfillments(transaction, context, { order, cuts: value.cuts })),
-    ...(await moveMoney(transaction, context, { cancellation, value })),
-  ];
-  const { reducedMinor, shippingMinor: shippingReducedMinor } = value;
-  const ended: Partial<OrderOutcome> = {
-    status: "canceled",
-    holdReason: null,
-    cancellation: { reason, note, actor },
-  };
-  return {
-    cancellationRequest: null,
-    reducedMinor,
-    shippingReducedMinor,
-    happenings,
-    ...(value.isWhole ? ended : {}),
-  };
-}
-
-async function takeUnits(
-  transaction: Transaction,
-  orderId: string,
-  units: readonly CanceledUnits[],
-): Promise<void> {
-  await sql`
-    update order_line l set canceled = l.canceled + u.quantity, allocated = l.allocated - u.allocated, reduced_minor = l.reduced_minor + u.amount_minor
-    from unnest(${units.map(({ lineId }) => lineId)}::text[], ${units.map(({ quantity }) => quantity)}::integer[],
-      ${units.map(({ allocated }) => allocated)}::integer[], ${units.map(({ amountMinor }) => amountMinor)}::bigint[])
-      as u(id, quantity, allocated, amount_minor)
-    where l.id = u.id and l.order_id = ${orderId}`.execute(transaction);
-}
-
-/** A fulfillment that keeps nothing is canceled, and still tells what it was to send. */
-async function cutFulfillments(
-  transaction: Transaction,
-  { now }: OrderCommandContext,
-  { order, cuts }: { readonly order: OrderAggregate; readonly cuts: readonly FulfillmentCut[] },
-): Promise<OrderEvent[]> {
-  const happenings: OrderEvent[] = [];
-  for (const { fulfillmentId, lines } of cuts) {
-    const isCanceled = lines.length === 0;
-    if (!isCanceled) await keepLines(transaction, fulfillmentId, lines);
-    await transaction
-      .updateTable("fulfillment")
-      .set((fulfillment) => ({
-        version: fulfillment("version", "+", 1),
-        updatedAt: now,
-        ...(isCanceled ? { status: "canceled" as const } : {}),
-      }))
-      .where("id", "=", fulfillmentId)
-      .execute();
-    const previous = { status: order.fulfillments.find(({ id }) => id === fulfillmentId)?.status };
-    if (isCanceled) happenings.push({ type: "fulfillment.canceled", id: fulfillmentId, previous });
-  }
-  return happenings;
-}
-
-async function keepLines(
-  transaction: Transaction,
-  fulfillmentId: string,
-  lines: readonly LineQuantity[],
-): Promise<void> {
-  const ids = lines.map(({ lineId }) => lineId);
-  await transaction
-    .deleteFrom("fulfillmentLine")
-    .where("fulfillmentId", "=", fulfillmentId)
-    .where("orderLineId", "not in", ids)
-    .execute();
-  await sql`
-    update fulfillment_line f set quantity = k.quantity from unnest(${ids}::text[], ${lines.map(({ quantity }) => quantity)}::integer[]) as k(id, quantity)
-    where f.fulfillment_id = ${fulfillmentId} and f.order_line_id = k.id`.execute(transaction);
-}
-
-/** Authorizations are let go once nothing is owed; what was captured too much goes back. */
-async function moveMoney(
-  transaction: Transaction,
-  context: OrderCommandContext,
-  { cancellation, value }: { readonly cancellation: UnitsToCancel; readonly value: CancellationValue },
-): Promise<OrderEvent[]> {
-  const { order, note, returnId = null } = cancellation;
-  const { reducedMinor, refundMinor } = value;
-  await voidIfNothingOwed(transaction, context, { order, reducedMinor, refundMinor });
-  if (value.refundMinor === 0) return [];
-  const covered = coverRefund(value.refundMinor, {
-    lines: value.lines.map(({ lineId, quantity, amountMinor }) => ({ lineId, quantity, amountMinor })),
-    shippingMinor: value.shippingMinor,
-  });
-  const refund = {
-    order,
-    amountMinor: value.refundMinor,
-    reason: "order_canceled",
-    note,
-    returnId,
-    ...covered,
-  };
-  const id = await queueRefund(transaction, context, refund);
-  return [{ type: "refund.created", id }];
 }
 
 /** In the name of who asked for it. */
