@@ -10,7 +10,7 @@ import { copyDemo, encryptionKeys } from "#test/support/copies.ts";
 import { runCommand, type Running, startService, temporaryFolder } from "#test/support/process.ts";
 
 const embeddedHasRoomForOne =
-  "Setting DATABASE_URL is required with PROCESSES=2: the embedded database has room for one process.\n";
+  "Setting DATABASE_URL is required with PROCESSES=2: the embedded database allows only one process.\n";
 
 it.concurrent.each([
   ["the setting", [], { PROCESSES: "2" }],
