@@ -110,7 +110,9 @@ describe("a report's time", () => {
     // Intl takes these; days cannot be reckoned in them.
     for (const name of ["IST", "PST", "JST", "CST", "BST", "ACT", "SystemV/PST8"])
       expect([name, isTimeZone(name)]).toEqual([name, false]);
-    expect(() => toPeriod({ from: "2026-01-01", to: "2026-01-02", timeZone: "IST" })).toThrow(/must be a name of the IANA/);
+    expect(() => toPeriod({ from: "2026-01-01", to: "2026-01-02", timeZone: "IST" })).toThrow(
+      /must be a name of the IANA/,
+    );
     expect(
       ["Europe/Berlin", "UTC", "Etc/GMT+1", "+01:00", "Mars/Olympus", "", "a".repeat(70)].map(isTimeZone),
     ).toEqual([true, true, true, false, false, false, false]);
