@@ -239,7 +239,7 @@ describeOnBoth("the sweeps", (_open, engine) => {
     expect(failure.message).toMatch(/^101 failed, \d+ did not\.$/);
     expect(failure.errors).toHaveLength(20);
     expect(failure.errors[0]).toMatchObject({
-      message: `${ids[0]} was passed over.`,
+      message: `${ids[0]} was skipped.`,
       cause: { message: "No." },
     });
     const active = () =>
@@ -314,7 +314,7 @@ it("a sweep that fails is logged, and the others run all the same", async () => 
   const isLogged = (): boolean =>
     lines.some(
       (line) =>
-        line.includes(`${cartId} was passed over.`) && line.includes("expire carts") && line.includes("No."),
+        line.includes(`${cartId} was skipped.`) && line.includes("expire carts") && line.includes("No."),
     );
   await expect.poll(isLogged, patience).toBe(true);
   await expect.poll(() => eventsOf(world, cartId), patience).toEqual([]);
