@@ -4,13 +4,13 @@
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { appendAuditEntries, commandLineActor } from "#access/audit.ts";
-import { eraseBuyer, type Erased } from "#commerce/orders/erasure/erase-buyer.ts";
+import { eraseBuyer, type ErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
 import {
-  type ErasureFinds,
+  type ErasureFindings,
   type ErasureTarget,
   findErasureScope,
   findForErasure,
-  isSameScope,
+  isSameErasureScope,
   lockErasureScope,
 } from "#commerce/orders/erasure/erasure-scope.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
@@ -40,7 +40,7 @@ const roundsMax = 5;
 export async function eraseBuyerOnRequest(
   services: ErasureServices,
   request: ErasureRequest,
-): Promise<Erased> {
+): Promise<ErasureResult> {
   const { db, keyring, now } = services;
   for (let round = 1; round <= roundsMax; round += 1) {
     const finds = await findForErasure(db, keyring, { target: request.target, now });
@@ -62,11 +62,11 @@ export async function eraseBuyerOnRequest(
 async function eraseFinds(
   transaction: Transaction,
   { keyring, render, publicUrl, now }: ErasureServices,
-  { target, isForced, finds }: ErasureRequest & { readonly finds: ErasureFinds },
-): Promise<Erased | undefined> {
+  { target, isForced, finds }: ErasureRequest & { readonly finds: ErasureFindings },
+): Promise<ErasureResult | undefined> {
   const { scope } = finds;
   await lockErasureScope(transaction, scope);
-  if (!isSameScope(scope, await findErasureScope(transaction, target))) return undefined;
+  if (!isSameErasureScope(scope, await findErasureScope(transaction, target))) return undefined;
   const { merchantId, cartIds, orderIds } = scope;
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
   const erased = await withOutbox(transaction, { merchantId, now, cause, render }, (outbox) => {

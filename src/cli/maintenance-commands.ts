@@ -6,7 +6,7 @@ import { appendAuditEntries, readAuditPages, type AuditRow, commandLineActor } f
 import { readKeyring } from "#app/encryption-keys.ts";
 import { eraseBuyerOnRequest } from "#app/erase-buyers.ts";
 import { countRowsToRewrap, checkSealedValues, type RewrapResult, rewrapSealedValues } from "#app/rewrap.ts";
-import type { Erased } from "#commerce/orders/erasure/erase-buyer.ts";
+import type { ErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
 import type { ErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -168,7 +168,7 @@ function toErasureTarget({ merchant, ...options }: EraseOptions): ErasureTarget 
     : { by, value, merchantId: merchant };
 }
 
-function erase(target: ErasureTarget, isForced: boolean): Promise<Erased> {
+function erase(target: ErasureTarget, isForced: boolean): Promise<ErasureResult> {
   return withDatabase(async ({ db }, settings) => {
     const { createCommandRender } = await import("#app/services.ts");
     const services = {

@@ -70,10 +70,10 @@ export async function createWorld(open: Open): Promise<World> {
     indexed.push([...productIds]);
     return Promise.resolve();
   };
-  let happenings: DomainEvent[] = [];
+  let events: DomainEvent[] = [];
   const outbox: CommandContext["outbox"] = {
-    append: (happening) => void happenings.push(happening),
-    appendLast: (tell) => void happenings.push(...tell()),
+    append: (event) => void events.push(event),
+    appendLast: (createEvents) => void events.push(...createEvents()),
   };
   const tenantOf = (merchantId: string, now = startOfWorld): CommandContext => ({
     merchantId,
@@ -104,8 +104,8 @@ export async function createWorld(open: Open): Promise<World> {
       return taken;
     },
     takeEvents: () => {
-      const taken = happenings;
-      happenings = [];
+      const taken = events;
+      events = [];
       return taken;
     },
     later: (milliseconds) => tenantOf("mer_one", new Date(startOfWorld.getTime() + milliseconds)),

@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
-import { refundableMinor } from "#commerce/orders/order-value.ts";
+import { refundableOrderMinor } from "#commerce/orders/order-value.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { makePromotion } from "#test/operations/cart-calls.ts";
@@ -117,7 +117,7 @@ async function expectWhole(orderId: string, before: readonly Stock[]): Promise<O
   expect(capturedMinor + voidedMinor + asked("capture") + asked("void")).toBeLessThanOrEqual(authorized);
   expect(refundedMinor + asked("refund")).toBeLessThanOrEqual(capturedMinor);
   // When all is answered the buyer has paid no more than is owed.
-  expect(refundableMinor(order) + asked("capture")).toBeLessThanOrEqual(
+  expect(refundableOrderMinor(order) + asked("capture")).toBeLessThanOrEqual(
     order.totalMinor - order.reducedMinor,
   );
   const ofLines = order.lines.reduce(

@@ -4,12 +4,12 @@
  */
 import { guaranteeMonthsMin, isInEuropeanUnion, type ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import {
-  arrivalOf,
-  lostAt,
-  policyOf,
-  turnsOf,
-  type Window,
-  windowFrom,
+  lineArrival,
+  lineLossTime,
+  orderPolicy,
+  windowBoundaries,
+  type OrderWindow,
+  windowFromArrival,
   withdrawalFromPlacing,
   withdrawalWindow,
 } from "#commerce/orders/order-terms.ts";
@@ -55,7 +55,7 @@ export interface AfterSalesOptionOf<Kind extends string> extends AfterSalesOptio
   /** Reasons against the option; empty if and only if the decision is "allowed". */
   readonly reasons: readonly AfterSalesReason[];
   readonly allowedReasonCodes: readonly ReturnReason[];
-  readonly window: Window;
+  readonly window: OrderWindow;
   readonly policyId: string;
 }
 
@@ -81,7 +81,7 @@ export interface AfterSalesOptionParts {
   readonly reasons: readonly AfterSalesReason[];
   readonly quantity: number;
   readonly codes: readonly ReturnReason[];
-  readonly window: Window;
+  readonly window: OrderWindow;
   readonly policyId: string;
   readonly terms: (quantity: number) => AfterSalesOptionTerms;
 }
@@ -129,46 +129,51 @@ export function mergeOptionsOfReasons(ordinary: AfterSalesOption, fault: AfterSa
 
 /** The time windows that apply to an order line after its sale, each computed once. */
 interface AfterSalesWindows {
-  readonly returns: Window;
+  readonly returns: OrderWindow;
   /** Window for exchanges; null if the merchant does not offer exchanges. */
-  readonly exchanges: Window | null;
+  readonly exchanges: OrderWindow | null;
   /** Window for returns that are the merchant's fault; never shorter than `returns`. */
-  readonly faults: Window;
+  readonly faults: OrderWindow;
   /** From this window's start on, sent units that have not been delivered count as lost. */
-  readonly loss: Window;
-  readonly withdrawal: Window;
+  readonly loss: OrderWindow;
+  readonly withdrawal: OrderWindow;
   /** Window of the statutory guarantee; null if the order's country is outside the European Union. */
-  readonly guarantee: Window | null;
+  readonly guarantee: OrderWindow | null;
   /** Window that a warranty has if it is registered; null if the order was placed without a warranty. */
-  readonly warranted: Window | null;
-  readonly registered: Window | null;
+  readonly warranted: OrderWindow | null;
+  readonly registered: OrderWindow | null;
 }
 
 export function afterSalesWindows(order: OrderAggregate, line: OrderLine): AfterSalesWindows {
-  const { windowDays, exchangeWindowDays, extendUntil } = policyOf(order, "return").rules;
-  const { months } = policyOf(order, "warranty").rules;
-  const arrival = arrivalOf(order, line);
-  const returns = windowFrom(order, arrival, { ...daysOf(windowDays), extendUntil });
-  const warranted = windowFrom(order, arrival, { months });
+  const { windowDays, exchangeWindowDays, extendUntil } = orderPolicy(order, "return").rules;
+  const { months } = orderPolicy(order, "warranty").rules;
+  const arrival = lineArrival(order, line);
+  const returns = windowFromArrival(order, arrival, { ...daysOf(windowDays), extendUntil });
+  const warranted = windowFromArrival(order, arrival, { months });
   return {
     returns,
     exchanges:
       exchangeWindowDays === null
         ? null
-        : windowFrom(order, arrival, { days: exchangeWindowDays, extendUntil }),
+        : windowFromArrival(order, arrival, { days: exchangeWindowDays, extendUntil }),
     faults: months > 0 ? longer(returns, warranted) : returns,
-    loss: { clock: "shipped_plus_transit", startsAt: lostAt(order, line), endsAt: null, estimated: true },
+    loss: {
+      clock: "shipped_plus_transit",
+      startsAt: lineLossTime(order, line),
+      endsAt: null,
+      estimated: true,
+    },
     withdrawal: withdrawalOf(order, line),
     guarantee: isInEuropeanUnion(order.country)
-      ? windowFrom(order, arrival, { months: guaranteeMonthsMin })
+      ? windowFromArrival(order, arrival, { months: guaranteeMonthsMin })
       : null,
     warranted: months > 0 ? warranted : null,
     registered: registeredWindow(findLineWarranty(order, line)),
   };
 }
 
-function withdrawalOf(order: OrderAggregate, line: OrderLine): Window {
-  const { windowDays } = policyOf(order, "withdrawal").rules;
+function withdrawalOf(order: OrderAggregate, line: OrderLine): OrderWindow {
+  const { windowDays } = orderPolicy(order, "withdrawal").rules;
   return line.requiresShipping
     ? withdrawalWindow(order, windowDays)
     : withdrawalFromPlacing(order, windowDays);
@@ -182,18 +187,20 @@ export function findLineWarranty(
 }
 
 export function windowChangeTimes(windows: AfterSalesWindows): number[] {
-  return Object.values(windows).flatMap((window: Window | null) => (window === null ? [] : turnsOf(window)));
+  return Object.values(windows).flatMap((window: OrderWindow | null) =>
+    window === null ? [] : windowBoundaries(window),
+  );
 }
 
 const daysOf = (days: number | null): { readonly days?: number } => (days === null ? {} : { days });
 
 /** Returns the window that ends later. A window without an end counts as the longest. */
-function longer(one: Window, other: Window): Window {
+function longer(one: OrderWindow, other: OrderWindow): OrderWindow {
   if (one.endsAt === null || other.endsAt === null) return one;
   return one.endsAt < other.endsAt ? other : one;
 }
 
-function registeredWindow(registration: OrderWarranty | undefined): Window | null {
+function registeredWindow(registration: OrderWarranty | undefined): OrderWindow | null {
   if (registration === undefined) return null;
   return {
     clock: "warranty_start",

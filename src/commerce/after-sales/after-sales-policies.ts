@@ -1,5 +1,5 @@
 /** The policies of an order that its after-sales options depend on, as shown to the buyer. */
-import { policyOf, type WindowClock } from "#commerce/orders/order-terms.ts";
+import { orderPolicy, type WindowClock } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 
 /** A policy of the order (return, warranty or withdrawal) that after-sales options depend on. */
@@ -16,9 +16,9 @@ export interface AfterSalesPolicy {
 /** Returns the order's return, withdrawal and warranty policies. */
 export function afterSalesPolicies(order: OrderAggregate): AfterSalesPolicy[] {
   const [returns, withdrawals, warranty] = [
-    policyOf(order, "return"),
-    policyOf(order, "withdrawal"),
-    policyOf(order, "warranty"),
+    orderPolicy(order, "return"),
+    orderPolicy(order, "withdrawal"),
+    orderPolicy(order, "warranty"),
   ];
   return [
     toAfterSalesPolicy(returns, { type: "return", clock: "delivered", windowDays: returns.rules.windowDays }),

@@ -18,7 +18,7 @@ import type {
 } from "#commerce/orders/order-aggregate.ts";
 import { type ReturnKind, returnKinds } from "#commerce/orders/order-states.ts";
 import { money } from "#foundation/money.ts";
-import type { Window } from "#commerce/orders/order-terms.ts";
+import type { OrderWindow } from "#commerce/orders/order-terms.ts";
 import { isOpenReturn } from "#commerce/orders/order-statuses.ts";
 import { type AfterSalesPolicy, afterSalesPolicies } from "./after-sales-policies.ts";
 import { countUndeliveredUnits } from "./obstacles.ts";
@@ -126,33 +126,35 @@ export function evaluateReturnOption(
 ): AfterSalesOption | undefined {
   const line = order.lines.find(({ id }) => id === lineId);
   if (line === undefined) return undefined;
-  const asked = {
+  const optionContext = {
     order,
     facts,
     line,
     windows: afterSalesWindows(order, line),
     isFault: isMerchantFault(reason),
   };
-  return isUndeliveredRefund({ kind, reason }) ? undeliveredRefundOption(asked) : optionByKind[kind](asked);
+  return isUndeliveredRefund({ kind, reason })
+    ? undeliveredRefundOption(optionContext)
+    : optionByKind[kind](optionContext);
 }
 
-const optionByKind: Readonly<Record<ReturnKind, (asked: AfterSalesOptionContext) => AfterSalesOption>> = {
+const optionByKind: Readonly<Record<ReturnKind, (line: AfterSalesOptionContext) => AfterSalesOption>> = {
   return_refund: returnRefundOption,
   exchange: exchangeOption,
   refund_only: keepItemRefundOption,
-  repair: (asked) => warrantyOption(asked, "repair"),
-  replacement: (asked) => warrantyOption(asked, "replacement"),
+  repair: (line) => warrantyOption(line, "repair"),
+  replacement: (line) => warrantyOption(line, "replacement"),
   withdrawal: withdrawalOption,
 };
 
-function bestOptionOfKind(asked: AfterSalesLineContext, kind: ReturnKind): AfterSalesOption {
-  if (kind === "repair" || kind === "replacement") return warrantyOption(asked, kind);
+function bestOptionOfKind(line: AfterSalesLineContext, kind: ReturnKind): AfterSalesOption {
+  if (kind === "repair" || kind === "replacement") return warrantyOption(line, kind);
   const option = mergeOptionsOfReasons(
-    optionByKind[kind]({ ...asked, isFault: false }),
-    optionByKind[kind]({ ...asked, isFault: true }),
+    optionByKind[kind]({ ...line, isFault: false }),
+    optionByKind[kind]({ ...line, isFault: true }),
   );
   return kind === "refund_only"
-    ? addUndeliveredUnits(asked, { kept: option, lost: undeliveredRefundOption(asked) })
+    ? addUndeliveredUnits(line, { kept: option, lost: undeliveredRefundOption(line) })
     : option;
 }
 
@@ -213,24 +215,24 @@ function orderUndeliveredRefundOption(lines: readonly AfterSalesLineContext[]): 
 
 /** The order-level option to withdraw from every line that may be withdrawn from. */
 function orderWithdrawalOption(lines: readonly AfterSalesLineContext[]): OrderLevelOption {
-  return combineLines("withdrawal", lines, (asked) => withdrawalOption({ ...asked, isFault: false }));
+  return combineLines("withdrawal", lines, (line) => withdrawalOption({ ...line, isFault: false }));
 }
 
 function combineLines(
   kind: OrderLevelOption["kind"],
   lines: readonly AfterSalesLineContext[],
-  optionFrom: (asked: AfterSalesLineContext) => AfterSalesOption,
+  optionFrom: (line: AfterSalesLineContext) => AfterSalesOption,
 ): OrderLevelOption {
-  const options = lines.map((asked) => ({ asked, option: optionFrom(asked) }));
+  const options = lines.map((lineContext) => ({ lineContext, option: optionFrom(lineContext) }));
   const decision = bestDecision(options.map(({ option }) => option.decision));
   const best = combinableOptions(options.filter(({ option }) => option.decision === decision));
   const [first] = best;
   if (first === undefined) throw new Error("An order has no lines.");
-  const chosen = best.map(({ asked, option }) => ({
-    lineId: asked.line.id,
+  const chosen = best.map(({ lineContext, option }) => ({
+    lineId: lineContext.line.id,
     quantity: option.eligibleQuantity,
   }));
-  const { option, asked } = first;
+  const { option, lineContext } = first;
   return {
     ...option,
     kind,
@@ -238,12 +240,12 @@ function combineLines(
     eligibleQuantity: chosen.reduce((sum, { quantity }) => sum + quantity, 0),
     reasons: withoutRepeats(best.flatMap((one) => one.option.reasons)),
     window: earliestWindow(best.map((one) => one.option.window)),
-    ...(decision === "denied" ? {} : combinedRefund(asked.order, { option, chosen })),
+    ...(decision === "denied" ? {} : combinedRefund(lineContext.order, { option, chosen })),
   };
 }
 
 interface LineOption {
-  readonly asked: AfterSalesLineContext;
+  readonly lineContext: AfterSalesLineContext;
   readonly option: AfterSalesOption;
 }
 
@@ -276,7 +278,7 @@ function combinedRefund(
 }
 
 /** Returns the window with the earliest start; windows without a start come last. */
-function earliestWindow(windows: readonly Window[]): Window {
+function earliestWindow(windows: readonly OrderWindow[]): OrderWindow {
   const [first, ...rest] = windows;
   if (first === undefined) throw new Error("There is no window.");
   return rest.reduce(

@@ -3,7 +3,11 @@
  * units stay with the buyer, and the replacement is reduced to the accepted units. Closing: accepted units
  * are refunded; a replacement must have been sent; a repaired or replaced item keeps its rights.
  */
-import type { ChangedPart, OrderOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
+import type {
+  ChangedOrderPart,
+  OrderChangeOutcome,
+  OrderCommandContext,
+} from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type {
   LineQuantity,
@@ -32,7 +36,7 @@ export function closeReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   target: ReturnTarget,
-): Promise<ChangedPart> {
+): Promise<ChangedOrderPart> {
   return runReturnStep(transaction, context, {
     target,
     step: "close",
@@ -51,7 +55,7 @@ async function closeLockedReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, found }: LockedReturn,
-): Promise<OrderOutcome> {
+): Promise<OrderChangeOutcome> {
   const closed: OrderEvent = { type: "return.closed", id: found.id };
   await updateReturnStatus(transaction, context, { id: found.id, status: "closed" });
   if (isRepairOrReplacement(found)) {
@@ -59,21 +63,21 @@ async function closeLockedReturn(
       transaction,
       found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
     );
-    return { happenings: [closed] };
+    return { events: [closed] };
   }
   if (sendsReplacement(found)) {
     const isExchanged = found.kind === "exchange" && countAcceptedUnits(found) > 0;
     return {
-      happenings: [closed, ...(isExchanged ? [{ type: "exchange.completed" as const, id: found.id }] : [])],
+      events: [closed, ...(isExchanged ? [{ type: "exchange.completed" as const, id: found.id }] : [])],
     };
   }
   await voidWarranties(transaction, context, findFullyReturnedWarranties(order, found));
-  const { happenings, ...patch } = await settleReturn(transaction, context, {
+  const { events, ...patch } = await settleReturn(transaction, context, {
     order,
     found,
     units: acceptedUnits(found),
   });
-  return { ...patch, happenings: [closed, ...happenings] };
+  return { ...patch, events: [closed, ...events] };
 }
 
 /** Refuses to close an exchange or replacement whose replacement has not been sent. */
@@ -124,7 +128,7 @@ export function inspectReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   input: ReturnInspectInput,
-): Promise<ChangedPart> {
+): Promise<ChangedOrderPart> {
   requireNoFaults(textFaults("/note", input.note, { max: noteMax, lines: "many" }));
   return runReturnStep(transaction, context, {
     target: input,
@@ -141,7 +145,7 @@ async function inspectLockedReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, found, input }: Inspection,
-): Promise<OrderOutcome> {
+): Promise<OrderChangeOutcome> {
   requireNoFaults(inspectedFaults(found, input.lines));
   const { id, lines } = found;
   const acceptedByLine = new Map(input.lines.map(({ lineId, accepted }) => [lineId, accepted]));
@@ -169,7 +173,7 @@ async function inspectLockedReturn(
     ? await reduceReplacement(transaction, context, { order, found, keep: accepted })
     : [];
   await restockReturnedUnits(transaction, context, toStock(order.lines, input.lines), order.number);
-  return { happenings: [{ type: "return.inspected", id }, ...cut] };
+  return { events: [{ type: "return.inspected", id }, ...cut] };
 }
 
 function inspectedFaults(found: OrderReturn, lines: readonly InspectedLine[]): Faults {

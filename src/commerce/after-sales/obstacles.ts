@@ -3,9 +3,9 @@
  * restrictions, the merchant's return policy and time limits.
  */
 import type { ReturnRules } from "#commerce/markets/policy-rules.ts";
-import { isOver, type Window } from "#commerce/orders/order-terms.ts";
+import { isWindowOver, type OrderWindow } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import { isOpenReturn, unsentIntangibles, wantedOf } from "#commerce/orders/order-statuses.ts";
+import { isOpenReturn, unsentIntangibles, uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import type { AfterSalesOptionContext } from "./after-sales-option.ts";
 import { type AfterSalesReason, afterSalesObstacle } from "./reasons.ts";
 
@@ -122,10 +122,10 @@ function limitObstacles(
  */
 export function windowObstacles(
   { facts, windows, isFault }: AfterSalesOptionContext,
-  window: Window,
-): { readonly window: Window; readonly reasons: AfterSalesReason[] } {
-  if (!isOver(window, facts.now)) return { window, reasons: [] };
-  const isExtended = isFault && !isOver(windows.faults, facts.now);
+  window: OrderWindow,
+): { readonly window: OrderWindow; readonly reasons: AfterSalesReason[] } {
+  if (!isWindowOver(window, facts.now)) return { window, reasons: [] };
+  const isExtended = isFault && !isWindowOver(windows.faults, facts.now);
   const reasons = [
     afterSalesObstacle("return_window_elapsed", { blocking: !isExtended, data: { endsAt: window.endsAt } }),
   ];
@@ -141,7 +141,7 @@ export function countReturnableUnits(order: Returns, line: OrderLine): number {
     0,
     Math.min(
       delivered - returnRequested - returned,
-      wantedOf(line) - returnRequested - countSettledUnits(order, line),
+      uncanceledQuantity(line) - returnRequested - countSettledUnits(order, line),
     ),
   );
 }
@@ -182,7 +182,10 @@ export function countUndeliveredUnits({ returns }: Pick<OrderAggregate, "returns
     ),
     line,
   );
-  return Math.max(0, Math.min(line.shipped - line.delivered - reportedLost, wantedOf(line) - line.refunded));
+  return Math.max(
+    0,
+    Math.min(line.shipped - line.delivered - reportedLost, uncanceledQuantity(line) - line.refunded),
+  );
 }
 
 export function explainNoReturnableUnits(
@@ -190,7 +193,7 @@ export function explainNoReturnableUnits(
   line: OrderLine,
 ): AfterSalesReason {
   const { shipped, delivered, returned, returnRequested } = line;
-  if (wantedOf(line) === 0) return afterSalesObstacle("quantity_exhausted");
+  if (uncanceledQuantity(line) === 0) return afterSalesObstacle("quantity_exhausted");
   if (shipped === 0) return afterSalesObstacle("not_fulfilled");
   if (delivered === 0) return afterSalesObstacle("not_delivered_yet");
   if (returnRequested > 0)

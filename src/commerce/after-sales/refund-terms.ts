@@ -1,6 +1,6 @@
 /** The terms of after-sales options: return methods, fees, refund and evidence. */
 import type { ReturnMethod, ReturnRules } from "#commerce/markets/policy-rules.ts";
-import { policyOf } from "#commerce/orders/order-terms.ts";
+import { orderPolicy } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { money } from "#foundation/money.ts";
 import type { AfterSalesFee, AfterSalesOptionContext, AfterSalesOptionTerms } from "./after-sales-option.ts";
@@ -32,7 +32,7 @@ export function refundTerms(
     fees: methods.includes("keep_item") ? [] : feesOf(asked, value),
     estimatedRefund: money(value.refundMinor, order.currency),
     settlement: hasStoreCredit ? ["original_payment", "store_credit"] : ["original_payment"],
-    evidenceRequired: requiredEvidence(policyOf(order, "return").rules),
+    evidenceRequired: requiredEvidence(orderPolicy(order, "return").rules),
   };
 }
 
@@ -52,7 +52,7 @@ function feesOf(
   { restockingMinor, postageMinor }: ReturnType<typeof calculateReturnValue>,
 ): AfterSalesFee[] {
   const { order } = asked;
-  const { restockingBasisPoints } = policyOf(order, "return").rules;
+  const { restockingBasisPoints } = orderPolicy(order, "return").rules;
   const amount = (minor: number): AfterSalesFee["amount"] => money(minor, order.currency);
   return [
     ...(restockingMinor > 0

@@ -4,14 +4,14 @@
  */
 import { type Faults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import {
-  type ChangedPart,
-  changeLocked,
+  type ChangedOrderPart,
+  changeLockedOrder,
   lockOrder,
   type OrderTarget,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
-import { refuseOrder } from "#commerce/orders/order-checks.ts";
-import { dayEndAfter, deliveredAtOf, policyOf } from "#commerce/orders/order-terms.ts";
+import { orderFailure } from "#commerce/orders/order-checks.ts";
+import { dayEndAfter, lineDeliveredAt, orderPolicy } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
@@ -27,13 +27,13 @@ export async function registerWarranty(
   transaction: Transaction,
   context: OrderCommandContext,
   input: WarrantyRegisterInput,
-): Promise<ChangedPart> {
+): Promise<ChangedOrderPart> {
   requireNoFaults(serialNumberFaults(input));
   const id = createId("warranty", context.now.getTime());
   const { lineId, serialNumber = null, expectedVersion } = input;
   const found = await lockOrder(transaction, context, input.orderId);
   const term = planWarrantyTerm(found, lineId);
-  const order = await changeLocked(transaction, context, {
+  const order = await changeLockedOrder(transaction, context, {
     order: found,
     expectedVersion,
     work: async () => {
@@ -53,7 +53,7 @@ export async function registerWarranty(
           updatedAt: now,
         })
         .execute();
-      return { happenings: [{ type: "warranty.registered", id }] };
+      return { events: [{ type: "warranty.registered", id }] };
     },
   });
   return { order, id };
@@ -84,10 +84,10 @@ export function planWarrantyTerm(order: OrderAggregate, lineId: string): Warrant
     });
   const registered = order.warranties.find((warranty) => warranty.lineId === lineId);
   if (registered !== undefined)
-    throw refuseOrder("already_exists", order, { data: { lineId, warrantyId: registered.id } });
-  const { months, repairs, replacements } = policyOf(order, "warranty").rules;
+    throw orderFailure("already_exists", order, { data: { lineId, warrantyId: registered.id } });
+  const { months, repairs, replacements } = orderPolicy(order, "warranty").rules;
   if (months === 0)
-    throw refuseOrder("invalid_state", order, { reason: "warranty_not_offered", data: { lineId } });
+    throw orderFailure("invalid_state", order, { reason: "warranty_not_offered", data: { lineId } });
   const startsAt = warrantyStart(order, line);
   return {
     startsAt,
@@ -98,10 +98,10 @@ export function planWarrantyTerm(order: OrderAggregate, lineId: string): Warrant
 }
 
 function warrantyStart(order: OrderAggregate, line: OrderLine): string {
-  const deliveredAt = deliveredAtOf(order, line);
+  const deliveredAt = lineDeliveredAt(order, line);
   if (line.delivered === 0 || deliveredAt === null)
-    throw refuseOrder("invalid_state", order, { reason: "not_delivered_yet", data: { lineId: line.id } });
+    throw orderFailure("invalid_state", order, { reason: "not_delivered_yet", data: { lineId: line.id } });
   if (line.delivered === line.returned)
-    throw refuseOrder("invalid_state", order, { reason: "already_returned", data: { lineId: line.id } });
+    throw orderFailure("invalid_state", order, { reason: "already_returned", data: { lineId: line.id } });
   return deliveredAt;
 }

@@ -6,7 +6,7 @@
 import { releaseOrderStock, reserveStock } from "#commerce/inventory/order-stock.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import { refuseOrder } from "#commerce/orders/order-checks.ts";
+import { orderFailure } from "#commerce/orders/order-checks.ts";
 import type {
   LineQuantity,
   OrderAggregate,
@@ -42,7 +42,7 @@ export async function createReplacementFulfillment(
   const lines = replacementStock(order, found, found.lines);
   const shortages = await reserveStock(transaction, context, lines);
   if (shortages.length > 0)
-    throw refuseOrder("invalid_state", order, { reason: "exchange_out_of_stock", data: { shortages } });
+    throw orderFailure("invalid_state", order, { reason: "exchange_out_of_stock", data: { shortages } });
   const { merchantId, now } = context;
   const id = createId("fulfillment", now.getTime());
   await transaction

@@ -5,18 +5,18 @@
  */
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import {
-  type ChangedPart,
-  changeLocked,
+  type ChangedOrderPart,
+  changeLockedOrder,
   lockOrder,
-  type OrderOutcome,
+  type OrderChangeOutcome,
   type OrderTarget,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import {
-  chosenFaults,
+  lineSelectionFaults,
   noteMax,
   orderConflict,
-  requireChoosable,
+  requireSelectable,
   requireKnownLines,
 } from "#commerce/orders/order-checks.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
@@ -40,13 +40,13 @@ export async function requestReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   input: ReturnRequestInput,
-): Promise<ChangedPart> {
+): Promise<ChangedOrderPart> {
   requireNoFaults(requestFaults(input));
   const id = createId("return", context.now.getTime());
   const found = await lockOrder(transaction, context, input.orderId);
   const facts = await loadAfterSalesFacts(transaction, found, context.now);
   const plan = planReturn(found, { facts, input });
-  const order = await changeLocked(transaction, context, {
+  const order = await changeLockedOrder(transaction, context, {
     order: found,
     expectedVersion: input.expectedVersion,
     work: () => insertReturnRequest(transaction, context, { order: found, input, id, plan }),
@@ -59,7 +59,7 @@ function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequest):
   const isExchange = kind === "exchange";
   const isGiven = exchangeVariantId !== null && exchangeVariantId !== undefined;
   return [
-    ...chosenFaults(lines),
+    ...lineSelectionFaults(lines),
     ...textFaults("/note", note, { max: noteMax, lines: "many" }),
     ...(isExchange && lines.length > 1
       ? [faultAt("/lines", "too_long", '"lines" must contain exactly one line for an exchange.')]
@@ -84,7 +84,7 @@ async function insertReturnRequest(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, input, id, plan: { decision, ...plan } }: PlannedReturnRequest,
-): Promise<OrderOutcome> {
+): Promise<OrderChangeOutcome> {
   const { kind, reason, note = null, exchangeVariantId = null } = input;
   const row = { id, kind, reason, note, exchangeVariantId, ...plan };
   await insertReturn(transaction, context, { ...row, orderId: order.id, status: "requested" });
@@ -94,9 +94,9 @@ async function insertReturnRequest(
       row.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: quantity })),
     );
   const requested = { type: "return.requested" as const, id };
-  if (decision === "request_required") return { happenings: [requested] };
-  const { happenings, ...outcome } = await approveLockedReturn(transaction, context, { order, found: row });
-  return { ...outcome, happenings: [requested, ...happenings] };
+  if (decision === "request_required") return { events: [requested] };
+  const { events, ...outcome } = await approveLockedReturn(transaction, context, { order, found: row });
+  return { ...outcome, events: [requested, ...events] };
 }
 
 /** The input of a return request, without the order. */
@@ -180,14 +180,14 @@ function requireOffered(
     options,
   }: { readonly lines: readonly LineQuantity[]; readonly options: readonly AfterSalesOption[] },
 ): void {
-  const choosable = options.map(({ eligibleQuantity, reasons }, index) => ({
+  const selectable = options.map(({ eligibleQuantity, reasons }, index) => ({
     lineId: lines[index]?.lineId ?? "",
     quantity: eligibleQuantity,
     reasons: reasons.toSorted((one, other) => Number(other.blocking) - Number(one.blocking)),
   }));
-  requireChoosable(order, {
+  requireSelectable(order, {
     lines,
-    choosable,
+    selectable,
     reason: "quantity_exhausted",
     message: "This return cannot be requested.",
   });

@@ -3,7 +3,7 @@
  * function evaluates one kind of reason: either faults of the merchant or ordinary reasons.
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
-import { isOver, policyOf } from "#commerce/orders/order-terms.ts";
+import { isWindowOver, orderPolicy } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import {
   undeliveredRefundPolicyObstacles,
@@ -40,7 +40,7 @@ import {
 
 /** Option to send delivered units back for a refund. */
 export function returnRefundOption(asked: AfterSalesOptionContext): AfterSalesOption {
-  const { id: policyId, rules } = policyOf(asked.order, "return");
+  const { id: policyId, rules } = orderPolicy(asked.order, "return");
   const units = returnableUnitsOf(asked);
   const { window, reasons } = windowObstacles(asked, asked.windows.returns);
   const rest = [...productRestrictionObstacles(asked), ...returnPolicyObstacles(asked, rules), ...reasons];
@@ -62,7 +62,7 @@ export function returnRefundOption(asked: AfterSalesOptionContext): AfterSalesOp
 
 /** Option to exchange delivered units for another variant of the same product and price. */
 export function exchangeOption(asked: AfterSalesOptionContext): AfterSalesOption {
-  const { id: policyId, rules } = policyOf(asked.order, "return");
+  const { id: policyId, rules } = orderPolicy(asked.order, "return");
   const { window, reasons } = windowObstacles(asked, asked.windows.exchanges ?? asked.windows.returns);
   const rest = [
     ...productRestrictionObstacles(asked),
@@ -91,7 +91,7 @@ export function exchangeOption(asked: AfterSalesOptionContext): AfterSalesOption
  * not want the goods back (`keepItemMinor`).
  */
 export function keepItemRefundOption(asked: AfterSalesOptionContext): AfterSalesOption {
-  const { id: policyId, rules } = policyOf(asked.order, "return");
+  const { id: policyId, rules } = orderPolicy(asked.order, "return");
   const { window, reasons } = windowObstacles(asked, asked.windows.returns);
   const units = returnableUnitsOf(asked);
   const { refundMinor } = singleLineReturnValue(asked, {
@@ -132,7 +132,7 @@ export function keepItemRefundOption(asked: AfterSalesOptionContext): AfterSales
 /** Option to get a refund for units that were sent and never delivered. */
 export function undeliveredRefundOption(asked: AfterSalesLineContext): AfterSalesOption {
   const { order, line, facts, windows } = asked;
-  const { id: policyId, rules } = policyOf(order, "return");
+  const { id: policyId, rules } = orderPolicy(order, "return");
   const { startsAt } = windows.loss;
   const isBegun = startsAt !== null && Date.parse(startsAt) <= facts.now.getTime();
   const missing = countUndeliveredUnits(order, line);
@@ -168,19 +168,19 @@ export function undeliveredRefundOption(asked: AfterSalesLineContext): AfterSale
  */
 export function withdrawalOption(asked: AfterSalesOptionContext): AfterSalesOption {
   const { order, line, facts, windows } = asked;
-  const { id: policyId, rules } = policyOf(order, "withdrawal");
+  const { id: policyId, rules } = orderPolicy(order, "withdrawal");
   const unsent = countWithdrawableUnsentUnits(order, line);
   const { quantity, reasons } =
     unsent > 0 ? { quantity: unsent, reasons: [] } : checkReturnableUnits(order, line);
   const { endsAt } = windows.withdrawal;
-  const isElapsed = isOver(windows.withdrawal, facts.now);
+  const isElapsed = isWindowOver(windows.withdrawal, facts.now);
   const rest = [
     ...withdrawalExceptions(asked),
     ...(isElapsed ? [afterSalesObstacle("return_window_elapsed", { data: { endsAt } })] : []),
   ];
   const none = rules.windowDays > 0 ? [] : [afterSalesObstacle("region_not_supported")];
   const methods: readonly ReturnMethod[] =
-    unsent > 0 ? ["keep_item"] : goodsReturnMethods(policyOf(order, "return").rules);
+    unsent > 0 ? ["keep_item"] : goodsReturnMethods(orderPolicy(order, "return").rules);
   return toAfterSalesOption({
     kind: "withdrawal",
     ...addReasonsIfAvailable(

@@ -6,7 +6,7 @@ import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { shippingLeftMinor, unitsValueMinor } from "#commerce/orders/order-value.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnKind, ReturnStatus } from "#commerce/orders/order-states.ts";
-import { policyOf } from "#commerce/orders/order-terms.ts";
+import { orderPolicy } from "#commerce/orders/order-terms.ts";
 import { multiplyDivideHalfEven } from "#commerce/pricing/discounts.ts";
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 import { countRefundedOrDueUnits } from "./obstacles.ts";
@@ -46,7 +46,7 @@ export function calculateReturnValue(order: OrderAggregate, valued: ReturnValueI
   const { kind, isFault, method, lines: asked } = valued;
   if (!kindsWithRefund.has(kind))
     return { lines: [], shippingMinor: 0, restockingMinor: 0, postageMinor: 0, refundMinor: 0 };
-  const { restockingBasisPoints, returnShippingMinor } = policyOf(order, "return").rules;
+  const { restockingBasisPoints, returnShippingMinor } = orderPolicy(order, "return").rules;
   const lines = asked.map(({ lineId, quantity }) => ({
     lineId,
     quantity,

@@ -6,10 +6,10 @@
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import {
-  type ChangedPart,
-  changePart,
-  orderIdOf,
-  type OrderOutcome,
+  type ChangedOrderPart,
+  changeOrderOfPart,
+  findOrderIdOfPart,
+  type OrderChangeOutcome,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
@@ -52,7 +52,7 @@ export interface ReturnStepChange {
   readonly step: ReturnStep;
   /** Checks the state further than the return's status. Runs before the version check. */
   readonly requireState?: (found: LockedReturn) => void;
-  readonly work: (found: LockedReturn) => Promise<OrderOutcome>;
+  readonly work: (found: LockedReturn) => Promise<OrderChangeOutcome>;
 }
 
 /** Locks the return's order, checks that the step is possible from the return's status, and runs the step. */
@@ -60,10 +60,10 @@ export async function runReturnStep(
   transaction: Transaction,
   context: OrderCommandContext,
   { target, step, requireState, work }: ReturnStepChange,
-): Promise<ChangedPart> {
+): Promise<ChangedOrderPart> {
   const { returnId: id, expectedVersion } = target;
-  const orderId = await orderIdOf(transaction, context, { part: "return", id });
-  const order = await changePart(transaction, context, {
+  const orderId = await findOrderIdOfPart(transaction, context, { part: "return", id });
+  const order = await changeOrderOfPart(transaction, context, {
     orderId,
     work: async (before) => {
       const found = before.returns.find((candidate) => candidate.id === id);
@@ -81,7 +81,7 @@ export function approveReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   target: ReturnTarget,
-): Promise<ChangedPart> {
+): Promise<ChangedOrderPart> {
   return runReturnStep(transaction, context, {
     target,
     step: "approve",
@@ -112,24 +112,24 @@ export async function approveLockedReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, found }: ReturnToApprove,
-): Promise<OrderOutcome> {
+): Promise<OrderChangeOutcome> {
   const approved: OrderEvent = { type: "return.approved", id: found.id };
   if (isSettledOnApproval(found)) {
     await releaseRequestedUnits(transaction, found);
     const settled = { order, found, units: found.lines };
-    const { happenings, ...patch } = await (isWithdrawalOfUnsentUnits(found) ? withdrawUnsent : settleReturn)(
+    const { events, ...patch } = await (isWithdrawalOfUnsentUnits(found) ? withdrawUnsent : settleReturn)(
       transaction,
       context,
       settled,
     );
     await updateReturnStatus(transaction, context, { id: found.id, status: "closed" });
-    return { ...patch, happenings: [approved, { type: "return.closed", id: found.id }, ...happenings] };
+    return { ...patch, events: [approved, { type: "return.closed", id: found.id }, ...events] };
   }
   const sent = sendsReplacement(found)
     ? await createReplacementFulfillment(transaction, context, { order, found })
     : [];
   await updateReturnStatus(transaction, context, { id: found.id, status: "approved" });
-  return { happenings: [approved, ...sent] };
+  return { events: [approved, ...sent] };
 }
 
 export interface ReturnDeclineInput extends ReturnTarget {
@@ -142,7 +142,7 @@ export function declineReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   input: ReturnDeclineInput,
-): Promise<ChangedPart> {
+): Promise<ChangedOrderPart> {
   requireNoFaults(declineFaults(input));
   return runReturnStep(transaction, context, {
     target: input,
@@ -154,7 +154,7 @@ export function declineReturn(
         declineReason: input.reason,
       });
       await releaseRequestedUnits(transaction, found);
-      return { happenings: [{ type: "return.declined", id: found.id }] };
+      return { events: [{ type: "return.declined", id: found.id }] };
     },
   });
 }
@@ -167,13 +167,13 @@ export function trackReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   target: ReturnTarget,
-): Promise<ChangedPart> {
+): Promise<ChangedOrderPart> {
   return runReturnStep(transaction, context, {
     target,
     step: "track",
     work: async ({ found }) => {
       await updateReturnStatus(transaction, context, { id: found.id, status: "in_transit" });
-      return { happenings: [{ type: "return.in_transit", id: found.id }] };
+      return { events: [{ type: "return.in_transit", id: found.id }] };
     },
   });
 }
@@ -186,7 +186,7 @@ export function receiveReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   input: ReturnReceiveInput,
-): Promise<ChangedPart> {
+): Promise<ChangedOrderPart> {
   return runReturnStep(transaction, context, {
     target: input,
     step: "receive",
@@ -194,7 +194,7 @@ export function receiveReturn(
       requireNoFaults(returnLineCountFaults(found, input.lines, { received: ({ quantity }) => quantity }));
       await updateReturnLineCounts(transaction, { returnId: found.id, lines: input.lines });
       await updateReturnStatus(transaction, context, { id: found.id, status: "received" });
-      return { happenings: [{ type: "return.received", id: found.id }] };
+      return { events: [{ type: "return.received", id: found.id }] };
     },
   });
 }
@@ -203,7 +203,7 @@ export function cancelReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   target: ReturnTarget,
-): Promise<ChangedPart> {
+): Promise<ChangedOrderPart> {
   return runReturnStep(transaction, context, {
     target,
     step: "cancel",
@@ -215,7 +215,7 @@ export function cancelReturn(
       await updateReturnStatus(transaction, context, { id: found.id, status: "canceled" });
       await releaseRequestedUnits(transaction, found);
       const replaced = await cancelReplacementFulfillment(transaction, context, { order, found });
-      return { happenings: [{ type: "return.canceled", id: found.id }, ...replaced] };
+      return { events: [{ type: "return.canceled", id: found.id }, ...replaced] };
     },
   });
 }
@@ -235,7 +235,7 @@ async function withdrawUnsent(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, found }: ReturnToSettle,
-): Promise<OrderOutcome> {
+): Promise<OrderChangeOutcome> {
   if (order.status === "completed")
     return settleReturn(transaction, context, { order, found, units: found.lines });
   const { id: returnId, lines } = found;

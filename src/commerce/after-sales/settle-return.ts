@@ -5,12 +5,12 @@
  * needed is voided. For store credit the order's amounts stay unchanged, because the merchant books the
  * credit elsewhere; the return records the amount.
  */
-import { refundableMinor } from "#commerce/orders/order-value.ts";
-import type { OrderOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
+import { refundableOrderMinor } from "#commerce/orders/order-value.ts";
+import type { OrderChangeOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import { wantedOf } from "#commerce/orders/order-statuses.ts";
-import { coverRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
+import { uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
+import { allocateRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
 import { requireNoDispute } from "#commerce/orders/order-checks.ts";
 import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -66,7 +66,7 @@ export function calculateReturnSettlement({ order, found, units }: ReturnToSettl
   const netMinor = isWhole
     ? Math.max(promisedMinor, value.refundMinor)
     : Math.min(promisedMinor, value.refundMinor);
-  const covered = coverRefund(Math.min(netMinor, order.totalMinor - order.reducedMinor), {
+  const covered = allocateRefund(Math.min(netMinor, order.totalMinor - order.reducedMinor), {
     lines: distributeWithinLines(order, { lines: value.lines, wantedMinor: netMinor - value.shippingMinor }),
     shippingMinor: value.shippingMinor,
   });
@@ -78,7 +78,7 @@ export function calculateReturnSettlement({ order, found, units }: ReturnToSettl
   return {
     ...covered,
     reducedMinor,
-    refundMinor: Math.min(reducedMinor, Math.max(0, refundableMinor(order) - owedMinor)),
+    refundMinor: Math.min(reducedMinor, Math.max(0, refundableOrderMinor(order) - owedMinor)),
   };
 }
 
@@ -96,7 +96,7 @@ function orderBeforeInspection({ order, found, units }: ReturnToSettle): OrderAg
 
 function unrefundedUnits({ lines }: OrderAggregate, lineId: string): number {
   const line = lines.find(({ id }) => id === lineId);
-  return line === undefined ? 0 : wantedOf(line) - line.refunded;
+  return line === undefined ? 0 : uncanceledQuantity(line) - line.refunded;
 }
 
 /**
@@ -128,7 +128,7 @@ export async function settleReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   settled: ReturnToSettle,
-): Promise<OrderOutcome> {
+): Promise<OrderChangeOutcome> {
   const { found } = settled;
   const settlement = calculateReturnSettlement(settled);
   const isCredit = found.settlement === "store_credit";
@@ -145,12 +145,12 @@ export async function settleReturn(
     .set({ refundMinor: settlement.reducedMinor })
     .where("id", "=", found.id)
     .execute();
-  if (isCredit) return { happenings: [] };
+  if (isCredit) return { events: [] };
   const patch = { reducedMinor: settlement.reducedMinor, shippingReducedMinor: settlement.shippingMinor };
-  const happenings = await queueReturnRefund(transaction, context, { ...settled, settlement });
+  const events = await queueReturnRefund(transaction, context, { ...settled, settlement });
   const { reducedMinor, refundMinor } = settlement;
   await voidIfNothingOwed(transaction, context, { order: settled.order, reducedMinor, refundMinor });
-  return { ...patch, happenings };
+  return { ...patch, events };
 }
 
 async function queueReturnRefund(
@@ -160,7 +160,7 @@ async function queueReturnRefund(
 ): Promise<OrderEvent[]> {
   const { refundMinor: amountMinor } = settlement;
   if (amountMinor === 0) return [];
-  const covered = coverRefund(amountMinor, settlement);
+  const covered = allocateRefund(amountMinor, settlement);
   const id = await queueRefund(transaction, context, {
     order,
     amountMinor,

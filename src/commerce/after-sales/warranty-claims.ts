@@ -7,9 +7,9 @@
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import {
-  type ChangedPart,
-  changePart,
-  orderIdOf,
+  type ChangedOrderPart,
+  changeOrderOfPart,
+  findOrderIdOfPart,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import type {
@@ -44,11 +44,11 @@ export async function openWarrantyClaim(
   transaction: Transaction,
   context: OrderCommandContext,
   input: WarrantyClaimOpenInput,
-): Promise<ChangedPart> {
+): Promise<ChangedOrderPart> {
   requireNoFaults(claimTextFaults("/description", input.description));
   const { warrantyId, kind, description } = input;
-  const orderId = await orderIdOf(transaction, context, { part: "warranty", id: warrantyId });
-  const order = await changePart(transaction, context, {
+  const orderId = await findOrderIdOfPart(transaction, context, { part: "warranty", id: warrantyId });
+  const order = await changeOrderOfPart(transaction, context, {
     orderId,
     work: async (found) => {
       const warranty = warrantyOf(found, warrantyId);
@@ -67,7 +67,7 @@ export async function openWarrantyClaim(
         })
         .execute();
       await recordWarrantyChange(transaction, context, { id: warrantyId });
-      return { happenings: [{ type: "warranty.claim_opened", id: warrantyId }] };
+      return { events: [{ type: "warranty.claim_opened", id: warrantyId }] };
     },
   });
   return { order, id: warrantyId };
@@ -83,10 +83,10 @@ export async function resolveWarrantyClaim(
   transaction: Transaction,
   context: OrderCommandContext,
   input: WarrantyClaimResolveInput,
-): Promise<ChangedPart> {
+): Promise<ChangedOrderPart> {
   requireNoFaults(claimTextFaults("/resolution", input.resolution));
   const { warrantyId, orderId } = await ownerOfClaim(transaction, context, input.claimId);
-  const order = await changePart(transaction, context, {
+  const order = await changeOrderOfPart(transaction, context, {
     orderId,
     work: async (found) => {
       const warranty = warrantyOf(found, warrantyId);
@@ -100,7 +100,7 @@ export async function resolveWarrantyClaim(
         id: warrantyId,
         used: input.outcome === "accepted" ? { [claim.kind]: 1 } : {},
       });
-      return { happenings: [{ type: "warranty.claim_resolved", id: warrantyId }] };
+      return { events: [{ type: "warranty.claim_resolved", id: warrantyId }] };
     },
   });
   return { order, id: warrantyId };

@@ -2,7 +2,7 @@
  * The options to have an item repaired or replaced: under a registered warranty, or under the statutory
  * guarantee.
  */
-import { isOver, policyOf, type Window } from "#commerce/orders/order-terms.ts";
+import { isWindowOver, orderPolicy, type OrderWindow } from "#commerce/orders/order-terms.ts";
 import type { OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnStatus } from "#commerce/orders/order-states.ts";
 import {
@@ -37,7 +37,7 @@ export function warrantyOption(asked: AfterSalesLineContext, kind: WarrantyRemed
         : Math.min(units.quantity, remainingUnitsOf(asked, { registration, kind })),
     codes: returnReasonsByKind[kind],
     window: laterWindow(asked),
-    policyId: policyOf(order, "warranty").id,
+    policyId: orderPolicy(order, "warranty").id,
     terms: () => termsOf(asked, kind),
   });
 }
@@ -47,7 +47,7 @@ export function warrantyOption(asked: AfterSalesLineContext, kind: WarrantyRemed
  * that time.
  */
 const isGuaranteed = ({ facts, windows: { guarantee } }: AfterSalesLineContext): boolean =>
-  guarantee !== null && !isOver(guarantee, facts.now);
+  guarantee !== null && !isWindowOver(guarantee, facts.now);
 
 interface RegisteredBenefit {
   readonly registration: OrderWarranty;
@@ -92,10 +92,10 @@ function goodsObstacles({ line }: AfterSalesLineContext): AfterSalesReason[] {
 
 function guaranteeObstacles({ facts, windows }: AfterSalesLineContext): AfterSalesReason[] {
   const { guarantee, warranted } = windows;
-  const isRegistrable = warranted !== null && !isOver(warranted, facts.now);
-  if (guarantee === null || (isRegistrable && isOver(guarantee, facts.now)))
+  const isRegistrable = warranted !== null && !isWindowOver(warranted, facts.now);
+  if (guarantee === null || (isRegistrable && isWindowOver(guarantee, facts.now)))
     return [afterSalesObstacle("warranty_not_registered")];
-  return isOver(guarantee, facts.now)
+  return isWindowOver(guarantee, facts.now)
     ? [afterSalesObstacle("warranty_expired", { data: { endsAt: guarantee.endsAt } })]
     : [];
 }
@@ -109,7 +109,7 @@ function registrationObstacles(
   return [
     ...(open === undefined ? [] : [afterSalesObstacle("return_in_progress", { data: { claimId: open.id } })]),
     ...(status === "void" ? [afterSalesObstacle("warranty_void")] : []),
-    ...(isOver(registration, asked.facts.now)
+    ...(isWindowOver(registration, asked.facts.now)
       ? [afterSalesObstacle("warranty_expired", { data: { endsAt } })]
       : []),
     ...(remainingUnitsOf(asked, { registration, kind }) < 1
@@ -118,10 +118,10 @@ function registrationObstacles(
   ];
 }
 
-const noWindow: Window = { clock: "warranty_start", startsAt: null, endsAt: null, estimated: false };
+const noWindow: OrderWindow = { clock: "warranty_start", startsAt: null, endsAt: null, estimated: false };
 
 /** Returns the window that ends later: the registered warranty's or the statutory guarantee's. */
-function laterWindow({ windows: { registered, guarantee } }: AfterSalesLineContext): Window {
+function laterWindow({ windows: { registered, guarantee } }: AfterSalesLineContext): OrderWindow {
   if (registered === null) return guarantee ?? noWindow;
   return (guarantee?.endsAt ?? "") > (registered.endsAt ?? "") ? (guarantee ?? registered) : registered;
 }
@@ -129,7 +129,7 @@ function laterWindow({ windows: { registered, guarantee } }: AfterSalesLineConte
 function termsOf(asked: AfterSalesLineContext, kind: WarrantyRemedy): AfterSalesOptionTerms {
   const hasSerial = (findLineWarranty(asked.order, asked.line)?.serialNumber ?? null) !== null;
   return {
-    methods: goodsReturnMethods(policyOf(asked.order, "return").rules),
+    methods: goodsReturnMethods(orderPolicy(asked.order, "return").rules),
     fees: [freeReturnShippingFee(asked)],
     estimatedRefund: null,
     settlement: kind === "replacement" ? ["replacement"] : [],

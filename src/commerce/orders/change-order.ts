@@ -1,8 +1,8 @@
 /**
- * The one way to change an order: it locks the order before it reads it, checks its version, runs the change,
- * reads back what the change wrote, derives the statuses, saves the order once, publishes its events and adds
- * them to its timeline. Nothing else writes `sales_order`. Also changes a part by the part's id, and runs
- * changes that no request asked for.
+ * The only way to change an order. Locks the order, reads it, checks its version, runs the change, reads the
+ * order again, derives its statuses, saves it once, publishes its events and adds them to its timeline. No
+ * other module updates `sales_order`. Also changes an order by the id of one of its parts, and runs changes
+ * that background work makes.
  */
 import { sql } from "kysely";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
@@ -17,11 +17,11 @@ import { toSafeId } from "#foundation/ids.ts";
 import type { Cancellation, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
 import { findOrders, isForeignOrder, type OrderPart, partTables } from "./find-orders.ts";
-import { refuseOrder } from "./order-checks.ts";
-import { noteCompletion, type OrderEvent, publishOrder, writeTimeline } from "./order-events.ts";
+import { orderFailure } from "./order-checks.ts";
+import { appendCompletion, type OrderEvent, publishOrderEvents, writeTimeline } from "./order-events.ts";
 import { deriveStatuses } from "./order-statuses.ts";
 
-/** For whom an order changes, and who does it. */
+/** The context of commands that change orders: merchant, actor, time, outbox and services. */
 export interface OrderCommandContext extends CartCommandContext {
   readonly actor: OrderActor;
 }
@@ -30,31 +30,31 @@ export interface OrderTarget extends ExpectedVersionInput {
   readonly orderId: string;
 }
 
-/** What becomes of the order's own row; what is left out stays. */
+/** Changed columns of `sales_order`; columns that are left out keep their values. */
 export interface OrderPatch {
   readonly status?: OrderStatus;
   readonly holdReason?: string | null;
   readonly cancellationRequest?: CancellationRequest | null;
   readonly cancellation?: Omit<Cancellation, "at">;
-  /** Added to what the buyer no longer owes; of it, shipping. */
+  /** The amount by which the buyer owes less; `shippingReducedMinor` is the shipping contained in it. */
   readonly reducedMinor?: number;
   readonly shippingReducedMinor?: number;
 }
 
-export interface OrderOutcome extends OrderPatch {
-  /** In the order in which they happened; each but `order.updated` has its line in the timeline. */
-  readonly happenings: readonly OrderEvent[];
+export interface OrderChangeOutcome extends OrderPatch {
+  /** Events in the order of publication; each except `order.updated` gets a timeline entry. */
+  readonly events: readonly OrderEvent[];
 }
 
 /**
- * Writes the parts (lines, fulfillments, payments, returns …), and says what becomes of the order. Null:
- * nothing is to be done.
+ * Writes the parts (lines, fulfillments, payments, returns) and returns the change of the order itself.
+ * Returns null to leave the order unchanged.
  */
-export type ChangeOrderWork = (order: OrderAggregate) => Promise<OrderOutcome | null>;
+export type ChangeOrderWork = (order: OrderAggregate) => Promise<OrderChangeOutcome | null>;
 
 export interface OrderChange {
   readonly target: OrderTarget;
-  /** Refuses where the state does not allow it: state before version. */
+  /** Throws if the order's state does not allow the change. Called before the version is checked. */
   readonly requireState?: (order: OrderAggregate) => void;
   readonly work: ChangeOrderWork;
 }
@@ -66,10 +66,13 @@ export async function changeOrder(
 ): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, context, target.orderId);
   requireState?.(order);
-  return changeLocked(transaction, context, { order, expectedVersion: target.expectedVersion, work });
+  return changeLockedOrder(transaction, context, { order, expectedVersion: target.expectedVersion, work });
 }
 
-/** The newest there is of it, and nobody else changes it until the end of the transaction. */
+/**
+ * Locks the order until the end of the transaction, then reads it. Throws `order_not_found` for an order of
+ * another merchant, and for an order of another buyer if a buyer calls.
+ */
 export async function lockOrder(
   transaction: Transaction,
   context: Pick<OrderCommandContext, "merchantId" | "buyerReference" | "actor">,
@@ -82,15 +85,18 @@ export async function lockOrder(
     .where("merchantId", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  // A statement of its own: one that waited for the lock would have read the lines from before.
+  // A second statement reads the order: the locking statement, if it waited, would return the lines as they were before the wait.
   const order =
     locked === undefined ? undefined : (await findOrders(transaction, [locked.id])).get(locked.id);
   if (order === undefined || isForeignOrder(order, context)) throw fail("order_not_found");
   return order;
 }
 
-/** The order that a part belongs to; of another merchant's, and of one without an order, there is none. */
-export async function orderIdOf(
+/**
+ * Finds the order of a part. Throws `resource_not_found` if the part belongs to another merchant or has no
+ * order.
+ */
+export async function findOrderIdOfPart(
   transaction: Transaction,
   { merchantId }: Pick<OrderCommandContext, "merchantId">,
   { part, id }: { readonly part: OrderPart; readonly id: string },
@@ -104,19 +110,19 @@ export async function orderIdOf(
   return orderId;
 }
 
-export interface LockedChange extends ExpectedVersionInput {
+export interface LockedOrderChange extends ExpectedVersionInput {
   readonly order: OrderAggregate;
   readonly work: ChangeOrderWork;
 }
 
-/** Of an order that the caller has locked, and that is not saved twice. */
-export async function changeLocked(
+/** Changes an order that the caller has locked. At most once per order and transaction. */
+export async function changeLockedOrder(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, expectedVersion, work }: LockedChange,
+  { order, expectedVersion, work }: LockedOrderChange,
 ): Promise<OrderAggregate> {
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== order.version)
-    throw refuseOrder("version_conflict", order);
+    throw orderFailure("version_conflict", order);
   const outcome = await work(order);
   return outcome === null ? order : saveOrder(transaction, context, { order, outcome });
 }
@@ -124,12 +130,12 @@ export async function changeLocked(
 async function saveOrder(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, outcome }: { readonly order: OrderAggregate; readonly outcome: OrderOutcome },
+  { order, outcome }: { readonly order: OrderAggregate; readonly outcome: OrderChangeOutcome },
 ): Promise<OrderAggregate> {
-  await writeTimeline(transaction, context, { orderId: order.id, happenings: outcome.happenings });
+  await writeTimeline(transaction, context, { orderId: order.id, events: outcome.events });
   const read = (await findOrders(transaction, [order.id])).get(order.id);
-  if (read === undefined) throw new Error(`Order ${order.id} was locked and is not there.`);
-  const patched = patch(read, outcome, context);
+  if (read === undefined) throw new Error(`Order ${order.id} is locked but cannot be read.`);
+  const patched = applyOutcome(read, outcome, context);
   const after: OrderAggregate = {
     ...patched,
     ...deriveStatuses(patched),
@@ -137,12 +143,16 @@ async function saveOrder(
     updatedAt: context.now.toISOString(),
   };
   await writeOrder(transaction, after);
-  const told = await noteCompletion(transaction, context, { before: order, after });
-  publishOrder(context, outcome.happenings, { before: order, after: told });
-  return told;
+  const completed = await appendCompletion(transaction, context, { before: order, after });
+  publishOrderEvents(context, outcome.events, { before: order, after: completed });
+  return completed;
 }
 
-function patch(order: OrderAggregate, outcome: OrderOutcome, { now }: OrderCommandContext): OrderAggregate {
+function applyOutcome(
+  order: OrderAggregate,
+  outcome: OrderChangeOutcome,
+  { now }: OrderCommandContext,
+): OrderAggregate {
   const {
     status = order.status,
     holdReason = order.holdReason,
@@ -185,7 +195,7 @@ async function writeOrder(transaction: Transaction, order: OrderAggregate): Prom
     .execute();
 }
 
-/** What a change needs that no request asked for: one by the clock, or by the answer of a payment provider. */
+/** Services for changes without a request, for example after a payment provider has answered. */
 export interface SystemServices {
   readonly db: Database;
   readonly now: Date;
@@ -196,9 +206,9 @@ export interface SystemServices {
   readonly events: ServiceEvents;
 }
 
-const cause = { operationId: null, actor: "system", requestId: null } as const;
+const systemCause = { operationId: null, actor: "system", requestId: null } as const;
 
-/** In a transaction of its own. */
+/** Runs a change of an order in a new transaction, with the actor `system`. */
 export function changeAsSystem<Changed>(
   services: SystemServices,
   merchantId: string,
@@ -206,7 +216,7 @@ export function changeAsSystem<Changed>(
 ): Promise<Changed> {
   const { db, now, render, reindex, keyring, publicUrl, events } = services;
   return inTransaction(db, (transaction) =>
-    withOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
+    withOutbox(transaction, { merchantId, now, cause: systemCause, render }, (outbox) =>
       work(transaction, {
         merchantId,
         now,
@@ -223,21 +233,21 @@ export function changeAsSystem<Changed>(
   );
 }
 
-/** A part of an order that was changed, or made. */
-export interface ChangedPart {
+/** The changed order with the id of the part that was changed or created. */
+export interface ChangedOrderPart {
   readonly order: OrderAggregate;
   readonly id: string;
 }
 
-interface PartChange {
+interface OrderPartChange {
   readonly orderId: string;
   readonly work: ChangeOrderWork;
 }
 
-export async function changePart(
+export async function changeOrderOfPart(
   transaction: Transaction,
   context: OrderCommandContext,
-  { orderId, work }: PartChange,
+  { orderId, work }: OrderPartChange,
 ): Promise<OrderAggregate> {
   try {
     return await changeOrder(transaction, context, { target: { orderId }, work });

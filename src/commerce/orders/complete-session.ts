@@ -1,6 +1,6 @@
 /**
- * A submitted checkout becomes its order: at once where nothing is to be paid, else when its payment was
- * authorised.
+ * Turns a submitted checkout into an order: at once if the total is 0, otherwise when the payment is
+ * authorized.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type LockedSession, lockSession } from "#commerce/checkout/change-session.ts";
@@ -12,7 +12,10 @@ import type { Transaction } from "#database/transaction.ts";
 import { changeAsSystem, type OrderCommandContext, type SystemServices } from "./change-order.ts";
 import { placeOrder, toOrderPayment } from "./place-order.ts";
 
-/** A cart is saved once in a transaction: one that was priced differently on the way is placed in the next. */
+/**
+ * Submits a checkout and, if its total is 0, places the order. A cart can be saved only once per transaction,
+ * so if submitting changed the cart, background work places the order in the next transaction.
+ */
 export async function submitCheckout(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -44,7 +47,7 @@ export async function completeSession(
   });
 }
 
-/** Free checkouts that were submitted and not placed at once; gives how many. */
+/** Places the orders of submitted checkouts with a total of 0. Returns their number. */
 export function placeFreeCheckouts(
   services: SystemServices & { readonly signal?: AbortSignal | undefined },
 ): Promise<number> {
@@ -61,7 +64,9 @@ export function placeFreeCheckouts(
         .limit(rowsMax)
         .execute(),
     handle: ({ id, merchantId }) =>
-      changeAsSystem(services, merchantId, (transaction, context) => placeFree(transaction, context, id)),
+      changeAsSystem(services, merchantId, (transaction, context) =>
+        placeFreeCheckout(transaction, context, id),
+      ),
     signal,
   });
 }
@@ -71,7 +76,7 @@ interface FreeCheckout {
   readonly merchantId: string;
 }
 
-async function placeFree(
+async function placeFreeCheckout(
   transaction: Transaction,
   context: OrderCommandContext,
   sessionId: string,

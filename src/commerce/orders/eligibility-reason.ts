@@ -1,18 +1,18 @@
 /**
- * Why something cannot be done with an order, or not without the merchant: a decision always follows from its
- * reasons, so the two cannot differ.
+ * Reasons why an action on an order is denied or needs the merchant's approval. The decision is always
+ * computed from the reasons, so the two cannot differ.
  */
 
 export interface EligibilityReason<Code extends string = string> {
   readonly code: Code;
-  /** English, for people. */
+  /** English text for people; programs use `code`. */
   readonly message: string;
-  /** False: the merchant decides. */
+  /** True if the reason denies the action; false if the merchant may still approve it. */
   readonly blocking: boolean;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** From the best for who asks to the worst. */
+/** The decisions, from the most to the least favorable for the caller. */
 export const decisions = ["allowed", "request_required", "denied"] as const;
 export type Decision = (typeof decisions)[number];
 
@@ -25,7 +25,7 @@ export function bestDecision(list: readonly Decision[]): Decision {
   return decisions.find((decision) => list.includes(decision)) ?? "denied";
 }
 
-/** Each code once: the first that gives it. */
+/** Removes reasons whose code is already in the list. */
 export function withoutRepeats<Reason extends EligibilityReason>(reasons: readonly Reason[]): Reason[] {
   return reasons.filter(({ code }, index) => reasons.findIndex((other) => other.code === code) === index);
 }
@@ -33,8 +33,8 @@ export function withoutRepeats<Reason extends EligibilityReason>(reasons: readon
 const answerMinutesMax = 15;
 
 /**
- * Until when an answer holds if nobody changes the order: the next of the instants (milliseconds) at which
- * time alone may change it.
+ * The time until which an eligibility answer is valid if the order does not change: the earliest of
+ * `instants` (milliseconds since the epoch) after `now`, but at most 15 minutes.
  */
 export function validUntil(now: Date, instants: readonly number[]): string {
   const at = now.getTime();

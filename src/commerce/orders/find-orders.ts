@@ -1,6 +1,6 @@
 /**
- * Finds orders by id, pages of their list, the order that a part belongs to, and payments and refunds of a
- * checkout without an order.
+ * Finds orders by id, selects order ids for lists, finds the order of a part, and finds payments and refunds
+ * that have no order.
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
@@ -13,15 +13,15 @@ import type { OrderActor, OrderStatus } from "./order-states.ts";
 import { type PaymentView, type RefundView, toPayment, toRefund } from "./render-parts.ts";
 
 export interface OrderFilter {
-  /** Null: of all merchants. */
+  /** Null selects the orders of all merchants. */
   readonly merchantId: string | null;
-  /** Null: of all buyers. */
+  /** Null selects the orders of all buyers. */
   readonly buyerReference: string | null;
   readonly status: OrderStatus | null;
 }
 
-/** A query still to be paged or counted. */
-export function orderList(
+/** Selects order ids. The caller adds the sort order and limit, or counts the rows. */
+export function selectOrderIds(
   reader: Reader,
   { merchantId, buyerReference, status }: OrderFilter,
 ): SelectQueryBuilder<Tables, "salesOrder", { id: string }> {
@@ -34,11 +34,14 @@ export function orderList(
 
 export interface PartOwner {
   readonly merchantId: string;
-  /** Null: it belongs to a checkout alone. */
+  /** Null if the payment or refund belongs to a checkout without an order. */
   readonly orderId: string | null;
 }
 
-/** Undefined: there is no such part. Tenancy is the caller's. */
+/**
+ * Finds the merchant and the order of a part; undefined if the part does not exist. The caller must check the
+ * merchant.
+ */
 export async function findPartOwner(
   reader: Reader,
   { part, id }: { readonly part: OrderPart; readonly id: string },
@@ -50,8 +53,8 @@ export async function findPartOwner(
   return rows[0];
 }
 
-/** Of a checkout that has no order, or none yet. */
-export async function findLonePayment(reader: Reader, id: string): Promise<PaymentView | null> {
+/** Finds a payment whose checkout has no order (yet). */
+export async function findPaymentWithoutOrder(reader: Reader, id: string): Promise<PaymentView | null> {
   const { rows } = await sql<
     Omit<OrderPayment, "pending" | "provider"> & { readonly sessionId: string; readonly currency: string }
   >`
@@ -62,8 +65,8 @@ export async function findLonePayment(reader: Reader, id: string): Promise<Payme
   return payment === undefined ? null : toPayment(payment, { ...payment, orderId: null });
 }
 
-/** Of a payment that came too late for an order. */
-export async function findLoneRefund(reader: Reader, id: string): Promise<RefundView | null> {
+/** Finds a refund of a payment that succeeded too late to place an order. */
+export async function findRefundWithoutOrder(reader: Reader, id: string): Promise<RefundView | null> {
   const { rows } = await sql<OrderRefund & { readonly currency: string }>`
     select id, payment_id, return_id, status, amount_minor, currency, reason, note, lines, shipping_minor, version,
       ${utcText(sql`created_at`)} as created_at, ${utcText(sql`updated_at`)} as updated_at
@@ -83,15 +86,17 @@ export const partTables = {
 
 export type OrderPart = keyof typeof partTables;
 
-/** A buyer's frontend sees the orders of the buyer it acts for, and no others. */
+/** Whether a buyer calls and the order belongs to another buyer. */
 export function isForeignOrder(
   { buyerReference }: Pick<OrderAggregate, "buyerReference">,
-  asker: { readonly actor: OrderActor; readonly buyerReference: string | null },
+  caller: { readonly actor: OrderActor; readonly buyerReference: string | null },
 ): boolean {
-  return asker.actor === "buyer" ? buyerReference === null || buyerReference !== asker.buyerReference : false;
+  return caller.actor === "buyer"
+    ? buyerReference === null || buyerReference !== caller.buyerReference
+    : false;
 }
 
-/** By id; one that is not there is left out. Tenancy is the caller's. */
+/** Reads orders by id. Unknown ids are left out. The caller must check the merchant. */
 export async function findOrders(
   reader: Reader,
   ids: readonly string[],
@@ -179,7 +184,7 @@ const aggregate = sql<OrderAggregate>`json_build_object(
   'lines', ${lines}, 'fulfillments', ${fulfillments}, 'payments', ${payments}, 'refunds', ${refunds}, 'returns', ${returns},
   'policies', ${policies}, 'warranties', ${warranties}, 'timeline', ${timeline})`;
 
-/** Of each session's last payment, where that failed; by session. */
+/** The failure code of each session's latest payment, if that payment failed; by session id. */
 export async function findPaymentFailures(
   reader: Reader,
   sessionIds: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * An order as it is stored, with all that any view or rule of it needs. Everything it sold is a snapshot: no
- * product, price or policy of today.
+ * An order as it is stored, with everything that views and rules of orders need. Products, prices and
+ * policies are snapshots of the time of purchase.
  */
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartLineDisplay, StoredDeliveryOption } from "#commerce/carts/cart-aggregate.ts";
@@ -52,7 +52,7 @@ export interface LineQuantity {
 }
 
 export interface FulfillmentLine extends LineQuantity {
-  /** Units in place of lost ones for which there was nothing to promise; left out: none. */
+  /** Units that replace lost units and have no reserved stock; 0 if left out. */
   readonly unreserved?: number;
 }
 
@@ -89,7 +89,7 @@ export interface OrderPayment {
   readonly version: number;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** What the provider was asked to do and has not answered yet. */
+  /** Requests to the payment provider that have no outcome yet. */
   readonly pending: readonly {
     readonly kind: "authorize" | "capture" | "void" | "refund";
     readonly amountMinor: number;
@@ -167,7 +167,7 @@ export interface OrderWarranty {
     readonly resolution: string | null;
     readonly openedAt: string;
     readonly resolvedAt: string | null;
-    /** Of one that was accepted: what came back under it. */
+    /** The return that an accepted claim created; null for other claims. */
     readonly returnId: string | null;
   }[];
 }
@@ -180,7 +180,7 @@ export interface CancellationRequest {
   readonly at: string;
 }
 
-/** Why, and by whom, the whole of an order was canceled. */
+/** The reason, actor and time of the cancellation of a whole order. */
 export interface Cancellation {
   readonly reason: string;
   readonly note: string | null;
@@ -188,7 +188,7 @@ export interface Cancellation {
   readonly at: string;
 }
 
-/** What an order had to have of some lines for a promotion; null: it did not ask for the one of the two. */
+/** The minimum subtotal or quantity of some lines that a promotion required; null if it had no such minimum. */
 export interface PromotionMinimum {
   readonly lineIds: readonly string[];
   readonly subtotalMinor: number | null;
@@ -202,11 +202,11 @@ export interface OrderPromotion {
   readonly code: string | null;
   readonly titles: LocalizedMap;
   readonly discountMinor: number;
-  /** A line of the order's, or off the shipping. */
+  /** The discount of each line; a `lineId` of null means shipping. */
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
-  /** What had to be bought for what it gives; left out: nothing. */
+  /** The lines that had to be bought for the promotion; empty if left out. */
   readonly boughtLineIds?: readonly string[];
-  /** Null or left out: it asked for none. */
+  /** Null or left out if the promotion had no minimum. */
   readonly minimum?: PromotionMinimum | null;
 }
 
@@ -224,7 +224,7 @@ export interface OrderAggregate {
     readonly name: string;
     readonly status: "active" | "suspended";
     readonly defaultLocale: string;
-    /** Secret: makes the names under which integrators know its buyers. */
+    /** Secret HMAC key from which the references of the merchant's buyers are computed. */
     readonly referenceKey: string;
   };
   readonly cartId: string;
@@ -253,7 +253,7 @@ export interface OrderAggregate {
   readonly holdReason: string | null;
   readonly placedAt: string;
   readonly updatedAt: string;
-  /** In the order of their positions; everything else in the order in which it came to be. */
+  /** Lines are sorted by position, and all other parts of the order by creation. */
   readonly lines: readonly OrderLine[];
   readonly fulfillments: readonly OrderFulfillment[];
   readonly payments: readonly OrderPayment[];
@@ -261,6 +261,6 @@ export interface OrderAggregate {
   readonly returns: readonly OrderReturn[];
   readonly policies: readonly OrderPolicy[];
   readonly warranties: readonly OrderWarranty[];
-  /** The newest 50, oldest first. */
+  /** The newest 50 entries of the timeline, oldest first. */
   readonly timeline: readonly { readonly at: string; readonly type: string; readonly actor: OrderActor }[];
 }

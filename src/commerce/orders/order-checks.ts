@@ -1,6 +1,6 @@
 /**
- * Checks that several commands of orders share: of lines, amounts and disputes; and the failure that refuses
- * a command.
+ * Checks of lines, amounts and disputes that several order commands share, and the failure with which a
+ * command is refused.
  */
 import {
   countFaults,
@@ -18,8 +18,8 @@ const linesMax = 200;
 const quantityMax = 9999;
 export const noteMax = 500;
 
-/** What can be told without the order; none named breaks nothing. */
-export function chosenFaults(lines: readonly LineQuantity[] | null | undefined): Faults {
+/** The faults of selected lines that can be found without the order. Null and undefined have none. */
+export function lineSelectionFaults(lines: readonly LineQuantity[] | null | undefined): Faults {
   if (lines === null || lines === undefined) return [];
   return [
     ...countFaults("/lines", lines, { min: 1, max: linesMax }),
@@ -42,28 +42,31 @@ export function requireKnownLines(order: OrderAggregate, lines: readonly LineQua
   );
 }
 
-/** What there is of a line to choose from, and why not more. */
-export interface ChoosableLine<Reason extends { readonly code: string }> {
+/** The number of units of a line that a command may select, with the reasons for this limit. */
+export interface SelectableLine<Reason extends { readonly code: string }> {
   readonly lineId: string;
   readonly quantity: number;
   readonly reasons: readonly Reason[];
 }
 
-export interface Choice<Reason extends { readonly code: string }> {
+export interface LineSelection<Reason extends { readonly code: string }> {
   readonly lines: readonly LineQuantity[];
-  readonly choosable: readonly ChoosableLine<Reason>[];
-  /** Where a line's own reasons say nothing. */
+  readonly selectable: readonly SelectableLine<Reason>[];
+  /** The conflict's reason if the lines have no reasons. */
   readonly reason: string;
   readonly message: string;
 }
 
-/** Refused with every line that has fewer units than were chosen, and with the reasons why. */
-export function requireChoosable<Reason extends { readonly code: string }>(
+/**
+ * Throws if a line has fewer selectable units than the caller selected. The failure names every such line and
+ * the reasons.
+ */
+export function requireSelectable<Reason extends { readonly code: string }>(
   order: OrderAggregate,
-  choice: Choice<Reason>,
+  selection: LineSelection<Reason>,
 ): void {
-  const there = new Map(choice.choosable.map((line) => [line.lineId, line]));
-  const short = choice.lines.flatMap(({ lineId, quantity }, index) => {
+  const there = new Map(selection.selectable.map((line) => [line.lineId, line]));
+  const short = selection.lines.flatMap(({ lineId, quantity }, index) => {
     const line = there.get(lineId);
     const left = line?.quantity ?? 0;
     return quantity <= left ? [] : [{ index, lineId, quantity: left, reasons: line?.reasons ?? [] }];
@@ -73,12 +76,16 @@ export function requireChoosable<Reason extends { readonly code: string }>(
     ...new Map(short.flatMap((line) => line.reasons).map((reason) => [reason.code, reason])).values(),
   ];
   throw fail("invalid_state", {
-    message: choice.message,
+    message: selection.message,
     details: short.map(({ index, quantity }) =>
-      faultAt(`/lines/${index}/quantity`, "too_large", `There are ${quantity} of it at most.`),
+      faultAt(
+        `/lines/${index}/quantity`,
+        "too_large",
+        `At most ${quantity} units of this line can be selected.`,
+      ),
     ),
     conflict: orderConflict(order, {
-      reason: reasons[0]?.code ?? choice.reason,
+      reason: reasons[0]?.code ?? selection.reason,
       data: { reasons, lines: short.map(({ lineId, quantity }) => ({ lineId, quantity })) },
     }),
   });
@@ -89,27 +96,29 @@ export interface AmountInput {
   readonly currency: string;
 }
 
-/** Absent, it breaks nothing. */
+/** The faults of an amount. Null and undefined have none. */
 export function amountFaults(amount: AmountInput | null | undefined): Faults {
   return integerFaults("/amount/amountMinor", amount?.amountMinor, { min: 1, max: amountMinorMax });
 }
 
 export function requireCurrency({ currency }: OrderAggregate, amount: AmountInput | null | undefined): void {
   if (amount === null || amount === undefined || amount.currency === currency) return;
-  requireNoFaults([faultAt("/amount/currency", "currency_mismatch", "It must be the order's currency.")]);
+  requireNoFaults([
+    faultAt("/amount/currency", "currency_mismatch", "The currency must be the order's currency."),
+  ]);
 }
 
-export interface RefusedOrder {
+export interface OrderRefusal {
   readonly reason?: string | null;
   readonly data?: Readonly<Record<string, unknown>>;
   readonly message?: string;
 }
 
-/** A 409 that says what the order is like, so that the caller need not ask. */
-export function refuseOrder(
+/** Creates a failure of status 409 whose `conflict` has the order's status and version. */
+export function orderFailure(
   code: FailureCode,
   order: OrderAggregate,
-  { message, ...refused }: RefusedOrder = {},
+  { message, ...refused }: OrderRefusal = {},
 ): Failure {
   return fail(code, {
     conflict: orderConflict(order, refused),
@@ -119,7 +128,7 @@ export function refuseOrder(
 
 export function orderConflict(
   order: OrderAggregate,
-  { reason = null, data = {} }: Omit<RefusedOrder, "message"> = {},
+  { reason = null, data = {} }: Omit<OrderRefusal, "message"> = {},
 ): FailureConflict {
   return {
     resource: "order",
@@ -131,10 +140,10 @@ export function orderConflict(
   };
 }
 
-/** A payment that is disputed is with the bank: nothing is taken from it or added to it meanwhile. */
+/** Throws while a payment of the order is disputed: a disputed payment can be neither captured nor refunded. */
 export function requireNoDispute(order: OrderAggregate): void {
   if (!order.payments.some(({ disputedAt }) => disputedAt !== null)) return;
-  throw refuseOrder("invalid_state", order, {
+  throw orderFailure("invalid_state", order, {
     reason: "payment_disputed",
     message: "The order's payment is disputed.",
   });

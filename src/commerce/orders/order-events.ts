@@ -1,7 +1,4 @@
-/**
- * What a change of an order publishes: events of the order and of its parts, and the lines of the timeline
- * that its buyer reads.
- */
+/** Publishes the events of an order and its parts, and writes the timeline that the buyer reads. */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { type EventType, eventTypes } from "#webhooks/event-types.ts";
@@ -9,54 +6,54 @@ import type { Outbox } from "#webhooks/outbox.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor } from "./order-states.ts";
 
-/** Something that happened to the order or to a part of it. */
+/** A change of an order or of one of its parts (for example a payment), to be published. */
 export interface OrderEvent {
   readonly type: EventType;
-  /** The part's id; left out: the order's own. */
+  /** The id of the changed part; the order's id if left out. */
   readonly id?: string;
   readonly previous?: Readonly<Record<string, unknown>> | null;
 }
 
-/** Who changes the order, and when. */
-interface Acting {
+/** The actor and the time of a change. */
+interface ActorAndTime {
   readonly now: Date;
   readonly actor: OrderActor;
 }
 
-const isCompletedBy = ({ before, after }: Changed): boolean =>
+const isCompletedBy = ({ before, after }: OrderBeforeAndAfter): boolean =>
   before.status !== "completed" && after.status === "completed";
 
-interface Changed {
+interface OrderBeforeAndAfter {
   readonly before: OrderAggregate;
   readonly after: OrderAggregate;
 }
 
-/** That it is completed follows from what was read back, so its line in the timeline comes after all others. */
-export async function noteCompletion(
+/**
+ * Adds `order_completed` to the timeline if the change completed the order. The status is derived after all
+ * other timeline entries are written, so this entry is the last.
+ */
+export async function appendCompletion(
   transaction: Transaction,
-  acting: Acting,
-  changed: Changed,
+  acting: ActorAndTime,
+  changed: OrderBeforeAndAfter,
 ): Promise<OrderAggregate> {
   const { after } = changed;
   if (!isCompletedBy(changed)) return after;
-  await writeTimeline(transaction, acting, { orderId: after.id, happenings: [{ type: "order.completed" }] });
+  await writeTimeline(transaction, acting, { orderId: after.id, events: [{ type: "order.completed" }] });
   const line = { at: acting.now.toISOString(), type: "order_completed", actor: acting.actor };
   return { ...after, timeline: [...after.timeline, line].slice(-timelineMax) };
 }
 
-/** So many lines an order shows. */
+/** The number of timeline entries that an order shows. */
 const timelineMax = 50;
 
-/**
- * What a buyer reads of an order's life: everything that is told of, but for changes that have no name of
- * their own.
- */
+/** Writes a timeline entry for each event except `order.updated`. */
 export async function writeTimeline(
   transaction: Transaction,
-  { now, actor }: Acting,
-  { orderId, happenings }: { readonly orderId: string; readonly happenings: readonly OrderEvent[] },
+  { now, actor }: ActorAndTime,
+  { orderId, events }: { readonly orderId: string; readonly events: readonly OrderEvent[] },
 ): Promise<void> {
-  const types = happenings.map(({ type }) => type).filter((type) => type !== "order.updated");
+  const types = events.map(({ type }) => type).filter((type) => type !== "order.updated");
   if (types.length === 0) return;
   await sql`
     insert into order_timeline (order_id, at, type, actor)
@@ -65,19 +62,19 @@ export async function writeTimeline(
 }
 
 /**
- * The order itself is told of with every change: by the change's own name where it has one, else as updated;
- * by status where that followed.
+ * Publishes the events of a change. Every change publishes at least one event of the order itself: the
+ * specific event, `order.completed` if the change completed the order, or otherwise `order.updated`.
  */
-export function publishOrder(
+export function publishOrderEvents(
   { outbox }: { readonly outbox: Outbox },
-  happenings: readonly OrderEvent[],
+  events: readonly OrderEvent[],
   { before, after }: { readonly before: OrderAggregate; readonly after: OrderAggregate },
 ): void {
   const statuses = previousStatuses(before, after);
   const isCompleted = isCompletedBy({ before, after });
-  const isNamed = happenings.some(({ type }) => eventTypes[type].subject === "order");
+  const isNamed = events.some(({ type }) => eventTypes[type].subject === "order");
   const all: OrderEvent[] = [
-    ...happenings,
+    ...events,
     ...(isCompleted ? [{ type: "order.completed" as const }] : []),
     ...(isNamed || isCompleted ? [] : [{ type: "order.updated" as const }]),
   ];

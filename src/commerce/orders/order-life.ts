@@ -1,13 +1,16 @@
-/** The merchant confirms an order, holds it and releases it. An order completes by itself. */
+/**
+ * Commands by which a merchant confirms an order, puts it on hold and releases it. No command completes an
+ * order: the status `completed` is derived.
+ */
 import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
   changeOrder,
-  type OrderOutcome,
+  type OrderChangeOutcome,
   type OrderTarget,
   type OrderCommandContext,
 } from "./change-order.ts";
-import { refuseOrder } from "./order-checks.ts";
+import { orderFailure } from "./order-checks.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 import type { OrderStatus } from "./order-states.ts";
 
@@ -17,7 +20,7 @@ export interface OrderHoldInput extends OrderTarget {
 
 export const holdReasonMax = 200;
 
-export const orderSteps = {
+export const orderTransitions = {
   confirm: { from: "pending", to: "confirmed" },
   hold: { from: "confirmed", to: "on_hold" },
   release: { from: "on_hold", to: "confirmed" },
@@ -28,10 +31,10 @@ export function confirmOrder(
   context: OrderCommandContext,
   target: OrderTarget,
 ): Promise<OrderAggregate> {
-  return step(transaction, context, {
+  return changeStatus(transaction, context, {
     target,
     name: "confirm",
-    outcome: { happenings: [{ type: "order.confirmed" }] },
+    outcome: { events: [{ type: "order.confirmed" }] },
   });
 }
 
@@ -41,8 +44,8 @@ export function holdOrder(
   input: OrderHoldInput,
 ): Promise<OrderAggregate> {
   requireNoFaults(textFaults("/reason", input.reason, { max: holdReasonMax }));
-  const outcome: OrderOutcome = { holdReason: input.reason, happenings: [{ type: "order.on_hold" }] };
-  return step(transaction, context, { target: input, name: "hold", outcome });
+  const outcome: OrderChangeOutcome = { holdReason: input.reason, events: [{ type: "order.on_hold" }] };
+  return changeStatus(transaction, context, { target: input, name: "hold", outcome });
 }
 
 export function releaseOrder(
@@ -50,30 +53,30 @@ export function releaseOrder(
   context: OrderCommandContext,
   target: OrderTarget,
 ): Promise<OrderAggregate> {
-  return step(transaction, context, {
+  return changeStatus(transaction, context, {
     target,
     name: "release",
-    outcome: { holdReason: null, happenings: [] },
+    outcome: { holdReason: null, events: [] },
   });
 }
 
-interface Step {
+interface OrderTransition {
   readonly target: OrderTarget;
-  readonly name: keyof typeof orderSteps;
-  readonly outcome: OrderOutcome;
+  readonly name: keyof typeof orderTransitions;
+  readonly outcome: OrderChangeOutcome;
 }
 
-function step(
+function changeStatus(
   transaction: Transaction,
   context: OrderCommandContext,
-  { target, name, outcome }: Step,
+  { target, name, outcome }: OrderTransition,
 ): Promise<OrderAggregate> {
-  const { from, to } = orderSteps[name];
+  const { from, to } = orderTransitions[name];
   return changeOrder(transaction, context, {
     target,
     requireState: (order) => {
       if (order.status === from) return;
-      throw refuseOrder("invalid_state", order, {
+      throw orderFailure("invalid_state", order, {
         message: `Only an order that is ${from} may become ${to}; this one is ${order.status}.`,
       });
     },

@@ -1,4 +1,4 @@
-/** The states and kinds that an order and its parts may have, as they are stored and as REST spells them. */
+/** The statuses and kinds of orders and their parts, as stored and as spelled in REST. */
 export const orderStatuses = ["pending", "confirmed", "on_hold", "completed", "canceled"] as const;
 export type OrderStatus = (typeof orderStatuses)[number];
 
@@ -87,5 +87,5 @@ export const returnKinds = [
 ] as const;
 export type ReturnKind = (typeof returnKinds)[number];
 
-/** Who did something to an order, as its buyer sees it. */
+/** The actor of a change, as shown to the buyer. */
 export type OrderActor = "buyer" | "merchant" | "system";

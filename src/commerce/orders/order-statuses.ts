@@ -1,7 +1,7 @@
 /**
- * Computes from the parts of an order what nobody sets: its statuses, what is still to be paid, and how many
- * units of a line are sent, lost, settled or waiting. Pure. Every save of an order calls `deriveStatuses`, so
- * a status never disagrees with the order's parts.
+ * Derives values of an order from its parts: its statuses, the outstanding amount, and the numbers of sent,
+ * lost, refunded and waiting units of a line. Pure. Every save of an order calls `deriveStatuses`, so the
+ * statuses always match the parts.
  */
 import type {
   LineQuantity,
@@ -26,12 +26,12 @@ export interface DerivedStatuses {
   readonly returnStatus: OrderReturnStatus;
 }
 
-type Parts = Pick<
+type StatusInputs = Pick<
   OrderAggregate,
   "status" | "totalMinor" | "reducedMinor" | "lines" | "fulfillments" | "payments" | "returns"
 >;
 
-export function deriveStatuses(order: Parts): DerivedStatuses {
+export function deriveStatuses(order: StatusInputs): DerivedStatuses {
   const paymentStatus = paymentStatusOf(order);
   const fulfillmentStatus = fulfillmentStatusOf(order);
   const returnStatus = returnStatusOf(order);
@@ -43,24 +43,26 @@ export function deriveStatuses(order: Parts): DerivedStatuses {
   };
 }
 
-/** Captured and not given back. */
-export function keptMinor({ payments }: Pick<Parts, "payments">): number {
+/** The captured amount minus the refunded amount of all payments. */
+export function netCapturedMinor({ payments }: Pick<StatusInputs, "payments">): number {
   return payments.reduce((sum, { capturedMinor, refundedMinor }) => sum + capturedMinor - refundedMinor, 0);
 }
 
-/** Still to be paid; below zero: owed to the buyer. */
-export function outstandingMinor(order: Pick<Parts, "totalMinor" | "reducedMinor" | "payments">): number {
-  return order.totalMinor - order.reducedMinor - keptMinor(order);
+/** The amount that the buyer still owes; negative if the merchant owes the buyer. */
+export function outstandingMinor(
+  order: Pick<StatusInputs, "totalMinor" | "reducedMinor" | "payments">,
+): number {
+  return order.totalMinor - order.reducedMinor - netCapturedMinor(order);
 }
 
-/** Authorised, and neither captured nor let go. */
+/** The authorized amount of a payment that is neither captured nor voided. */
 export function authorizedMinor({ amountMinor, capturedMinor, voidedMinor, status }: OrderPayment): number {
   return status === "pending" || status === "failed" || status === "canceled"
     ? 0
     : amountMinor - capturedMinor - voidedMinor;
 }
 
-/** Whether somebody has to send it, hand it out or give access to it. */
+/** Whether the units of a line must be shipped, handed over or made accessible. */
 export function needsFulfillment({
   requiresShipping,
   restrictions,
@@ -68,11 +70,11 @@ export function needsFulfillment({
   return requiresShipping || restrictions.includes("digital") || restrictions.includes("gift_card");
 }
 
-/** Ordered and not canceled. */
-export const wantedOf = ({ ordered, canceled }: Pick<OrderLine, "ordered" | "canceled">): number =>
+/** The number of ordered units that are not canceled. */
+export const uncanceledQuantity = ({ ordered, canceled }: Pick<OrderLine, "ordered" | "canceled">): number =>
   ordered - canceled;
 
-function paymentStatusOf(order: Parts): OrderPaymentStatus {
+function paymentStatusOf(order: StatusInputs): OrderPaymentStatus {
   const { payments, totalMinor, reducedMinor } = order;
   const payment = payments.at(-1);
   if (payments.some(({ disputedAt }) => disputedAt !== null)) return "disputed";
@@ -89,14 +91,15 @@ function uncaptured({ status }: OrderPayment): OrderPaymentStatus {
   return status === "canceled" ? "voided" : "authorized";
 }
 
-function fulfillmentStatusOf({ lines, fulfillments }: Parts): OrderFulfillmentStatus {
+function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfillmentStatus {
   const sent = lines.filter(needsFulfillment);
-  if (sent.length === 0) return lines.every((line) => wantedOf(line) === 0) ? "canceled" : "not_required";
+  if (sent.length === 0)
+    return lines.every((line) => uncanceledQuantity(line) === 0) ? "canceled" : "not_required";
   const sum = (count: (line: OrderLine) => number): number =>
     sent.reduce((total, line) => total + count(line), 0);
-  // What was paid back and got lost is neither waited for nor on its way.
+  // Refunded units that were lost are neither waiting nor in transit.
   const settled = sum((line) => settledUnits({ fulfillments }, line));
-  const wanted = sum(wantedOf) - settled;
+  const wanted = sum(uncanceledQuantity) - settled;
   if (wanted === 0) return "canceled";
   const [shipped, delivered] = [sum((line) => line.shipped) - settled, sum((line) => line.delivered)];
   if (delivered === wanted) return "delivered";
@@ -104,7 +107,7 @@ function fulfillmentStatusOf({ lines, fulfillments }: Parts): OrderFulfillmentSt
   if (shipped === wanted) return "shipped";
   if (shipped > 0) return "partially_shipped";
   const underWay: ReadonlySet<string> = new Set(["pending", "packing", "ready_for_pickup"]);
-  // What an exchange sends is nothing that was ordered.
+  // Fulfillments of an exchange contain replacements, not ordered units.
   return fulfillments.some(({ status, returnId }) => returnId === null && underWay.has(status))
     ? "in_progress"
     : "unfulfilled";
@@ -112,11 +115,11 @@ function fulfillmentStatusOf({ lines, fulfillments }: Parts): OrderFulfillmentSt
 
 const overReturnStatuses: ReadonlySet<ReturnStatus> = new Set(["declined", "closed", "canceled"]);
 
-/** Neither declined, closed nor canceled. */
+/** Whether a return is neither declined, closed nor canceled. */
 export const isOpenReturn = ({ status }: Pick<OrderReturn, "status">): boolean =>
   !overReturnStatuses.has(status);
 
-function returnStatusOf({ lines, returns }: Parts): OrderReturnStatus {
+function returnStatusOf({ lines, returns }: StatusInputs): OrderReturnStatus {
   const open = returns.filter(isOpenReturn);
   if (open.length > 0)
     return open.every(({ status }) => status === "requested") ? "requested" : "in_progress";
@@ -127,14 +130,17 @@ function returnStatusOf({ lines, returns }: Parts): OrderReturnStatus {
     : "partially_returned";
 }
 
-/** Completed: nothing left to send, and nothing owed. What is completed stays so, whatever comes back later. */
+/**
+ * An order is completed when no unit is left to send and no amount is owed. A completed order stays
+ * completed, also if units are returned later.
+ */
 function statusOf(
-  order: Parts,
+  order: StatusInputs,
   { paymentStatus, fulfillmentStatus, returnStatus }: Omit<DerivedStatuses, "status">,
 ): OrderStatus {
   if (order.status !== "confirmed") return order.status;
   const isFulfilled = ["delivered", "not_required", "canceled"].includes(fulfillmentStatus);
-  // Of what was only authorized, or let go, nothing is taken where nothing is owed.
+  // With nothing owed, an authorized or voided payment counts as paid: nothing more will be captured.
   const isPaid = !["pending", "failed", "disputed"].includes(paymentStatus) && outstandingMinor(order) <= 0;
   const isQuiet = returnStatus !== "requested" && returnStatus !== "in_progress";
   return isFulfilled && isPaid && isQuiet ? "completed" : "confirmed";
@@ -142,7 +148,7 @@ function statusOf(
 
 type Fulfilled = Pick<OrderAggregate, "fulfillments">;
 
-export function unitsIn(fulfillments: OrderAggregate["fulfillments"], id: string): number {
+export function unitsInFulfillments(fulfillments: OrderAggregate["fulfillments"], id: string): number {
   const lines = fulfillments
     .filter(({ returnId }) => returnId === null)
     .flatMap((fulfillment) => fulfillment.lines);
@@ -162,13 +168,16 @@ function unitsAt(
   { id }: OrderLine,
   statuses: ReadonlySet<FulfillmentStatus>,
 ): number {
-  return unitsIn(
+  return unitsInFulfillments(
     fulfillments.filter(({ status }) => statuses.has(status)),
     id,
   );
 }
 
-/** Paid back before they got lost or came back: they stay counted as sent, and nothing goes in their place. */
+/**
+ * The number of units that were refunded before the parcel was lost or came back. These units stay counted as
+ * sent and are not replaced.
+ */
 export function settledUnits(order: Fulfilled, line: OrderLine): number {
   if (line.refunded === 0) return 0;
   return Math.max(
@@ -184,8 +193,8 @@ export function settledUnits(order: Fulfilled, line: OrderLine): number {
 type Refunded = Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">;
 
 /**
- * Paid back though they never arrived, as far as they are not settled: those that are told not to have been
- * received, and those beyond what arrived.
+ * The number of refunded units that never arrived and are not settled: units that the buyer reported as not
+ * received, and units refunded beyond the delivered ones.
  */
 export function refundedUndelivered(order: Refunded, line: OrderLine): number {
   if (line.refunded === 0) return 0;
@@ -194,21 +203,21 @@ export function refundedUndelivered(order: Refunded, line: OrderLine): number {
 }
 
 function missedUnits({ refunds, returns }: Refunded, { id }: OrderLine): number {
-  const told = [
+  const notReceived = [
     ...refunds.filter(({ reason }) => reason === "not_received"),
     ...returns.filter(
       ({ kind, reason, status }) =>
         kind === "refund_only" && reason === "not_received" && status === "closed",
     ),
   ];
-  return told
+  return notReceived
     .flatMap(({ lines }): readonly LineQuantity[] => lines)
     .reduce((sum, { lineId, quantity }) => (lineId === id ? sum + quantity : sum), 0);
 }
 
 /**
- * Of those that wait to be sent, and are in no fulfillment, what is not to be sent: it was paid back, and is
- * not on its way either.
+ * The number of waiting units outside fulfillments that must not be sent, because they were refunded and are
+ * not in transit.
  */
 export function unsendableUnits(order: Refunded, line: OrderLine): number {
   return (
@@ -217,7 +226,7 @@ export function unsendableUnits(order: Refunded, line: OrderLine): number {
   );
 }
 
-/** In place of lost ones, with nothing promised for them. */
+/** The number of units that replace lost units and have no reserved stock. */
 export function unreservedUnits({ fulfillments }: Fulfilled, id: string): number {
   const lines = fulfillments
     .filter(({ returnId }) => returnId === null)
@@ -225,8 +234,8 @@ export function unreservedUnits({ fulfillments }: Fulfilled, id: string): number
   return lines.reduce((sum, { lineId, unreserved = 0 }) => (lineId === id ? sum + unreserved : sum), 0);
 }
 
-/** Services, and digital things that nobody has given out yet: ordered, not sent, and not paid back. */
+/** The number of units of services and digital products that are ordered but neither delivered nor refunded. */
 export function unsentIntangibles(line: OrderLine): number {
   if (line.requiresShipping) return 0;
-  return Math.max(0, wantedOf(line) - line.shipped - Math.max(0, line.refunded - line.shipped));
+  return Math.max(0, uncanceledQuantity(line) - line.shipped - Math.max(0, line.refunded - line.shipped));
 }

@@ -1,64 +1,64 @@
 /**
- * The terms that an order was placed under: its policies, and when the time for something begins and ends.
- * Days are counted in the order's time zone and end with their last millisecond there, however long the day
- * is; the results are instants.
+ * The policies of an order and the time windows for returns, withdrawals and warranties. Days are counted in
+ * the order's time zone; a window ends with the last millisecond of its last day there. The results are
+ * instants (ISO 8601, UTC).
  */
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import type { PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate, OrderFulfillment, OrderLine, OrderPolicy } from "./order-aggregate.ts";
-import { sentStatuses, wantedOf } from "./order-statuses.ts";
+import { sentStatuses, uncanceledQuantity } from "./order-statuses.ts";
 
-/** What a time counts from. */
+/** The event from which a window is counted. */
 export type WindowClock = "delivered" | "shipped_plus_transit" | "placed" | "warranty_start";
 
-export interface Window {
+export interface OrderWindow {
   readonly clock: WindowClock;
-  /** Null: not known yet. */
+  /** Null if the start is not known yet. */
   readonly startsAt: string | null;
-  /** Its last millisecond; null: it has no end, or none that is known yet. */
+  /** The window's last millisecond; null if the window has no end or the end is not known yet. */
   readonly endsAt: string | null;
-  /** Whether a delivery that nobody has reported is reckoned with. */
+  /** Whether the window is counted from an expected delivery that is not confirmed. */
   readonly estimated: boolean;
 }
 
-export interface Length {
+export interface WindowLength {
   readonly days?: number;
   readonly months?: number;
 }
 
-/** When it is in the buyer's hands. */
-export interface Arrival {
-  /** The last of what came; of what has not, when it may be there. */
+/** The time at which the units of a line reached the buyer, or are expected to. */
+export interface LineArrival {
+  /** The latest delivery; the expected delivery if nothing has been delivered. */
   readonly startsAt: string;
-  /** Not before all that was sent is there, or may be. */
+  /** The time at which the last parcel was or should be delivered. */
   readonly at: string;
-  /** Delivered: nothing is under way any more. */
+  /** `delivered` if no parcel is in transit. */
   readonly clock: "delivered" | "shipped_plus_transit";
 }
 
 const transitDays = 7;
 
-/** The last millisecond of the day on which a time after an instant is over. */
-export function dayEndAfter(instant: string, length: Length, timeZone: string): string {
+/** The last millisecond of the day on which the length after an instant ends. */
+export function dayEndAfter(instant: string, length: WindowLength, timeZone: string): string {
   const day = Temporal.Instant.from(instant).toZonedDateTimeISO(timeZone).toPlainDate().add(length);
   return endOf(day, timeZone);
 }
 
-/** Of a day, `YYYY-MM-DD`. */
+/** The last millisecond of a day `YYYY-MM-DD` in a time zone. */
 export function dayEnd(day: string, timeZone: string): string {
   return endOf(Temporal.PlainDate.from(day), timeZone);
 }
 
-/** A day ends where the next begins: its own midnight may be skipped, or come twice. */
+/** A day ends where the next day begins. Midnight itself may be skipped or repeated by daylight saving time. */
 function endOf(day: Temporal.PlainDate, timeZone: string): string {
   return new Date(day.add({ days: 1 }).toZonedDateTime(timeZone).epochMilliseconds - 1).toISOString();
 }
 
-export const isOver = ({ endsAt }: Pick<Window, "endsAt">, now: Date): boolean =>
+export const isWindowOver = ({ endsAt }: Pick<OrderWindow, "endsAt">, now: Date): boolean =>
   endsAt !== null && Date.parse(endsAt) < now.getTime();
 
-/** The instants at which time alone changes what a window says. */
-export function turnsOf({ startsAt, endsAt }: Pick<Window, "startsAt" | "endsAt">): number[] {
+/** The instants (milliseconds since the epoch) at which a window begins and at which it has ended. */
+export function windowBoundaries({ startsAt, endsAt }: Pick<OrderWindow, "startsAt" | "endsAt">): number[] {
   return [
     ...(startsAt === null ? [] : [Date.parse(startsAt)]),
     ...(endsAt === null ? [] : [Date.parse(endsAt) + 1]),
@@ -66,15 +66,15 @@ export function turnsOf({ startsAt, endsAt }: Pick<Window, "startsAt" | "endsAt"
 }
 
 /**
- * Of what was sent of a line: nobody's time ends by a first parcel while the next is still under way. Null:
- * nothing was sent.
+ * The arrival of all sent units of a line: a window must not end because of a first parcel while another is
+ * in transit. Null if no unit was sent.
  */
-export function arrivalOf(
+export function lineArrival(
   order: Pick<OrderAggregate, "fulfillments">,
   line: Pick<OrderLine, "id">,
-): Arrival | null {
+): LineArrival | null {
   const own = parcelsOf(order, line).filter(({ status }) => sentStatuses.has(status));
-  const came = deliveredAtOf(order, line);
+  const came = lineDeliveredAt(order, line);
   const due = latest(own.filter(({ deliveredAt }) => deliveredAt === null).map(({ shippedAt }) => shippedAt));
   const expected = due === null ? null : laterByDays(due, transitDays);
   const at = latest([came, expected]);
@@ -82,15 +82,15 @@ export function arrivalOf(
   return { startsAt: came ?? at, at, clock: expected === null ? "delivered" : "shipped_plus_transit" };
 }
 
-/** When the last of what came of a line did; null: nothing has. */
-export function deliveredAtOf(
+/** The time of the latest delivery of a line; null if no unit was delivered. */
+export function lineDeliveredAt(
   order: Pick<OrderAggregate, "fulfillments">,
   line: Pick<OrderLine, "id">,
 ): string | null {
   return latest(parcelsOf(order, line).map(({ deliveredAt }) => deliveredAt));
 }
 
-/** What an exchange sends starts no new time. */
+/** The fulfillments with units of a line, without those of exchanges: these start no new window. */
 function parcelsOf(
   { fulfillments }: Pick<OrderAggregate, "fulfillments">,
   { id }: Pick<OrderLine, "id">,
@@ -101,33 +101,38 @@ function parcelsOf(
 }
 
 /**
- * From when on a parcel that has not come counts as lost: its days of transit after the day it was expected;
- * at once when it failed. Null: none is under way.
+ * The time from which an undelivered parcel of a line counts as lost: 7 days after its expected delivery, or
+ * at once if its delivery failed. Null if no parcel is in transit.
  */
-export function lostAt(
+export function lineLossTime(
   order: Pick<OrderAggregate, "fulfillments">,
   line: Pick<OrderLine, "id">,
 ): string | null {
-  return latest(parcelsOf(order, line).map(lossOf));
+  return latest(parcelsOf(order, line).map(parcelLossTime));
 }
 
-function lossOf({ status, shippedAt, estimatedDeliveryAt, updatedAt }: OrderFulfillment): string | null {
+function parcelLossTime({
+  status,
+  shippedAt,
+  estimatedDeliveryAt,
+  updatedAt,
+}: OrderFulfillment): string | null {
   if (shippedAt === null || status === "delivered" || status === "canceled") return null;
   if (!sentStatuses.has(status)) return updatedAt;
   return laterByDays(estimatedDeliveryAt ?? laterByDays(shippedAt, transitDays), transitDays);
 }
 
-export interface CountedWindow extends Length {
-  /** Neither days nor months: it has no end. */
+export interface CountedWindow extends WindowLength {
+  /** The earliest last day of the window, `YYYY-MM-DD`. A window without days and months has no end. */
   readonly extendUntil?: string | null;
 }
 
-/** Counted from the arrival of a line. */
-export function windowFrom(
+/** A window that is counted from the arrival of a line. */
+export function windowFromArrival(
   order: Pick<OrderAggregate, "timeZone">,
-  arrival: Arrival | null,
+  arrival: LineArrival | null,
   counted: CountedWindow,
-): Window {
+): OrderWindow {
   if (arrival === null) return { clock: "delivered", startsAt: null, endsAt: null, estimated: false };
   const { days, months, extendUntil = null } = counted;
   const isEndless = days === undefined && months === undefined;
@@ -145,11 +150,11 @@ export function windowFrom(
   };
 }
 
-/** To withdraw from what nobody sends, or has sent yet: from the contract on. */
+/** The withdrawal window of units that are not shipped (yet): counted from the purchase. */
 export function withdrawalFromPlacing(
   order: Pick<OrderAggregate, "timeZone" | "placedAt">,
   days: number,
-): Window {
+): OrderWindow {
   return {
     clock: "placed",
     startsAt: order.placedAt,
@@ -159,19 +164,19 @@ export function withdrawalFromPlacing(
 }
 
 /**
- * Of all goods of an order: counted from the arrival of its last line, and open-ended until that has been
- * sent.
+ * The withdrawal window of all goods of an order: counted from the arrival of the last line, and without an
+ * end until the last line was sent.
  */
 export function withdrawalWindow(
   order: Pick<OrderAggregate, "timeZone" | "placedAt" | "lines" | "fulfillments">,
   days: number,
-): Window {
-  const lines = order.lines.filter((line) => line.requiresShipping && wantedOf(line) > 0);
+): OrderWindow {
+  const lines = order.lines.filter((line) => line.requiresShipping && uncanceledQuantity(line) > 0);
   if (lines.length === 0) return withdrawalFromPlacing(order, days);
   const arrivals = lines.map((line) => ({
-    arrival: arrivalOf(order, line),
-    isAllSent: line.shipped === wantedOf(line),
-    isAllThere: line.delivered === wantedOf(line),
+    arrival: lineArrival(order, line),
+    isAllSent: line.shipped === uncanceledQuantity(line),
+    isAllThere: line.delivered === uncanceledQuantity(line),
   }));
   const startsAt = earliest(arrivals.map(({ arrival }) => arrival?.startsAt ?? null));
   const last = latest(arrivals.map(({ arrival }) => arrival?.at ?? null));
@@ -186,19 +191,19 @@ function laterByDays(instant: string, days: number): string {
   return new Date(Date.parse(instant) + days * 86_400_000).toISOString();
 }
 
-const known = (instants: readonly (string | null)[]): string[] =>
+const withoutNulls = (instants: readonly (string | null)[]): string[] =>
   instants.filter((instant) => instant !== null).toSorted();
 
-// All of them are spelled alike, so the texts sort as the instants do.
-const latest = (instants: readonly (string | null)[]): string | null => known(instants).at(-1) ?? null;
-const earliest = (instants: readonly (string | null)[]): string | null => known(instants)[0] ?? null;
+// All instants have the same format, so sorting the texts sorts the instants.
+const latest = (instants: readonly (string | null)[]): string | null => withoutNulls(instants).at(-1) ?? null;
+const earliest = (instants: readonly (string | null)[]): string | null => withoutNulls(instants)[0] ?? null;
 
-/** A policy of an order, with the rules of its type. */
+/** A policy of an order with the rules of its type. */
 export type PolicyOfType<Type extends PolicyType> = Omit<OrderPolicy, "rules"> & {
   readonly rules: PolicyRulesByType[Type];
 };
 
-export function policyOf<Type extends PolicyType>(
+export function orderPolicy<Type extends PolicyType>(
   { id, policies }: Pick<OrderAggregate, "id" | "policies">,
   type: Type,
 ): PolicyOfType<Type> {

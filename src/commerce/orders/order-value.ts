@@ -1,23 +1,25 @@
 /**
- * What units of an order are worth, and what canceling them means for stock, fulfillments and money, computed
- * before anything is written. Pure. Both the cancellation and the question whether it is possible use these
- * functions.
+ * Computes the value of units of an order and the effects of canceling them on stock, fulfillments and
+ * payments. Pure. Both the cancellation command and the cancellation eligibility use these functions.
  */
 import type { LineQuantity, OrderAggregate, OrderFulfillment, OrderLine } from "./order-aggregate.ts";
-import { authorizedMinor, keptMinor, unreservedUnits, wantedOf } from "./order-statuses.ts";
+import { authorizedMinor, netCapturedMinor, unreservedUnits, uncanceledQuantity } from "./order-statuses.ts";
 
 export interface CanceledUnits extends LineQuantity {
   readonly variantId: string;
-  /** Of them, not yet taken from the stock on hand; these go first. */
+  /** Canceled units that were not yet taken from the stock on hand; these are canceled first. */
   readonly waiting: number;
-  /** Of those that wait, those that nothing is reserved for. */
+  /** Waiting units without reserved stock. */
   readonly unreserved: number;
   readonly allocated: number;
-  /** What the units were worth, discount and tax in it. */
+  /** The value of the units after discount, with tax. */
   readonly amountMinor: number;
 }
 
-/** What stays of a fulfillment that has not left: no lines, and it is canceled. */
+/**
+ * The lines that an unsent fulfillment keeps after a cancellation; without lines, the fulfillment is
+ * canceled.
+ */
 export interface FulfillmentCut {
   readonly fulfillmentId: string;
   readonly lines: readonly LineQuantity[];
@@ -25,13 +27,13 @@ export interface FulfillmentCut {
 
 export interface CancellationValue {
   readonly lines: readonly CanceledUnits[];
-  /** The shipping, once nothing is left that is shipped. */
+  /** The refunded shipping; 0 while units that need shipping are left. */
   readonly shippingMinor: number;
-  /** By how much the buyer owes less; never more than was owed. */
+  /** The amount by which the buyer owes less; at most the amount owed before. */
   readonly reducedMinor: number;
-  /** To be given back, of what was captured. */
+  /** The captured amount that is refunded. */
   readonly refundMinor: number;
-  /** Nothing that was ordered is left, so the order as a whole is canceled. */
+  /** True if no ordered unit is left, so that the whole order is canceled. */
   readonly isWhole: boolean;
   readonly cuts: readonly FulfillmentCut[];
 }
@@ -41,7 +43,7 @@ type Valued = Pick<
   "lines" | "totalMinor" | "reducedMinor" | "shippingReducedMinor" | "payments" | "refunds" | "fulfillments"
 >;
 
-/** Of units that are there and not sent; `lines` name no line twice. */
+/** Computes the value and effects of canceling unsent units. `lines` contain each line at most once. */
 export function cancellationValue(order: Valued, lines: readonly LineQuantity[]): CancellationValue {
   const quantities = new Map(lines.map(({ lineId, quantity }) => [lineId, quantity]));
   const units = order.lines.flatMap((line) => {
@@ -52,7 +54,7 @@ export function cancellationValue(order: Valued, lines: readonly LineQuantity[])
     ...line,
     canceled: line.canceled + (quantities.get(line.id) ?? 0),
   }));
-  const isAnyShipped = left.some((line) => line.requiresShipping && wantedOf(line) > 0);
+  const isAnyShipped = left.some((line) => line.requiresShipping && uncanceledQuantity(line) > 0);
   const shippingMinor = isAnyShipped || units.length === 0 ? 0 : shippingLeftMinor(order);
   const amountMinor = units.reduce((sum, unit) => sum + unit.amountMinor, shippingMinor);
   const reducedMinor = Math.min(amountMinor, order.totalMinor - order.reducedMinor);
@@ -61,17 +63,17 @@ export function cancellationValue(order: Valued, lines: readonly LineQuantity[])
     shippingMinor,
     reducedMinor,
     refundMinor: refundAfter(order, reducedMinor),
-    isWhole: left.every((line) => wantedOf(line) === 0),
+    isWhole: left.every((line) => uncanceledQuantity(line) === 0),
     cuts: cutsOf(order.fulfillments, left),
   };
 }
 
-/** What stock of a line goes: what waits for it first, so that what is packed already is given up last. */
+/** The stock effects of canceling units of a line: waiting units are canceled first and packed units last. */
 function unitsOf(
   order: Valued,
   { line, quantity }: { readonly line: OrderLine; readonly quantity: number },
 ): CanceledUnits {
-  const waiting = Math.min(quantity, wantedOf(line) - line.allocated);
+  const waiting = Math.min(quantity, uncanceledQuantity(line) - line.allocated);
   return {
     lineId: line.id,
     variantId: line.variantId,
@@ -84,8 +86,8 @@ function unitsOf(
 }
 
 /**
- * The next units of a line that its buyer no longer pays for; what was given back for others beyond their
- * worth is no longer there.
+ * The value of the next units of a line that are canceled or refunded; at most the part of the line's total
+ * that was not reduced before.
  */
 export function unitsValueMinor(
   { totalMinor, reducedMinor, ordered, canceled, refunded }: OrderLine,
@@ -97,7 +99,7 @@ export function unitsValueMinor(
   );
 }
 
-/** Of the order's shipping, what the buyer still owes or has paid for. */
+/** The order's shipping minus shipping that was canceled or refunded. */
 export function shippingLeftMinor({
   totalMinor,
   shippingReducedMinor,
@@ -106,9 +108,9 @@ export function shippingLeftMinor({
   return totalMinor - lines.reduce((sum, line) => sum + line.totalMinor, 0) - shippingReducedMinor;
 }
 
-/** Captured, and neither given back nor about to be. */
-export function refundableMinor(order: Pick<Valued, "payments" | "refunds">): number {
-  return keptMinor(order) - pendingRefundsMinor(order);
+/** The captured amount of all payments minus succeeded and pending refunds. */
+export function refundableOrderMinor(order: Pick<Valued, "payments" | "refunds">): number {
+  return netCapturedMinor(order) - pendingRefundsMinor(order);
 }
 
 function pendingRefundsMinor({ refunds }: Pick<Valued, "refunds">): number {
@@ -119,11 +121,11 @@ function pendingRefundsMinor({ refunds }: Pick<Valued, "refunds">): number {
 }
 
 function refundAfter(order: Valued, reducedMinor: number): number {
-  return Math.max(0, refundableMinor(order) - (order.totalMinor - order.reducedMinor - reducedMinor));
+  return Math.max(0, refundableOrderMinor(order) - (order.totalMinor - order.reducedMinor - reducedMinor));
 }
 
-/** Captured by one payment, and neither given back nor about to be. */
-export function refundableOfPayment({
+/** The captured amount of a payment minus its succeeded and pending refunds. */
+export function refundablePaymentMinor({
   capturedMinor,
   refundedMinor,
   pending,
@@ -134,7 +136,7 @@ export function refundableOfPayment({
   );
 }
 
-/** Authorized, and neither captured nor let go, nor about to be. */
+/** The authorized amount of a payment minus succeeded and pending captures and voids. */
 export function uncapturedMinor(payment: OrderAggregate["payments"][number]): number {
   const isAsked = payment.pending.reduce(
     (sum, { kind, amountMinor }) => (kind === "capture" || kind === "void" ? sum + amountMinor : sum),
@@ -143,13 +145,16 @@ export function uncapturedMinor(payment: OrderAggregate["payments"][number]): nu
   return Math.max(0, authorizedMinor(payment) - isAsked);
 }
 
-/** The nearer a fulfillment is to leaving, the longer it keeps its units. */
-const keepers: readonly OrderFulfillment["status"][] = ["ready_for_pickup", "packing", "pending"];
+/**
+ * The order of statuses in which fulfillments keep their units: fulfillments close to the handover keep them
+ * longest.
+ */
+const cutOrder: readonly OrderFulfillment["status"][] = ["ready_for_pickup", "packing", "pending"];
 
-/** What an exchange sends is nothing that was ordered. */
+/** Computes the cuts of fulfillments. Fulfillments of an exchange are not cut: their units were not ordered. */
 function cutsOf(fulfillments: readonly OrderFulfillment[], lines: readonly OrderLine[]): FulfillmentCut[] {
-  const room = new Map(lines.map((line) => [line.id, wantedOf(line) - line.shipped]));
-  const open = keepers.flatMap((status) =>
+  const room = new Map(lines.map((line) => [line.id, uncanceledQuantity(line) - line.shipped]));
+  const open = cutOrder.flatMap((status) =>
     fulfillments.filter((fulfillment) => fulfillment.status === status && fulfillment.returnId === null),
   );
   return open.flatMap(({ id, lines: planned }) => {
@@ -165,18 +170,19 @@ function cutsOf(fulfillments: readonly OrderFulfillment[], lines: readonly Order
   });
 }
 
-/** Units of a line whose worth `unitShare` computes. */
+/** Units of a line whose share of the line's amount `unitShare` computes. */
 interface Portion {
   readonly amountMinor: number;
   readonly ordered: number;
-  /** Units that went before. */
+  /** The number of units before these. */
   readonly gone: number;
   readonly quantity: number;
 }
 
 /**
- * The line's amount is cut at each unit by rounding down what all units up to it are worth together, so that
- * the shares of all its units, in whatever portions they go, add up to the line exactly.
+ * The share of a line's amount that falls on `quantity` units after the first `gone` units. The cumulative
+ * amount is rounded down at each unit, so the shares of any partition of the units add up to the line's
+ * amount exactly.
  */
 export function unitShare({ amountMinor, ordered, gone, quantity }: Portion): number {
   const upTo = (units: number): bigint => (BigInt(amountMinor) * BigInt(units)) / BigInt(ordered);

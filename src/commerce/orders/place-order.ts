@@ -1,7 +1,8 @@
 /**
- * Turns a paid checkout into an order. Nothing is priced again: the buyer gets what was confirmed, at the
- * amount that was authorized. The order copies everything that it will ever show of what it sold, its
- * promotions included; what the session held is sold or redeemed in the same transaction.
+ * Turns a paid checkout into an order. Prices are not computed again: the order has the prices that the buyer
+ * confirmed and the provider authorized. The order copies texts, prices, promotions and policies, so that
+ * later changes of the catalog do not change it. The session's stock holds and promotion uses are consumed in
+ * the same transaction.
  */
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
@@ -13,25 +14,20 @@ import type { PaymentRow } from "#commerce/payments/payment-rows.ts";
 import { redeemPromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import {
-  promotionConditionsOfLines,
-  type PromotionConditions,
-} from "#commerce/promotions/choose-promotions.ts";
-import { findPromotionRules } from "#commerce/promotions/read-promotions.ts";
 import type { OrderCommandContext } from "./change-order.ts";
-import { type OrderEvent, publishOrder, writeTimeline } from "./order-events.ts";
-import type { OrderAggregate, OrderLine, OrderPayment, OrderPromotion } from "./order-aggregate.ts";
+import { type OrderEvent, publishOrderEvents, writeTimeline } from "./order-events.ts";
+import type { OrderAggregate, OrderPayment } from "./order-aggregate.ts";
 import { findOrders } from "./find-orders.ts";
-import { deriveStatuses } from "./order-statuses.ts";
 import { snapshotPolicies } from "./snapshot-policies.ts";
+import { insertOrder, insertOrderLines, type PlacedLine } from "./insert-order.ts";
 
-/** Both locked; the session `processing`. */
+/** A checkout whose cart and session are locked. The session's status is `processing`. */
 export interface CheckoutToPlace extends LockedSession {
-  /** Authorised, and written so; null: nothing was to be paid. */
+  /** The authorized payment, already saved; null if the total is 0. */
   readonly payment: OrderPayment | null;
 }
 
-/** What became of the three. */
+/** The order with its cart and session after the order was placed. */
 export interface PlacedOrder extends LockedSession {
   readonly order: OrderAggregate;
 }
@@ -55,7 +51,7 @@ export async function placeOrder(
     lines,
     payment,
   });
-  await insertLines(transaction, context, { orderId, lines });
+  await insertOrderLines(transaction, context, { orderId, lines });
   await snapshotPolicies(transaction, context, {
     orderId,
     marketId: cart.marketId,
@@ -65,15 +61,15 @@ export async function placeOrder(
   });
   if (payment !== null)
     await transaction.updateTable("payment").set({ orderId }).where("id", "=", payment.id).execute();
-  const happenings: OrderEvent[] = [...paymentHappenings(payment), { type: "order.placed" }];
-  await writeTimeline(transaction, context, { orderId, happenings });
+  const events: OrderEvent[] = [...paymentEvents(payment), { type: "order.placed" }];
+  await writeTimeline(transaction, context, { orderId, events });
   const completed = await saveSession(transaction, context, {
     session,
     patch: { status: "completed", completedAt: now, orderId },
   });
   const order = (await findOrders(transaction, [orderId])).get(orderId);
-  if (order === undefined) throw new Error(`Order ${orderId} was placed and is not there.`);
-  publishOrder(context, happenings, { before: order, after: order });
+  if (order === undefined) throw new Error(`Order ${orderId} was placed but cannot be read.`);
+  publishOrderEvents(context, events, { before: order, after: order });
   const ordered = await completeCart(transaction, context, { cart, orderId });
   publishSessionEvent(context, "checkout_session.completed", {
     before: session,
@@ -83,7 +79,7 @@ export async function placeOrder(
   return { order, cart: ordered, session: completed };
 }
 
-/** As an order has it, which this one has not got yet. */
+/** Converts a row of `payment` to the payment of an order. The row's `orderId` may still be null. */
 export function toOrderPayment(payment: PaymentRow): OrderPayment {
   const {
     orderId: _order,
@@ -105,10 +101,10 @@ export function toOrderPayment(payment: PaymentRow): OrderPayment {
   };
 }
 
-function paymentHappenings(payment: OrderPayment | null): OrderEvent[] {
+function paymentEvents(payment: OrderPayment | null): OrderEvent[] {
   if (payment === null) return [];
   const { id, capturedMinor } = payment;
-  // Nothing was told of it in between.
+  // No event was published between the statuses pending and captured.
   const previous = { status: "pending" };
   return [
     { type: "payment.authorized", id, previous },
@@ -116,7 +112,7 @@ function paymentHappenings(payment: OrderPayment | null): OrderEvent[] {
   ];
 }
 
-/** Each product's categories and all above them, as they are now. */
+/** The current categories of each product with all their ancestors, by product id. */
 async function categoriesOf(
   transaction: Transaction,
   { lines }: CartAggregate,
@@ -137,8 +133,6 @@ interface LineBasis {
   readonly categories: ReadonlyMap<string, readonly string[]>;
   readonly now: Date;
 }
-
-type PlacedLine = OrderLine & { readonly cartLineId: string };
 
 function toOrderLines(cart: CartAggregate, { allocated, categories, now }: LineBasis): PlacedLine[] {
   const ids = cart.lines.map(() => createId("orderLine", now.getTime())).toSorted();
@@ -169,145 +163,14 @@ function toOrderLines(cart: CartAggregate, { allocated, categories, now }: LineB
   }));
 }
 
-interface OrderToInsert {
-  readonly id: string;
-  readonly number: string;
-  readonly cart: CartAggregate;
-  readonly sessionId: string;
-  readonly lines: readonly PlacedLine[];
-  readonly payment: OrderPayment | null;
-}
-
-async function insertOrder(
-  transaction: Transaction,
-  { merchantId, now }: OrderCommandContext,
-  order: OrderToInsert,
-): Promise<void> {
-  const { id, number, cart, sessionId, lines, payment } = order;
-  const { timeZone } = await transaction
-    .selectFrom("market")
-    .select("timeZone")
-    .where("id", "=", cart.marketId)
-    .executeTakeFirstOrThrow();
-  const { totalMinor } = cart;
-  const payments = payment === null ? [] : [payment];
-  const promotions = await placedPromotions(transaction, cart, lines);
-  const statuses = deriveStatuses({
-    status: "pending",
-    totalMinor,
-    reducedMinor: 0,
-    lines,
-    fulfillments: [],
-    payments,
-    returns: [],
-  });
-  const delivery = cart.deliveryOptions?.find((option) => option.id === cart.deliveryMethodId);
-  await transaction
-    .insertInto("salesOrder")
-    .values({
-      id,
-      merchantId,
-      number,
-      ...statuses,
-      cartId: cart.id,
-      sessionId,
-      marketId: cart.marketId,
-      country: cart.country,
-      timeZone,
-      currency: cart.currency,
-      taxIncluded: cart.taxIncluded,
-      locale: cart.locale,
-      buyerReference: cart.buyerReference,
-      buyerEmailId: cart.buyerEmail?.id ?? null,
-      addressId: cart.address?.id ?? null,
-      delivery: delivery === undefined ? null : JSON.stringify(delivery),
-      subtotalMinor: cart.subtotalMinor,
-      discountMinor: cart.discountMinor,
-      shippingMinor: cart.shippingMinor,
-      shippingDiscountMinor: cart.shippingDiscountMinor,
-      taxMinor: cart.taxMinor,
-      totalMinor,
-      promotions: JSON.stringify(promotions),
-      cancellationRequest: null,
-      canceledReason: null,
-      canceledActor: null,
-      canceledAt: null,
-      holdReason: null,
-      placedAt: now,
-      updatedAt: now,
-    })
-    .execute();
-}
-
-async function insertLines(
-  transaction: Transaction,
-  { merchantId }: OrderCommandContext,
-  { orderId, lines }: { readonly orderId: string; readonly lines: readonly PlacedLine[] },
-): Promise<void> {
-  await transaction
-    .insertInto("orderLine")
-    .values(
-      lines.map(({ cartLineId: _cartLine, display, categoryIds, restrictions, ...line }) => ({
-        ...line,
-        orderId,
-        merchantId,
-        categoryIds: [...categoryIds],
-        restrictions: [...restrictions],
-        display: JSON.stringify(display),
-      })),
-    )
-    .execute();
-}
-
-/** Crockford's: without I, L, O and U. */
+/** Crockford's base 32: without I, L, O and U. */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const groupLength = 5;
 
-/** `XXXXX-XXXXX`: 50 random bits. */
+/** Creates an order number `XXXXX-XXXXX` of 50 random bits. */
 function createOrderNumber(): string {
   const characters = Array.from(randomBytes(2 * groupLength), (byte) =>
     alphabet.charAt(byte % alphabet.length),
   ).join("");
   return `${characters.slice(0, groupLength)}-${characters.slice(groupLength)}`;
 }
-
-/** The promotions that count: what each took off which of the order's lines, and what it was given for. */
-async function placedPromotions(
-  transaction: Transaction,
-  cart: CartAggregate,
-  lines: readonly PlacedLine[],
-): Promise<OrderPromotion[]> {
-  const applied = cart.promotions.filter(({ state }) => state === "applied");
-  const rules = await findPromotionRules(
-    transaction,
-    applied.map(({ promotionId }) => promotionId),
-  );
-  const orderLines = new Map(lines.map(({ id, cartLineId }) => [cartLineId, id]));
-  const conditionLines = lines.map(({ id, productId, categoryIds, ordered }) => ({
-    id,
-    productId,
-    categoryIds,
-    quantity: ordered,
-  }));
-  return applied.map(({ promotionId, trigger, kind, code, titles, discountMinor, allocations }) => {
-    const rule = rules.get(promotionId);
-    const { boughtLineIds, minimum } =
-      rule === undefined ? noConditions : promotionConditionsOfLines(rule, conditionLines);
-    return {
-      promotionId,
-      trigger,
-      kind,
-      code,
-      titles,
-      discountMinor,
-      allocations: allocations.map(({ lineId, amountMinor }) => ({
-        lineId: lineId === null ? null : (orderLines.get(lineId) ?? null),
-        amountMinor,
-      })),
-      boughtLineIds,
-      minimum,
-    };
-  });
-}
-
-const noConditions: PromotionConditions = { boughtLineIds: [], minimum: null };

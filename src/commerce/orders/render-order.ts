@@ -1,6 +1,7 @@
 /**
- * An order as the contract shows it: money with its currency, the address masked, the buyer under a name that
- * means something with this merchant only. Pure, and a snapshot: nothing of today's catalog is in it.
+ * Renders an order for the API: amounts with their currency, the address masked, and the buyer as a reference
+ * that is valid only with this merchant. Pure; uses only data stored with the order, not the current
+ * catalog.
  */
 import { createHmac } from "node:crypto";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
@@ -11,7 +12,7 @@ import { chooseLocale } from "#foundation/text.ts";
 import { type Money, money } from "#foundation/money.ts";
 import type { OrderAggregate, OrderLine, OrderPromotion } from "./order-aggregate.ts";
 import { unitsValueMinor } from "./order-value.ts";
-import { keptMinor, outstandingMinor, wantedOf } from "./order-statuses.ts";
+import { netCapturedMinor, outstandingMinor, uncanceledQuantity } from "./order-statuses.ts";
 import { type OrderPartViews, toParts } from "./render-parts.ts";
 
 const quantityNames = [
@@ -92,12 +93,12 @@ export interface OrderView extends Pick<
   readonly links: { readonly cancellationEligibility: string; readonly afterSalesEligibility: string };
 }
 
-export interface OrderLight {
-  /** Put before paths: those of our own pictures, and of what to ask next. */
+export interface OrderRenderContext {
+  /** Base URL of the service, put before the paths of images and links. */
   readonly publicUrl: string;
 }
 
-export function toOrder(order: OrderAggregate, { publicUrl }: OrderLight): OrderView {
+export function toOrder(order: OrderAggregate, { publicUrl }: OrderRenderContext): OrderView {
   const {
     id,
     number,
@@ -138,7 +139,7 @@ export function toOrder(order: OrderAggregate, { publicUrl }: OrderLight): Order
     refunds: toParts(order, "refunds"),
     returns: toParts(order, "returns"),
     buyer: {
-      reference: opaqueReference(order),
+      reference: opaqueBuyerReference(order),
       guest: order.buyerReference === null,
       emailHint: order.buyerEmail?.hint ?? null,
     },
@@ -186,7 +187,7 @@ function toLine(line: OrderLine, order: OrderAggregate, publicUrl: string): Orde
     discount: money(line.discountMinor, currency),
     tax: money(line.taxMinor ?? 0, currency),
     total: money(line.totalMinor, currency),
-    refundable: money(refundableMinor(line, order), currency),
+    refundable: money(refundableLineMinor(line, order), currency),
     restrictions,
     warranty:
       warranty === undefined
@@ -199,13 +200,16 @@ function toLine(line: OrderLine, order: OrderAggregate, publicUrl: string): Orde
 }
 
 /**
- * What its units still cost that were neither canceled nor settled, be it with money or with credit; as far
- * as anything of the payment is kept.
+ * The amount that can still be refunded for a line: the value of its units that are neither canceled nor
+ * refunded, at most the captured amount that is left.
  */
-export function refundableMinor(line: OrderLine, order: Pick<OrderAggregate, "payments">): number {
+export function refundableLineMinor(line: OrderLine, order: Pick<OrderAggregate, "payments">): number {
   return Math.max(
     0,
-    Math.min(unitsValueMinor(line, Math.max(0, wantedOf(line) - line.refunded)), keptMinor(order)),
+    Math.min(
+      unitsValueMinor(line, Math.max(0, uncanceledQuantity(line) - line.refunded)),
+      netCapturedMinor(order),
+    ),
   );
 }
 
@@ -218,7 +222,7 @@ function toTotals(order: OrderAggregate): OrderTotals {
     tax: taxMinor === null ? null : money(taxMinor, currency),
     taxIncluded: order.taxIncluded,
     total: money(order.totalMinor, currency),
-    // What was ordered has its price.
+    // The prices of an order are final.
     estimated: false,
     refunded: money(
       order.payments.reduce((sum, { refundedMinor }) => sum + refundedMinor, 0),
@@ -235,11 +239,12 @@ function titleOf({ titles }: OrderPromotion, { locale, merchant }: OrderAggregat
 const referenceDigits = 26;
 
 /**
- * The same for all orders of a buyer at this merchant, and told to integrators in place of the frontend's own
- * name for the buyer. A guest has one an order. Its key is the merchant's own secret rather than one of
- * ENCRYPTION_KEYS: those are replaced, and integrators keep the name.
+ * Computes the buyer reference that integrators see in place of the frontend's reference. All orders of a
+ * buyer at one merchant have the same reference; each order of a guest has a new one. The HMAC key is a
+ * secret of the merchant and not one of ENCRYPTION_KEYS, because those are replaced while integrators keep
+ * references.
  */
-export function opaqueReference({
+export function opaqueBuyerReference({
   id,
   merchant,
   buyerReference,

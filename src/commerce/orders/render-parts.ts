@@ -1,6 +1,6 @@
 /**
- * The parts of an order as they are shown, each with the order it belongs to and a version of its own:
- * fulfillments, payments, refunds, returns and warranties. Pure.
+ * Renders fulfillments, payments, refunds, returns and warranties for the API, each with its order's id and
+ * its version. Pure.
  */
 import { type Money, money } from "#foundation/money.ts";
 import type {
@@ -20,7 +20,7 @@ export interface FulfillmentView extends OrderFulfillment {
 
 export interface PaymentView {
   readonly id: string;
-  /** Null: the payment of a checkout that has no order, or none yet. */
+  /** Null if the payment's checkout has no order (yet). */
   readonly orderId: string | null;
   readonly sessionId: string;
   readonly status: OrderPayment["status"];
@@ -39,7 +39,7 @@ export interface PaymentView {
 
 export interface RefundView {
   readonly id: string;
-  /** Null: of a payment that came too late for an order. */
+  /** Null if the refunded payment succeeded too late to place an order. */
   readonly orderId: string | null;
   readonly paymentId: string;
   readonly returnId: string | null;
@@ -59,7 +59,7 @@ export interface ReturnView extends Omit<OrderReturn, "refundMinor" | "feeMinor"
   readonly lines: readonly ReturnLine[];
   readonly refund: Money;
   readonly fee: Money;
-  /** What is sent instead: the fulfillments of an exchange. */
+  /** The fulfillments that send replacements. */
   readonly fulfillmentIds: readonly string[];
 }
 
@@ -82,7 +82,7 @@ export function toFulfillment(
   return { ...fulfillment, orderId };
 }
 
-/** What a payment is of: an order's, or a checkout's alone. */
+/** The order or checkout session that a payment belongs to. */
 export interface PaymentOwner {
   readonly orderId: string | null;
   readonly sessionId: string;
@@ -173,7 +173,7 @@ const renderers: Renderers = {
   warranties: (order) => order.warranties.map((part) => toWarranty(part, order)),
 };
 
-/** All of one kind that an order has, in the order in which they came to be. */
+/** Renders all parts of one kind of an order, oldest first. */
 export function toParts<Part extends keyof OrderPartViews>(
   order: OrderAggregate,
   part: Part,

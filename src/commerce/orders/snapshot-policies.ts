@@ -1,7 +1,7 @@
 /**
- * Stores the policies that an order is placed under, complete and in its buyer's language: the market's own,
- * else the merchant's for all markets, else the defaults. A policy without a text of the merchant gets a
- * summary made from its rules, so that text and rules never disagree.
+ * Stores the policies of an order at the time of purchase, complete and in the buyer's language: the policies
+ * of the market, otherwise the merchant's policies for all markets, otherwise the defaults. A policy without
+ * the merchant's text gets a summary that is generated from its rules.
  */
 import { sql } from "kysely";
 import { type PolicyType, policyTypes } from "#commerce/markets/change-policy.ts";
@@ -89,7 +89,7 @@ function summaryOf(
   return summaries[chooseLocale(Object.keys(summaries), [locale], [marketLocale, merchantLocale]) ?? ""];
 }
 
-/** An order keeps its currency though its market may have another by now: its amounts are none of the order's. */
+/** Removes amounts from the rules if the market's currency is no longer the order's currency. */
 function inCurrency({ rules, currency }: PolicyFound, orderCurrency: string): StoredPolicyRules {
   if (currency === orderCurrency) return rules;
   const {
@@ -111,7 +111,7 @@ const defaultSummaries: Summaries = {
       : `You may withdraw from the purchase within ${days(windowDays)} of the delivery, or of the order where nothing is delivered, without giving a reason.`,
   warranty: ({ months }) =>
     months === 0
-      ? "There is no warranty beyond what the law gives."
+      ? "There is no warranty beyond the statutory one."
       : `What you bought is guaranteed for ${counted(months, "month")} from its delivery.`,
 };
 
@@ -135,7 +135,7 @@ function cancellationSummary({ mode, windowMinutes, afterWindow }: CancellationR
 
 function returnSummary(rules: ReturnRules): string {
   const { mode, windowDays, exchangeWindowDays, extendUntil } = rules;
-  if (mode === "none") return "The merchant takes nothing back but what the law asks for.";
+  if (mode === "none") return "The merchant accepts returns only where the law requires it.";
   const may = mode === "request" ? "You may ask to" : "You may";
   const returned = `${may} return what you bought ${within(windowDays)}`;
   const exchanged =

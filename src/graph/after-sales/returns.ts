@@ -12,7 +12,7 @@ import {
   receiveReturn,
   trackReturn,
 } from "#commerce/after-sales/return-steps.ts";
-import type { ChangedPart } from "#commerce/orders/change-order.ts";
+import type { ChangedOrderPart } from "#commerce/orders/change-order.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
 import type { ReturnView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
@@ -139,7 +139,7 @@ const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
   }),
 });
 
-const returnToAnswer = (_context: GraphContext, { order, id }: ChangedPart): ReturnView =>
+const returnToAnswer = (_context: GraphContext, { order, id }: ChangedOrderPart): ReturnView =>
   getOrderPartView(order, "returns", id);
 
 defineMutation({

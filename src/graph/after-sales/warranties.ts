@@ -6,7 +6,7 @@ import {
   openWarrantyClaim,
   resolveWarrantyClaim,
 } from "#commerce/after-sales/warranty-claims.ts";
-import type { ChangedPart } from "#commerce/orders/change-order.ts";
+import type { ChangedOrderPart } from "#commerce/orders/change-order.ts";
 import type { WarrantyView } from "#commerce/orders/render-parts.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { frontendCallers, type GraphContext } from "#graph/context.ts";
@@ -72,7 +72,7 @@ const WarrantyClaimResolveInput = builder.inputType("WarrantyClaimResolveInput",
   }),
 });
 
-const warrantyToAnswer = (_context: GraphContext, { order, id }: ChangedPart): WarrantyView =>
+const warrantyToAnswer = (_context: GraphContext, { order, id }: ChangedOrderPart): WarrantyView =>
   getOrderPartView(order, "warranties", id);
 
 defineMutation({

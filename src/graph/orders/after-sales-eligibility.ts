@@ -13,7 +13,7 @@ import type {
   OrderLevelOption,
 } from "#commerce/after-sales/after-sales-option.ts";
 import type { AfterSalesReason } from "#commerce/after-sales/reasons.ts";
-import type { Window } from "#commerce/orders/order-terms.ts";
+import type { OrderWindow } from "#commerce/orders/order-terms.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MoneyRef, OrderRef } from "#graph/refs.ts";
@@ -67,7 +67,7 @@ const Reason = builder.objectRef<AfterSalesReason>("AfterSalesReason").implement
   }),
 });
 
-const WindowType = builder.objectRef<Window>("AfterSalesWindow").implement({
+const WindowType = builder.objectRef<OrderWindow>("AfterSalesWindow").implement({
   description: "The time window of an after-sales option.",
   fields: (t) => ({
     clock: t.expose("clock", { type: WindowClockEnum, description: "The event at which the window starts." }),

@@ -6,7 +6,10 @@ import {
   type CancellationLine,
   type CancellationRefund,
 } from "#commerce/orders/cancellation/eligibility.ts";
-import type { CancellationReasonView, ReasonChoice } from "#commerce/orders/cancellation/reasons.ts";
+import type {
+  CancellationReasonView,
+  CancellationReasonOption,
+} from "#commerce/orders/cancellation/reasons.ts";
 import { builder } from "#graph/builder.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MoneyRef, OrderRef } from "#graph/refs.ts";
@@ -62,7 +65,7 @@ const LineEligibility = builder.objectRef<CancellationLine>("CancellationLine").
   }),
 });
 
-const Choice = builder.objectRef<ReasonChoice>("CancellationReasonChoice").implement({
+const Choice = builder.objectRef<CancellationReasonOption>("CancellationReasonChoice").implement({
   description: "A reason that can be given for a cancellation.",
   fields: (t) => ({
     code: t.expose("code", {

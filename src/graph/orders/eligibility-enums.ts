@@ -4,8 +4,8 @@ import {
   afterSalesObstacleMessages,
   type ReturnReason,
 } from "#commerce/after-sales/reasons.ts";
+import type { CancellationAlternative } from "#commerce/orders/cancellation/alternatives.ts";
 import type {
-  CancellationAlternative,
   CancellationConsequence,
   CancellationEligibility,
   CancellationRefund,

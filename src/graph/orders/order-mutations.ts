@@ -16,7 +16,7 @@ import {
   trackingNumberMax,
 } from "#commerce/orders/fulfillment/move-fulfillment.ts";
 import { carrierMax, createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
-import type { ChangedPart } from "#commerce/orders/change-order.ts";
+import type { ChangedOrderPart } from "#commerce/orders/change-order.ts";
 import type { TrackedStatus } from "#commerce/orders/fulfillment/fulfillment-rules.ts";
 import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
 import {
@@ -150,7 +150,7 @@ const FulfillmentTrackInput = builder.inputType("FulfillmentTrackInput", {
   }),
 });
 
-const answerFulfillment = (_context: GraphContext, { order, id }: ChangedPart): FulfillmentView =>
+const answerFulfillment = (_context: GraphContext, { order, id }: ChangedOrderPart): FulfillmentView =>
   getOrderPartView(order, "fulfillments", id);
 
 defineMutation({

@@ -1,10 +1,10 @@
 /** Queries of orders and their parts. */
 import {
-  findLonePayment,
-  findLoneRefund,
+  findPaymentWithoutOrder,
+  findRefundWithoutOrder,
   findPartOwner,
   isForeignOrder,
-  orderList,
+  selectOrderIds,
   type OrderPart,
 } from "#commerce/orders/find-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -92,7 +92,7 @@ builder.queryFields((t) => ({
         };
         const { edges, ...rest } = await loadConnection(args, {
           db: context.db,
-          query: orderList(context.db, filter),
+          query: selectOrderIds(context.db, filter),
           column: "sales_order.id",
         });
         const orders = await context.loaders.orders.loadMany(edges.map(({ node }) => node.id));
@@ -125,7 +125,7 @@ builder.queryFields((t) => ({
     authScopes: { callers: partReaders },
     args: { id: t.arg.id({ required: true, description: "The id of the payment, `pay_…`." }) },
     resolve: (_root, { id }, context) =>
-      findPart(context, { part: "payment", parts: "payments", id, withoutOrder: findLonePayment }),
+      findPart(context, { part: "payment", parts: "payments", id, withoutOrder: findPaymentWithoutOrder }),
   }),
   refund: t.field({
     type: RefundRef,
@@ -134,7 +134,7 @@ builder.queryFields((t) => ({
     authScopes: { callers: partReaders },
     args: { id: t.arg.id({ required: true, description: "The id of the refund, `rfd_…`." }) },
     resolve: (_root, { id }, context) =>
-      findPart(context, { part: "refund", parts: "refunds", id, withoutOrder: findLoneRefund }),
+      findPart(context, { part: "refund", parts: "refunds", id, withoutOrder: findRefundWithoutOrder }),
   }),
   return: t.field({
     type: ReturnRef,

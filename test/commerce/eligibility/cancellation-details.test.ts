@@ -7,7 +7,7 @@ import {
   cancellationEligibility,
   type CancellationEligibility,
 } from "#commerce/orders/cancellation/eligibility.ts";
-import { setsOf } from "#commerce/orders/cancellation/obstacles.ts";
+import { joinedLineSets } from "#commerce/orders/cancellation/obstacles.ts";
 import { bestDecision, decisionOf, validUntil, withoutRepeats } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderFulfillment, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
 import { eur } from "./paper-answer.ts";
@@ -163,15 +163,16 @@ describe("a set that a promotion joins", () => {
     boughtLineIds: ["oln_0", "oln_1"],
     ...promotion,
   });
-  const sets = (promotion: Partial<OrderPromotion>): unknown => setsOf({ promotions: [bought(promotion)] });
+  const sets = (promotion: Partial<OrderPromotion>): unknown =>
+    joinedLineSets({ promotions: [bought(promotion)] });
 
   it("has what was given and what was bought for it, each line once", () => {
     expect(sets({})).toEqual([["oln_1", "oln_0"]]);
     expect(sets({ kind: "buy_x_get_y" })).toEqual([["oln_1", "oln_0"]]);
     expect(sets({ boughtLineIds: [] })).toEqual([["oln_1"]]);
-    expect(setsOf({ promotions: [paperPromotion("gift", [{ lineId: "oln_1", amountMinor: 100 }])] })).toEqual(
-      [["oln_1"]],
-    );
+    expect(
+      joinedLineSets({ promotions: [paperPromotion("gift", [{ lineId: "oln_1", amountMinor: 100 }])] }),
+    ).toEqual([["oln_1"]]);
   });
 
   it("is none of a discount that joins nothing, that took nothing off, or that was off the shipping", () => {

@@ -4,7 +4,7 @@ import {
   cancellationEligibility,
   type CancellationEligibility,
 } from "#commerce/orders/cancellation/eligibility.ts";
-import { tornSet } from "#commerce/orders/cancellation/obstacles.ts";
+import { findSplitLineSet } from "#commerce/orders/cancellation/obstacles.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import {
   delivered,
@@ -339,19 +339,19 @@ describe("a set that a promotion made", () => {
 
   it("is torn by some of its units, and by no others", () => {
     const order = paperOrder({ order: { promotions }, lines: [{}, { ordered: 2 }, {}] });
-    expect(tornSet(order, [{ lineId: "oln_1", quantity: 2 }])).toEqual(["oln_0", "oln_1"]);
+    expect(findSplitLineSet(order, [{ lineId: "oln_1", quantity: 2 }])).toEqual(["oln_0", "oln_1"]);
     expect(
-      tornSet(order, [
+      findSplitLineSet(order, [
         { lineId: "oln_0", quantity: 1 },
         { lineId: "oln_1", quantity: 1 },
       ]),
     ).toEqual(["oln_0", "oln_1"]);
     expect(
-      tornSet(order, [
+      findSplitLineSet(order, [
         { lineId: "oln_0", quantity: 1 },
         { lineId: "oln_1", quantity: 2 },
       ]),
     ).toBeUndefined();
-    expect(tornSet(order, [{ lineId: "oln_2", quantity: 1 }])).toBeUndefined();
+    expect(findSplitLineSet(order, [{ lineId: "oln_2", quantity: 1 }])).toBeUndefined();
   });
 });

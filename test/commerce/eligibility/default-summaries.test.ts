@@ -46,7 +46,7 @@ describe("a policy without words", () => {
       { mode: "request", windowDays: 1, exchangeWindowDays: null, extendUntil: "2027-01-31" },
       "You may ask to return what you bought within 1 day of its delivery; there are no exchanges; in no case does that end before the end of 2027-01-31.",
     ],
-    [{ mode: "none" }, "The merchant takes nothing back but what the law asks for."],
+    [{ mode: "none" }, "The merchant accepts returns only where the law requires it."],
   ] as const)("about returns, %o: %s", (rules, text) => {
     expect(said("return", rules)).toBe(text);
   });
@@ -54,7 +54,7 @@ describe("a policy without words", () => {
   it("about what there is none of says so", () => {
     expect([said("withdrawal", {}), said("warranty", {})]).toEqual([
       "There is no right of withdrawal.",
-      "There is no warranty beyond what the law gives.",
+      "There is no warranty beyond the statutory one.",
     ]);
     expect(said("warranty", { months: 1 })).toBe(
       "What you bought is guaranteed for 1 month from its delivery.",

@@ -2,12 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { windowChangeTimes, afterSalesWindows } from "#commerce/after-sales/after-sales-option.ts";
 import {
-  arrivalOf,
-  deliveredAtOf,
-  isOver,
-  lostAt,
-  turnsOf,
-  windowFrom,
+  lineArrival,
+  lineDeliveredAt,
+  isWindowOver,
+  lineLossTime,
+  windowBoundaries,
+  windowFromArrival,
   withdrawalWindow,
 } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
@@ -22,19 +22,22 @@ const sent = (...fulfillments: readonly Partial<OrderFulfillment>[]): OrderAggre
 
 describe("a window", () => {
   it("is over after its last millisecond, and never where it has no end", () => {
-    expect([-1, 0, 1].map((ms) => isOver({ endsAt: at }, later(at, ms)))).toEqual([false, false, true]);
-    expect(isOver({ endsAt: null }, later(at, 0))).toBe(false);
+    expect([-1, 0, 1].map((ms) => isWindowOver({ endsAt: at }, later(at, ms)))).toEqual([false, false, true]);
+    expect(isWindowOver({ endsAt: null }, later(at, 0))).toBe(false);
   });
 
   it("turns where it begins, and after its last millisecond, as far as those are known", () => {
-    expect(turnsOf({ startsAt: at, endsAt: after(1) })).toEqual([Date.parse(at), Date.parse(after(1)) + 1]);
-    expect(turnsOf({ startsAt: at, endsAt: null })).toEqual([Date.parse(at)]);
-    expect(turnsOf({ startsAt: null, endsAt: null })).toEqual([]);
+    expect(windowBoundaries({ startsAt: at, endsAt: after(1) })).toEqual([
+      Date.parse(at),
+      Date.parse(after(1)) + 1,
+    ]);
+    expect(windowBoundaries({ startsAt: at, endsAt: null })).toEqual([Date.parse(at)]);
+    expect(windowBoundaries({ startsAt: null, endsAt: null })).toEqual([]);
   });
 
   it("has not begun where nothing has arrived, and has no end without days or months", () => {
     const order = paperOrder();
-    expect(windowFrom(order, null, { days: 30 })).toEqual({
+    expect(windowFromArrival(order, null, { days: 30 })).toEqual({
       clock: "delivered",
       startsAt: null,
       endsAt: null,
@@ -42,11 +45,11 @@ describe("a window", () => {
     });
     const arrival = { startsAt: at, at, clock: "delivered" } as const;
     const open = { clock: "delivered", startsAt: at, endsAt: null, estimated: false };
-    expect(windowFrom(order, arrival, {})).toEqual(open);
+    expect(windowFromArrival(order, arrival, {})).toEqual(open);
     // Nor does a day that the merchant has named give it one.
-    expect(windowFrom(order, arrival, { extendUntil: "2026-12-31" })).toEqual(open);
-    expect(windowFrom(order, arrival, { days: 1 }).endsAt).toBe("2026-03-06T22:59:59.999Z");
-    expect(windowFrom(order, arrival, { days: 1, extendUntil: "2026-03-05" }).endsAt).toBe(
+    expect(windowFromArrival(order, arrival, { extendUntil: "2026-12-31" })).toEqual(open);
+    expect(windowFromArrival(order, arrival, { days: 1 }).endsAt).toBe("2026-03-06T22:59:59.999Z");
+    expect(windowFromArrival(order, arrival, { days: 1, extendUntil: "2026-03-05" }).endsAt).toBe(
       "2026-03-06T22:59:59.999Z",
     );
   });
@@ -65,7 +68,7 @@ describe("an arrival", () => {
   ] as const)("of a parcel that is %s is expected: %s", (status, expected) => {
     const arrival =
       expected === null ? null : { startsAt: expected, at: expected, clock: "shipped_plus_transit" };
-    expect(arrivalOf(sent({ status, shippedAt: at }), line)).toEqual(arrival);
+    expect(lineArrival(sent({ status, shippedAt: at }), line)).toEqual(arrival);
   });
 
   it("is the last of what came, which is known, and counts what is under way only while it may come later", () => {
@@ -74,18 +77,18 @@ describe("an arrival", () => {
       shippedAt: at,
       deliveredAt,
     });
-    expect(arrivalOf(sent(came(after(3)), came(after(2))), line)).toEqual({
+    expect(lineArrival(sent(came(after(3)), came(after(2))), line)).toEqual({
       startsAt: after(3),
       at: after(3),
       clock: "delivered",
     });
     const underWay = { status: "in_transit", shippedAt: at } as const;
-    expect(arrivalOf(sent(came(after(2)), underWay), line)).toEqual({
+    expect(lineArrival(sent(came(after(2)), underWay), line)).toEqual({
       startsAt: after(2),
       at: after(7),
       clock: "shipped_plus_transit",
     });
-    expect(arrivalOf(sent(came(after(9)), underWay), line)).toEqual({
+    expect(lineArrival(sent(came(after(9)), underWay), line)).toEqual({
       startsAt: after(9),
       at: after(9),
       clock: "shipped_plus_transit",
@@ -98,10 +101,10 @@ describe("an arrival", () => {
       sent({ ...came, returnId: "ret_1" }),
       sent({ ...came, lines: [{ lineId: "oln_7", quantity: 1 }] }),
     ]) {
-      expect(arrivalOf(order, line)).toBeNull();
-      expect(deliveredAtOf(order, line)).toBeNull();
+      expect(lineArrival(order, line)).toBeNull();
+      expect(lineDeliveredAt(order, line)).toBeNull();
     }
-    expect(deliveredAtOf(sent(came, { ...came, deliveredAt: after(1), returnId: "ret_1" }), line)).toBe(at);
+    expect(lineDeliveredAt(sent(came, { ...came, deliveredAt: after(1), returnId: "ret_1" }), line)).toBe(at);
   });
 });
 
@@ -115,7 +118,7 @@ describe("a loss", () => {
     ["delivered", null],
     ["canceled", null],
   ] as const)("of a parcel that is %s counts from %s", (status, expected) => {
-    expect(lostAt(sent({ status, shippedAt: at, updatedAt: after(5) }), line)).toBe(expected);
+    expect(lineLossTime(sent({ status, shippedAt: at, updatedAt: after(5) }), line)).toBe(expected);
   });
 
   it("counts from the day that it was expected, where that is known, and of several from the last", () => {
@@ -124,13 +127,13 @@ describe("a loss", () => {
       shippedAt: at,
       estimatedDeliveryAt: after(days),
     });
-    expect(lostAt(sent(parcel(2)), line)).toBe(after(9));
-    expect(lostAt(sent(parcel(3), parcel(2)), line)).toBe(after(10));
+    expect(lineLossTime(sent(parcel(2)), line)).toBe(after(9));
+    expect(lineLossTime(sent(parcel(3), parcel(2)), line)).toBe(after(10));
   });
 
   it("is none of what was never sent", () => {
     for (const status of ["pending", "packing", "failed"] as const)
-      expect(lostAt(sent({ status, updatedAt: after(5) }), line)).toBeNull();
+      expect(lineLossTime(sent({ status, updatedAt: after(5) }), line)).toBeNull();
   });
 });
 
@@ -207,7 +210,7 @@ describe("all windows of a line", () => {
     return afterSalesWindows(order, first);
   };
   const ends = (days: number): unknown => ({
-    endsAt: windowFrom(paperOrder(), { startsAt: at, at, clock: "delivered" }, { days }).endsAt,
+    endsAt: windowFromArrival(paperOrder(), { startsAt: at, at, clock: "delivered" }, { days }).endsAt,
   });
 
   it("have for faults the longer of the time to return and the warranty, and the former where there is none", () => {
@@ -252,7 +255,7 @@ describe("all windows of a line", () => {
     });
     expect([few.exchanges, few.warranted, few.guarantee, few.registered]).toEqual([null, null, null, null]);
     expect(windowChangeTimes(few)).toEqual(
-      [few.returns, few.faults, few.loss, few.withdrawal].flatMap(turnsOf),
+      [few.returns, few.faults, few.loss, few.withdrawal].flatMap(windowBoundaries),
     );
   });
 });

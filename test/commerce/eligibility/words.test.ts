@@ -87,13 +87,13 @@ describe("what stands in the way", () => {
       ...asked,
     });
     const over = cancellation.cancellationObstacles.order_completed;
-    expect(cancellation.obstacle("order_completed")).toEqual({
+    expect(cancellation.toCancellationReason("order_completed")).toEqual({
       code: "order_completed",
       message: over,
       blocking: true,
       data: {},
     });
-    expect(cancellation.obstacle("order_completed", asked)).toEqual({
+    expect(cancellation.toCancellationReason("order_completed", asked)).toEqual({
       code: "order_completed",
       message: over,
       ...asked,
@@ -103,7 +103,7 @@ describe("what stands in the way", () => {
 
 describe("why", () => {
   it("an order is canceled: six reasons of buyers and five of merchants, each with a label of its own", () => {
-    const choices = cancellation.cancellationReasonChoices;
+    const choices = cancellation.cancellationReasonOptions;
     expect(choices.map(({ actor, code }) => `${actor} ${code}`)).toEqual([
       "buyer ordered_by_mistake",
       "buyer changed_mind",

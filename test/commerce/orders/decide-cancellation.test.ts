@@ -9,7 +9,7 @@ import {
   buyerCancellationReasons,
   merchantCancellationReasons,
 } from "#commerce/orders/cancellation/reasons.ts";
-import { tornSet } from "#commerce/orders/cancellation/obstacles.ts";
+import { findSplitLineSet } from "#commerce/orders/cancellation/obstacles.ts";
 import {
   cancellationFaults,
   decideCancellation,
@@ -17,7 +17,7 @@ import {
 } from "#commerce/orders/cancellation/cancel-order.ts";
 import type { LineQuantity, OrderAggregate, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import { wantedOf } from "#commerce/orders/order-statuses.ts";
+import { uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import { Failure } from "#foundation/failure.ts";
 import { manyRuns } from "#test/support/properties.ts";
 import { anyOrder } from "#test/commerce/after-sales/any-order.ts";
@@ -58,8 +58,8 @@ const anyOpenOrder = fc
       });
       const [first] = lines;
       const waiting = lines
-        .filter((line) => wantedOf(line) > line.shipped)
-        .map((line) => ({ lineId: line.id, quantity: wantedOf(line) - line.shipped }));
+        .filter((line) => uncanceledQuantity(line) > line.shipped)
+        .map((line) => ({ lineId: line.id, quantity: uncanceledQuantity(line) - line.shipped }));
       const packed = {
         id: "ful_9",
         returnId: null,
@@ -140,7 +140,7 @@ const anyAsked = fc
     const chosen = order.lines
       .map((line, index) => ({
         lineId: line.id,
-        quantity: wantedOf(line) - line.shipped + (extra[index] ?? 0),
+        quantity: uncanceledQuantity(line) - line.shipped + (extra[index] ?? 0),
       }))
       .filter(({ quantity }) => quantity > 0);
     return { order, actor, now, answer, lines: isAll || chosen.length === 0 ? undefined : chosen };
@@ -181,7 +181,7 @@ function shown(
   );
   if (decisions.has("denied")) return "denied";
   if (actor === "buyer" && decisions.has("request_required")) return "request_required";
-  return actor === "buyer" && tornSet(order, lines) !== undefined ? "denied" : "allowed";
+  return actor === "buyer" && findSplitLineSet(order, lines) !== undefined ? "denied" : "allowed";
 }
 
 const runs = manyRuns(2000);

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   cancellationValue,
-  refundableMinor,
+  refundableOrderMinor,
   shippingLeftMinor,
   uncapturedMinor,
   unitsValueMinor,
@@ -17,7 +17,7 @@ import type {
   OrderPayment,
   OrderRefund,
 } from "#commerce/orders/order-aggregate.ts";
-import { outstandingMinor, wantedOf } from "#commerce/orders/order-statuses.ts";
+import { outstandingMinor, uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import "#test/support/properties.ts";
 
 type Valued = Parameters<typeof cancellationValue>[0];
@@ -107,17 +107,17 @@ describe("canceling", () => {
         fc.infiniteStream(fc.nat()),
         (given, shippingMinor, capturedMinor, choices) => {
           let order = orderOf({ lines: given, shippingMinor, capturedMinor });
-          const capturedAtFirst = refundableMinor(order);
+          const capturedAtFirst = refundableOrderMinor(order);
           for (;;) {
-            const open = order.lines.filter((line) => wantedOf(line) > 0);
+            const open = order.lines.filter((line) => uncanceledQuantity(line) > 0);
             const line = open[Number(choices.next().value) % Math.max(1, open.length)];
             if (line === undefined) break;
             order = after(order, {
               lineId: line.id,
-              quantity: 1 + (Number(choices.next().value) % wantedOf(line)),
+              quantity: 1 + (Number(choices.next().value) % uncanceledQuantity(line)),
             });
             // What is kept is never more than is owed, and what was given back is what was kept beyond that.
-            expect(refundableMinor(order)).toBe(
+            expect(refundableOrderMinor(order)).toBe(
               Math.min(capturedAtFirst, order.totalMinor - order.reducedMinor),
             );
             for (const { allocated, ordered, canceled } of order.lines)
@@ -129,7 +129,7 @@ describe("canceling", () => {
             order.lines.map(({ totalMinor }) => totalMinor),
           );
           expect(order.lines.every(({ allocated }) => allocated === 0)).toBe(true);
-          expect(refundableMinor(order)).toBe(0);
+          expect(refundableOrderMinor(order)).toBe(0);
           expect(outstandingMinor(order)).toBe(-capturedAtFirst);
         },
       ),

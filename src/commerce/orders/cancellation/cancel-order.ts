@@ -1,7 +1,7 @@
 /**
- * Cancels an order, or some of it, at once or as a request that the merchant approves or declines. Decided by
- * the same function that answers whether it is possible. Canceled units give their stock back, leave their
- * fulfillments and are no longer owed; what was paid for them goes back, in one transaction.
+ * Cancels an order or some of its units, at once or as a request that the merchant approves or declines. The
+ * eligibility query and the command use the same decision function. One transaction releases the stock of
+ * canceled units, removes them from fulfillments, reduces the amount owed and refunds paid amounts.
  */
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -11,21 +11,21 @@ import {
   buyerCancellationReasons,
   type CancellationReason,
   type CancellationReasonView,
-  obstacle,
+  toCancellationReason,
 } from "./reasons.ts";
-import { tornSet } from "./obstacles.ts";
+import { findSplitLineSet } from "./obstacles.ts";
 import {
-  changeLocked,
+  changeLockedOrder,
   lockOrder,
-  type OrderOutcome,
+  type OrderChangeOutcome,
   type OrderTarget,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import {
-  chosenFaults,
+  lineSelectionFaults,
   noteMax,
-  refuseOrder,
-  requireChoosable,
+  orderFailure,
+  requireSelectable,
   requireKnownLines,
 } from "#commerce/orders/order-checks.ts";
 import type {
@@ -38,13 +38,13 @@ import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { cancelUnits } from "./cancel-units.ts";
 
 export interface OrderCancelInput extends OrderTarget {
-  /** Left out: all that can be canceled. */
+  /** The units to cancel; all cancelable units if left out. */
   readonly lines?: readonly LineQuantity[] | null | undefined;
   readonly reason: CancellationReason;
   readonly note?: string | null | undefined;
 }
 
-/** At once, or as a request to the merchant where the buyer may no more than ask. */
+/** Cancels at once, or creates a cancellation request if the buyer needs the merchant's approval. */
 export async function cancelOrder(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -54,12 +54,12 @@ export async function cancelOrder(
   const order = await lockOrder(transaction, context, input.orderId);
   const decided = decideCancellation(order, input, context);
   const { reason, expectedVersion, note = null } = input;
-  return changeLocked(transaction, context, {
+  return changeLockedOrder(transaction, context, {
     order,
     expectedVersion,
     work: () =>
       decided.isRequest
-        ? Promise.resolve(asRequest({ lines: decided.lines, reason, note }, context))
+        ? Promise.resolve(toRequest({ lines: decided.lines, reason, note }, context))
         : cancelUnits(transaction, context, {
             order,
             lines: decided.lines,
@@ -70,14 +70,14 @@ export async function cancelOrder(
   });
 }
 
-/** What can be told without the order. */
+/** The faults of the input that can be found without the order. */
 export function cancellationFaults(
   { lines, note, reason }: Pick<OrderCancelInput, "lines" | "note" | "reason">,
   actor: OrderActor,
 ): Faults {
   const isOfBuyer = buyerCancellationReasons.some((code) => code === reason);
   return [
-    ...chosenFaults(lines),
+    ...lineSelectionFaults(lines),
     ...textFaults("/note", note, { max: noteMax, lines: "many" }),
     ...(actor === "buyer" && !isOfBuyer
       ? [
@@ -92,13 +92,13 @@ export function cancellationFaults(
 
 export interface DecidedCancellation {
   readonly lines: readonly LineQuantity[];
-  /** The merchant must agree to it first. */
+  /** True if the cancellation needs the merchant's approval. */
   readonly isRequest: boolean;
 }
 
 /**
- * Pure: what is asked for is done at once or becomes a request; what cannot be done at all is refused, with
- * the reasons that the question gives.
+ * Decides whether units are canceled at once or by request. Throws the reasons of the eligibility query if
+ * neither is possible. Pure.
  */
 export function decideCancellation(
   order: OrderAggregate,
@@ -107,33 +107,39 @@ export function decideCancellation(
 ): DecidedCancellation {
   requireKnownLines(order, chosen ?? []);
   const eligibility = cancellationEligibility(order, now, actor);
-  const lines = chosen ?? allOf(eligibility, actor);
+  const lines = chosen ?? cancelableLines(eligibility, actor);
   requireCancelable(order, { lines, eligibility });
-  const asked = eligibility.lines.filter(({ lineId }) => lines.some((line) => line.lineId === lineId));
-  const isRequest = actor === "buyer" && asked.some(({ decision }) => decision === "request_required");
+  const requested = eligibility.lines.filter(({ lineId }) => lines.some((line) => line.lineId === lineId));
+  const isRequest = actor === "buyer" && requested.some(({ decision }) => decision === "request_required");
   if (actor === "buyer" && !isRequest) requireWholeSets(order, lines);
   return { lines, isRequest };
 }
 
-/** What a promotion joined goes together; to take it apart the merchant must be asked. */
+/**
+ * Throws if a buyer would cancel only part of the lines that a promotion joins; this needs the merchant's
+ * approval.
+ */
 function requireWholeSets(order: OrderAggregate, lines: readonly LineQuantity[]): void {
-  const lineIds = tornSet(order, lines);
+  const lineIds = findSplitLineSet(order, lines);
   if (lineIds === undefined) return;
-  const reasons = [obstacle("line_not_separable", { data: { lineIds } })];
-  const message = "A promotion joins what was chosen to other units: they can only be canceled together.";
-  throw refuseOrder("invalid_state", order, { reason: "line_not_separable", message, data: { reasons } });
+  const reasons = [toCancellationReason("line_not_separable", { data: { lineIds } })];
+  const message = "A promotion joins the chosen units with other units: they can only be canceled together.";
+  throw orderFailure("invalid_state", order, { reason: "line_not_separable", message, data: { reasons } });
 }
 
-/** A buyer cancels at once what may be canceled at once, and asks only where nothing can be. */
-function allOf({ lines, decision }: CancellationEligibility, actor: OrderActor): LineQuantity[] {
+/**
+ * The lines of a cancellation without `lines`. For a buyer, lines that need approval are included only if no
+ * line can be canceled at once.
+ */
+function cancelableLines({ lines, decision }: CancellationEligibility, actor: OrderActor): LineQuantity[] {
   return lines
     .filter((line) => line.cancelableQuantity > 0 && (actor !== "buyer" || line.decision === decision))
     .map(({ lineId, cancelableQuantity }) => ({ lineId, quantity: cancelableQuantity }));
 }
 
-const refusal = { reason: "not_cancelable", message: "This can no longer be canceled." };
+const refusal = { reason: "not_cancelable", message: "The chosen units can no longer be canceled." };
 
-/** Refused with the reasons that the question for it gives. */
+/** Throws, with the reasons of the eligibility query, if a line or its quantity cannot be canceled. */
 export function requireCancelable(
   order: OrderAggregate,
   {
@@ -143,40 +149,42 @@ export function requireCancelable(
 ): void {
   if (eligibility.decision === "denied" || lines.length === 0) throw refuseCancellation(order, eligibility);
   const stored = new Map(order.lines.map((line) => [line.id, line]));
-  const choosable = eligibility.lines.map(({ lineId, decision, cancelableQuantity, reasons }) => ({
+  const selectable = eligibility.lines.map(({ lineId, decision, cancelableQuantity, reasons }) => ({
     lineId,
     quantity: decision === "denied" ? 0 : cancelableQuantity,
-    reasons: decision === "denied" ? reasons : gone(stored.get(lineId)),
+    reasons: decision === "denied" ? reasons : goneUnitsReasons(stored.get(lineId)),
   }));
-  requireChoosable(order, { lines, choosable, ...refusal });
+  requireSelectable(order, { lines, selectable, ...refusal });
 }
 
-/** Why there are fewer units of a line to cancel than were ordered. */
-function gone(line: OrderLine | undefined): CancellationReasonView[] {
+/** The reasons why fewer units of a line can be canceled than were ordered. */
+function goneUnitsReasons(line: OrderLine | undefined): CancellationReasonView[] {
   if (line === undefined || line.shipped + line.canceled === 0) return [];
-  if (line.shipped === 0) return [obstacle("line_already_canceled")];
-  return [obstacle(line.delivered < line.shipped ? "fulfillment_shipped" : "fulfillment_delivered")];
+  if (line.shipped === 0) return [toCancellationReason("line_already_canceled")];
+  return [
+    toCancellationReason(line.delivered < line.shipped ? "fulfillment_shipped" : "fulfillment_delivered"),
+  ];
 }
 
 function refuseCancellation(order: OrderAggregate, { reasons }: CancellationEligibility): Failure {
-  return refuseOrder("invalid_state", order, {
+  return orderFailure("invalid_state", order, {
     ...refusal,
     reason: reasons[0]?.code ?? refusal.reason,
     data: { reasons },
   });
 }
 
-function asRequest(
+function toRequest(
   request: { readonly lines: readonly LineQuantity[]; readonly reason: string; readonly note: string | null },
   { actor, now }: OrderCommandContext,
-): OrderOutcome {
+): OrderChangeOutcome {
   return {
     cancellationRequest: { ...request, actor, at: now.toISOString() },
-    happenings: [{ type: "order.cancellation_requested" }],
+    events: [{ type: "order.cancellation_requested" }],
   };
 }
 
-/** In the name of who asked for it. */
+/** Approves a cancellation request. The cancellation's actor is the actor of the request. */
 export async function approveCancellation(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -184,12 +192,12 @@ export async function approveCancellation(
 ): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, context, target.orderId);
   const { lines, reason, note, actor } = requestOf(order);
-  // The request itself is what keeps others from asking; without it the order is judged as it stands.
+  // An open request blocks further cancellations, so the order is assessed without it.
   requireCancelable(order, {
     lines,
     eligibility: cancellationEligibility({ ...order, cancellationRequest: null }, context.now, context.actor),
   });
-  return changeLocked(transaction, context, {
+  return changeLockedOrder(transaction, context, {
     order,
     expectedVersion: target.expectedVersion,
     work: () => cancelUnits(transaction, context, { order, lines, reason, note, actor }),
@@ -203,18 +211,18 @@ export async function declineCancellation(
 ): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, context, target.orderId);
   requestOf(order);
-  return changeLocked(transaction, context, {
+  return changeLockedOrder(transaction, context, {
     order,
     expectedVersion: target.expectedVersion,
     work: () =>
-      Promise.resolve({ cancellationRequest: null, happenings: [{ type: "order.cancellation_declined" }] }),
+      Promise.resolve({ cancellationRequest: null, events: [{ type: "order.cancellation_declined" }] }),
   });
 }
 
 function requestOf(order: OrderAggregate): CancellationRequest {
   if (order.cancellationRequest !== null) return order.cancellationRequest;
-  throw refuseOrder("invalid_state", order, {
+  throw orderFailure("invalid_state", order, {
     reason: "cancellation_not_requested",
-    message: "Nobody has asked to cancel the order.",
+    message: "The order has no open cancellation request.",
   });
 }

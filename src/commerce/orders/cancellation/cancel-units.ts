@@ -12,11 +12,11 @@ import {
   cancellationValue,
   type FulfillmentCut,
 } from "#commerce/orders/order-value.ts";
-import { type OrderOutcome, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import { type OrderChangeOutcome, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import { coverRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
+import { allocateRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
 import { dropUnreserved } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
 import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 
@@ -25,18 +25,18 @@ export interface UnitsToCancel {
   readonly lines: readonly LineQuantity[];
   readonly reason: string;
   readonly note: string | null;
-  /** In whose name. */
+  /** The actor that the order's cancellation records. */
   readonly actor: OrderActor;
-  /** The return that it settles. */
+  /** The return that this cancellation settles. */
   readonly returnId?: string;
 }
 
-/** Writes a cancellation that is decided. Promotions are locked before stock. */
+/** Writes a cancellation that was decided before. Promotions are locked before stock. */
 export async function cancelUnits(
   transaction: Transaction,
   context: OrderCommandContext,
   cancellation: UnitsToCancel,
-): Promise<OrderOutcome> {
+): Promise<OrderChangeOutcome> {
   const { order, lines, reason, note, actor } = cancellation;
   const value = cancellationValue(order, lines);
   if (value.isWhole) await restorePromotionUses(transaction, { orderId: order.id, now: context.now });
@@ -48,14 +48,14 @@ export async function cancelUnits(
   await releaseOrderStock(transaction, context, stock, order.number);
   const unreserved = value.lines.map((units) => ({ lineId: units.lineId, quantity: units.unreserved }));
   await dropUnreserved(transaction, { order, returnId: null, lines: unreserved });
-  await takeUnits(transaction, order.id, value.lines);
-  const happenings: OrderEvent[] = [
+  await cancelLineUnits(transaction, order.id, value.lines);
+  const events: OrderEvent[] = [
     { type: value.isWhole ? "order.canceled" : "order.partially_canceled" },
     ...(await cutFulfillments(transaction, context, { order, cuts: value.cuts })),
     ...(await moveMoney(transaction, context, { cancellation, value })),
   ];
   const { reducedMinor, shippingMinor: shippingReducedMinor } = value;
-  const ended: Partial<OrderOutcome> = {
+  const ended: Partial<OrderChangeOutcome> = {
     status: "canceled",
     holdReason: null,
     cancellation: { reason, note, actor },
@@ -64,12 +64,12 @@ export async function cancelUnits(
     cancellationRequest: null,
     reducedMinor,
     shippingReducedMinor,
-    happenings,
+    events,
     ...(value.isWhole ? ended : {}),
   };
 }
 
-async function takeUnits(
+async function cancelLineUnits(
   transaction: Transaction,
   orderId: string,
   units: readonly CanceledUnits[],
@@ -82,13 +82,16 @@ async function takeUnits(
     where l.id = u.id and l.order_id = ${orderId}`.execute(transaction);
 }
 
-/** A fulfillment that keeps nothing is canceled, and still tells what it was to send. */
+/**
+ * Removes canceled units from fulfillments. A fulfillment that would keep no unit is canceled and keeps its
+ * lines for display.
+ */
 async function cutFulfillments(
   transaction: Transaction,
   { now }: OrderCommandContext,
   { order, cuts }: { readonly order: OrderAggregate; readonly cuts: readonly FulfillmentCut[] },
 ): Promise<OrderEvent[]> {
-  const happenings: OrderEvent[] = [];
+  const events: OrderEvent[] = [];
   for (const { fulfillmentId, lines } of cuts) {
     const isCanceled = lines.length === 0;
     if (!isCanceled) await keepLines(transaction, fulfillmentId, lines);
@@ -102,9 +105,9 @@ async function cutFulfillments(
       .where("id", "=", fulfillmentId)
       .execute();
     const previous = { status: order.fulfillments.find(({ id }) => id === fulfillmentId)?.status };
-    if (isCanceled) happenings.push({ type: "fulfillment.canceled", id: fulfillmentId, previous });
+    if (isCanceled) events.push({ type: "fulfillment.canceled", id: fulfillmentId, previous });
   }
-  return happenings;
+  return events;
 }
 
 async function keepLines(
@@ -123,7 +126,10 @@ async function keepLines(
     where f.fulfillment_id = ${fulfillmentId} and f.order_line_id = k.id`.execute(transaction);
 }
 
-/** Authorizations are let go once nothing is owed; what was captured too much goes back. */
+/**
+ * Voids authorizations if nothing is owed any more, and refunds the captured amount that exceeds the amount
+ * owed.
+ */
 async function moveMoney(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -133,7 +139,7 @@ async function moveMoney(
   const { reducedMinor, refundMinor } = value;
   await voidIfNothingOwed(transaction, context, { order, reducedMinor, refundMinor });
   if (value.refundMinor === 0) return [];
-  const covered = coverRefund(value.refundMinor, {
+  const covered = allocateRefund(value.refundMinor, {
     lines: value.lines.map(({ lineId, quantity, amountMinor }) => ({ lineId, quantity, amountMinor })),
     shippingMinor: value.shippingMinor,
   });

@@ -1,12 +1,16 @@
 /**
- * Whether an order, or some of it, can be canceled, until when, and with which consequences for money, stock
- * and promotions; and what a buyer can do instead. A pure function of the order, the policy it was placed
- * under, and the time; the cancellation itself uses it too, so the two cannot disagree.
+ * Answers whether an order or some of its units can be canceled, until when, with which refund and
+ * consequences, and which alternatives a buyer has. A pure function of the order, its policy and the time.
+ * The cancellation command uses the same function.
  */
 import { type Money, money } from "#foundation/money.ts";
 import { cancellationValue } from "#commerce/orders/order-value.ts";
-import { type AssessedLine, assessLines, windowEndOf } from "./obstacles.ts";
-import { cancellationReasonChoices, type CancellationReasonView, type ReasonChoice } from "./reasons.ts";
+import { type AssessedLine, assessLines, cancellationWindowEnd } from "./obstacles.ts";
+import {
+  cancellationReasonOptions,
+  type CancellationReasonView,
+  type CancellationReasonOption,
+} from "./reasons.ts";
 import {
   bestDecision,
   type Decision,
@@ -14,25 +18,11 @@ import {
   validUntil,
   withoutRepeats,
 } from "#commerce/orders/eligibility-reason.ts";
-import type {
-  LineQuantity,
-  OrderAggregate,
-  OrderLine,
-  PromotionMinimum,
-} from "#commerce/orders/order-aggregate.ts";
+import type { LineQuantity, OrderAggregate, PromotionMinimum } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import {
-  arrivalOf,
-  isOver,
-  policyOf,
-  type PolicyOfType,
-  turnsOf,
-  type Window,
-  windowFrom,
-  withdrawalFromPlacing,
-  withdrawalWindow,
-} from "#commerce/orders/order-terms.ts";
-import { authorizedMinor, unsentIntangibles, wantedOf } from "#commerce/orders/order-statuses.ts";
+import { orderPolicy, type PolicyOfType } from "#commerce/orders/order-terms.ts";
+import { authorizedMinor, uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
+import { type CancellationAlternative, findAlternatives } from "./alternatives.ts";
 
 export interface CancellationLine {
   readonly lineId: string;
@@ -55,10 +45,9 @@ export type CancellationConsequence =
   | "promotion_use_restored"
   | "order_canceled"
   | "minimum_order_not_met_after_cancel";
-export type CancellationAlternative = "return" | "withdrawal" | "contact_merchant";
 
 export interface CancellationDeadline {
-  /** Null: nobody knows when the packing will begin. */
+  /** Null if the deadline is the start of packing, and packing has not started. */
   readonly at: string | null;
   readonly clock: "placed" | "packing_started";
   readonly policyMinutes: number | null;
@@ -70,10 +59,10 @@ export interface CancellationEligibility {
   readonly action: "cancel";
   readonly decision: Decision;
   readonly scope: "order" | "lines" | "none";
-  /** Empty exactly when it is allowed. */
+  /** Empty exactly if the decision is `allowed`. */
   readonly reasons: readonly CancellationReasonView[];
   readonly lines: readonly CancellationLine[];
-  readonly allowedReasonCodes: readonly ReasonChoice[];
+  readonly allowedReasonCodes: readonly CancellationReasonOption[];
   readonly deadline: CancellationDeadline | null;
   readonly refund: CancellationRefund | null;
   readonly consequences: readonly CancellationConsequence[];
@@ -83,13 +72,16 @@ export interface CancellationEligibility {
   readonly validUntil: string;
 }
 
-/** For a buyer, unless told: the merchant itself is held by what the order is like alone, not by its policy. */
+/**
+ * Computes the cancellation eligibility. For the actor `merchant`, only the order's state counts, not the
+ * merchant's policy.
+ */
 export function cancellationEligibility(
   order: OrderAggregate,
   now: Date,
   actor: OrderActor = "buyer",
 ): CancellationEligibility {
-  const policy = policyOf(order, "cancellation");
+  const policy = orderPolicy(order, "cancellation");
   const assessed = assessLines({ order, rules: policy.rules, now, actor });
   const lines = assessed.map(toLine);
   const decision = bestDecision(lines.map((line) => line.decision));
@@ -99,7 +91,7 @@ export function cancellationEligibility(
       ? []
       : best.map(({ lineId, cancelableQuantity }) => ({ lineId, quantity: cancelableQuantity }));
   const scope = scopeOf(order, chosen);
-  const other = alternativesOf(order, { decision, now });
+  const other = findAlternatives(order, { decision, now });
   const deadline = deadlineOf(order, policy);
   return {
     orderId: order.id,
@@ -109,7 +101,7 @@ export function cancellationEligibility(
     scope,
     reasons: withoutRepeats(best.flatMap(({ reasons }) => reasons)),
     lines,
-    allowedReasonCodes: decision === "denied" ? [] : cancellationReasonChoices,
+    allowedReasonCodes: decision === "denied" ? [] : cancellationReasonOptions,
     deadline,
     refund: scope === "none" ? null : refundOf(order, chosen),
     consequences: consequencesOf(order, { scope, chosen }),
@@ -117,7 +109,7 @@ export function cancellationEligibility(
     policy: { id: policy.id, type: "cancellation", summary: policy.summary },
     evaluatedAt: now.toISOString(),
     validUntil: validUntil(now, [
-      ...other.turns,
+      ...other.changesAt,
       ...(deadline?.clock === "placed" && deadline.at !== null ? [Date.parse(deadline.at)] : []),
     ]),
   };
@@ -134,14 +126,16 @@ function toLine({ line, open, reasons }: AssessedLine): CancellationLine {
   };
 }
 
-/** The order, when nothing of it would be left. */
+/** `order` if no unit would be left after the cancellation. */
 function scopeOf(
   { lines }: OrderAggregate,
   chosen: readonly LineQuantity[],
 ): CancellationEligibility["scope"] {
   if (chosen.length === 0) return "none";
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
-  return lines.every((line) => wantedOf(line) === (quantities.get(line.id) ?? 0)) ? "order" : "lines";
+  return lines.every((line) => uncanceledQuantity(line) === (quantities.get(line.id) ?? 0))
+    ? "order"
+    : "lines";
 }
 
 function deadlineOf(
@@ -149,7 +143,7 @@ function deadlineOf(
   { rules }: PolicyOfType<"cancellation">,
 ): CancellationDeadline | null {
   if (rules.mode === "none") return null;
-  const endsAt = windowEndOf(order, rules);
+  const endsAt = cancellationWindowEnd(order, rules);
   if (endsAt !== null)
     return { at: new Date(endsAt).toISOString(), clock: "placed", policyMinutes: rules.windowMinutes };
   const begun = order.fulfillments
@@ -158,7 +152,7 @@ function deadlineOf(
   return { at: begun[0] ?? null, clock: "packing_started", policyMinutes: null };
 }
 
-/** What was captured is given back; of what was only authorized, less will be taken. */
+/** The estimated refund: captured amounts are refunded, authorized amounts are captured in part or voided. */
 function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): CancellationRefund {
   const { refundMinor, reducedMinor, shippingMinor } = cancellationValue(order, chosen);
   const authorized = order.payments.reduce((sum, payment) => sum + authorizedMinor(payment), 0);
@@ -172,7 +166,7 @@ function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): Cance
   };
 }
 
-/** Discounts go with the units that had them; nothing is priced anew. */
+/** The effect on promotions: canceled units lose their share of discounts; the other units keep their prices. */
 function promotionEffectOf(
   { lines, promotions }: OrderAggregate,
   { chosen, isShippingGone }: { readonly chosen: readonly LineQuantity[]; readonly isShippingGone: boolean },
@@ -187,7 +181,7 @@ function promotionEffectOf(
   const isLeft = (lineId: string | null): boolean =>
     lineId === null
       ? !isShippingGone
-      : lines.some((line) => line.id === lineId && wantedOf(line) > (quantities.get(lineId) ?? 0));
+      : lines.some((line) => line.id === lineId && uncanceledQuantity(line) > (quantities.get(lineId) ?? 0));
   return allocations.some(({ lineId }) => isLeft(lineId)) ? "recalculated" : "removed";
 }
 
@@ -212,36 +206,14 @@ function consequencesOf(
   ];
 }
 
-interface Alternatives {
-  readonly alternatives: CancellationAlternative[];
-  readonly turns: readonly number[];
-}
-
-/** What else a buyer can do about what cannot be canceled; and when that will change. */
-function alternativesOf(
-  order: OrderAggregate,
-  { decision, now }: { readonly decision: Decision; readonly now: Date },
-): Alternatives {
-  const { canReturn, canWithdraw, turns } = afterSaleWays(order, now);
-  const isAsking = decision === "denied" && order.status !== "canceled" && order.merchant.status === "active";
-  return {
-    alternatives: [
-      ...(canReturn ? (["return"] as const) : []),
-      ...(canWithdraw ? (["withdrawal"] as const) : []),
-      ...(isAsking ? (["contact_merchant"] as const) : []),
-    ],
-    turns,
-  };
-}
-
 type Ordered = Pick<OrderAggregate, "lines" | "promotions">;
 
-/** Met now, and without these units no more. */
+/** Whether canceling the units would break a promotion's minimum that the order meets now. */
 function breaksMinimum(order: Ordered, canceled: readonly LineQuantity[]): boolean {
-  const asked = order.promotions.flatMap(({ minimum, discountMinor }) =>
+  const minimums = order.promotions.flatMap(({ minimum, discountMinor }) =>
     discountMinor === 0 ? [] : (minimum ?? []),
   );
-  return asked.some(
+  return minimums.some(
     (minimum) => isMet(order, { minimum, canceled: [] }) && !isMet(order, { minimum, canceled }),
   );
 }
@@ -255,69 +227,9 @@ function isMet(
     .filter(({ id }) => minimum.lineIds.includes(id))
     .map((line) => ({
       unitPriceMinor: line.unitPriceMinor,
-      quantity: wantedOf(line) - (gone.get(line.id) ?? 0),
+      quantity: uncanceledQuantity(line) - (gone.get(line.id) ?? 0),
     }));
   const quantity = left.reduce((sum, units) => sum + units.quantity, 0);
   const subtotalMinor = left.reduce((sum, units) => sum + units.unitPriceMinor * units.quantity, 0);
   return quantity >= (minimum.quantity ?? 0) && subtotalMinor >= (minimum.subtotalMinor ?? 0);
 }
-
-/**
- * What a buyer can still do with units that can no longer be canceled. Only a hint where to ask: quantities
- * and terms are in the after-sales eligibility.
- */
-interface AfterSaleWays {
-  readonly canReturn: boolean;
-  readonly canWithdraw: boolean;
-  /** The instants (milliseconds) at which time alone may change that. */
-  readonly turns: readonly number[];
-}
-
-function afterSaleWays(order: OrderAggregate, now: Date): AfterSaleWays {
-  if (order.status === "canceled" || order.paymentStatus === "refunded")
-    return { canReturn: false, canWithdraw: false, turns: [] };
-  const [returns, withdrawals] = [returnWindows(order), withdrawalWindows(order)];
-  const isOpen = (window: Window): boolean => !isOver(window, now);
-  return {
-    canReturn: returns.some(isOpen),
-    canWithdraw: withdrawals.some(isOpen),
-    turns: [...returns, ...withdrawals].flatMap(turnsOf),
-  };
-}
-
-const neverTakenBack = ["no_returns", "final_sale", "custom_made", "perishable", "digital", "gift_card"];
-
-/** Of what was sent and is taken back as the merchant's rules stand. */
-function returnWindows(order: OrderAggregate): Window[] {
-  const { mode, windowDays, extendUntil, excludedCountries, excludedCategoryIds } = policyOf(
-    order,
-    "return",
-  ).rules;
-  if (mode === "none" || excludedCountries.includes(order.country)) return [];
-  const counted = { ...(windowDays === null ? {} : { days: windowDays }), extendUntil };
-  const isTaken = ({ categoryIds }: OrderLine): boolean =>
-    !categoryIds.some((id) => excludedCategoryIds.includes(id));
-  const lines = order.lines.filter((line) => isKept(line) && isTaken(line) && !isAny(line, neverTakenBack));
-  return lines.map((line) => windowFrom(order, arrivalOf(order, line), counted));
-}
-
-/**
- * Directive 2011/83/EU, articles 9 and 16; what nobody has sent yet is withdrawn from as well where it is
- * none that is carried.
- */
-function withdrawalWindows(order: OrderAggregate): Window[] {
-  const { windowDays } = policyOf(order, "withdrawal").rules;
-  if (windowDays === 0) return [];
-  const lines = order.lines.filter((line) => !isAny(line, ["custom_made", "perishable"]));
-  const isSent = lines.some((line) => isKept(line) && !isAny(line, ["digital"]));
-  const isPromised = lines.some((line) => unsentIntangibles(line) > 0);
-  return [
-    ...(isSent ? [withdrawalWindow(order, windowDays)] : []),
-    ...(isPromised ? [withdrawalFromPlacing(order, windowDays)] : []),
-  ];
-}
-
-const isKept = ({ shipped, returned, returnRequested }: OrderLine): boolean =>
-  shipped > returned + returnRequested;
-const isAny = ({ restrictions }: OrderLine, some: readonly string[]): boolean =>
-  some.some((restriction) => restrictions.includes(restriction));

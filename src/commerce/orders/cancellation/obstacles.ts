@@ -1,10 +1,10 @@
 /**
- * Reasons against canceling an order, or a line of it: first the state of the order, then what its merchant
- * allows and when, then the sets of lines that a promotion joins. Part of such a set cannot be canceled
- * alone, because the promotion was given for the whole set.
+ * Finds the reasons against canceling an order or a line: the order's state, the merchant's policy, and sets
+ * of lines that a promotion joins. Part of a set cannot be canceled alone, because the promotion was applied
+ * to the whole set.
  */
 import type { CancellationRules } from "#commerce/markets/policy-rules.ts";
-import { type CancellationReasonView, obstacle } from "./reasons.ts";
+import { type CancellationReasonView, toCancellationReason } from "./reasons.ts";
 import { decisionOf } from "#commerce/orders/eligibility-reason.ts";
 import type {
   LineQuantity,
@@ -13,11 +13,11 @@ import type {
   OrderPromotion,
 } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus, OrderActor } from "#commerce/orders/order-states.ts";
-import { isOpenReturn, wantedOf } from "#commerce/orders/order-statuses.ts";
+import { isOpenReturn, uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 
 export interface AssessedLine {
   readonly line: OrderLine;
-  /** Neither canceled nor sent. */
+  /** The number of units that are neither canceled nor sent. */
   readonly open: number;
   readonly reasons: readonly CancellationReasonView[];
 }
@@ -26,7 +26,7 @@ export interface Assessment {
   readonly order: OrderAggregate;
   readonly rules: CancellationRules;
   readonly now: Date;
-  /** The merchant is bound by what the order is like, not by what it lets its buyers do. */
+  /** For the merchant, only the order's state counts, not the policy for buyers. */
   readonly actor: OrderActor;
 }
 
@@ -37,12 +37,18 @@ export function assessLines(assessment: Assessment): AssessedLine[] {
   const ofOrder = stateObstacles(order);
   const assessed = order.lines.map((line) => assessLine(assessment, { line, ofOrder }));
   return actor === "buyer"
-    ? assessed.map((one) => ({ ...one, reasons: [...one.reasons, ...tornApart(order, { one, assessed })] }))
+    ? assessed.map((one) => ({
+        ...one,
+        reasons: [...one.reasons, ...splitSetObstacles(order, { one, assessed })],
+      }))
     : assessed;
 }
 
-/** The end of the time in which a buyer cancels alone; null: it ends with the beginning of the packing. */
-export function windowEndOf(
+/**
+ * The end of the time in which a buyer may cancel without approval (milliseconds since the epoch); null if
+ * this time ends when packing starts.
+ */
+export function cancellationWindowEnd(
   { placedAt }: Pick<OrderAggregate, "placedAt">,
   { windowMinutes }: CancellationRules,
 ): number | null {
@@ -54,17 +60,17 @@ function assessLine(
   { line, ofOrder }: { readonly line: OrderLine; readonly ofOrder: readonly CancellationReasonView[] },
 ): AssessedLine {
   const { order, actor } = assessment;
-  const open = wantedOf(line) - line.shipped;
+  const open = uncanceledQuantity(line) - line.shipped;
   if (open === 0) return { line, open, reasons: [nothingOpen(line)] };
   const fixed = [...ofOrder, ...returnObstacles(order, line)];
   if (fixed.length > 0 || actor !== "buyer") return { line, open, reasons: fixed };
   return { line, open, reasons: [...policyObstacles(assessment), ...packingObstacles(order, line)] };
 }
 
-/** An order that is over says so, whatever its lines have come to. */
+/** The reason of a canceled or completed order; it replaces the reasons of its lines. */
 function endOf({ status }: OrderAggregate): CancellationReasonView | null {
-  if (status === "canceled") return obstacle("order_already_canceled");
-  return status === "completed" ? obstacle("order_completed") : null;
+  if (status === "canceled") return toCancellationReason("order_already_canceled");
+  return status === "completed" ? toCancellationReason("order_completed") : null;
 }
 
 function stateObstacles({
@@ -80,23 +86,25 @@ function stateObstacles({
   const isRefunding =
     refunds.some((refund) => refund.status === "pending") || pending.some(({ kind }) => kind === "refund");
   return [
-    ...(merchant.status === "suspended" ? [obstacle("merchant_suspended")] : []),
-    ...(status === "on_hold" ? [obstacle("order_on_hold")] : []),
-    ...(payments.some(({ disputedAt }) => disputedAt !== null) ? [obstacle("payment_disputed")] : []),
-    ...(isProcessing ? [obstacle("payment_processing")] : []),
-    ...(isRefunding ? [obstacle("refund_in_progress")] : []),
+    ...(merchant.status === "suspended" ? [toCancellationReason("merchant_suspended")] : []),
+    ...(status === "on_hold" ? [toCancellationReason("order_on_hold")] : []),
+    ...(payments.some(({ disputedAt }) => disputedAt !== null)
+      ? [toCancellationReason("payment_disputed")]
+      : []),
+    ...(isProcessing ? [toCancellationReason("payment_processing")] : []),
+    ...(isRefunding ? [toCancellationReason("refund_in_progress")] : []),
     ...(cancellationRequest === null
       ? []
-      : [obstacle("cancellation_already_requested", { data: { at: cancellationRequest.at } })]),
+      : [toCancellationReason("cancellation_already_requested", { data: { at: cancellationRequest.at } })]),
   ];
 }
 
 const digital = ["digital", "gift_card"];
 
 function nothingOpen(line: OrderLine): CancellationReasonView {
-  if (wantedOf(line) === 0) return obstacle("line_already_canceled");
-  if (line.delivered < line.shipped) return obstacle("fulfillment_shipped");
-  return obstacle(
+  if (uncanceledQuantity(line) === 0) return toCancellationReason("line_already_canceled");
+  if (line.delivered < line.shipped) return toCancellationReason("fulfillment_shipped");
+  return toCancellationReason(
     digital.some((restriction) => line.restrictions.includes(restriction))
       ? "line_digital_delivered"
       : "fulfillment_delivered",
@@ -107,18 +115,18 @@ function returnObstacles({ returns }: OrderAggregate, { id }: OrderLine): Cancel
   const open = returns.find(
     (found) => isOpenReturn(found) && found.lines.some(({ lineId }) => lineId === id),
   );
-  return open === undefined ? [] : [obstacle("return_open", { data: { returnId: open.id } })];
+  return open === undefined ? [] : [toCancellationReason("return_open", { data: { returnId: open.id } })];
 }
 
 function policyObstacles({ order, rules, now }: Assessment): CancellationReasonView[] {
-  if (rules.mode === "none") return [obstacle("self_service_disabled")];
-  const endsAt = windowEndOf(order, rules);
+  if (rules.mode === "none") return [toCancellationReason("self_service_disabled")];
+  const endsAt = cancellationWindowEnd(order, rules);
   const isOver = endsAt !== null && now.getTime() >= endsAt;
   return [
-    ...(rules.mode === "request" ? [obstacle("self_service_disabled", { blocking: false })] : []),
+    ...(rules.mode === "request" ? [toCancellationReason("self_service_disabled", { blocking: false })] : []),
     ...(isOver
       ? [
-          obstacle("cancellation_window_elapsed", {
+          toCancellationReason("cancellation_window_elapsed", {
             blocking: rules.afterWindow === "deny",
             data: { endsAt: new Date(endsAt).toISOString() },
           }),
@@ -130,7 +138,7 @@ function policyObstacles({ order, rules, now }: Assessment): CancellationReasonV
 const packed: ReadonlySet<FulfillmentStatus> = new Set(["packing", "ready_for_pickup"]);
 
 function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): CancellationReasonView[] {
-  // What an exchange sends is nothing that was ordered.
+  // Fulfillments of an exchange contain replacements, not ordered units.
   const own = fulfillments.filter(
     ({ returnId, status, lines }) =>
       returnId === null && status !== "canceled" && lines.some(({ lineId }) => lineId === line.id),
@@ -138,36 +146,35 @@ function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): Ca
   const isBegun = own.some(({ packingStartedAt }) => packingStartedAt !== null);
   const isPacked = own.some(({ status }) => packed.has(status));
   return [
-    ...(isBegun && line.restrictions.includes("custom_made") ? [obstacle("line_custom_made")] : []),
-    ...(isPacked ? [obstacle("fulfillment_in_progress", { blocking: false })] : []),
+    ...(isBegun && line.restrictions.includes("custom_made")
+      ? [toCancellationReason("line_custom_made")]
+      : []),
+    ...(isPacked ? [toCancellationReason("fulfillment_in_progress", { blocking: false })] : []),
   ];
 }
 
-/** A line whose set cannot go with it as a whole goes by the merchant's leave alone. */
-function tornApart(
+/** Requires the merchant's approval for a line if the other lines of its set cannot be canceled completely. */
+function splitSetObstacles(
   order: OrderAggregate,
   { one, assessed }: { readonly one: AssessedLine; readonly assessed: readonly AssessedLine[] },
 ): CancellationReasonView[] {
   if (decisionOf(one.reasons) === "denied") return [];
   const isWhole = ({ line, open, reasons }: AssessedLine): boolean =>
-    open === wantedOf(line) && decisionOf(reasons) !== "denied";
-  const torn = setsOf(order).find(
+    open === uncanceledQuantity(line) && decisionOf(reasons) !== "denied";
+  const splitSet = joinedLineSets(order).find(
     (lineIds) =>
       lineIds.includes(one.line.id) &&
       assessed.some((other) => lineIds.includes(other.line.id) && !isWhole(other)),
   );
-  return torn === undefined
+  return splitSet === undefined
     ? []
-    : [obstacle("line_not_separable", { blocking: false, data: { lineIds: torn } })];
+    : [toCancellationReason("line_not_separable", { blocking: false, data: { lineIds: splitSet } })];
 }
 
-/**
- * Kinds of promotions that join lines: those that they make cheaper, and those that had to be bought for
- * that.
- */
+/** Kinds of promotions that join the discounted lines and the lines that had to be bought. */
 const joining: ReadonlySet<OrderPromotion["kind"]> = new Set(["buy_x_get_y", "gift"]);
 
-export function setsOf({ promotions }: Pick<OrderAggregate, "promotions">): (readonly string[])[] {
+export function joinedLineSets({ promotions }: Pick<OrderAggregate, "promotions">): (readonly string[])[] {
   return promotions
     .filter(({ kind, discountMinor }) => joining.has(kind) && discountMinor > 0)
     .map(({ allocations, boughtLineIds = [] }) => {
@@ -179,14 +186,17 @@ export function setsOf({ promotions }: Pick<OrderAggregate, "promotions">): (rea
     .filter((lineIds) => lineIds.length > 0);
 }
 
-/** The first set that these units would tear apart: of some of its lines they have units, of others not all. */
-export function tornSet(
+/**
+ * The first set of joined lines of which the chosen units contain some units but not all; undefined if there
+ * is none.
+ */
+export function findSplitLineSet(
   order: Pick<OrderAggregate, "promotions" | "lines">,
   chosen: readonly LineQuantity[],
 ): readonly string[] | undefined {
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
-  const wanted = new Map(order.lines.map((line) => [line.id, wantedOf(line)]));
-  return setsOf(order).find(
+  const wanted = new Map(order.lines.map((line) => [line.id, uncanceledQuantity(line)]));
+  return joinedLineSets(order).find(
     (lineIds) =>
       lineIds.some((id) => (quantities.get(id) ?? 0) > 0) &&
       lineIds.some((id) => (quantities.get(id) ?? 0) < (wanted.get(id) ?? 0)),

@@ -1,6 +1,6 @@
 /**
- * The words of cancellations: why an order, or some of it, is canceled, and why it cannot be, or not without
- * the merchant.
+ * The codes and texts of cancellations: reasons for canceling, and obstacles that deny a cancellation or
+ * require the merchant's approval.
  */
 import type { EligibilityReason } from "#commerce/orders/eligibility-reason.ts";
 
@@ -37,38 +37,38 @@ const labels: Readonly<Record<CancellationReason, string>> = {
   buyer_unreachable: "The buyer cannot be reached",
 };
 
-export interface ReasonChoice {
+export interface CancellationReasonOption {
   readonly code: CancellationReason;
   readonly label: string;
   readonly actor: "buyer" | "merchant";
 }
 
-export const cancellationReasonChoices: readonly ReasonChoice[] = [
+export const cancellationReasonOptions: readonly CancellationReasonOption[] = [
   ...buyerCancellationReasons.map((code) => ({ code, label: labels[code], actor: "buyer" as const })),
   ...merchantCancellationReasons.map((code) => ({ code, label: labels[code], actor: "merchant" as const })),
 ];
 
-/** Code → what it says to people. */
+/** The English text of each obstacle. */
 const obstacles = {
   order_already_canceled: "The order is canceled.",
   order_completed: "The order is completed.",
-  order_on_hold: "The merchant holds the order back; it cannot be canceled meanwhile.",
-  cancellation_already_requested: "A cancellation was asked for and waits for the merchant.",
-  cancellation_window_elapsed: "The time to cancel is over.",
-  self_service_disabled: "The merchant decides about cancellations.",
-  fulfillment_in_progress: "It is being packed.",
-  fulfillment_shipped: "It has been shipped.",
-  fulfillment_delivered: "It has been delivered.",
+  order_on_hold: "The merchant has put the order on hold. It cannot be canceled until the hold is released.",
+  cancellation_already_requested: "A cancellation request already waits for the merchant's decision.",
+  cancellation_window_elapsed: "The time in which the order can be canceled is over.",
+  self_service_disabled: "Cancellations need the merchant's approval.",
+  fulfillment_in_progress: "The line is being packed.",
+  fulfillment_shipped: "The line has been shipped.",
+  fulfillment_delivered: "The line has been delivered.",
   payment_processing: "The payment is being processed.",
   payment_disputed: "The payment is disputed.",
-  refund_in_progress: "A refund is under way.",
-  return_open: "A return of it is open.",
-  line_already_canceled: "It is canceled.",
-  line_custom_made: "It is made for the buyer, and its making has begun.",
-  line_digital_delivered: "It has been delivered digitally.",
-  // Never given at present: whether a gift card was used is known only where it is cashed in.
-  line_gift_card_used: "It is a gift card that was used.",
-  line_not_separable: "A promotion joins it to lines that can no longer be canceled with it.",
+  refund_in_progress: "A refund is in progress.",
+  return_open: "A return of the line is open.",
+  line_already_canceled: "The line is already canceled.",
+  line_custom_made: "The line is custom-made, and its production has started.",
+  line_digital_delivered: "The line has been delivered digitally.",
+  // Currently never returned: the service does not know whether a gift card was used.
+  line_gift_card_used: "The line is a gift card that was used.",
+  line_not_separable: "A promotion joins the line with other lines that can no longer be canceled.",
   merchant_suspended: "The merchant is suspended.",
 } as const;
 
@@ -77,7 +77,7 @@ export const cancellationObstacles: Readonly<Record<CancellationObstacle, string
 
 export type CancellationReasonView = EligibilityReason<CancellationObstacle>;
 
-export function obstacle(
+export function toCancellationReason(
   code: CancellationObstacle,
   {
     blocking = true,

@@ -1,8 +1,7 @@
 /**
- * Erases a buyer's addresses and e-mails wherever they lie, in one transaction: their data keys go, what is
- * shown of them is reduced to the country, carts that are still open lose them, the bodies of events that
- * showed a part of them keep an id alone, and answers that were kept for retries are emptied. What was
- * bought, and for how much, stays.
+ * Erases a buyer's addresses and email addresses everywhere, in one transaction: deletes their data keys,
+ * reduces masked addresses to the country, removes them from open carts, reduces bodies of events to ids, and
+ * empties stored answers of retries. Products, quantities and amounts of orders stay.
  */
 import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
@@ -13,10 +12,10 @@ import { emptyIdempotencyRecords, findIdempotencyRecords } from "#database/idemp
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
-import { type ErasureFinds, whoWasTold } from "./erasure-scope.ts";
+import { type ErasureFindings, findAnswerOwners } from "./erasure-scope.ts";
 
-export interface Erased {
-  /** Addresses and e-mails; those that were erased before are not counted. */
+export interface ErasureResult {
+  /** The number of erased addresses and email addresses, without those erased before. */
   readonly personalData: number;
   readonly carts: number;
   readonly orders: number;
@@ -24,37 +23,40 @@ export interface Erased {
   readonly keptAnswers: number;
 }
 
-interface Erasing {
-  /** Its scope is locked, and is still what it was when it was found. */
-  readonly finds: ErasureFinds;
-  /** Also while an order is still to be sent, which then nobody knows where to. */
+interface ErasureInput {
+  /** The findings; their scope is locked and was verified after locking. */
+  readonly finds: ErasureFindings;
+  /** Erase even if an order is not sent yet. Such an order loses its delivery address. */
   readonly isForced: boolean;
 }
 
 export async function eraseBuyer(
   transaction: Transaction,
   context: CartCommandContext,
-  { finds, isForced }: Erasing,
-): Promise<Erased> {
+  { finds, isForced }: ErasureInput,
+): Promise<ErasureResult> {
   const { cartIds, orderIds, personalIds } = finds.scope;
-  const openCartIds = await requireNotUnderWay(transaction, context, { finds, isForced });
-  // First: carts are told of as they are then, which is without what is erased.
+  const openCartIds = await requireErasable(transaction, context, { finds, isForced });
+  // Personal data is erased first, so that the cart events published below contain none of it.
   const personalData = await erasePersonalData(transaction, personalIds, context.now);
-  for (const cartId of openCartIds) await detach(transaction, context, cartId);
+  for (const cartId of openCartIds) await removePersonalDataFromCart(transaction, context, cartId);
   return {
     personalData,
     carts: cartIds.length,
     orders: orderIds.length,
-    eventBodies: await emptyEvents(transaction, [...cartIds, ...orderIds]),
-    keptAnswers: await emptyAnswers(transaction, context, finds),
+    eventBodies: await redactEvents(transaction, [...cartIds, ...orderIds]),
+    keptAnswers: await redactStoredAnswers(transaction, context, finds),
   };
 }
 
-/** Gives the carts that are still open. */
-async function requireNotUnderWay(
+/**
+ * Throws while a checkout is in progress, or an order is unsent and the erasure is not forced. Returns the
+ * ids of open carts.
+ */
+async function requireErasable(
   transaction: Transaction,
   { now }: CartCommandContext,
-  { finds, isForced }: Erasing,
+  { finds, isForced }: ErasureInput,
 ): Promise<readonly string[]> {
   const { cartIds, orderIds } = finds.scope;
   const carts = [...(await findCarts(transaction, cartIds, now)).values()];
@@ -62,7 +64,7 @@ async function requireNotUnderWay(
   if (locked.length > 0) {
     const sessions = locked.map(({ session }) => session?.id).join(", ");
     throw fail("invalid_state", {
-      message: `A checkout is under way (${sessions}): cancel it, or wait until it is over. Nothing was erased.`,
+      message: `A checkout is in progress (${sessions}). Cancel the checkout or wait until it ends. Nothing was erased.`,
     });
   }
   const { rows: waiting } = await sql<{ id: string }>`
@@ -72,22 +74,29 @@ async function requireNotUnderWay(
   if (waiting.length > 0 && !isForced) {
     const ids = waiting.map(({ id }) => id).join(", ");
     throw fail("invalid_state", {
-      message: `Orders are not done yet (${ids}), and need their address: with --force it is erased all the same. Nothing was erased.`,
+      message: `Orders are not completed (${ids}) and need their address. Repeat with --force to erase it anyway. Nothing was erased.`,
     });
   }
   return carts.filter((cart) => cartStatusAt(cart, now) === "active").map(({ id }) => id);
 }
 
-/** Priced anew: what it costs to send it is not known any more. */
-async function detach(transaction: Transaction, context: CartCommandContext, cartId: string): Promise<void> {
+/**
+ * Removes address and email from an open cart and prices the cart again, because its shipping is no longer
+ * known.
+ */
+async function removePersonalDataFromCart(
+  transaction: Transaction,
+  context: CartCommandContext,
+  cartId: string,
+): Promise<void> {
   const cart = await lockCart(transaction, { ...context, isSystem: true }, cartId);
   if (cart.address === null && cart.buyerEmail === null) return;
   const draft = { ...toCartDraft(cart), address: null, buyerEmailId: null };
   await applyCartPlan(transaction, context, { cart, plan: () => ({ event: "cart.updated", draft }) });
 }
 
-/** A body that was cut off already looks like this: it has the id, and says that the rest is left out. */
-async function emptyEvents(transaction: Transaction, subjectIds: readonly string[]): Promise<number> {
+/** Replaces event bodies by the form of truncated bodies: the id and `"truncated": true`. */
+async function redactEvents(transaction: Transaction, subjectIds: readonly string[]): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     update event set snapshot = replace(thin, '"truncated":false', '"truncated":true')
     where subject_id = any(${subjectIds}::text[]) and snapshot <> replace(thin, '"truncated":false', '"truncated":true')`.execute(
@@ -96,14 +105,14 @@ async function emptyEvents(transaction: Transaction, subjectIds: readonly string
   return Number(numAffectedRows);
 }
 
-/** Those that were found, and those that may have come since. */
-async function emptyAnswers(
+/** Empties the stored answers that were found, and those stored since the search. */
+async function redactStoredAnswers(
   transaction: Transaction,
   { keyring, merchantId }: CartCommandContext,
-  finds: ErasureFinds,
+  finds: ErasureFindings,
 ): Promise<number> {
   const { traces, answers, lookedUpTo } = finds;
-  const ownerIds = await whoWasTold(transaction, merchantId);
+  const ownerIds = await findAnswerOwners(transaction, merchantId);
   const newer = await findIdempotencyRecords(transaction, keyring, {
     ownerIds,
     holds: traces.isIn,

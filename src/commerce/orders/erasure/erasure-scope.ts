@@ -1,8 +1,7 @@
 /**
- * Finds what is known of a buyer, from a cart, an order, an address token or the name that a frontend gave
- * the buyer: carts, orders, personal data, and kept answers that contain any of it. Runs before the
- * transaction of the erasure, because opening all kept answers of a merchant takes longer than a cart may be
- * locked.
+ * Finds a buyer's carts, orders, personal data, and stored answers that contain any of it, starting from a
+ * cart, an order, an address token or a buyer reference. Runs before the transaction of the erasure, because
+ * decrypting all stored answers of a merchant takes longer than a cart may be locked.
  */
 import { sql } from "kysely";
 import type { Reader, Transaction } from "#database/transaction.ts";
@@ -21,25 +20,28 @@ import { DecryptionFailed, type Keyring } from "#foundation/encryption.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import { digestAddressToken } from "#commerce/carts/find-carts.ts";
 
-/** A buyer's reference means something with one merchant alone. */
+/** The starting point of an erasure. A buyer reference is unique only within its merchant. */
 export type ErasureTarget =
   | { readonly by: "cart" | "order" | "addressToken"; readonly value: string }
   | { readonly by: "buyerReference"; readonly value: string; readonly merchantId: string };
 
 export interface ErasureScope {
   readonly merchantId: string;
-  /** Those that were merged into one of them included. */
+  /** With the carts that were merged into them. */
   readonly cartIds: readonly string[];
   readonly orderIds: readonly string[];
-  /** Rows of personal_data, those that were erased before included. */
+  /** Rows of `personal_data`, also those that were erased before. */
   readonly personalIds: readonly string[];
 }
 
-/** Throws where there is no such thing: nobody shall believe that something was erased that was only misspelt. */
+/**
+ * Finds the carts, orders and personal data to erase. Throws `resource_not_found` if the target does not
+ * exist, so that a misspelt id is not taken for a successful erasure.
+ */
 export async function findErasureScope(reader: Reader, target: ErasureTarget): Promise<ErasureScope> {
-  const seed = await findSeed(reader, target);
+  const seed = await findErasureStart(reader, target);
   if (seed === undefined)
-    throw fail("resource_not_found", { message: `Nothing is known of ${nothing[target.by]}.` });
+    throw fail("resource_not_found", { message: `No data was found for ${targetNames[target.by]}.` });
   const { merchantId, cartIds, buyerReference } = seed;
   const { rows: carts } = await sql<{ id: string }>`
     with recursive mine (id) as (
@@ -64,8 +66,8 @@ export async function findErasureScope(reader: Reader, target: ErasureTarget): P
 }
 
 /**
- * Carts first, then orders: as everybody locks them. Until the end of the transaction nobody places, changes
- * or ends anything of it.
+ * Locks the carts, then the orders, in the order that all commands use. No other transaction can change them
+ * until this transaction ends.
  */
 export async function lockErasureScope(
   transaction: Transaction,
@@ -79,7 +81,7 @@ export async function lockErasureScope(
   );
 }
 
-export function isSameScope(one: ErasureScope, other: ErasureScope): boolean {
+export function isSameErasureScope(one: ErasureScope, other: ErasureScope): boolean {
   const isSame = (key: "cartIds" | "orderIds" | "personalIds"): boolean => {
     const ids = new Set(other[key]);
     return ids.size === new Set(one[key]).size && one[key].every((id) => ids.has(id));
@@ -89,21 +91,21 @@ export function isSameScope(one: ErasureScope, other: ErasureScope): boolean {
   );
 }
 
-const nothing: Readonly<Record<ErasureTarget["by"], string>> = {
+const targetNames: Readonly<Record<ErasureTarget["by"], string>> = {
   cart: "this cart",
   order: "this order",
-  addressToken: "this address token: it was replaced, or its cart has ended. Erase the cart or the order",
-  buyerReference: "a buyer by this reference with this merchant",
+  addressToken: "this address token. The token was replaced, or its cart has ended. Erase by cart or order",
+  buyerReference: "a buyer with this reference and merchant",
 };
 
-interface Seed {
+interface ErasureStart {
   readonly merchantId: string;
   readonly cartIds: readonly string[];
   readonly buyerReference: string | null;
 }
 
-async function findSeed(reader: Reader, target: ErasureTarget): Promise<Seed | undefined> {
-  if (target.by === "buyerReference") return findBuyer(reader, target);
+async function findErasureStart(reader: Reader, target: ErasureTarget): Promise<ErasureStart | undefined> {
+  if (target.by === "buyerReference") return findBuyerByReference(reader, target);
   const { value } = target;
   const cart = reader.selectFrom("cart").select(["cart.merchantId", "cart.id"]);
   const found =
@@ -121,11 +123,11 @@ async function findSeed(reader: Reader, target: ErasureTarget): Promise<Seed | u
     : { merchantId: found.merchantId, cartIds: [found.id], buyerReference: null };
 }
 
-/** Also one of whom nothing but saved addresses is there. */
-async function findBuyer(
+/** Finds a buyer by reference, also a buyer with saved addresses but without carts and orders. */
+async function findBuyerByReference(
   reader: Reader,
   { merchantId, value }: { readonly merchantId: string; readonly value: string },
-): Promise<Seed | undefined> {
+): Promise<ErasureStart | undefined> {
   const { rows } = await sql<{ id: string | null }>`
     select id from cart where merchant_id = ${merchantId} and buyer_reference = ${value}
     union select cart_id from sales_order where merchant_id = ${merchantId} and buyer_reference = ${value}
@@ -136,42 +138,45 @@ async function findBuyer(
   return { merchantId, cartIds: rows.map(({ id }) => id).filter((id) => id !== null), buyerReference: value };
 }
 
-export interface ErasureFinds {
+export interface ErasureFindings {
   readonly scope: ErasureScope;
-  readonly traces: Traces;
-  /** Answers that were kept for retries and tell of the buyer. */
+  readonly traces: BuyerTraces;
+  /** Stored answers of retries that contain data of the buyer. */
   readonly answers: readonly RecordKey[];
-  /** What is kept since then may not have been looked at. */
+  /** Answers stored after this time may not have been searched. */
   readonly lookedUpTo: Date;
 }
 
-interface Looking {
+interface ErasureSearch {
   readonly target: ErasureTarget;
   readonly now: Date;
 }
 
 /**
- * A request has its time from when it came, and by the clock of its process: so long, at most, until its
- * answer can be seen.
+ * An idempotency record has the time at which its request arrived, by the clock of its process. At most this
+ * long after that time, the record is committed and visible.
  */
 const lateMsMax = 600_000;
 
 export async function findForErasure(
   db: Database,
   keyring: Keyring,
-  { target, now }: Looking,
-): Promise<ErasureFinds> {
+  { target, now }: ErasureSearch,
+): Promise<ErasureFindings> {
   const scope = await findErasureScope(db, target);
-  const traces = await tracesOf(db, keyring, scope);
+  const traces = await findBuyerTraces(db, keyring, scope);
   const answers = await findIdempotencyRecords(db, keyring, {
-    ownerIds: await whoWasTold(db, scope.merchantId),
+    ownerIds: await findAnswerOwners(db, scope.merchantId),
     holds: traces.isIn,
   });
   return { scope, traces, answers, lookedUpTo: new Date(now.getTime() - lateMsMax) };
 }
 
-/** What is erased does not open a second time; what does not open at all is found by its ids alone. */
-async function tracesOf(reader: Reader, keyring: Keyring, scope: ErasureScope): Promise<Traces> {
+/**
+ * Decrypts personal data and collects the texts by which stored answers are searched. Data that cannot be
+ * decrypted, for example because it was erased before, is searched by its ids only.
+ */
+async function findBuyerTraces(reader: Reader, keyring: Keyring, scope: ErasureScope): Promise<BuyerTraces> {
   const rows = await findPersonalData(reader, scope.personalIds);
   const opened = [...rows.values()].flatMap((row) => {
     try {
@@ -184,8 +189,11 @@ async function tracesOf(reader: Reader, keyring: Keyring, scope: ErasureScope): 
   return findTraces([...scope.cartIds, ...scope.orderIds, ...scope.personalIds], opened);
 }
 
-/** Or may have been: the merchant's installations and tokens, and the platform's tokens. */
-export async function whoWasTold(reader: Reader, merchantId: string): Promise<string[]> {
+/**
+ * The owners of stored answers that may contain data of the merchant's buyers: its installations and tokens,
+ * and tokens without a merchant.
+ */
+export async function findAnswerOwners(reader: Reader, merchantId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from installation where merchant_id = ${merchantId}
     union all select id from internal_token where merchant_id = ${merchantId} or merchant_id is null`.execute(
@@ -194,16 +202,16 @@ export async function whoWasTold(reader: Reader, merchantId: string): Promise<st
   return rows.map(({ id }) => id);
 }
 
-/**
- * Recognizes texts that contain anything of a buyer: an id of the buyer's data, or some of the erased data
- * itself.
- */
-interface Traces {
+/** Recognizes texts that contain data of a buyer: an id, or part of the erased data. */
+interface BuyerTraces {
   readonly isIn: (json: string) => boolean;
 }
 
-/** Rather one text too many than one too few: whoever asked it what was answered can ask what it is now. */
-function findTraces(ids: readonly string[], personal: readonly PersonalData[]): Traces {
+/**
+ * Matches generously: an answer emptied by mistake costs little, because its caller can read the current
+ * state again.
+ */
+function findTraces(ids: readonly string[], personal: readonly PersonalData[]): BuyerTraces {
   const words = new Set([...ids, ...personal.flatMap(wordsOf)].map(escaped));
   const groups = personal.flatMap(maskOf);
   return {
@@ -213,13 +221,13 @@ function findTraces(ids: readonly string[], personal: readonly PersonalData[]): 
   };
 }
 
-/** As JSON writes it. */
+/** The text as escaped in JSON, without quotes. */
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 const quoted = (text: string): string => JSON.stringify(text);
 
 function wordsOf(data: PersonalData): string[] {
   if (data.kind === "buyer_email") return [data.email, maskEmail(data.email)];
-  // A town, a region and a country are those of many.
+  // City, region and country are shared by many buyers and are not searched.
   const {
     city: _city,
     regionCode: _region,
@@ -238,10 +246,10 @@ function wordsOf(data: PersonalData): string[] {
   ];
 }
 
-/** Shorter ones are in every text. */
+/** Texts shorter than this occur in too many unrelated answers. */
 const wordLengthMin = 4;
 
-/** What is shown of an address, all of it in one text. */
+/** The masked address as a group of texts that must all occur in one answer. */
 function maskOf(data: PersonalData): string[][] {
   if (data.kind === "buyer_email") return [];
   const { city, postalCodePrefix, recipientInitials } = maskAddress(data.address);

@@ -1,26 +1,31 @@
 /**
- * Creates a fulfillment: units of an order that go to the buyer together. No unit is in two fulfillments that
- * both may still bring it.
+ * Creates a fulfillment: units of an order that are sent to the buyer together. No unit is in two live
+ * fulfillments.
  */
 import { type Faults, faultAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import {
-  type ChangedPart,
-  changeLocked,
+  type ChangedOrderPart,
+  changeLockedOrder,
   lockOrder,
   type OrderTarget,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import {
-  chosenFaults,
+  lineSelectionFaults,
   orderConflict,
-  refuseOrder,
+  orderFailure,
   requireKnownLines,
 } from "#commerce/orders/order-checks.ts";
-import { needsFulfillment, unitsIn, unsendableUnits, wantedOf } from "#commerce/orders/order-statuses.ts";
-import { type FulfillmentType, isLive, requireStanding } from "./fulfillment-rules.ts";
+import {
+  needsFulfillment,
+  unitsInFulfillments,
+  unsendableUnits,
+  uncanceledQuantity,
+} from "#commerce/orders/order-statuses.ts";
+import { type FulfillmentType, isLiveFulfillment, requireShippableOrder } from "./fulfillment-rules.ts";
 import type {
   FulfillmentLine,
   LineQuantity,
@@ -29,31 +34,31 @@ import type {
 } from "#commerce/orders/order-aggregate.ts";
 
 export interface FulfillmentCreateInput extends OrderTarget {
-  /** Left out: everything that is open. */
+  /** The units to send; all unfulfilled units if left out. */
   readonly lines?: readonly LineQuantity[] | null | undefined;
-  /** Left out: what the lines need. */
+  /** The fulfillment's type; derived from the lines and the delivery method if left out. */
   readonly type?: FulfillmentType | null | undefined;
-  /** Left out: who carries the delivery chosen. */
+  /** The carrier; that of the order's delivery method if left out. */
   readonly carrier?: string | null | undefined;
 }
 
 export const carrierMax = 80;
-/** Of one order, whatever became of them. */
+/** The largest number of fulfillments of an order, whatever their statuses. */
 export const fulfillmentsMax = 200;
 
 export async function createFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
   input: FulfillmentCreateInput,
-): Promise<ChangedPart> {
+): Promise<ChangedOrderPart> {
   requireNoFaults([
-    ...chosenFaults(input.lines),
+    ...lineSelectionFaults(input.lines),
     ...textFaults("/carrier", input.carrier, { max: carrierMax }),
   ]);
   const id = createId("fulfillment", context.now.getTime());
   const found = await lockOrder(transaction, context, input.orderId);
-  const { lines, type } = plannedFor(found, input);
-  const order = await changeLocked(transaction, context, {
+  const { lines, type } = planFulfillment(found, input);
+  const order = await changeLockedOrder(transaction, context, {
     order: found,
     expectedVersion: input.expectedVersion,
     work: async () => {
@@ -66,27 +71,27 @@ export async function createFulfillment(
         carrier,
         lines,
       });
-      return { happenings: [{ type: "fulfillment.created", id }] };
+      return { events: [{ type: "fulfillment.created", id }] };
     },
   });
   return { order, id };
 }
 
-function plannedFor(
+function planFulfillment(
   order: OrderAggregate,
   input: FulfillmentCreateInput,
 ): Pick<NewFulfillment, "lines" | "type"> {
-  requireStanding(order, { returnId: null });
+  requireShippableOrder(order, { returnId: null });
   if (order.fulfillments.length >= fulfillmentsMax) {
     const message = `An order has ${fulfillmentsMax} fulfillments at most.`;
-    throw refuseOrder("invalid_state", order, {
+    throw orderFailure("invalid_state", order, {
       reason: "too_many_fulfillments",
       message,
       data: { max: fulfillmentsMax },
     });
   }
   const lines = linesFor(order, input);
-  return { lines, type: typeFor(order, { lines, asked: input.type ?? null }) };
+  return { lines, type: typeFor(order, { lines, requestedType: input.type ?? null }) };
 }
 
 export interface NewFulfillment {
@@ -120,22 +125,27 @@ export async function insertFulfillment(
     .execute();
 }
 
-/** Wanted, in no fulfillment that has brought it or still may, and not paid back. */
-export function openUnits(
+/**
+ * The number of units of a line that still need a fulfillment: neither canceled, nor in a live fulfillment,
+ * nor refunded.
+ */
+export function unfulfilledUnits(
   order: Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">,
   line: OrderLine,
 ): number {
   if (!needsFulfillment(line)) return 0;
   return Math.max(
     0,
-    wantedOf(line) - unitsIn(order.fulfillments.filter(isLive), line.id) - unsendableUnits(order, line),
+    uncanceledQuantity(line) -
+      unitsInFulfillments(order.fulfillments.filter(isLiveFulfillment), line.id) -
+      unsendableUnits(order, line),
   );
 }
 
 function linesFor(order: OrderAggregate, { lines, type }: FulfillmentCreateInput): readonly LineQuantity[] {
   const open = order.lines.map((line) => ({
     lineId: line.id,
-    quantity: openUnits(order, line),
+    quantity: unfulfilledUnits(order, line),
     requiresShipping: line.requiresShipping,
   }));
   if (lines === null || lines === undefined) {
@@ -143,9 +153,9 @@ function linesFor(order: OrderAggregate, { lines, type }: FulfillmentCreateInput
       ({ quantity, requiresShipping }) => quantity > 0 && !(type === "digital" && requiresShipping),
     );
     if (fitting.length > 0) return fitting.map(({ lineId, quantity }) => ({ lineId, quantity }));
-    throw refuseOrder("invalid_state", order, {
+    throw orderFailure("invalid_state", order, {
       reason: "nothing_open",
-      message: "Nothing is left that could be put into a fulfillment.",
+      message: "The order has no units that need a fulfillment.",
     });
   }
   requireKnownLines(order, lines);
@@ -153,7 +163,10 @@ function linesFor(order: OrderAggregate, { lines, type }: FulfillmentCreateInput
   return lines;
 }
 
-/** Refused with every line of which there is less than was asked for, and with what is left of it. */
+/**
+ * Throws if a line has fewer unfulfilled units than requested. The failure names every such line and its
+ * remaining units.
+ */
 function requireOpen(
   order: OrderAggregate,
   lines: readonly LineQuantity[],
@@ -165,9 +178,13 @@ function requireOpen(
   });
   if (short.length === 0) return;
   throw fail("invalid_state", {
-    message: "There is less left of some lines than was asked for.",
+    message: "Some lines have fewer unfulfilled units than requested.",
     details: short.map(({ index, quantity }) =>
-      faultAt(`/lines/${index}/quantity`, "too_large", `There are ${quantity} of it left.`),
+      faultAt(
+        `/lines/${index}/quantity`,
+        "too_large",
+        `At most ${quantity} units of this line need a fulfillment.`,
+      ),
     ),
     conflict: orderConflict(order, {
       reason: "quantity_not_open",
@@ -176,18 +193,22 @@ function requireOpen(
   });
 }
 
-interface Typed {
+interface FulfillmentTypeInput {
   readonly lines: readonly LineQuantity[];
-  readonly asked: FulfillmentType | null;
+  readonly requestedType: FulfillmentType | null;
 }
 
-function typeFor({ lines: all, delivery }: OrderAggregate, { lines, asked }: Typed): FulfillmentType {
-  const isCarried = lines.some(
+function typeFor(
+  { lines: all, delivery }: OrderAggregate,
+  { lines, requestedType }: FulfillmentTypeInput,
+): FulfillmentType {
+  const needsTransport = lines.some(
     ({ lineId }) => all.find(({ id }) => id === lineId)?.requiresShipping === true,
   );
-  if (asked === null) return !isCarried ? "digital" : delivery?.pickup === true ? "pickup" : "shipping";
-  requireNoFaults(asked === "digital" && isCarried ? typeFaults : []);
-  return asked;
+  if (requestedType === null)
+    return !needsTransport ? "digital" : delivery?.pickup === true ? "pickup" : "shipping";
+  requireNoFaults(requestedType === "digital" && needsTransport ? typeFaults : []);
+  return requestedType;
 }
 
-const typeFaults: Faults = [faultAt("/type", "not_allowed", "Some of the lines have to be carried.")];
+const typeFaults: Faults = [faultAt("/type", "not_allowed", "Some of the lines need shipping or pickup.")];

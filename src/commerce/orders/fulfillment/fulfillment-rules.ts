@@ -1,16 +1,16 @@
 /**
- * Which moves a fulfillment may make from its status and type, and what its order must be like for them. The
- * only place that says so.
+ * The allowed status changes (moves) of a fulfillment by its status and type, and the order states that they
+ * require. No other module decides this.
  */
 import { fail, type Failure } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { type RefusedOrder, refuseOrder } from "#commerce/orders/order-checks.ts";
+import { type OrderRefusal, orderFailure } from "#commerce/orders/order-checks.ts";
 import type { OrderAggregate, OrderFulfillment, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
 
 export type FulfillmentType = OrderFulfillment["type"];
 
-const underWay = ["shipped", "in_transit", "out_for_delivery"] as const;
+const underwayStatuses = ["shipped", "in_transit", "out_for_delivery"] as const;
 
 export const fulfillmentMoves = {
   pack: {
@@ -28,7 +28,7 @@ export const fulfillmentMoves = {
     event: "fulfillment.in_transit",
     from: { shipping: ["shipped"], pickup: [], digital: [] },
   },
-  // Has no event of its own: the order's tells it.
+  // No specific event exists for this move; `order.updated` is published.
   out_for_delivery: {
     to: "out_for_delivery",
     event: null,
@@ -42,17 +42,17 @@ export const fulfillmentMoves = {
   returned_to_sender: {
     to: "returned_to_sender",
     event: "fulfillment.returned_to_sender",
-    from: { shipping: underWay, pickup: [], digital: [] },
+    from: { shipping: underwayStatuses, pickup: [], digital: [] },
   },
   deliver: {
     to: "delivered",
     event: "fulfillment.delivered",
-    from: { shipping: underWay, pickup: ["ready_for_pickup"], digital: ["shipped"] },
+    from: { shipping: underwayStatuses, pickup: ["ready_for_pickup"], digital: ["shipped"] },
   },
   fail: {
     to: "failed",
     event: "fulfillment.failed",
-    from: { shipping: underWay, pickup: [], digital: ["shipped"] },
+    from: { shipping: underwayStatuses, pickup: [], digital: ["shipped"] },
   },
   cancel: {
     to: "canceled",
@@ -73,7 +73,7 @@ export const fulfillmentMoves = {
 >;
 export type FulfillmentMove = keyof typeof fulfillmentMoves;
 
-/** What its carrier, or the shop it is fetched from, tells of it. */
+/** The statuses that a carrier or a pickup shop reports. */
 export const trackedStatuses = [
   "in_transit",
   "out_for_delivery",
@@ -82,20 +82,24 @@ export const trackedStatuses = [
 ] as const;
 export type TrackedStatus = (typeof trackedStatuses)[number];
 
-/** Units it has are used up or spoken for; what never arrived, and what was called off, is to be sent anew. */
-const given: ReadonlySet<FulfillmentStatus> = new Set(["canceled", "failed", "returned_to_sender"]);
-export const isLive = ({ status }: Pick<OrderFulfillment, "status">): boolean => !given.has(status);
+/**
+ * The statuses of fulfillments that will not bring their units to the buyer; the units need another
+ * fulfillment.
+ */
+const endedStatuses: ReadonlySet<FulfillmentStatus> = new Set(["canceled", "failed", "returned_to_sender"]);
+export const isLiveFulfillment = ({ status }: Pick<OrderFulfillment, "status">): boolean =>
+  !endedStatuses.has(status);
 
-const outward: ReadonlySet<FulfillmentMove> = new Set(["pack", "ship", "ready_for_pickup"]);
+const shippingMoves: ReadonlySet<FulfillmentMove> = new Set(["pack", "ship", "ready_for_pickup"]);
 
 /**
- * What leaves the house, fetched things as well, needs an order that stands; what is on its way arrives
- * whatever becomes of the order.
+ * Whether a move hands units over to a carrier or the buyer. Such a move requires a shippable order. Parcels
+ * in transit may be delivered whatever the order's status.
  */
-const leavesHouse = (move: FulfillmentMove, { type }: OrderFulfillment): boolean =>
-  outward.has(move) || (move === "deliver" && type === "pickup");
+const isHandover = (move: FulfillmentMove, { type }: OrderFulfillment): boolean =>
+  shippingMoves.has(move) || (move === "deliver" && type === "pickup");
 
-export function requireMove(
+export function requireFulfillmentMove(
   order: OrderAggregate,
   fulfillment: OrderFulfillment,
   move: FulfillmentMove,
@@ -106,25 +110,25 @@ export function requireMove(
     throw refuseFulfillment(fulfillment, { message, data: { type: fulfillment.type, allowed: from } });
   }
   if (move === "cancel" && fulfillment.returnId !== null) {
-    const message = "What an exchange sends is called off with its return.";
+    const message = "The fulfillment of an exchange is canceled by canceling its return.";
     throw refuseFulfillment(fulfillment, {
       message,
       reason: "belongs_to_return",
       data: { returnId: fulfillment.returnId },
     });
   }
-  if (!leavesHouse(move, fulfillment)) return;
-  requireStanding(order, fulfillment);
+  if (!isHandover(move, fulfillment)) return;
+  requireShippableOrder(order, fulfillment);
   requireReturned(order, fulfillment);
 }
 
-const isThere: ReadonlySet<OrderReturn["status"]> = new Set(["received", "inspected", "closed"]);
+const receivedStatuses: ReadonlySet<OrderReturn["status"]> = new Set(["received", "inspected", "closed"]);
 
-/** What is given in exchange leaves once what it is given for is there. */
+/** Throws if a replacement would be sent before the returned units have been received. */
 function requireReturned({ returns }: OrderAggregate, fulfillment: OrderFulfillment): void {
   const found = returns.find(({ id }) => id === fulfillment.returnId);
-  if (found === undefined || isThere.has(found.status)) return;
-  const message = "What it is given for has not come back yet.";
+  if (found === undefined || receivedStatuses.has(found.status)) return;
+  const message = "The returned units have not been received yet.";
   throw refuseFulfillment(fulfillment, {
     message,
     reason: "return_not_received",
@@ -132,26 +136,29 @@ function requireReturned({ returns }: OrderAggregate, fulfillment: OrderFulfillm
   });
 }
 
-/** What is given in exchange is sent of an order that was completed long ago as well. */
-export function requireStanding(
+/**
+ * Throws if the order is not confirmed or its payment is disputed. Replacements of returns are also sent for
+ * completed orders.
+ */
+export function requireShippableOrder(
   order: OrderAggregate,
   { returnId }: Pick<OrderFulfillment, "returnId">,
 ): void {
-  const isStanding = order.status === "confirmed" || (order.status === "completed" && returnId !== null);
-  if (!isStanding)
-    throw refuseOrder("invalid_state", order, {
-      message: `Nothing is sent of an order that is ${order.status}.`,
+  const isShippable = order.status === "confirmed" || (order.status === "completed" && returnId !== null);
+  if (!isShippable)
+    throw orderFailure("invalid_state", order, {
+      message: `Units of an order that is ${order.status} cannot be sent.`,
     });
   if (order.paymentStatus !== "disputed") return;
-  throw refuseOrder("invalid_state", order, {
+  throw orderFailure("invalid_state", order, {
     reason: "payment_disputed",
-    message: "Nothing is sent while the payment is disputed.",
+    message: "Units cannot be sent while the payment is disputed.",
   });
 }
 
 function refuseFulfillment(
   { id, status, version }: OrderFulfillment,
-  { message, reason = null, data = {} }: RefusedOrder & { readonly message: string },
+  { message, reason = null, data = {} }: OrderRefusal & { readonly message: string },
 ): Failure {
   return fail("invalid_state", {
     message,

@@ -1,7 +1,7 @@
 /**
- * What a move of a fulfillment changes in the units of the order's lines, in the stock, and in the units that
- * nothing is reserved for. From packing on, its units were taken from what is on hand. What an exchange sends
- * has stock of its own, and the order's lines count nothing of it.
+ * Applies a move of a fulfillment to the unit counts of the order's lines, to the stock, and to units without
+ * reserved stock. From packing on, a fulfillment's units are allocated from the stock on hand. Fulfillments
+ * of an exchange have separate stock and do not count in the order's lines.
  */
 import { sql } from "kysely";
 import {
@@ -15,13 +15,13 @@ import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import { refuseOrder } from "#commerce/orders/order-checks.ts";
+import { orderFailure } from "#commerce/orders/order-checks.ts";
 import {
   refundedUndelivered,
   settledUnits,
-  unitsIn,
+  unitsInFulfillments,
   unreservedUnits,
-  wantedOf,
+  uncanceledQuantity,
 } from "#commerce/orders/order-statuses.ts";
 import { insertFulfillment } from "./create-fulfillment.ts";
 import type {
@@ -33,25 +33,25 @@ import type {
 } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
 
-export interface Moved {
+export interface FulfillmentInOrder {
   readonly order: OrderAggregate;
   readonly fulfillment: OrderFulfillment;
 }
 
-/** Each of the units counts so much more, or less. */
+/** The change of each count per unit: 1, -1 or 0. */
 export interface UnitChange {
   readonly allocated?: number;
   readonly shipped?: number;
   readonly delivered?: number;
 }
 
-/** All units of the fulfillment, unless told. */
+/** Changes the counts of the order's lines for the units of a fulfillment, or for `lines` only. */
 export async function countUnits(
   transaction: Transaction,
   {
     fulfillment,
     lines = fulfillment.lines,
-  }: Pick<Moved, "fulfillment"> & { readonly lines?: readonly LineQuantity[] },
+  }: Pick<FulfillmentInOrder, "fulfillment"> & { readonly lines?: readonly LineQuantity[] },
   { allocated = 0, shipped = 0, delivered = 0 }: UnitChange,
 ): Promise<void> {
   if (fulfillment.returnId !== null || lines.length === 0) return;
@@ -71,15 +71,15 @@ const taken: ReadonlySet<FulfillmentStatus> = new Set([
   "delivered",
 ]);
 
-/** Takes from the stock what of it still waits; refused where that is not on hand. */
-export async function takeUnits(
+/** Allocates the fulfillment's waiting units from the stock on hand. Throws if the stock is too low. */
+export async function allocateUnits(
   transaction: Transaction,
   context: OrderCommandContext,
-  moved: Moved,
+  change: FulfillmentInOrder,
 ): Promise<void> {
-  const { order, fulfillment } = moved;
+  const { order, fulfillment } = change;
   if (taken.has(fulfillment.status)) return;
-  const waiting = fulfillment.returnId === null ? waitingUnits(moved) : replacementUnits(moved);
+  const waiting = fulfillment.returnId === null ? waitingUnits(change) : replacementUnits(change);
   if (waiting.length === 0) return;
   requireStock(order, await reserveAvailableStock(transaction, context, unreservedOf(waiting)));
   requireStock(order, await allocateStock(transaction, context, waiting, order.number));
@@ -89,7 +89,7 @@ export async function takeUnits(
 
 interface WaitingUnits extends LineQuantity {
   readonly variantId: string;
-  /** Of them, those that nothing is promised for yet. */
+  /** Units without reserved stock. */
   readonly unreserved: number;
 }
 
@@ -100,16 +100,17 @@ function unreservedOf(waiting: readonly WaitingUnits[]): WaitingUnits[] {
 }
 
 /**
- * Of the fulfillment's units, those for which the line has none to spare of what was taken for it; what is
- * promised goes first.
+ * The fulfillment's units that are not covered by the line's allocated units. Units with reserved stock are
+ * used first.
  */
-function waitingUnits({ order, fulfillment }: Moved): WaitingUnits[] {
+function waitingUnits({ order, fulfillment }: FulfillmentInOrder): WaitingUnits[] {
   const others = order.fulfillments.filter(({ id, status }) => id !== fulfillment.id && taken.has(status));
   return fulfillment.lines.flatMap(({ lineId, quantity }) => {
     const line = lineOf(order, lineId);
     const missing =
-      quantity - Math.max(0, line.allocated - settledUnits(order, line) - unitsIn(others, lineId));
-    const promised = wantedOf(line) - line.allocated - unreservedUnits(order, lineId);
+      quantity -
+      Math.max(0, line.allocated - settledUnits(order, line) - unitsInFulfillments(others, lineId));
+    const promised = uncanceledQuantity(line) - line.allocated - unreservedUnits(order, lineId);
     return missing <= 0
       ? []
       : [
@@ -124,17 +125,17 @@ function waitingUnits({ order, fulfillment }: Moved): WaitingUnits[] {
 }
 
 /**
- * The goods are gone: others are promised in their place as far as there are any, so that they can be sent
- * again. That they got lost is a fact.
+ * Reserves stock for replacements of lost units, as far as stock is available. Lacking stock is recorded and
+ * does not prevent the move to `failed`.
  */
-export async function replaceLost(
+export async function replaceLostUnits(
   transaction: Transaction,
   context: OrderCommandContext,
-  moved: Moved,
+  change: FulfillmentInOrder,
 ): Promise<OrderEvent[]> {
-  const { fulfillment } = moved;
-  if (fulfillment.returnId !== null) return sendAgain(transaction, context, moved);
-  const { again } = splitLost(moved);
+  const { fulfillment } = change;
+  if (fulfillment.returnId !== null) return createReplacementFulfillment(transaction, context, change);
+  const { again } = splitLost(change);
   await countUnits(transaction, { fulfillment, lines: again }, { shipped: -1, allocated: -1 });
   await markUnreserved(
     transaction,
@@ -145,34 +146,34 @@ export async function replaceLost(
 }
 
 /**
- * The goods are here again: what was paid back can be sold, the rest waits for the next fulfillment; that of
- * an exchange is made at once.
+ * Handles units that came back to the sender: refunded units go back to the stock, the others wait for the
+ * next fulfillment. For an exchange, the next fulfillment is created at once.
  */
-export async function takeBack(
+export async function takeBackUnits(
   transaction: Transaction,
   context: OrderCommandContext,
-  moved: Moved,
+  change: FulfillmentInOrder,
 ): Promise<OrderEvent[]> {
-  const { order, fulfillment } = moved;
+  const { order, fulfillment } = change;
   if (fulfillment.returnId === null) {
-    const { again, settled } = splitLost(moved);
+    const { again, settled } = splitLost(change);
     await countUnits(transaction, { fulfillment, lines: again }, { shipped: -1 });
     await restockReturnedUnits(transaction, context, settled, order.number);
     return [];
   }
-  const back = replacementUnits(moved).map(({ variantId, quantity }) => ({
+  const back = replacementUnits(change).map(({ variantId, quantity }) => ({
     variantId,
     waiting: 0,
     allocated: quantity,
   }));
   await releaseOrderStock(transaction, context, back, order.number);
-  return sendAgain(transaction, context, moved);
+  return createReplacementFulfillment(transaction, context, change);
 }
 
 type LostUnits = LineQuantity & { readonly variantId: string };
 
-/** What is to be sent again, and what its buyer has the money back for. */
-function splitLost({ order, fulfillment }: Moved): {
+/** Divides the units of a lost fulfillment into units to send again and units that were refunded. */
+function splitLost({ order, fulfillment }: FulfillmentInOrder): {
   readonly again: readonly LostUnits[];
   readonly settled: readonly LostUnits[];
 } {
@@ -188,7 +189,7 @@ function splitLost({ order, fulfillment }: Moved): {
   return { again: of("again"), settled: of("settled") };
 }
 
-/** Line by line, for as long as anything is missing of their variant. */
+/** Distributes the shortages of variants over the lines, in the order of the lines. */
 function missingOf(lines: readonly LostUnits[], shortages: readonly StockShortage[]): LineQuantity[] {
   const missing = new Map(
     shortages.map(({ variantId, wanted, available }) => [variantId, wanted - available]),
@@ -200,15 +201,18 @@ function missingOf(lines: readonly LostUnits[], shortages: readonly StockShortag
   });
 }
 
-/** Nobody but its return makes the fulfillment of an exchange: one that did not arrive is followed by another. */
-async function sendAgain(
+/**
+ * Creates another fulfillment for an exchange whose parcel did not arrive. Staff cannot create fulfillments
+ * of exchanges.
+ */
+async function createReplacementFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
-  moved: Moved,
+  change: FulfillmentInOrder,
 ): Promise<OrderEvent[]> {
-  const { order, fulfillment } = moved;
+  const { order, fulfillment } = change;
   const { returnId, type, carrier } = fulfillment;
-  const units = replacementUnits(moved);
+  const units = replacementUnits(change);
   const missing = new Map(
     missingOf(units, await reserveAvailableStock(transaction, context, units)).map(({ lineId, quantity }) => [
       lineId,
@@ -225,8 +229,8 @@ async function sendAgain(
   return [{ type: "fulfillment.created", id }];
 }
 
-/** What an exchange sends: the variant chosen, or the same again. */
-function replacementUnits({ order, fulfillment }: Moved): WaitingUnits[] {
+/** The units that an exchange sends: the chosen variant, or the same variant again. */
+function replacementUnits({ order, fulfillment }: FulfillmentInOrder): WaitingUnits[] {
   const chosen = order.returns.find(({ id }) => id === fulfillment.returnId)?.exchangeVariantId ?? null;
   return fulfillment.lines.map(({ lineId, quantity, unreserved = 0 }) => ({
     lineId,
@@ -244,13 +248,13 @@ function lineOf({ id, lines }: OrderAggregate, lineId: string): OrderLine {
 
 function requireStock(order: OrderAggregate, shortages: readonly StockShortage[]): void {
   if (shortages.length === 0) return;
-  const message = "There is not enough of it in stock.";
-  throw refuseOrder("invalid_state", order, { reason: "insufficient_stock", data: { shortages }, message });
+  const message = "The stock is too low for this fulfillment.";
+  throw orderFailure("invalid_state", order, { reason: "insufficient_stock", data: { shortages }, message });
 }
 
 /**
- * Records units that nothing is reserved for: lost units with the fulfillment that lost them, units of an
- * exchange with its next fulfillment.
+ * Records units without reserved stock: for lost units on the fulfillment that was lost, for an exchange on
+ * its next fulfillment.
  */
 async function markUnreserved(
   transaction: Transaction,
@@ -267,12 +271,15 @@ async function markUnreserved(
 
 interface DroppedUnits {
   readonly order: Pick<OrderAggregate, "fulfillments">;
-  /** Of what was ordered, or of this exchange. */
+  /** Null for ordered units; the return's id for units of an exchange. */
   readonly returnId: string | null;
   readonly lines: readonly LineQuantity[];
 }
 
-/** They are promised by now, or given up; those that were lost first go first. */
+/**
+ * Removes the record of units without reserved stock, because stock is reserved now or the units were
+ * canceled. The oldest records are removed first.
+ */
 export async function dropUnreserved(
   transaction: Transaction,
   { order, returnId, lines }: DroppedUnits,

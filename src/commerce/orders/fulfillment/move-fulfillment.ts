@@ -1,4 +1,4 @@
-/** Moves a fulfillment: packs, ships, tracks, delivers, fails or cancels it. */
+/** Commands that pack, ship, track, deliver, fail or cancel a fulfillment. */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { isHttpsUrl } from "#commerce/catalog/catalog-fields.ts";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
@@ -6,22 +6,28 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { carrierMax } from "./create-fulfillment.ts";
 import {
-  type ChangedPart,
+  type ChangedOrderPart,
   changeOrder,
   type OrderCommandContext,
-  orderIdOf,
+  findOrderIdOfPart,
 } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import {
   type FulfillmentMove,
   fulfillmentMoves,
-  requireMove,
+  requireFulfillmentMove,
   type TrackedStatus,
 } from "./fulfillment-rules.ts";
-import { countUnits, type Moved, replaceLost, takeBack, takeUnits } from "./fulfillment-stock.ts";
+import {
+  countUnits,
+  type FulfillmentInOrder,
+  replaceLostUnits,
+  takeBackUnits,
+  allocateUnits,
+} from "./fulfillment-stock.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 
-/** `expectedVersion` is the order's. */
+/** The fulfillment to change. `expectedVersion` is the order's version. */
 export interface FulfillmentTarget extends ExpectedVersionInput {
   readonly fulfillmentId: string;
 }
@@ -43,7 +49,7 @@ export interface FulfillmentTrackInput extends FulfillmentTarget {
 
 export const trackingNumberMax = 64;
 
-type Changing = Promise<ChangedPart>;
+type Changing = Promise<ChangedOrderPart>;
 
 export function packFulfillment(
   transaction: Transaction,
@@ -54,7 +60,7 @@ export function packFulfillment(
     target,
     name: "pack",
     row: { packingStartedAt: context.now },
-    effect: async (moved) => takeUnits(transaction, context, moved),
+    effect: async (change) => allocateUnits(transaction, context, change),
   });
 }
 
@@ -78,9 +84,9 @@ export function shipFulfillment(
       trackingUrl: tracking?.url ?? null,
       ...(tracking?.carrier === null || tracking?.carrier === undefined ? {} : { carrier: tracking.carrier }),
     },
-    effect: async (moved) => {
-      await takeUnits(transaction, context, moved);
-      await countUnits(transaction, moved, { shipped: 1 });
+    effect: async (change) => {
+      await allocateUnits(transaction, context, change);
+      await countUnits(transaction, change, { shipped: 1 });
     },
   });
 }
@@ -92,7 +98,7 @@ function trackingFaults({ carrier, number, url }: Tracking): Faults {
     ...textFaults("/tracking/number", number, { max: trackingNumberMax }),
     ...(isUrlFine
       ? []
-      : [faultAt("/tracking/url", "pattern_mismatch", "It must be an https address without credentials.")]),
+      : [faultAt("/tracking/url", "pattern_mismatch", "The URL must be an https URL without credentials.")]),
   ];
 }
 
@@ -118,8 +124,8 @@ export function trackFulfillment(
   return move(transaction, context, {
     target: input,
     name: input.status,
-    effect: async (moved) =>
-      input.status === "returned_to_sender" ? takeBack(transaction, context, moved) : undefined,
+    effect: async (change) =>
+      input.status === "returned_to_sender" ? takeBackUnits(transaction, context, change) : undefined,
   });
 }
 
@@ -132,9 +138,12 @@ export function deliverFulfillment(
     target,
     name: "deliver",
     row: { deliveredAt: context.now },
-    // What the buyer fetches leaves the house with its buyer.
-    effect: async (moved) =>
-      countUnits(transaction, moved, { delivered: 1, shipped: moved.fulfillment.type === "pickup" ? 1 : 0 }),
+    // A pickup counts as shipped and delivered at the same time.
+    effect: async (change) =>
+      countUnits(transaction, change, {
+        delivered: 1,
+        shipped: change.fulfillment.type === "pickup" ? 1 : 0,
+      }),
   });
 }
 
@@ -146,11 +155,11 @@ export function failFulfillment(
   return move(transaction, context, {
     target,
     name: "fail",
-    effect: async (moved) => replaceLost(transaction, context, moved),
+    effect: async (change) => replaceLostUnits(transaction, context, change),
   });
 }
 
-/** What was taken from the stock for it stays with the order. */
+/** Cancels a fulfillment. Its allocated stock stays with the order. */
 export function cancelFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -162,7 +171,7 @@ export function cancelFulfillment(
 interface MoveParts {
   readonly target: FulfillmentTarget;
   readonly name: FulfillmentMove;
-  /** What else its row says from now on. */
+  /** Further columns of the fulfillment's row to change. */
   readonly row?: {
     readonly packingStartedAt?: Date;
     readonly shippedAt?: Date;
@@ -172,8 +181,8 @@ interface MoveParts {
     readonly trackingNumber?: string | null;
     readonly trackingUrl?: string | null;
   };
-  /** On the order's lines and the stock; what else happened through it. */
-  readonly effect?: (moved: Moved) => Promise<readonly OrderEvent[] | void>;
+  /** Changes the order's lines and the stock; returns further events. */
+  readonly effect?: (change: FulfillmentInOrder) => Promise<readonly OrderEvent[] | void>;
 }
 
 async function move(
@@ -182,10 +191,10 @@ async function move(
   { target, name, row = {}, effect }: MoveParts,
 ): Changing {
   const { fulfillmentId: id, expectedVersion } = target;
-  const orderId = await orderIdOf(transaction, context, { part: "fulfillment", id });
+  const orderId = await findOrderIdOfPart(transaction, context, { part: "fulfillment", id });
   const order = await changeOrder(transaction, context, {
     target: { orderId, expectedVersion },
-    requireState: (found) => requireMove(found, fulfillmentOf(found, id), name),
+    requireState: (found) => requireFulfillmentMove(found, fulfillmentOf(found, id), name),
     work: async (found) => {
       const fulfillment = fulfillmentOf(found, id);
       const followed = (await effect?.({ order: found, fulfillment })) ?? [];
@@ -196,7 +205,7 @@ async function move(
         .where("id", "=", id)
         .execute();
       return {
-        happenings: [
+        events: [
           ...(event === null ? [] : [{ type: event, id, previous: { status: fulfillment.status } }]),
           ...followed,
         ],

@@ -1,15 +1,19 @@
 /**
- * A buyer's bank takes a payment back. While it is disputed nothing is captured or refunded. Won, all is as
- * before; lost, what was kept of the payment is gone, and the buyer owes that much less: a merchant cannot
- * ask again for what a bank has given back.
+ * Disputes (chargebacks): a buyer's bank reclaims a payment. A disputed payment can be neither captured nor
+ * refunded. After a won dispute the payment is as before. After a lost dispute the captured amount counts as
+ * refunded and the buyer owes less by the same amount, because a merchant cannot charge it again.
  */
 import { paymentStatusFromAmounts } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { changeLocked, type OrderOutcome, type OrderCommandContext } from "#commerce/orders/change-order.ts";
-import { refuseOrder } from "#commerce/orders/order-checks.ts";
+import {
+  changeLockedOrder,
+  type OrderChangeOutcome,
+  type OrderCommandContext,
+} from "#commerce/orders/change-order.ts";
+import { orderFailure } from "#commerce/orders/order-checks.ts";
 import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
-import { refundableOfPayment } from "#commerce/orders/order-value.ts";
-import { lockWithOrder, type PaymentOfOrder, type PaymentTarget } from "./order-payment.ts";
+import { refundablePaymentMinor } from "#commerce/orders/order-value.ts";
+import { lockPaymentWithOrder, type PaymentOfOrder, type PaymentTarget } from "./order-payment.ts";
 
 export const disputeReasons = [
   "fraudulent",
@@ -31,24 +35,24 @@ export async function openDispute(
   context: OrderCommandContext,
   input: DisputeOpenInput,
 ): Promise<OrderAggregate> {
-  const found = await lockWithOrder(transaction, context, input.paymentId);
+  const found = await lockPaymentWithOrder(transaction, context, input.paymentId);
   const { order, payment } = found;
   if (payment.disputedAt !== null)
-    throw refuseOrder("invalid_state", order, {
+    throw orderFailure("invalid_state", order, {
       reason: "payment_disputed",
-      message: "The payment is disputed already.",
+      message: "The payment is already disputed.",
     });
-  if (refundableOfPayment(payment) === 0)
-    throw refuseOrder("invalid_state", order, {
+  if (refundablePaymentMinor(payment) === 0)
+    throw orderFailure("invalid_state", order, {
       reason: "nothing_captured",
-      message: "Nothing of the payment is kept.",
+      message: "No captured amount of the payment is left.",
     });
   return changePayment(transaction, context, {
     ...found,
     expectedVersion: input.expectedVersion,
     values: { disputedAt: context.now, disputeReason: input.reason },
     outcome: {
-      happenings: [
+      events: [
         { type: "payment.disputed", id: payment.id, previous: { disputedAt: null, disputeReason: null } },
       ],
     },
@@ -66,22 +70,22 @@ export async function closeDispute(
   context: OrderCommandContext,
   input: DisputeCloseInput,
 ): Promise<OrderAggregate> {
-  const found = await lockWithOrder(transaction, context, input.paymentId);
+  const found = await lockPaymentWithOrder(transaction, context, input.paymentId);
   const { order, payment } = found;
   if (payment.disputedAt === null)
-    throw refuseOrder("invalid_state", order, {
+    throw orderFailure("invalid_state", order, {
       reason: "payment_not_disputed",
       message: "The payment is not disputed.",
     });
   const { disputedAt, disputeReason, status } = payment;
-  const lostMinor = input.outcome === "lost" ? refundableOfPayment(payment) : 0;
+  const lostMinor = input.outcome === "lost" ? refundablePaymentMinor(payment) : 0;
   return changePayment(transaction, context, {
     ...found,
     expectedVersion: input.expectedVersion,
     values: { disputedAt: null, disputeReason: null, ...(lostMinor > 0 ? lost(payment, lostMinor) : {}) },
     outcome: {
       reducedMinor: Math.min(lostMinor, order.totalMinor - order.reducedMinor),
-      happenings: [
+      events: [
         {
           type: "payment.dispute_closed",
           id: payment.id,
@@ -107,7 +111,7 @@ interface PaymentValues {
 interface PaymentChange extends PaymentOfOrder {
   readonly expectedVersion: number | null | undefined;
   readonly values: PaymentValues;
-  readonly outcome: OrderOutcome;
+  readonly outcome: OrderChangeOutcome;
 }
 
 function changePayment(
@@ -115,7 +119,7 @@ function changePayment(
   context: OrderCommandContext,
   { order, payment, expectedVersion, values, outcome }: PaymentChange,
 ): Promise<OrderAggregate> {
-  return changeLocked(transaction, context, {
+  return changeLockedOrder(transaction, context, {
     order,
     expectedVersion,
     work: async () => {

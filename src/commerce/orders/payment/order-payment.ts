@@ -1,6 +1,6 @@
 /**
- * Captures or voids what was authorized, with the order of the payment locked: the provider is asked later,
- * and its answer is written then.
+ * Commands that capture or void an authorized amount. The order is locked and the operation is queued; the
+ * provider is called later, outside the transaction, and its answer is written then.
  */
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -8,18 +8,18 @@ import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import { queuePaymentOperation } from "#commerce/payments/payment-operations.ts";
 import { money } from "#foundation/money.ts";
-import { refundableMinor, uncapturedMinor } from "#commerce/orders/order-value.ts";
+import { refundableOrderMinor, uncapturedMinor } from "#commerce/orders/order-value.ts";
 import {
-  changeLocked,
+  changeLockedOrder,
   lockOrder,
-  orderIdOf,
+  findOrderIdOfPart,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import {
   amountFaults,
   type AmountInput,
-  refuseOrder,
+  orderFailure,
   requireCurrency,
   requireNoDispute,
 } from "#commerce/orders/order-checks.ts";
@@ -33,8 +33,8 @@ export interface PaymentOfOrder {
   readonly payment: OrderPayment;
 }
 
-/** Whoever changes a payment locks its order; the version that is expected is the order's. */
-export async function lockWithOrder(
+/** Locks the order of a payment and finds the payment in it. `expectedVersion` is the order's version. */
+export async function lockPaymentWithOrder(
   transaction: Transaction,
   context: OrderCommandContext,
   paymentId: string,
@@ -42,31 +42,31 @@ export async function lockWithOrder(
   const order = await lockOrder(
     transaction,
     context,
-    await orderIdOf(transaction, context, { part: "payment", id: paymentId }),
+    await findOrderIdOfPart(transaction, context, { part: "payment", id: paymentId }),
   );
   const payment = order.payments.find(({ id }) => id === paymentId);
   if (payment === undefined) throw fail("resource_not_found");
   return { order, payment };
 }
 
-/** Authorized, still owed, and not asked for already. */
+/** The amount that can be captured: authorized, still owed, and without a pending capture. */
 export function capturableMinor({ order, payment }: PaymentOfOrder): number {
-  return Math.max(0, Math.min(uncapturedMinor(payment), stillOwedMinor(order)));
+  return Math.max(0, Math.min(uncapturedMinor(payment), owedAfterPendingMinor(order)));
 }
 
-/** Once all that the provider was asked for is done. */
-export function stillOwedMinor(order: OrderAggregate): number {
+/** The amount that the buyer owes after all pending captures and refunds have succeeded. */
+export function owedAfterPendingMinor(order: OrderAggregate): number {
   const captures = order.payments.flatMap(({ pending }) => pending).filter(({ kind }) => kind === "capture");
   return (
     order.totalMinor -
     order.reducedMinor -
-    refundableMinor(order) -
+    refundableOrderMinor(order) -
     captures.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
   );
 }
 
 interface PaymentCaptureInput extends PaymentTarget {
-  /** Left out: all that is authorized and still owed. */
+  /** The amount to capture; the whole capturable amount if left out. */
   readonly amount?: AmountInput | null | undefined;
 }
 
@@ -76,11 +76,11 @@ export async function capturePayment(
   input: PaymentCaptureInput,
 ): Promise<OrderAggregate> {
   requireNoFaults(amountFaults(input.amount));
-  const found = await lockWithOrder(transaction, context, input.paymentId);
+  const found = await lockPaymentWithOrder(transaction, context, input.paymentId);
   requireCurrency(found.order, input.amount);
   const amountMinor = amountToCapture(found, input.amount?.amountMinor);
   const { merchantId, now, events } = context;
-  return changeLocked(transaction, context, {
+  return changeLockedOrder(transaction, context, {
     order: found.order,
     expectedVersion: input.expectedVersion,
     work: async () => {
@@ -92,64 +92,67 @@ export async function capturePayment(
         now,
         events,
       });
-      return { happenings: [] };
+      return { events: [] };
     },
   });
 }
 
-function amountToCapture(found: PaymentOfOrder, asked: number | undefined): number {
+function amountToCapture(found: PaymentOfOrder, requested: number | undefined): number {
   const { order } = found;
   requireNoDispute(order);
   const capturable = capturableMinor(found);
-  if (capturable > 0 && (asked ?? capturable) <= capturable) return asked ?? capturable;
+  if (capturable > 0 && (requested ?? capturable) <= capturable) return requested ?? capturable;
   const isNothing = capturable === 0;
-  throw refuseOrder("invalid_state", order, {
+  throw orderFailure("invalid_state", order, {
     reason: isNothing ? "nothing_to_capture" : "capture_exceeds_authorized",
     message: isNothing
-      ? "Nothing is authorized that is still owed."
-      : "That is more than is authorized and still owed.",
+      ? "No authorized amount is still owed."
+      : "The amount exceeds the amount that is authorized and still owed.",
     data: { capturable: money(capturable, order.currency) },
   });
 }
 
-/** What is being captured already is captured. */
+/** Voids the authorized amount that is not captured. Pending captures are not voided. */
 export async function voidPayment(
   transaction: Transaction,
   context: OrderCommandContext,
   { paymentId, expectedVersion }: PaymentTarget,
 ): Promise<OrderAggregate> {
-  const { order, payment } = await lockWithOrder(transaction, context, paymentId);
+  const { order, payment } = await lockPaymentWithOrder(transaction, context, paymentId);
   if (uncapturedMinor(payment) === 0)
-    throw refuseOrder("invalid_state", order, {
+    throw orderFailure("invalid_state", order, {
       reason: "nothing_to_void",
-      message: "Nothing is authorized and not captured.",
+      message: "No authorized amount is left to void.",
     });
-  return changeLocked(transaction, context, {
+  return changeLockedOrder(transaction, context, {
     order,
     expectedVersion,
     work: async () => {
       await queueVoid(transaction, context, payment);
-      return { happenings: [] };
+      return { events: [] };
     },
   });
 }
 
-interface OwedAfter {
-  /** As it was locked, before this change. */
+interface OrderAfterChange {
+  /** The locked order, as read before this change. */
   readonly order: OrderAggregate;
-  /** What this change takes off what the buyer owes. */
+  /** The amount by which this change reduces the amount owed. */
   readonly reducedMinor?: number;
-  /** What this change has asked the provider to give back. */
+  /** The amount of the refund that this change queued. */
   readonly refundMinor?: number;
 }
 
-/** The buyer's hold ends with what is owed. As long as anything is, all of it stays: it may still be captured. */
+/**
+ * Voids all authorizations of an order once nothing is owed. While any amount is owed, the authorizations
+ * stay, because they may still be captured.
+ */
 export async function voidIfNothingOwed(
   transaction: Transaction,
   context: Pick<OrderCommandContext, "merchantId" | "now" | "events">,
-  { order, reducedMinor = 0, refundMinor = 0 }: OwedAfter,
+  { order, reducedMinor = 0, refundMinor = 0 }: OrderAfterChange,
 ): Promise<void> {
-  if (stillOwedMinor(order) - reducedMinor + refundMinor > 0) return;
+  if (owedAfterPendingMinor(order) - reducedMinor + refundMinor > 0) return;
   for (const payment of order.payments) await queueVoid(transaction, context, payment);
 }
 

@@ -1,8 +1,8 @@
 /**
- * Refunds. `createRefund`: the merchant gives money back for units that were sent, for shipping, or as
- * goodwill, and the buyer then owes that much less. `queueRefund`: finds the payment that has the money,
- * inserts the refund and asks the provider for it; cancellations and returns use it too. Units that are not
- * sent yet are canceled instead, and units that come back are a return.
+ * Refunds. With `createRefund` a merchant refunds sent units, shipping, or an amount as goodwill, and the
+ * buyer owes less by the same amount. `queueRefund` chooses a payment with enough captured money, inserts the
+ * refund and queues the request to the provider; cancellations and returns use it too. Unsent units are
+ * canceled instead, and units that are sent back need a return.
  */
 import { sql } from "kysely";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
@@ -11,26 +11,26 @@ import { queuePaymentOperation } from "#commerce/payments/payment-operations.ts"
 import { createId } from "#foundation/ids.ts";
 import { money } from "#foundation/money.ts";
 import {
-  changeLocked,
+  changeLockedOrder,
   lockOrder,
-  type OrderOutcome,
+  type OrderChangeOutcome,
   type OrderTarget,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import {
   amountFaults,
   type AmountInput,
-  chosenFaults,
+  lineSelectionFaults,
   noteMax,
-  refuseOrder,
-  requireChoosable,
+  orderFailure,
+  requireSelectable,
   requireCurrency,
   requireKnownLines,
   requireNoDispute,
 } from "#commerce/orders/order-checks.ts";
 import {
-  refundableMinor,
-  refundableOfPayment,
+  refundableOrderMinor,
+  refundablePaymentMinor,
   shippingLeftMinor,
   unitsValueMinor,
 } from "#commerce/orders/order-value.ts";
@@ -40,7 +40,7 @@ import type {
   OrderLine,
   OrderRefund,
 } from "#commerce/orders/order-aggregate.ts";
-import { needsFulfillment, wantedOf } from "#commerce/orders/order-statuses.ts";
+import { needsFulfillment, uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 
 export const refundReasons = [
   "requested_by_customer",
@@ -58,9 +58,9 @@ export const refundsMax = 200;
 
 export interface RefundCreateInput extends OrderTarget {
   readonly lines?: readonly LineQuantity[] | null | undefined;
-  /** All that is left of it. */
+  /** True refunds the shipping that is not refunded yet. */
   readonly shipping?: boolean | null | undefined;
-  /** Beside lines and shipping. */
+  /** An amount in addition to lines and shipping. */
   readonly amount?: AmountInput | null | undefined;
   readonly reason: RefundReason;
   readonly note?: string | null | undefined;
@@ -78,9 +78,9 @@ export async function createRefund(
 ): Promise<CreatedRefund> {
   requireNoFaults(inputFaults(input));
   const order = await lockOrder(transaction, context, input.orderId);
-  const worth = worthOf(order, input);
+  const worth = composeRefund(order, input);
   let refundId = "";
-  const work = async (): Promise<OrderOutcome> => {
+  const work = async (): Promise<OrderChangeOutcome> => {
     const { amountMinor, lines, shippingMinor, reducedMinor } = worth;
     refundId = await queueRefund(transaction, context, {
       order,
@@ -94,49 +94,54 @@ export async function createRefund(
     return {
       reducedMinor,
       shippingReducedMinor: shippingMinor,
-      happenings: [{ type: "refund.created", id: refundId }],
+      events: [{ type: "refund.created", id: refundId }],
     };
   };
   return {
-    order: await changeLocked(transaction, context, { order, expectedVersion: input.expectedVersion, work }),
+    order: await changeLockedOrder(transaction, context, {
+      order,
+      expectedVersion: input.expectedVersion,
+      work,
+    }),
     refundId,
   };
 }
 
 function inputFaults({ lines, shipping, amount, note }: RefundCreateInput): Faults {
-  const isAnything = (lines ?? amount ?? null) !== null || shipping === true;
+  const hasParts = (lines ?? amount ?? null) !== null || shipping === true;
   return [
-    ...chosenFaults(lines),
+    ...lineSelectionFaults(lines),
     ...amountFaults(amount),
     ...textFaults("/note", note, { max: noteMax, lines: "many" }),
-    ...(isAnything
-      ? []
-      : [faultAt("/amount", "required", "Lines, the shipping or an amount must be given.")]),
+    ...(hasParts ? [] : [faultAt("/amount", "required", "Lines, shipping or an amount must be given.")]),
   ];
 }
 
-interface Worth {
+interface RefundComposition {
   readonly amountMinor: number;
   readonly lines: OrderRefund["lines"];
   readonly shippingMinor: number;
   readonly reducedMinor: number;
 }
 
-function worthOf(order: OrderAggregate, { lines: chosen, shipping, amount }: RefundCreateInput): Worth {
+function composeRefund(
+  order: OrderAggregate,
+  { lines: chosen, shipping, amount }: RefundCreateInput,
+): RefundComposition {
   requireCurrency(order, amount);
   requireKnownLines(order, chosen ?? []);
   requireNoDispute(order);
   requireFewRefunds(order);
-  const lines = valued(order, chosen ?? []);
+  const lines = toRefundLines(order, chosen ?? []);
   const shippingMinor = shipping === true ? shippingToRefund(order) : 0;
   const partsMinor = lines.reduce((sum, line) => sum + line.amountMinor, shippingMinor);
   const goodwillMinor = amount?.amountMinor ?? 0;
   const amountMinor = partsMinor + goodwillMinor;
-  if (amountMinor > refundableMinor(order)) throw refuseAmount(order);
+  if (amountMinor > refundableOrderMinor(order)) throw amountFailure(order);
   if (amountMinor === 0)
-    throw refuseOrder("invalid_state", order, {
+    throw orderFailure("invalid_state", order, {
       reason: "nothing_to_refund",
-      message: "It was free: there is nothing to refund.",
+      message: "The chosen units and shipping cost nothing, so there is nothing to refund.",
     });
   const reducedMinor = partsMinor + Math.max(0, goodwillMinor - overpaidMinor(order));
   return {
@@ -148,13 +153,13 @@ function worthOf(order: OrderAggregate, { lines: chosen, shipping, amount }: Ref
 }
 
 /**
- * Those that follow from cancellations and returns are not refused for their number: they are bounded by the
- * order's units.
+ * Throws if the order has reached its number of refunds. Refunds of cancellations and returns are not limited
+ * here, because the order's units limit them.
  */
 function requireFewRefunds(order: OrderAggregate): void {
   if (order.refunds.length < refundsMax) return;
   const message = `An order has ${refundsMax} refunds at most.`;
-  throw refuseOrder("invalid_state", order, {
+  throw orderFailure("invalid_state", order, {
     reason: "too_many_refunds",
     message,
     data: { max: refundsMax },
@@ -162,17 +167,17 @@ function requireFewRefunds(order: OrderAggregate): void {
 }
 
 /**
- * Kept, though nobody owes it any more (a refund has failed): giving that back takes nothing off what is
- * owed.
+ * The captured amount beyond the amount owed, for example after a failed refund. Refunding it does not reduce
+ * the amount owed.
  */
 function overpaidMinor(order: OrderAggregate): number {
-  return Math.max(0, refundableMinor(order) - (order.totalMinor - order.reducedMinor));
+  return Math.max(0, refundableOrderMinor(order) - (order.totalMinor - order.reducedMinor));
 }
 
-function valued(order: OrderAggregate, chosen: readonly LineQuantity[]): OrderRefund["lines"] {
-  requireChoosable(order, {
+function toRefundLines(order: OrderAggregate, chosen: readonly LineQuantity[]): OrderRefund["lines"] {
+  requireSelectable(order, {
     lines: chosen,
-    choosable: order.lines.map((line) => ({
+    selectable: order.lines.map((line) => ({
       lineId: line.id,
       quantity: refundableUnits(order, line),
       reasons: [],
@@ -190,20 +195,20 @@ function valued(order: OrderAggregate, chosen: readonly LineQuantity[]): OrderRe
 }
 
 /**
- * Sent, and neither on its way back nor settled already. Units that came back for a refund count as refunded
- * as well.
+ * The number of sent units of a line that are not being returned and not refunded. Units that were returned
+ * for a refund count as refunded.
  */
 function refundableUnits({ status }: OrderAggregate, line: OrderLine): number {
-  const sent = needsFulfillment(line) ? line.shipped : status === "completed" ? wantedOf(line) : 0;
+  const sent = needsFulfillment(line) ? line.shipped : status === "completed" ? uncanceledQuantity(line) : 0;
   return Math.max(0, sent - line.returnRequested - Math.max(line.refunded, line.returned));
 }
 
 function shippingToRefund(order: OrderAggregate): number {
   const leftMinor = shippingLeftMinor(order);
   if (leftMinor > 0) return leftMinor;
-  throw refuseOrder("invalid_state", order, {
+  throw orderFailure("invalid_state", order, {
     reason: "shipping_not_refundable",
-    message: "No shipping is left to be refunded.",
+    message: "The order has no shipping left to refund.",
   });
 }
 
@@ -220,18 +225,21 @@ async function markRefunded(
 }
 
 interface RefundToQueue {
-  /** As it is in this transaction; a second refund of the same transaction must know of the first. */
+  /** The order as of this transaction; for a second refund in the same transaction, with the first refund. */
   readonly order: OrderAggregate;
   readonly amountMinor: number;
   readonly reason: string;
   readonly note?: string | null;
-  /** What it is for; their amounts and the shipping are never more than the refund. */
+  /** The refunded units. Their amounts and the shipping add up to at most the refund's amount. */
   readonly lines?: OrderRefund["lines"];
   readonly shippingMinor?: number;
   readonly returnId?: string | null;
 }
 
-/** The refund's id. Refused while a payment is disputed, and for more than there is. */
+/**
+ * Queues a refund and returns its id. Throws while a payment is disputed, or if the amount exceeds the
+ * refundable amount.
+ */
 export async function queueRefund(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -239,8 +247,8 @@ export async function queueRefund(
 ): Promise<string> {
   const { order, amountMinor, reason, note = null, lines = [], shippingMinor = 0, returnId = null } = refund;
   requireNoDispute(order);
-  const payment = order.payments.find((candidate) => refundableOfPayment(candidate) >= amountMinor);
-  if (payment === undefined) throw refuseAmount(order);
+  const payment = order.payments.find((candidate) => refundablePaymentMinor(candidate) >= amountMinor);
+  if (payment === undefined) throw amountFailure(order);
   const { merchantId, now, events } = context;
   const operationId = await queuePaymentOperation(transaction, {
     merchantId,
@@ -261,16 +269,16 @@ export async function queueRefund(
   return id;
 }
 
-function refuseAmount(order: OrderAggregate): Error {
-  return refuseOrder("invalid_state", order, {
+function amountFailure(order: OrderAggregate): Error {
+  return orderFailure("invalid_state", order, {
     reason: "refund_exceeds_captured",
-    message: "That is more than is left of what was captured.",
-    data: { refundable: money(Math.max(0, refundableMinor(order)), order.currency) },
+    message: "The amount exceeds the captured amount that is left.",
+    data: { refundable: money(Math.max(0, refundableOrderMinor(order)), order.currency) },
   });
 }
 
-/** What a refund is made of: as much of each part as there is money for, in their order, the shipping last. */
-export function coverRefund(
+/** Allocates the refunded amount to lines in their order, then to shipping, until the amount is used up. */
+export function allocateRefund(
   amountMinor: number,
   { lines, shippingMinor }: { readonly lines: OrderRefund["lines"]; readonly shippingMinor: number },
 ): { readonly lines: OrderRefund["lines"]; readonly shippingMinor: number } {

@@ -1,6 +1,6 @@
 /**
- * Writes what the payment provider has said, once: onto the payment and its refund, and through them onto the
- * order or the session that they belong to. An operation that was settled before changes nothing.
+ * Writes the outcome of a payment operation once: to the payment or refund, and to their order or checkout
+ * session. An operation that was settled before changes nothing.
  */
 import { abandonPayment, failLockedPayment } from "#commerce/checkout/fail-session.ts";
 import { lockSession } from "#commerce/checkout/change-session.ts";
@@ -21,7 +21,8 @@ import {
   type SystemServices,
 } from "#commerce/orders/change-order.ts";
 import { placeOrder, toOrderPayment } from "#commerce/orders/place-order.ts";
-import { settleAbandoned, settleLateRefund, settleMovement, type Settling } from "./settle-movement.ts";
+import { settleAbandonedPayment, settleLateRefund } from "./settle-abandoned-payment.ts";
+import { type PaymentSettlement, settleMovement } from "./settle-movement.ts";
 
 export function settlePayment(
   services: SystemServices & { readonly log: Log },
@@ -36,7 +37,7 @@ export function settlePayment(
 export async function settleOperation(
   transaction: Transaction,
   context: OrderCommandContext,
-  settling: Settling,
+  settling: PaymentSettlement,
 ): Promise<void> {
   const { kind, paymentId } = settling.operation;
   if (kind === "authorize") return settleAuthorization(transaction, context, settling);
@@ -48,14 +49,14 @@ export async function settleOperation(
   if (orderId !== null) return settleMovement(transaction, context, { ...settling, orderId });
   await lockSession(transaction, context, sessionId);
   return kind === "void"
-    ? settleAbandoned(transaction, context, settling)
+    ? settleAbandonedPayment(transaction, context, settling)
     : settleLateRefund(transaction, context, settling);
 }
 
 async function settleAuthorization(
   transaction: Transaction,
   context: OrderCommandContext,
-  { operation, outcome, log }: Settling,
+  { operation, outcome, log }: PaymentSettlement,
 ): Promise<void> {
   const { now } = context;
   const { sessionId } = await transaction
@@ -64,30 +65,27 @@ async function settleAuthorization(
     .where("id", "=", operation.paymentId)
     .executeTakeFirstOrThrow();
   const { cart, session } = await lockSession(transaction, context, sessionId);
-  const isAsAgreed = outcome.outcome === "authorized" && isWhole(outcome, session.amountTotalMinor);
-  const failureCode = isAsAgreed ? null : codeOf(outcome);
+  const isAgreedAmount = outcome.outcome === "authorized" && isWhole(outcome, session.amountTotalMinor);
+  const failureCode = isAgreedAmount ? null : codeOf(outcome);
   if (!(await endPaymentOperation(transaction, { id: operation.id, failureCode, now }))) return;
   const payment = await lockPayment(transaction, operation.paymentId);
   if (session.status !== "processing") {
-    // Somebody has ended it meanwhile: with this payment, or without it.
+    // The session ended before the provider answered, with this payment or without it.
     if (payment.orderId !== null) return;
     if (outcome.outcome === "declined")
       return failPayment(transaction, context, { payment, failureCode: outcome.code });
     return abandonPayment(transaction, context, { payment, failureCode: "late" });
   }
-  if (outcome.outcome === "authorized" && isAsAgreed) {
+  if (outcome.outcome === "authorized" && isAgreedAmount) {
     await placeOrder(transaction, context, {
       cart,
       session,
-      payment: toOrderPayment(await saveHeld(transaction, { payment, held: outcome, now })),
+      payment: toOrderPayment(await saveAuthorization(transaction, { payment, held: outcome, now })),
     });
     return;
   }
   if (outcome.outcome === "authorized")
-    log.error(
-      { paymentId: payment.id, sessionId },
-      "A payment was authorised for another amount than was asked for.",
-    );
+    log.error({ paymentId: payment.id, sessionId }, "The provider authorized another amount than requested.");
   await failLockedPayment(transaction, context, {
     cart,
     session,
@@ -106,7 +104,7 @@ async function failPayment(
   outbox.append({ type: "payment.failed", id: payment.id, previous: { status: payment.status } });
 }
 
-/** All of what was agreed on, and nothing of it gone again. */
+/** Whether the whole agreed amount is authorized, and no part of it is voided or refunded. */
 function isWhole(
   { amountMinor, voidedMinor, refundedMinor }: AuthorizedPaymentResult,
   agreedMinor: number,
@@ -119,7 +117,7 @@ function codeOf(outcome: PaymentOperationOutcome): string {
   return outcome.outcome === "authorized" ? "amount_mismatch" : "timed_out";
 }
 
-function saveHeld(
+function saveAuthorization(
   transaction: Transaction,
   {
     payment,

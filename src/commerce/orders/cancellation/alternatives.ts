@@ -1,0 +1,107 @@
+/**
+ * Finds what a buyer can do instead of canceling: return units, withdraw from the purchase or contact the
+ * merchant; and when these alternatives change.
+ */
+import { type Decision } from "#commerce/orders/eligibility-reason.ts";
+import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
+import {
+  lineArrival,
+  isWindowOver,
+  orderPolicy,
+  windowBoundaries,
+  type OrderWindow,
+  windowFromArrival,
+  withdrawalFromPlacing,
+  withdrawalWindow,
+} from "#commerce/orders/order-terms.ts";
+import { unsentIntangibles } from "#commerce/orders/order-statuses.ts";
+
+export type CancellationAlternative = "return" | "withdrawal" | "contact_merchant";
+
+interface CancellationAlternatives {
+  readonly alternatives: CancellationAlternative[];
+  readonly changesAt: readonly number[];
+}
+
+/** Finds the alternatives to a cancellation, and the instants at which they may change. */
+export function findAlternatives(
+  order: OrderAggregate,
+  { decision, now }: { readonly decision: Decision; readonly now: Date },
+): CancellationAlternatives {
+  const { canReturn, canWithdraw, changesAt } = afterSalesWindowsAt(order, now);
+  const canContactMerchant =
+    decision === "denied" && order.status !== "canceled" && order.merchant.status === "active";
+  return {
+    alternatives: [
+      ...(canReturn ? (["return"] as const) : []),
+      ...(canWithdraw ? (["withdrawal"] as const) : []),
+      ...(canContactMerchant ? (["contact_merchant"] as const) : []),
+    ],
+    changesAt,
+  };
+}
+
+/**
+ * Whether a buyer can return units or withdraw. Only a hint: the after-sales eligibility answers with
+ * quantities and terms.
+ */
+interface AfterSalesWindows {
+  readonly canReturn: boolean;
+  readonly canWithdraw: boolean;
+  /**
+   * The instants (milliseconds since the epoch) at which the alternatives may change without a change of the
+   * order.
+   */
+  readonly changesAt: readonly number[];
+}
+
+function afterSalesWindowsAt(order: OrderAggregate, now: Date): AfterSalesWindows {
+  if (order.status === "canceled" || order.paymentStatus === "refunded")
+    return { canReturn: false, canWithdraw: false, changesAt: [] };
+  const [returns, withdrawals] = [returnWindows(order), withdrawalWindows(order)];
+  const isOpen = (window: OrderWindow): boolean => !isWindowOver(window, now);
+  return {
+    canReturn: returns.some(isOpen),
+    canWithdraw: withdrawals.some(isOpen),
+    changesAt: [...returns, ...withdrawals].flatMap(windowBoundaries),
+  };
+}
+
+const nonReturnable = ["no_returns", "final_sale", "custom_made", "perishable", "digital", "gift_card"];
+
+/** The return windows of sent units that the merchant's policy accepts for return. */
+function returnWindows(order: OrderAggregate): OrderWindow[] {
+  const { mode, windowDays, extendUntil, excludedCountries, excludedCategoryIds } = orderPolicy(
+    order,
+    "return",
+  ).rules;
+  if (mode === "none" || excludedCountries.includes(order.country)) return [];
+  const counted = { ...(windowDays === null ? {} : { days: windowDays }), extendUntil };
+  const isTaken = ({ categoryIds }: OrderLine): boolean =>
+    !categoryIds.some((id) => excludedCategoryIds.includes(id));
+  const lines = order.lines.filter(
+    (line) => hasKeptUnits(line) && isTaken(line) && !hasRestriction(line, nonReturnable),
+  );
+  return lines.map((line) => windowFromArrival(order, lineArrival(order, line), counted));
+}
+
+/**
+ * The withdrawal windows of an order (Directive 2011/83/EU, articles 9 and 16). Services and digital products
+ * that are not delivered yet have a window of their own from the purchase on.
+ */
+function withdrawalWindows(order: OrderAggregate): OrderWindow[] {
+  const { windowDays } = orderPolicy(order, "withdrawal").rules;
+  if (windowDays === 0) return [];
+  const lines = order.lines.filter((line) => !hasRestriction(line, ["custom_made", "perishable"]));
+  const isSent = lines.some((line) => hasKeptUnits(line) && !hasRestriction(line, ["digital"]));
+  const isPromised = lines.some((line) => unsentIntangibles(line) > 0);
+  return [
+    ...(isSent ? [withdrawalWindow(order, windowDays)] : []),
+    ...(isPromised ? [withdrawalFromPlacing(order, windowDays)] : []),
+  ];
+}
+
+const hasKeptUnits = ({ shipped, returned, returnRequested }: OrderLine): boolean =>
+  shipped > returned + returnRequested;
+const hasRestriction = ({ restrictions }: OrderLine, some: readonly string[]): boolean =>
+  some.some((restriction) => restrictions.includes(restriction));

@@ -1,0 +1,145 @@
+/** Inserts an order with its lines and the promotions that were applied to them. */
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import type { Transaction } from "#database/transaction.ts";
+import {
+  promotionConditionsOfLines,
+  type PromotionConditions,
+} from "#commerce/promotions/choose-promotions.ts";
+import { findPromotionRules } from "#commerce/promotions/read-promotions.ts";
+import type { OrderCommandContext } from "./change-order.ts";
+import type { OrderLine, OrderPayment, OrderPromotion } from "./order-aggregate.ts";
+import { deriveStatuses } from "./order-statuses.ts";
+
+/** An order line with the id of the cart line that it was created from. */
+export type PlacedLine = OrderLine & { readonly cartLineId: string };
+
+interface OrderToInsert {
+  readonly id: string;
+  readonly number: string;
+  readonly cart: CartAggregate;
+  readonly sessionId: string;
+  readonly lines: readonly PlacedLine[];
+  readonly payment: OrderPayment | null;
+}
+
+export async function insertOrder(
+  transaction: Transaction,
+  { merchantId, now }: OrderCommandContext,
+  order: OrderToInsert,
+): Promise<void> {
+  const { id, number, cart, sessionId, lines, payment } = order;
+  const { timeZone } = await transaction
+    .selectFrom("market")
+    .select("timeZone")
+    .where("id", "=", cart.marketId)
+    .executeTakeFirstOrThrow();
+  const { totalMinor } = cart;
+  const payments = payment === null ? [] : [payment];
+  const promotions = await placedPromotions(transaction, cart, lines);
+  const statuses = deriveStatuses({
+    status: "pending",
+    totalMinor,
+    reducedMinor: 0,
+    lines,
+    fulfillments: [],
+    payments,
+    returns: [],
+  });
+  const delivery = cart.deliveryOptions?.find((option) => option.id === cart.deliveryMethodId);
+  await transaction
+    .insertInto("salesOrder")
+    .values({
+      id,
+      merchantId,
+      number,
+      ...statuses,
+      cartId: cart.id,
+      sessionId,
+      marketId: cart.marketId,
+      country: cart.country,
+      timeZone,
+      currency: cart.currency,
+      taxIncluded: cart.taxIncluded,
+      locale: cart.locale,
+      buyerReference: cart.buyerReference,
+      buyerEmailId: cart.buyerEmail?.id ?? null,
+      addressId: cart.address?.id ?? null,
+      delivery: delivery === undefined ? null : JSON.stringify(delivery),
+      subtotalMinor: cart.subtotalMinor,
+      discountMinor: cart.discountMinor,
+      shippingMinor: cart.shippingMinor,
+      shippingDiscountMinor: cart.shippingDiscountMinor,
+      taxMinor: cart.taxMinor,
+      totalMinor,
+      promotions: JSON.stringify(promotions),
+      cancellationRequest: null,
+      canceledReason: null,
+      canceledActor: null,
+      canceledAt: null,
+      holdReason: null,
+      placedAt: now,
+      updatedAt: now,
+    })
+    .execute();
+}
+
+export async function insertOrderLines(
+  transaction: Transaction,
+  { merchantId }: OrderCommandContext,
+  { orderId, lines }: { readonly orderId: string; readonly lines: readonly PlacedLine[] },
+): Promise<void> {
+  await transaction
+    .insertInto("orderLine")
+    .values(
+      lines.map(({ cartLineId: _cartLine, display, categoryIds, restrictions, ...line }) => ({
+        ...line,
+        orderId,
+        merchantId,
+        categoryIds: [...categoryIds],
+        restrictions: [...restrictions],
+        display: JSON.stringify(display),
+      })),
+    )
+    .execute();
+}
+
+/** The applied promotions with their discount per order line and the conditions that the order met. */
+async function placedPromotions(
+  transaction: Transaction,
+  cart: CartAggregate,
+  lines: readonly PlacedLine[],
+): Promise<OrderPromotion[]> {
+  const applied = cart.promotions.filter(({ state }) => state === "applied");
+  const rules = await findPromotionRules(
+    transaction,
+    applied.map(({ promotionId }) => promotionId),
+  );
+  const orderLines = new Map(lines.map(({ id, cartLineId }) => [cartLineId, id]));
+  const conditionLines = lines.map(({ id, productId, categoryIds, ordered }) => ({
+    id,
+    productId,
+    categoryIds,
+    quantity: ordered,
+  }));
+  return applied.map(({ promotionId, trigger, kind, code, titles, discountMinor, allocations }) => {
+    const rule = rules.get(promotionId);
+    const { boughtLineIds, minimum } =
+      rule === undefined ? noConditions : promotionConditionsOfLines(rule, conditionLines);
+    return {
+      promotionId,
+      trigger,
+      kind,
+      code,
+      titles,
+      discountMinor,
+      allocations: allocations.map(({ lineId, amountMinor }) => ({
+        lineId: lineId === null ? null : (orderLines.get(lineId) ?? null),
+        amountMinor,
+      })),
+      boughtLineIds,
+      minimum,
+    };
+  });
+}
+
+const noConditions: PromotionConditions = { boughtLineIds: [], minimum: null };
