@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { startPostgres } from "#test/support/postgres.ts";
-import { type AnyDemoFile, readDemoFile } from "#demo/demo-file.ts";
+import { type PartialDemoFile, readDemoFile } from "#demo/demo-file.ts";
 import { runCommand } from "./children.ts";
 import { addPercentageCodes } from "./promotion-codes.ts";
 import type { Source } from "./scenario.ts";
@@ -71,7 +71,7 @@ async function seed(place: Settings, { products, carts, orders }: Counts): Promi
   await runCommand(["src/main.ts", "seed", ...counts], oursEnvironment(place));
 }
 
-function demoOf(dataFolder: string): AnyDemoFile {
+function demoOf(dataFolder: string): PartialDemoFile {
   const demo = readDemoFile(dataFolder);
   if (demo === undefined) throw new Error("The demo was seeded without its file.");
   return demo;

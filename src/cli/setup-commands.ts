@@ -8,7 +8,7 @@ import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
-import { seedProducts } from "#demo/bulk/seed-products.ts";
+import { seedBulkProducts } from "#demo/bulk/seed-bulk-products.ts";
 import { seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
 import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
@@ -121,7 +121,7 @@ async function seedAdditional(
   if (products + carts + orders === 0) return;
   const { db } = database;
   await withProgressBar({ count: products, objects: "products", isQuiet }, (onProgress) =>
-    seedProducts(db, {
+    seedBulkProducts(db, {
       merchantId,
       count: products,
       now,

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { toFolderError } from "#database/folder-lock.ts";
 
-const owner = z.object({ id: z.string(), slug: z.string() });
+const demoMerchant = z.object({ id: z.string(), slug: z.string() });
 
 const demoProduct = z.object({
   merchantSlug: z.string(),
@@ -18,7 +18,7 @@ const demoProduct = z.object({
 });
 export type DemoProduct = z.infer<typeof demoProduct>;
 
-export const cartNames = [
+export const demoCartNames = [
   "active",
   "activeSecond",
   "empty",
@@ -30,7 +30,7 @@ export const cartNames = [
   "otherMerchant",
 ] as const;
 
-export const sessionNames = [
+export const demoSessionNames = [
   "open",
   "processing",
   "completed",
@@ -38,9 +38,9 @@ export const sessionNames = [
   "expired",
   "otherMerchant",
 ] as const;
-export type SessionName = (typeof sessionNames)[number];
+export type DemoSessionName = (typeof demoSessionNames)[number];
 
-export const orderNames = [
+export const demoOrderNames = [
   "placed",
   "packing",
   "shipped",
@@ -49,12 +49,12 @@ export const orderNames = [
   "returned",
   "otherMerchant",
 ] as const;
-export type OrderName = (typeof orderNames)[number];
+export type DemoOrderName = (typeof demoOrderNames)[number];
 
-export const deliveryNames = ["succeeded", "exhausted", "retrying"] as const;
-export type DeliveryName = (typeof deliveryNames)[number];
+export const demoDeliveryNames = ["succeeded", "exhausted", "retrying"] as const;
+export type DemoDeliveryName = (typeof demoDeliveryNames)[number];
 
-export const promotionCodeNames = [
+export const demoPromotionCodeNames = [
   "percentage",
   "fixedAmount",
   "freeShipping",
@@ -63,7 +63,7 @@ export const promotionCodeNames = [
   "exhausted",
   "otherMerchant",
 ] as const;
-export type PromotionCodeName = (typeof promotionCodeNames)[number];
+export type DemoPromotionCodeName = (typeof demoPromotionCodeNames)[number];
 
 const demoFile = z.looseObject({
   baseUrl: z.string(),
@@ -83,31 +83,31 @@ const demoFile = z.looseObject({
     otherMerchant: z.string(),
   }),
   tokens: z.object({ storefront: z.string(), admin: z.string(), analyst: z.string(), operator: z.string() }),
-  merchants: z.object({ first: owner, second: owner }),
+  merchants: z.object({ first: demoMerchant, second: demoMerchant }),
   products: z.array(demoProduct),
   /** Of the first merchant, but `otherMerchant`; each in the state that its name says. */
-  carts: z.record(z.enum(cartNames), z.string()),
+  carts: z.record(z.enum(demoCartNames), z.string()),
   /**
    * As with carts. That of `open` is the checkout of the cart `locked`, that of `completed` the one of the
    * cart `completed`.
    */
-  sessions: z.record(z.enum(sessionNames), z.string()),
+  sessions: z.record(z.enum(demoSessionNames), z.string()),
   /** As with carts. That of `delivered` was the cart `completed`. */
-  orders: z.record(z.enum(orderNames), z.string()),
+  orders: z.record(z.enum(demoOrderNames), z.string()),
   /** As a buyer types them; of the first merchant, but `otherMerchant`. */
-  promotionCodes: z.record(z.enum(promotionCodeNames), z.string()),
+  promotionCodes: z.record(z.enum(demoPromotionCodeNames), z.string()),
   /** Of the first merchant's installation; its receiver does not listen. */
-  webhooks: z.object({ endpoint: z.string(), deliveries: z.record(z.enum(deliveryNames), z.string()) }),
+  webhooks: z.object({ endpoint: z.string(), deliveries: z.record(z.enum(demoDeliveryNames), z.string()) }),
   /** Of the first merchant: who signs in where an app asks to be let in. */
   staff: z.object({ email: z.string(), password: z.string() }),
   /** Of the app that both merchants have installed. */
   oauthClient: z.object({ clientId: z.string(), redirectUri: z.string() }),
 });
 export type DemoFile = z.infer<typeof demoFile>;
-export type PromotionCodes = DemoFile["promotionCodes"];
+export type DemoPromotionCodes = DemoFile["promotionCodes"];
 
 /** An earlier version's file has fewer parts. */
-const anyDemoFile = demoFile.partial({
+const partialDemoFile = demoFile.partial({
   carts: true,
   sessions: true,
   orders: true,
@@ -116,9 +116,9 @@ const anyDemoFile = demoFile.partial({
   staff: true,
   oauthClient: true,
 });
-export type AnyDemoFile = z.infer<typeof anyDemoFile>;
+export type PartialDemoFile = z.infer<typeof partialDemoFile>;
 
-export function demoFilePath(folder: string): string {
+export function getDemoFilePath(folder: string): string {
   return join(folder, "demo.json");
 }
 
@@ -127,7 +127,7 @@ export function demoFilePath(folder: string): string {
  * the secrets are that belong there.
  */
 export function makeDemoFolder(folder: string): void {
-  const probe = draftPath(folder);
+  const probe = createTemporaryPath(folder);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(probe, "", { mode: 0o600, flag: "wx" });
@@ -138,8 +138,8 @@ export function makeDemoFolder(folder: string): void {
 }
 
 /** Undefined where there is none; throws where it is not what it should be. */
-export function readDemoFile(folder: string): AnyDemoFile | undefined {
-  const path = demoFilePath(folder);
+export function readDemoFile(folder: string): PartialDemoFile | undefined {
+  const path = getDemoFilePath(folder);
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -147,7 +147,7 @@ export function readDemoFile(folder: string): AnyDemoFile | undefined {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;
   }
-  const parsed = anyDemoFile.safeParse(parseJson(text));
+  const parsed = partialDemoFile.safeParse(parseJson(text));
   if (!parsed.success)
     throw new Error(
       `${path} is damaged; delete it together with the database beside it to seed the demo anew.`,
@@ -155,11 +155,11 @@ export function readDemoFile(folder: string): AnyDemoFile | undefined {
   return parsed.data;
 }
 
-export function writeDemoFile(folder: string, demo: AnyDemoFile): void {
-  const draft = draftPath(folder);
+export function writeDemoFile(folder: string, demo: PartialDemoFile): void {
+  const draft = createTemporaryPath(folder);
   try {
     writeFileSync(draft, `${JSON.stringify(demo, undefined, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
-    renameSync(draft, demoFilePath(folder));
+    renameSync(draft, getDemoFilePath(folder));
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
@@ -167,7 +167,7 @@ export function writeDemoFile(folder: string, demo: AnyDemoFile): void {
 }
 
 /** At each start: the same keys under the address that holds now. Undefined where there is no file to refresh. */
-export function refreshDemoFile(folder: string, baseUrl: string): AnyDemoFile | undefined {
+export function refreshDemoFile(folder: string, baseUrl: string): PartialDemoFile | undefined {
   const demo = readDemoFile(folder);
   if (demo === undefined) return undefined;
   const refreshed = { ...demo, baseUrl };
@@ -175,8 +175,8 @@ export function refreshDemoFile(folder: string, baseUrl: string): AnyDemoFile | 
   return refreshed;
 }
 
-const draftPath = (folder: string): string =>
-  `${demoFilePath(folder)}.${process.pid}.${randomBytes(4).toString("hex")}`;
+const createTemporaryPath = (folder: string): string =>
+  `${getDemoFilePath(folder)}.${process.pid}.${randomBytes(4).toString("hex")}`;
 
 function parseJson(text: string): unknown {
   try {

@@ -17,19 +17,19 @@ import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import { generatePassword } from "#access/people/passwords.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
 import { seedCarts } from "./carts/seed-carts.ts";
-import { type OrdersPlace, seedOrders } from "./orders/seed-orders.ts";
+import { type OrderSeedContext, seedOrders } from "./orders/seed-orders.ts";
 import { seedWebhooks } from "./webhooks/seed-webhooks.ts";
 import {
-  type AnyDemoFile,
-  cartNames,
+  type PartialDemoFile,
+  demoCartNames,
   type DemoFile,
   makeDemoFolder,
   readDemoFile,
   writeDemoFile,
 } from "./demo-file.ts";
-import { demoProducts, seedDemo } from "./seed-demo.ts";
+import { listDemoProducts, seedDemo } from "./seed-demo.ts";
 
-export interface DemoPlace {
+export interface PrepareDemoOptions {
   readonly dataDir: string;
   readonly publicUrl: string;
   readonly now: Date;
@@ -40,27 +40,27 @@ export interface DemoPlace {
 }
 
 /** Of the merchants in data/merchants.json, which is only read to seed them. */
-const slugs = { first: "lindenhof", second: "morgenrot" } as const;
+const demoMerchantSlugs = { first: "lindenhof", second: "morgenrot" } as const;
 
 const seedLock = 7_462_193_016;
 
 /** Undefined when the database has other data than the demo's: that is left alone. */
 export async function prepareDemo(
   { db }: OpenDatabase,
-  { dataDir, publicUrl, now, keyring, render }: DemoPlace,
+  { dataDir, publicUrl, now, keyring, render }: PrepareDemoOptions,
 ): Promise<DemoFile | undefined> {
   // With PostgreSQL nobody else needs the folder, so a database of others must start without it.
-  if ((await findDemo(db)) !== undefined || (await isEmpty(db))) makeDemoFolder(dataDir);
+  if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db))) makeDemoFolder(dataDir);
   const known = readDemoFile(dataDir);
   const fresh = await inTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
     // Two processes that start at once: the second finds what the first has seeded.
     await sql`select pg_advisory_xact_lock(${seedLock})`.execute(transaction);
-    const merchants = (await findDemo(transaction)) ?? (await seedIfEmpty(transaction, now));
+    const merchants = (await findDemoMerchants(transaction)) ?? (await seedDemoIfEmpty(transaction, now));
     if (merchants === undefined) return undefined;
     const isKnown = known?.merchants.first.id === merchants.first.id;
-    const parts: Partial<AnyDemoFile> = isKnown ? known : {};
-    const credentials = isKnown ? {} : await describeMerchants(transaction, { merchants, now });
-    const sales = await describeSales(transaction, {
+    const parts: Partial<PartialDemoFile> = isKnown ? known : {};
+    const credentials = isKnown ? {} : await createMerchantParts(transaction, { merchants, now });
+    const sales = await createSalesParts(transaction, {
       known: parts,
       owners: merchants,
       keyring,
@@ -73,7 +73,7 @@ export async function prepareDemo(
       ? {}
       : await seedWebhooks(transaction, { owner: merchants.first, orders, keyring, render, now });
     const isPeopled = parts.staff !== undefined && parts.oauthClient !== undefined;
-    const people = isPeopled ? {} : await seedPeople(transaction, { owner: merchants.first, now });
+    const people = isPeopled ? {} : await seedAccounts(transaction, { owner: merchants.first, now });
     return { ...credentials, ...sales, ...sent, ...people };
   });
   if (fresh === undefined && known === undefined) return undefined;
@@ -82,37 +82,40 @@ export async function prepareDemo(
   return demo;
 }
 
-interface DemoMerchants {
-  readonly first: DemoOwner;
-  readonly second: DemoOwner;
+interface InstalledDemoMerchants {
+  readonly first: InstalledDemoMerchant;
+  readonly second: InstalledDemoMerchant;
 }
 
-interface DemoOwner {
+interface InstalledDemoMerchant {
   readonly id: string;
   readonly slug: string;
   readonly installationId: string;
 }
 
-async function findDemo(db: Reader): Promise<DemoMerchants | undefined> {
+async function findDemoMerchants(db: Reader): Promise<InstalledDemoMerchants | undefined> {
   const found = await db
     .selectFrom("merchant")
     .innerJoin("installation", "installation.merchantId", "merchant.id")
     .select(["merchant.id", "merchant.slug", "installation.id as installationId"])
-    .where("merchant.slug", "in", [slugs.first, slugs.second])
+    .where("merchant.slug", "in", [demoMerchantSlugs.first, demoMerchantSlugs.second])
     .where("installation.status", "=", "active")
     .orderBy("installation.id")
     .execute();
-  const first = found.find(({ slug }) => slug === slugs.first);
-  const second = found.find(({ slug }) => slug === slugs.second);
+  const first = found.find(({ slug }) => slug === demoMerchantSlugs.first);
+  const second = found.find(({ slug }) => slug === demoMerchantSlugs.second);
   return first === undefined || second === undefined ? undefined : { first, second };
 }
 
-async function isEmpty(db: Reader): Promise<boolean> {
+async function hasNoMerchant(db: Reader): Promise<boolean> {
   return (await db.selectFrom("merchant").select("id").limit(1).executeTakeFirst()) === undefined;
 }
 
-async function seedIfEmpty(transaction: Transaction, now: Date): Promise<DemoMerchants | undefined> {
-  if (!(await isEmpty(transaction))) return undefined;
+async function seedDemoIfEmpty(
+  transaction: Transaction,
+  now: Date,
+): Promise<InstalledDemoMerchants | undefined> {
+  if (!(await hasNoMerchant(transaction))) return undefined;
   const { merchants, installations, productIds } = await seedDemo(transaction, { now });
   await indexProducts(transaction, productIds, now);
   return {
@@ -121,29 +124,29 @@ async function seedIfEmpty(transaction: Transaction, now: Date): Promise<DemoMer
   };
 }
 
-async function describeMerchants(
+async function createMerchantParts(
   transaction: Transaction,
-  { merchants, now }: Issue,
+  { merchants, now }: CredentialContext,
 ): Promise<Pick<DemoFile, "keys" | "tokens" | "merchants" | "products">> {
   return {
     ...(await issueCredentials(transaction, { merchants, now })),
-    merchants: toOwners(merchants),
-    products: demoProducts(),
+    merchants: toDemoFileMerchants(merchants),
+    products: listDemoProducts(),
   };
 }
 
-interface Sales extends Omit<OrdersPlace, "promotionCodes"> {
+interface SalesContext extends Omit<OrderSeedContext, "promotionCodes"> {
   /** What demo.json has already. */
-  readonly known: Partial<AnyDemoFile>;
+  readonly known: Partial<PartialDemoFile>;
 }
 
 /**
  * Carts are new where they were not known; checkouts and orders as well, and with them the two carts that
  * they are of.
  */
-async function describeSales(
+async function createSalesParts(
   transaction: Transaction,
-  { known, ...place }: Sales,
+  { known, ...place }: SalesContext,
 ): Promise<Partial<DemoFile>> {
   const { carts, promotionCodes } = known;
   const seeded =
@@ -156,23 +159,23 @@ async function describeSales(
   return {
     ...seeded,
     ...orders,
-    carts: Object.fromEntries(cartNames.map((name) => [name, all[name]])) as DemoFile["carts"],
+    carts: Object.fromEntries(demoCartNames.map((name) => [name, all[name]])) as DemoFile["carts"],
   };
 }
 
-const toOwners = ({ first, second }: DemoMerchants): DemoFile["merchants"] => ({
+const toDemoFileMerchants = ({ first, second }: InstalledDemoMerchants): DemoFile["merchants"] => ({
   first: { id: first.id, slug: first.slug },
   second: { id: second.id, slug: second.slug },
 });
 
-interface Issue {
-  readonly merchants: DemoMerchants;
+interface CredentialContext {
+  readonly merchants: InstalledDemoMerchants;
   readonly now: Date;
 }
 
 async function issueCredentials(
   transaction: Transaction,
-  { merchants, now }: Issue,
+  { merchants, now }: CredentialContext,
 ): Promise<Pick<DemoFile, "keys" | "tokens">> {
   const access: AccessCommandContext = { merchantId: null, now };
   const key = (
@@ -206,7 +209,7 @@ async function issueCredentials(
       webhooksRead: (await key("webhooksRead", ["webhooks:read"])).value,
       webhooksWrite: (await key("webhooksWrite", ["webhooks:write"])).value,
       noScope: (await key("noScope", [])).value,
-      expired: await expiredKey(transaction, { access, merchants }),
+      expired: await createExpiredKey(transaction, { access, merchants }),
       revoked: revoked.value,
       otherMerchant: (await key("otherMerchant", integratorScopes, merchants.second)).value,
     },
@@ -219,9 +222,9 @@ async function issueCredentials(
   };
 }
 
-async function expiredKey(
+async function createExpiredKey(
   transaction: Transaction,
-  { access, merchants }: { access: AccessCommandContext; merchants: DemoMerchants },
+  { access, merchants }: { access: AccessCommandContext; merchants: InstalledDemoMerchants },
 ): Promise<string> {
   const yesterday = new Date(access.now.getTime() - 86_400_000);
   const input = {
@@ -236,15 +239,15 @@ async function expiredKey(
 /** Where nothing listens until somebody tries it. */
 const redirectUri = "http://127.0.0.1:4010/callback";
 
-interface PeoplePlace {
+interface AccountSeedContext {
   readonly owner: { readonly id: string; readonly slug: string; readonly installationId: string };
   readonly now: Date;
 }
 
 /** Done again it makes others: a password cannot be read back. */
-async function seedPeople(
+async function seedAccounts(
   transaction: Transaction,
-  { owner, now }: PeoplePlace,
+  { owner, now }: AccountSeedContext,
 ): Promise<Pick<DemoFile, "staff" | "oauthClient">> {
   const access = { merchantId: null, now };
   const before = await transaction

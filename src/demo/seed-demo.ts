@@ -8,17 +8,22 @@ import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { parseSearchQuery } from "#commerce/search/match-query.ts";
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
-import { type CatalogEntry, type DemoMerchant, demoMerchants } from "./demo-data.ts";
-import { demoSales } from "#demo/carts/draw-carts.ts";
+import { type CatalogEntry, type DemoMerchant, loadDemoMerchants } from "./demo-data.ts";
+import { loadDemoSales } from "./carts/price-carts.ts";
 import type { DemoProduct } from "./demo-file.ts";
-import { insertProducts, productRows, type ProductRows, slugOf } from "./rows/product-rows.ts";
-import { insertRows, type Row } from "./rows/insert-rows.ts";
-import { merchantRows, type MerchantRows } from "./rows/merchant-rows.ts";
-import { combinationsOf, skuOf } from "./rows/variant-rows.ts";
-import { hashOf, randomFrom } from "./random.ts";
+import {
+  insertProductRows,
+  createProductRows,
+  type ProductRows,
+  getProductSlug,
+} from "./rows/product-rows.ts";
+import { insertTableRows, type TableRow } from "./rows/insert-rows.ts";
+import { createMerchantRows, type MerchantRows } from "./rows/merchant-rows.ts";
+import { listOptionCombinations, createVariantSku } from "./rows/variant-rows.ts";
+import { hashText, createRandom } from "./random.ts";
 
-export interface DemoSeed {
-  readonly merchants: { readonly first: DemoOwner; readonly second: DemoOwner };
+export interface DemoSeedResult {
+  readonly merchants: { readonly first: SeededMerchant; readonly second: SeededMerchant };
   /** Ids of the installations of one app, which has all four scopes at both merchants. */
   readonly installations: { readonly first: string; readonly second: string };
   /** Offered in market DE and in stock there, the first merchant's before the second's. */
@@ -27,7 +32,7 @@ export interface DemoSeed {
   readonly productIds: readonly string[];
 }
 
-interface DemoOwner {
+interface SeededMerchant {
   readonly id: string;
   readonly slug: string;
 }
@@ -35,24 +40,27 @@ interface DemoOwner {
 const dayMs = 86_400_000;
 /** The merchants are older than their oldest product. */
 const merchantAgeDays = 400;
-const catalogueAgeDays = 200;
+const productAgeDaysMax = 200;
 /** What has a price history must be older than the history. */
-const historyAgeDays = 60;
+const priceHistoryAgeDaysMin = 60;
 
-interface Filled {
+interface MerchantWithProducts {
   readonly merchant: MerchantRows;
   readonly products: readonly ProductRows[];
 }
 
-export async function seedDemo(transaction: Transaction, { now }: { readonly now: Date }): Promise<DemoSeed> {
-  const owners = demoMerchants();
-  const first = fill(owners.first, { now, firstNumber: 1 });
-  const second = fill(owners.second, { now, firstNumber: 1 + first.products.length });
+export async function seedDemo(
+  transaction: Transaction,
+  { now }: { readonly now: Date },
+): Promise<DemoSeedResult> {
+  const owners = loadDemoMerchants();
+  const first = createMerchantWithProducts(owners.first, { now, firstNumber: 1 });
+  const second = createMerchantWithProducts(owners.second, { now, firstNumber: 1 + first.products.length });
   await insertMerchants(transaction, [first.merchant, second.merchant]);
-  await insertProducts(transaction, [...first.products, ...second.products]);
-  await insertRows(transaction, { searchQueryDay: searchRows(now) });
+  await insertProductRows(transaction, [...first.products, ...second.products]);
+  await insertTableRows(transaction, { searchQueryDay: createSearchRows(now) });
   const [firstId, secondId] = [first.merchant.merchant.id, second.merchant.merchant.id];
-  const at = new Date(now.getTime() - catalogueAgeDays * dayMs);
+  const at = new Date(now.getTime() - productAgeDaysMax * dayMs);
   const [firstInstallation, secondInstallation] = await insertApp(transaction, {
     at,
     merchantIds: [firstId, secondId],
@@ -63,26 +71,28 @@ export async function seedDemo(transaction: Transaction, { now }: { readonly now
       second: { id: secondId, slug: owners.second.slug },
     },
     installations: { first: firstInstallation, second: secondInstallation },
-    products: demoProducts(),
+    products: listDemoProducts(),
     productIds: [...first.products, ...second.products]
       .filter(({ product }) => product.status === "published")
       .map(({ product }) => product.id),
   };
 }
 
-function fill(
+function createMerchantWithProducts(
   merchant: DemoMerchant,
   { now, firstNumber }: { readonly now: Date; readonly firstNumber: number },
-): Filled {
-  const rows = merchantRows(merchant, new Date(now.getTime() - merchantAgeDays * dayMs));
+): MerchantWithProducts {
+  const rows = createMerchantRows(merchant, new Date(now.getTime() - merchantAgeDays * dayMs));
   const all = merchant.families.flatMap(({ care, entries }) => entries.map((entry) => ({ care, entry })));
   const products = all.map(({ care, entry }, index) =>
-    productRows(entry, {
+    createProductRows(entry, {
       merchantId: rows.merchant.id,
       markets: rows.markets,
       categoryIds: rows.categoryIds,
       now,
-      since: new Date(now.getTime() - Math.round(ageDays(entry, { index, count: all.length }) * dayMs)),
+      since: new Date(
+        now.getTime() - Math.round(computeProductAgeDays(entry, { index, count: all.length }) * dayMs),
+      ),
       number: firstNumber + index,
       care,
     }),
@@ -91,30 +101,31 @@ function fill(
 }
 
 /** Spread over the catalogue's age with the families mixed, and no two alike. */
-function ageDays(
+function computeProductAgeDays(
   entry: CatalogEntry,
   { index, count }: { readonly index: number; readonly count: number },
 ): number {
   const share = (((index + 1) * 0.618_033_988_75) % 1) * (count / (count + 1));
-  const youngest = entry.priceBefore === undefined && entry.priceRose === undefined ? 1 : historyAgeDays;
-  return youngest + share * (catalogueAgeDays - youngest);
+  const youngest =
+    entry.priceBefore === undefined && entry.priceRose === undefined ? 1 : priceHistoryAgeDaysMin;
+  return youngest + share * (productAgeDaysMax - youngest);
 }
 
 /** The first merchant's before the second's. */
-export function demoProducts(): DemoProduct[] {
-  const { first, second } = demoMerchants();
-  return [first, second].flatMap(productsOf);
+export function listDemoProducts(): DemoProduct[] {
+  const { first, second } = loadDemoMerchants();
+  return [first, second].flatMap(listMerchantProducts);
 }
 
-function productsOf(merchant: DemoMerchant): DemoProduct[] {
+function listMerchantProducts(merchant: DemoMerchant): DemoProduct[] {
   return merchant.families
     .flatMap(({ entries }) => entries)
     .filter(isOnSaleInGermany)
     .map((entry) => ({
       merchantSlug: merchant.slug,
-      productSlug: slugOf(entry, "en"),
+      productSlug: getProductSlug(entry, "en"),
       title: entry.title.en,
-      sku: skuOf(entry, combinationsOf(entry.options ?? [])[0] ?? {}),
+      sku: createVariantSku(entry, listOptionCombinations(entry.options ?? [])[0] ?? {}),
     }));
 }
 
@@ -123,7 +134,7 @@ function isOnSaleInGermany({ status, price: [euros], stock }: CatalogEntry): boo
 }
 
 function insertMerchants(transaction: Transaction, merchants: readonly MerchantRows[]): Promise<void> {
-  return insertRows(transaction, {
+  return insertTableRows(transaction, {
     merchant: merchants.map(({ merchant }) => merchant),
     market: merchants.flatMap(({ market }) => market),
     marketCountry: merchants.flatMap(({ marketCountry }) => marketCountry),
@@ -144,7 +155,7 @@ async function insertApp(
     publisher: "Lindenhof",
     createdAt: at,
   };
-  const install = (merchantId: string): Row<"installation"> => ({
+  const install = (merchantId: string): TableRow<"installation"> => ({
     id: createId("installation", at.getTime()),
     merchantId,
     appId: app.id,
@@ -153,32 +164,32 @@ async function insertApp(
     updatedAt: at,
   });
   const [first, second] = [install(merchantIds[0]), install(merchantIds[1])];
-  await insertRows(transaction, { app: [app], installation: [first, second] });
+  await insertTableRows(transaction, { app: [app], installation: [first, second] });
   return [first.id, second.id];
 }
 
 /** For so many days, up to today, the demo has searches. */
-const days = 28;
+const searchDays = 28;
 
 /** What the demo's buyers have searched for, found and not found, counted by day as the service counts it. */
-export function searchRows(now: Date): Row<"searchQueryDay">[] {
-  const { found, missed } = demoSales().searches;
+export function createSearchRows(now: Date): TableRow<"searchQueryDay">[] {
+  const { found, missed } = loadDemoSales().searches;
   return [
-    ...found.map((wanted) => rowsOf(wanted, { now, isMissed: false })),
-    ...missed.map((wanted) => rowsOf(wanted, { now, isMissed: true })),
+    ...found.map((wanted) => createRowsOfSearch(wanted, { now, isMissed: false })),
+    ...missed.map((wanted) => createRowsOfSearch(wanted, { now, isMissed: true })),
   ].flat();
 }
 
 /** A day on which fewer searched than may be kept has none. */
-type Wanted = ReturnType<typeof demoSales>["searches"]["found"][number];
+type DemoSearch = ReturnType<typeof loadDemoSales>["searches"]["found"][number];
 
-function rowsOf(
-  { query: text, country, perDay }: Wanted,
+function createRowsOfSearch(
+  { query: text, country, perDay }: DemoSearch,
   { now, isMissed }: { readonly now: Date; readonly isMissed: boolean },
-): Row<"searchQueryDay">[] {
-  const random = randomFrom(hashOf(`${text} ${country}`));
+): TableRow<"searchQueryDay">[] {
+  const random = createRandom(hashText(`${text} ${country}`));
   const { normalized: query } = parseSearchQuery(text);
-  return Array.from({ length: days }, (_, ago) => {
+  return Array.from({ length: searchDays }, (_, ago) => {
     const at = new Date(now.getTime() - ago * dayMs);
     const isWeekend = at.getUTCDay() % 6 === 0;
     const searches = Math.round(perDay * (0.6 + 0.8 * random()) * (isWeekend ? 1.5 : 1));

@@ -3,7 +3,7 @@
  * the same picture.
  */
 import type { FastifyPluginAsync } from "fastify";
-import { demoPicture } from "#demo/pictures/pictures.ts";
+import { renderDemoPicture } from "#demo/pictures/pictures.ts";
 import { fail } from "#foundation/failure.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import { isSlug } from "#foundation/text.ts";
@@ -17,7 +17,7 @@ export const demoPicturesPlugin: FastifyPluginAsync = async (server) => {
       .header("cache-control", "public, max-age=31536000, immutable")
       .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")
       .type("image/svg+xml")
-      .send(demoPicture(name));
+      .send(renderDemoPicture(name));
   });
   refuseOtherMethods(server, "/media/demo/:file", ["GET"]);
 };

@@ -7,18 +7,18 @@ import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import {
   type CatalogEntry,
   type CategoryEntry,
-  demoCatalog,
+  loadDemoCatalog,
   type DemoMerchant,
-  demoMerchants,
-  type Locale,
+  loadDemoMerchants,
+  type DemoLocale,
   parseDemoData,
 } from "#demo/demo-data.ts";
-import { slugOf, toSlug } from "#demo/rows/product-rows.ts";
-import { skuOf, combinationsOf } from "#demo/rows/variant-rows.ts";
+import { getProductSlug, createSlug } from "#demo/rows/product-rows.ts";
+import { createVariantSku, listOptionCombinations } from "#demo/rows/variant-rows.ts";
 import { isSlug } from "#foundation/text.ts";
 
-const { first: store, second: roastery } = demoMerchants();
-const { labels } = demoCatalog();
+const { first: store, second: roastery } = loadDemoMerchants();
+const { labels } = loadDemoCatalog();
 const entriesOf = (merchant: DemoMerchant): CatalogEntry[] =>
   merchant.families.flatMap(({ entries }) => entries);
 const isPublished = ({ status }: CatalogEntry): boolean => status === undefined;
@@ -102,7 +102,7 @@ describe.each([
   it("uses a slug for one product only, in all languages and former ones included", () => {
     const slugs = entries.flatMap((entry) => [
       ...new Set([
-        ...locales.map((locale: Locale) => slugOf(entry, locale)),
+        ...locales.map((locale: DemoLocale) => getProductSlug(entry, locale)),
         ...(entry.slugFormer === undefined ? [] : [entry.slugFormer]),
       ]),
     ]);
@@ -123,7 +123,7 @@ describe.each([
       ),
     ).toEqual([]);
     const skus = entries.flatMap((entry) =>
-      combinationsOf(entry.options ?? []).map((combination) => skuOf(entry, combination)),
+      listOptionCombinations(entry.options ?? []).map((combination) => createVariantSku(entry, combination)),
     );
     expect(new Set(skus).size).toBe(skus.length);
   });
@@ -162,15 +162,15 @@ it("sells a few products in some markets only", () => {
 
 it("shares one slug between the two merchants", () => {
   const [first, second] = [store, roastery].map(
-    (merchant) => new Set(entriesOf(merchant).map((entry) => slugOf(entry, "en"))),
+    (merchant) => new Set(entriesOf(merchant).map((entry) => getProductSlug(entry, "en"))),
   );
   expect([...(first ?? [])].filter((slug) => second?.has(slug))).toEqual(["pour-over-coffee-set"]);
 });
 
 it("spells German umlauts out in slugs and drops other accents", () => {
-  expect(toSlug("Größe Über Ärger", "de")).toBe("groesse-ueber-aerger");
-  expect(toSlug("Måne Bølge Café 3 × 3", "en")).toBe("mane-bolge-cafe-3-x-3");
-  expect(toSlug(`${"a".repeat(95)} b`, "en")).toBe("a".repeat(95));
+  expect(createSlug("Größe Über Ärger", "de")).toBe("groesse-ueber-aerger");
+  expect(createSlug("Måne Bølge Café 3 × 3", "en")).toBe("mane-bolge-cafe-3-x-3");
+  expect(createSlug(`${"a".repeat(95)} b`, "en")).toBe("a".repeat(95));
 });
 
 function namesOf(categories: readonly CategoryEntry[]): CategoryEntry["names"][] {

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import {
-  type AnyDemoFile,
+  type PartialDemoFile,
   type DemoFile,
-  demoFilePath,
+  getDemoFilePath,
   readDemoFile,
   refreshDemoFile,
   writeDemoFile,
@@ -81,14 +81,14 @@ afterEach(() => {
 it("reads back what was written, from a file that only its owner may read", () => {
   writeDemoFile(folder, demo);
   expect(readDemoFile(folder)).toEqual(demo);
-  expect(statSync(demoFilePath(folder)).mode & 0o777).toBe(0o600);
+  expect(statSync(getDemoFilePath(folder)).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toEqual(["demo.json"]);
 });
 
 it("demo.json takes the place of a file that others could read", () => {
-  writeFileSync(demoFilePath(folder), "{}", { mode: 0o644 });
+  writeFileSync(getDemoFilePath(folder), "{}", { mode: 0o644 });
   writeDemoFile(folder, demo);
-  expect(statSync(demoFilePath(folder)).mode & 0o777).toBe(0o600);
+  expect(statSync(getDemoFilePath(folder)).mode & 0o777).toBe(0o600);
 });
 
 it("demo.json says that there is none where there is none", () => {
@@ -99,10 +99,10 @@ it("demo.json says that there is none where there is none", () => {
 
 it("refreshes the address and keeps everything else, parts that it does not know included", () => {
   const later = { ...demo, parcels: { lost: "par_1" } };
-  writeFileSync(demoFilePath(folder), JSON.stringify(later));
+  writeFileSync(getDemoFilePath(folder), JSON.stringify(later));
   const expected = { ...later, baseUrl: "http://127.0.0.1:5000" };
   expect(refreshDemoFile(folder, "http://127.0.0.1:5000")).toEqual(expected);
-  expect(JSON.parse(readFileSync(demoFilePath(folder), "utf8"))).toEqual(expected);
+  expect(JSON.parse(readFileSync(getDemoFilePath(folder), "utf8"))).toEqual(expected);
 });
 
 it.each([
@@ -116,13 +116,13 @@ it.each([
 ] as const)("reads the file of a version that had no %s", (_what, names) => {
   const earlier = Object.fromEntries(
     Object.entries(demo).filter(([name]) => !names.some((missing) => missing === name)),
-  ) as AnyDemoFile;
-  writeFileSync(demoFilePath(folder), JSON.stringify(earlier));
+  ) as PartialDemoFile;
+  writeFileSync(getDemoFilePath(folder), JSON.stringify(earlier));
   expect(readDemoFile(folder)).toEqual(earlier);
 });
 
 it.each(["", "{", "null", '{"baseUrl":1}'])("demo.json says so when the file is damaged: %j", (text) => {
-  writeFileSync(demoFilePath(folder), text);
+  writeFileSync(getDemoFilePath(folder), text);
   expect(() => refreshDemoFile(folder, "http://127.0.0.1:5000")).toThrow("demo.json is damaged");
-  expect(readFileSync(demoFilePath(folder), "utf8")).toBe(text);
+  expect(readFileSync(getDemoFilePath(folder), "utf8")).toBe(text);
 });

@@ -1,30 +1,37 @@
 /** Demo pictures are the same each time, show what they are asked for, and let nothing of a name into the SVG. */
 import { expect, it } from "vitest";
-import { drawings } from "#demo/pictures/picture-drawings.ts";
-import { demoPicture, type Motif, pictureName, picturePath } from "#demo/pictures/pictures.ts";
+import { pictureDrawings } from "#demo/pictures/picture-drawings.ts";
+import {
+  renderDemoPicture,
+  type PictureMotif,
+  createPictureName,
+  getPicturePath,
+} from "#demo/pictures/pictures.ts";
 
-const motifs = Object.keys(drawings) as Motif[];
+const motifs = Object.keys(pictureDrawings) as PictureMotif[];
 
 it("draws the same picture for the same name and another one for another name", () => {
-  const name = pictureName("tent", "CMP-FJELL2", "moss");
+  const name = createPictureName("tent", "CMP-FJELL2", "moss");
   expect(name).toBe("tent-cmp-fjell2-moss");
-  expect(demoPicture(name)).toBe(demoPicture(name));
-  expect(demoPicture(name)).not.toBe(demoPicture(pictureName("tent", "CMP-FJELL2", "ochre")));
+  expect(renderDemoPicture(name)).toBe(renderDemoPicture(name));
+  expect(renderDemoPicture(name)).not.toBe(
+    renderDemoPicture(createPictureName("tent", "CMP-FJELL2", "ochre")),
+  );
 });
 
 it("draws every motif, in the colour and from the side that the name says", () => {
-  const pictures = motifs.map((motif) => demoPicture(pictureName(motif, "any", "brick")));
+  const pictures = motifs.map((motif) => renderDemoPicture(createPictureName(motif, "any", "brick")));
   expect(new Set(pictures).size).toBe(motifs.length);
   expect(pictures.filter((picture) => /[{}]|undefined|NaN/.test(picture))).toEqual([]);
-  expect(demoPicture("jacket-any-brick")).toContain("#a8503c");
-  expect(new Set(["", "-detail", "-scene"].map((view) => demoPicture(`jacket-any-brick${view}`))).size).toBe(
-    3,
-  );
+  expect(renderDemoPicture("jacket-any-brick")).toContain("#a8503c");
+  expect(
+    new Set(["", "-detail", "-scene"].map((view) => renderDemoPicture(`jacket-any-brick${view}`))).size,
+  ).toBe(3);
 });
 
 it("a demo picture is a square SVG of 800 pixels without script, style or anything from elsewhere", () => {
   for (const motif of motifs) {
-    const picture = demoPicture(`${motif}-x-scene`);
+    const picture = renderDemoPicture(`${motif}-x-scene`);
     expect(picture).toMatch(
       /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="800" height="800" viewBox="0 0 800 800" role="img">.*<\/svg>$/,
     );
@@ -43,11 +50,11 @@ it.each([
   "tent-__proto__-hasOwnProperty",
   "ß".repeat(5000),
 ])("gives a picture for the name %j, without the name", (name) => {
-  const picture = demoPicture(name);
+  const picture = renderDemoPicture(name);
   expect(picture).toMatch(/^<svg .*<\/svg>$/);
   expect(picture).not.toMatch(/alert|proto|constructor|undefined|NaN|ß/);
 });
 
 it("the path of a picture is its name under /media/demo", () => {
-  expect(picturePath("tent-x")).toBe("/media/demo/tent-x.svg");
+  expect(getPicturePath("tent-x")).toBe("/media/demo/tent-x.svg");
 });

@@ -11,8 +11,8 @@ import { verifyPassword } from "#access/people/staff.ts";
 import { FolderUnusable } from "#database/folder-lock.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { type AnyDemoFile, readDemoFile, writeDemoFile } from "#demo/demo-file.ts";
-import { stories } from "#demo/orders/stories.ts";
+import { type PartialDemoFile, readDemoFile, writeDemoFile } from "#demo/demo-file.ts";
+import { orderScenarios } from "#demo/orders/order-scenarios.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { createKeyring } from "#foundation/encryption.ts";
@@ -95,11 +95,13 @@ describeOnBoth("preparing the demo", (open, engine) => {
     expect(readDemoFile(dataDir)).toEqual(demo);
     const carts = await database.db.selectFrom("cart").select(["id", "status"]).execute();
     expect(carts.map(({ id }) => id)).toEqual(expect.arrayContaining(Object.values(demo?.carts ?? {})));
-    expect(carts).toHaveLength(10 + stories.length);
+    expect(carts).toHaveLength(10 + orderScenarios.length);
     expect(await database.db.selectFrom("apiKey").select("id").execute()).toEqual([]);
 
     expect(await prepare(database, dataDir)).toEqual(demo);
-    expect(await database.db.selectFrom("cart").select("id").execute()).toHaveLength(10 + stories.length);
+    expect(await database.db.selectFrom("cart").select("id").execute()).toHaveLength(
+      10 + orderScenarios.length,
+    );
   });
 
   it("adds an account and an OAuth client to the demo of a version that had none, and makes others where demo.json was lost", async () => {
@@ -135,7 +137,7 @@ describeOnBoth("preparing the demo", (open, engine) => {
     const dataDir = temporaryFolder();
     const first = await prepare(database, dataDir);
     const { sessions: _sessions, orders: _orders, ...earlier } = first ?? { sessions: {}, orders: {} };
-    writeDemoFile(dataDir, earlier as AnyDemoFile);
+    writeDemoFile(dataDir, earlier as PartialDemoFile);
     const second = await prepare(database, dataDir);
     expect(second).toEqual({
       ...first,

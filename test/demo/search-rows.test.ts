@@ -1,7 +1,7 @@
 /** The searches that the demo starts with: analysts' first report shows something, and what it says is so. */
 import { describe, expect, it } from "vitest";
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
-import { searchRows } from "#demo/seed-demo.ts";
+import { createSearchRows } from "#demo/seed-demo.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 const now = new Date("2026-11-20T09:30:00.000Z");
@@ -10,8 +10,8 @@ describe("the demo's searches", () => {
   const world = useWorld("pglite");
 
   it("are of the last four weeks, of days on which enough searched, and the same each time", () => {
-    const rows = searchRows(now);
-    expect(rows).toEqual(searchRows(now));
+    const rows = createSearchRows(now);
+    expect(rows).toEqual(createSearchRows(now));
     expect(new Set(rows.map(({ day }) => day)).size).toBe(28);
     expect(
       rows
@@ -26,7 +26,7 @@ describe("the demo's searches", () => {
 
   it("are found, or not, as they say", async () => {
     const wanted = new Map(
-      searchRows(now).map(({ country, query, empty }) => [
+      createSearchRows(now).map(({ country, query, empty }) => [
         `${country} ${query}`,
         { country, query, isFound: empty === 0 },
       ]),

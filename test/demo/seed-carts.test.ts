@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { openPersonalData } from "#commerce/addresses/personal-data.ts";
-import { addressOf, demoSales } from "#demo/carts/draw-carts.ts";
-import { cartNames, type DemoFile } from "#demo/demo-file.ts";
-import { stories } from "#demo/orders/stories.ts";
+import { findDemoAddress, loadDemoSales } from "#demo/carts/price-carts.ts";
+import { demoCartNames, type DemoFile } from "#demo/demo-file.ts";
+import { orderScenarios } from "#demo/orders/order-scenarios.ts";
 import { promotionRuleFaults, emptyPromotionValues } from "#commerce/promotions/promotion-fields.ts";
 import { isId } from "#foundation/ids.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -13,7 +13,7 @@ import type { Answer } from "#test/support/world.ts";
 
 const dayMs = 86_400_000;
 
-it.each(demoSales().promotions)(
+it.each(loadDemoSales().promotions)(
   "the demo has promotions that a merchant could have made: $titles.en",
   ({ kind, values, titles }) => {
     expect(promotionRuleFaults(kind, { ...emptyPromotionValues, ...values })).toEqual([]);
@@ -52,8 +52,8 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
 
   it("are in demo.json by name, each another one", () => {
     const { carts, promotionCodes } = world().demo;
-    expect(Object.keys(carts)).toEqual([...cartNames]);
-    expect(new Set(Object.values(carts)).size).toBe(cartNames.length);
+    expect(Object.keys(carts)).toEqual([...demoCartNames]);
+    expect(new Set(Object.values(carts)).size).toBe(demoCartNames.length);
     expect(Object.values(carts).filter((id) => !isId("cart", id))).toEqual([]);
     expect(Object.keys(promotionCodes)).toEqual([
       "percentage",
@@ -73,7 +73,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       .innerJoin("variant", "variant.id", "cartLine.variantId")
       .select(["variant.sku", "cartLine.quantity"])
       .execute();
-    const expected = [...demoSales().carts, ...stories].flatMap((entry) =>
+    const expected = [...loadDemoSales().carts, ...orderScenarios].flatMap((entry) =>
       entry.lines.map(([sku, quantity]) => `${sku} ${quantity}`),
     );
     expect(lines.map(({ sku, quantity }) => `${sku} ${quantity}`).toSorted()).toEqual(expected.toSorted());
@@ -239,7 +239,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     const opened = rows.map((row) => openPersonalData(app.services.keyring, row));
     const lines = opened.map((data) => (data?.kind === "address" ? data.address.line1 : ""));
     expect(new Set(lines)).toEqual(
-      new Set(["DE", "JP", "US"].map((country) => addressOf(country)?.line1 ?? "none")),
+      new Set(["DE", "JP", "US"].map((country) => findDemoAddress(country)?.line1 ?? "none")),
     );
     expect(JSON.stringify(rows)).not.toContain("Invalidenstraße");
   });

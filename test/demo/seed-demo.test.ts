@@ -3,21 +3,21 @@ import { beforeAll, expect, it } from "vitest";
 import { type Availability, availabilities, computeAvailability } from "#commerce/catalog/availability.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { demoMerchants } from "#demo/demo-data.ts";
-import { demoPicture } from "#demo/pictures/pictures.ts";
-import { type DemoSeed, seedDemo } from "#demo/seed-demo.ts";
+import { loadDemoMerchants } from "#demo/demo-data.ts";
+import { renderDemoPicture } from "#demo/pictures/pictures.ts";
+import { type DemoSeedResult, seedDemo } from "#demo/seed-demo.ts";
 import { isId } from "#foundation/ids.ts";
 import { isSlug } from "#foundation/text.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { hasGtinCheckDigit } from "./gtin.ts";
 
-const { first: store, second: roastery } = demoMerchants();
+const { first: store, second: roastery } = loadDemoMerchants();
 const now = new Date("2026-11-20T09:30:00.000Z");
 const dayMs = 86_400_000;
 
 describeOnBoth("the demo", (open) => {
   let database: OpenDatabase;
-  let seed: DemoSeed;
+  let seed: DemoSeedResult;
   const tables: string[] = [];
 
   beforeAll(async () => {
@@ -244,7 +244,7 @@ describeOnBoth("the demo", (open) => {
       .flatMap(({ urls }) => urls as string[])
       .map((url) => /^\/media\/demo\/([a-z0-9-]+)\.svg$/.exec(url)?.[1]);
     expect(names.filter((name) => name === undefined || !isSlug(name))).toEqual([]);
-    expect(new Set(names.map((name) => demoPicture(name ?? ""))).size).toBe(names.length);
+    expect(new Set(names.map((name) => renderDemoPicture(name ?? ""))).size).toBe(names.length);
   });
 
   it("lets one slug name a product of each merchant, and former slugs lead on", async () => {

@@ -7,9 +7,9 @@ import type { Selectable } from "kysely";
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
-import { deriveStatuses, keptMinor, outstandingMinor } from "#commerce/orders/order-statuses.ts";
+import { deriveStatuses, netCapturedMinor, outstandingMinor } from "#commerce/orders/order-statuses.ts";
 import type { HostedCheckoutSessionTable } from "#database/tables.ts";
-import { type OrderName, orderNames, sessionNames } from "#demo/demo-file.ts";
+import { type DemoOrderName, demoOrderNames, demoSessionNames } from "#demo/demo-file.ts";
 import { isId } from "#foundation/ids.ts";
 import { done } from "#test/graph/order-money-calls.ts";
 import { sessionsUrl } from "#test/operations/checkout-calls.ts";
@@ -18,7 +18,7 @@ import { useWorld } from "#test/support/use-world.ts";
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
 /** The others can no longer be canceled. */
-const cancelable: Partial<Record<OrderName, string>> = {
+const cancelable: Partial<Record<DemoOrderName, string>> = {
   placed: "allowed",
   packing: "request_required",
   otherMerchant: "allowed",
@@ -34,7 +34,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     const ids = rows.map(({ id }) => id);
     return [...(await findOrders(db, ids)).values()];
   };
-  const stored = async (name: OrderName): Promise<OrderAggregate> => {
+  const stored = async (name: DemoOrderName): Promise<OrderAggregate> => {
     const id = world().demo.orders[name];
     const order = (await findOrders(world().database.db, [id])).get(id);
     if (order === undefined) throw new Error(`There is no order ${name}.`);
@@ -56,10 +56,10 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
   it("are in demo.json by name, each another one", () => {
     const { sessions, orders, merchants } = world().demo;
     expect(merchants.first.id).not.toBe(merchants.second.id);
-    expect(Object.keys(sessions)).toEqual([...sessionNames]);
-    expect(Object.keys(orders)).toEqual([...orderNames]);
+    expect(Object.keys(sessions)).toEqual([...demoSessionNames]);
+    expect(Object.keys(orders)).toEqual([...demoOrderNames]);
     const ids = [...Object.values(sessions), ...Object.values(orders)];
-    expect(new Set(ids).size).toBe(sessionNames.length + orderNames.length);
+    expect(new Set(ids).size).toBe(demoSessionNames.length + demoOrderNames.length);
     expect(Object.values(sessions).every((id) => isId("checkoutSession", id))).toBe(true);
     expect(Object.values(orders).every((id) => isId("order", id))).toBe(true);
   });
@@ -134,7 +134,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     for (const order of await all()) {
       const { status, paymentStatus, fulfillmentStatus, returnStatus } = order;
       expect(deriveStatuses(order)).toEqual({ status, paymentStatus, fulfillmentStatus, returnStatus });
-      expect(keptMinor(order) + outstandingMinor(order)).toBe(order.totalMinor - order.reducedMinor);
+      expect(netCapturedMinor(order) + outstandingMinor(order)).toBe(order.totalMinor - order.reducedMinor);
       expect(order.payments.flatMap(({ pending }) => pending)).toEqual([]);
     }
     const rows = (text: string): Promise<unknown> => world().database.script((run) => run(text));
@@ -186,7 +186,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     });
   });
 
-  it.each(orderNames)("answers all three operations of the order %s", async (name) => {
+  it.each(demoOrderNames)("answers all three operations of the order %s", async (name) => {
     const { orders } = world().demo;
     const key = name === "otherMerchant" ? "otherMerchant" : "full";
     // eslint-disable-next-line typescript/no-explicit-any -- An answer of any shape.

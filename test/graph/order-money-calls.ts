@@ -9,7 +9,7 @@ import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
 import { outstandingMinor } from "#commerce/orders/order-statuses.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { insertRows } from "#demo/rows/insert-rows.ts";
+import { insertTableRows } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import { type Asked, askGraph, type Frontend, variantOf } from "#test/operations/cart-calls.ts";
 import { defaultBuyer, insertOrder, type OrderOverrides, readOrder } from "#test/support/orders.ts";
@@ -94,7 +94,7 @@ export async function planFulfillment(
   const id = createId("fulfillment", clock.now().getTime());
   const at = clock.now();
   await inTransaction(database.db, async (transaction) => {
-    await insertRows(transaction, {
+    await insertTableRows(transaction, {
       fulfillment: [
         {
           id,

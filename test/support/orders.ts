@@ -11,7 +11,7 @@ import type { OrderStatus } from "#commerce/orders/order-states.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
 import { deriveStatuses } from "#commerce/orders/order-statuses.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { type Row, insertRows } from "#demo/rows/insert-rows.ts";
+import { type TableRow, insertTableRows } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import { berlin, changeCart, deliveryOf, makeCart } from "#test/operations/cart-calls.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
@@ -123,7 +123,7 @@ async function place(transaction: Transaction, { cart, overrides, now }: Placing
     .select("timeZone")
     .where("id", "=", cart.marketId)
     .executeTakeFirstOrThrow();
-  await insertRows(transaction, {
+  await insertTableRows(transaction, {
     hostedCheckoutSession: [sessionRow(cart, { ...ids, placedAt })],
     salesOrder: [
       {
@@ -169,8 +169,8 @@ interface Ids {
   readonly merchantId: string;
 }
 
-type LineRow = Row<"orderLine">;
-type PaymentRow = Row<"payment">;
+type LineRow = TableRow<"orderLine">;
+type PaymentRow = TableRow<"payment">;
 
 async function linesOf(
   transaction: Transaction,
@@ -277,7 +277,7 @@ function orderRow({
   ids,
   placedAt,
 }: Dated): Omit<
-  Row<"salesOrder">,
+  TableRow<"salesOrder">,
   "timeZone" | "status" | "paymentStatus" | "fulfillmentStatus" | "returnStatus"
 > {
   const { marketId, country, currency, taxIncluded, locale, buyerReference } = cart;
@@ -321,7 +321,7 @@ function orderRow({
 function sessionRow(
   cart: CartAggregate,
   { orderId, sessionId, merchantId, placedAt }: Ids & { readonly placedAt: Date },
-): Row<"hostedCheckoutSession"> {
+): TableRow<"hostedCheckoutSession"> {
   const { country, currency, locale, totalMinor } = cart;
   return {
     id: sessionId,
@@ -344,7 +344,7 @@ function sessionRow(
   };
 }
 
-function policyRows({ overrides, ids, placedAt }: Omit<Dated, "cart">): Row<"policySnapshot">[] {
+function policyRows({ overrides, ids, placedAt }: Omit<Dated, "cart">): TableRow<"policySnapshot">[] {
   return (Object.keys(germanRules) as PolicyType[]).map((type) => ({
     id: createId("policy"),
     orderId: ids.orderId,
@@ -362,8 +362,8 @@ function deliveryRows({
   ids,
   lines,
 }: Pick<Placing, "overrides"> & { readonly ids: Ids; readonly lines: readonly LineRow[] }): {
-  fulfillment?: Row<"fulfillment">[];
-  fulfillmentLine?: Row<"fulfillmentLine">[];
+  fulfillment?: TableRow<"fulfillment">[];
+  fulfillmentLine?: TableRow<"fulfillmentLine">[];
 } {
   if (deliveredAt === undefined) return {};
   const id = createId("fulfillment", deliveredAt.getTime());

@@ -9,17 +9,17 @@ import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import {
   type CartRows,
-  cartRows,
-  type CartWish,
-  insertCarts,
-  type NewCart,
-  newCart,
+  createCartRows,
+  type UnsavedCartInput,
+  insertCartRows,
+  type UnsavedCart,
+  createUnsavedCart,
 } from "#demo/rows/cart-rows.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
-import { addressOf } from "#demo/carts/draw-carts.ts";
-import { hashOf, pick, randomFrom } from "#demo/random.ts";
+import { findDemoAddress } from "#demo/carts/price-carts.ts";
+import { hashText, pickRandom, createRandom } from "#demo/random.ts";
 
 export interface BulkCartOptions {
   readonly merchantId: string;
@@ -41,28 +41,28 @@ export async function seedBulkCarts(db: Database, options: BulkCartOptions): Pro
   const { count, onProgress } = options;
   if (!Number.isInteger(count) || count < 0 || count > countMax)
     throw new RangeError(`count must be an integer from 0 to ${countMax}.`);
-  const { place, first } = await inTransaction(db, (transaction) => readPlace(transaction, options));
+  const { place, first } = await inTransaction(db, (transaction) => loadContext(transaction, options));
   for (let done = 0; done < count;) {
     const size = Math.min(batchSize, count - done);
     const start = first + done;
-    const carts = Array.from({ length: size }, (_, offset) => rowsOf(start + offset, place));
-    await inTransaction(db, (transaction) => insertCarts(transaction, carts));
+    const carts = Array.from({ length: size }, (_, offset) => createRows(start + offset, place));
+    await inTransaction(db, (transaction) => insertCartRows(transaction, carts));
     done += size;
     onProgress?.(done);
   }
 }
 
-function rowsOf(number: number, place: BulkCartPlace): CartRows {
-  const cart = bulkCart(number, place);
-  return cartRows(cart, { status: "active", version: 1 });
+function createRows(number: number, place: BulkCartContext): CartRows {
+  const cart = createBulkCart(number, place);
+  return createCartRows(cart, { status: "active", version: 1 });
 }
 
 /** Numbers go on where the merchant's carts end, so that a second run gives other carts. */
-async function readPlace(
+async function loadContext(
   transaction: Transaction,
   { merchantId, now, keyring, seed = 1 }: BulkCartOptions,
-): Promise<{ readonly place: BulkCartPlace; readonly first: number }> {
-  const markets = await readMarkets(transaction, { merchantId, now, seed });
+): Promise<{ readonly place: BulkCartContext; readonly first: number }> {
+  const markets = await loadBulkMarketOffers(transaction, { merchantId, now, seed });
   const [market] = markets;
   if (market === undefined)
     throw new Error(`The merchant ${merchantId} has nothing in stock that could be put into a cart.`);
@@ -71,7 +71,7 @@ async function readPlace(
     .select(({ fn }) => fn.countAll<number>().as("carts"))
     .where("merchantId", "=", merchantId)
     .executeTakeFirstOrThrow();
-  const codes = await findCodes(transaction, { merchantId, marketId: market.offer.market.id, now });
+  const codes = await findActiveCodes(transaction, { merchantId, marketId: market.offer.market.id, now });
   return { place: { merchantId, markets, codes, keyring, now, seed }, first: carts + 1 };
 }
 
@@ -79,9 +79,9 @@ async function readPlace(
  * Where the merchant sells anything, and what: what it costs there is read once, however many carts there
  * will be.
  */
-export async function readMarkets(
+export async function loadBulkMarketOffers(
   transaction: Transaction,
-  { merchantId, now, seed }: Pick<BulkCartPlace, "merchantId" | "now" | "seed">,
+  { merchantId, now, seed }: Pick<BulkCartContext, "merchantId" | "now" | "seed">,
 ): Promise<readonly BulkMarketOffer[]> {
   const found = await transaction
     .selectFrom("market")
@@ -92,7 +92,7 @@ export async function readMarkets(
   if (found.length === 0) throw new Error(`The merchant ${merchantId} has no market to sell in.`);
   const markets: BulkMarketOffer[] = [];
   for (const { id: marketId } of found) {
-    const variantIds = await findVariants(transaction, { marketId, seed });
+    const variantIds = await findVariantIds(transaction, { marketId, seed });
     if (variantIds.length === 0) continue;
     const wanted = {
       merchantId,
@@ -109,7 +109,7 @@ export async function readMarkets(
 }
 
 /** Any of the catalogue, by what their SKUs give with the seed: ids are other ones in each database. */
-async function findVariants(
+async function findVariantIds(
   transaction: Transaction,
   { marketId, seed }: { readonly marketId: string; readonly seed: number },
 ): Promise<readonly string[]> {
@@ -121,7 +121,7 @@ async function findVariants(
   return rows.map(({ id }) => id);
 }
 
-async function findCodes(
+async function findActiveCodes(
   transaction: Transaction,
   {
     merchantId,
@@ -153,7 +153,7 @@ export interface BulkMarketOffer {
   readonly variantIds: readonly string[];
 }
 
-interface BulkCartPlace {
+interface BulkCartContext {
   readonly merchantId: string;
   readonly markets: readonly BulkMarketOffer[];
   /** The merchant's that apply now; which of them to a cart is for the rules. */
@@ -165,25 +165,25 @@ interface BulkCartPlace {
 
 const hourMs = 3_600_000;
 /** Younger than the age at which carts expire. */
-const agesHours = 25 * 24;
+const cartAgeHoursMax = 25 * 24;
 /** There is that much of each line: none is cut, whatever it is. */
 const bulkQuantityMax = 3;
 const [linesMin, linesMax] = [2, 5];
 /** The tenth that is about to check out. */
-const deliveredShare = 0.1;
-const knownShare = 0.4;
+const addressedShare = 0.1;
+const knownBuyerShare = 0.4;
 
-function bulkCart(number: number, place: BulkCartPlace): NewCart {
-  const random = randomFrom(hashOf(`cart/${place.seed}/${number}`));
-  const { offer, variantIds } = pick(random, place.markets);
-  const country = pick(random, offer.market.countries);
-  const lines = linesFrom(random, variantIds);
-  const isDelivered = random() < deliveredShare;
-  const isKnown = random() < knownShare;
-  const createdAt = new Date(place.now.getTime() - Math.floor(random() * agesHours * hourMs) - hourMs);
+function createBulkCart(number: number, place: BulkCartContext): UnsavedCart {
+  const random = createRandom(hashText(`cart/${place.seed}/${number}`));
+  const { offer, variantIds } = pickRandom(random, place.markets);
+  const country = pickRandom(random, offer.market.countries);
+  const lines = pickCartLines(random, variantIds);
+  const isDelivered = random() < addressedShare;
+  const isKnown = random() < knownBuyerShare;
+  const createdAt = new Date(place.now.getTime() - Math.floor(random() * cartAgeHoursMax * hourMs) - hourMs);
   // An address is of today, else it would have run out.
   const updatedAt = isDelivered ? place.now : new Date(createdAt.getTime() + Math.floor(random() * hourMs));
-  const wish: CartWish = {
+  const wish: UnsavedCartInput = {
     merchantId: place.merchantId,
     offer,
     country,
@@ -194,34 +194,37 @@ function bulkCart(number: number, place: BulkCartPlace): NewCart {
           email: isDelivered ? `buyer-${number}@example.com` : null,
         }
       : null,
-    address: isDelivered ? addressIn(country) : null,
-    code: isDelivered && place.codes.length > 0 ? pick(random, place.codes) : null,
+    address: isDelivered ? findCheckedDemoAddress(country) : null,
+    code: isDelivered && place.codes.length > 0 ? pickRandom(random, place.codes) : null,
     createdAt,
     updatedAt,
   };
-  return newCart(place.keyring, wish);
+  return createUnsavedCart(place.keyring, wish);
 }
 
 /** Different ones, as far as there are any. */
-export function linesFrom(random: () => number, variantIds: readonly string[]): CartWish["lines"] {
+export function pickCartLines(
+  random: () => number,
+  variantIds: readonly string[],
+): UnsavedCartInput["lines"] {
   const count = linesMin + Math.floor(random() * (linesMax - linesMin + 1));
   const chosen = new Set<string>();
-  while (chosen.size < Math.min(count, variantIds.length)) chosen.add(pick(random, variantIds));
+  while (chosen.size < Math.min(count, variantIds.length)) chosen.add(pickRandom(random, variantIds));
   return [...chosen].map((variantId) => ({
     variantId,
     quantity: 1 + Math.floor(random() * bulkQuantityMax),
   }));
 }
 
-const checked = new Map<string, PostalAddress | null>();
+const checkedAddresses = new Map<string, PostalAddress | null>();
 
 /** The demo's address there; null: it has none. */
-export function addressIn(country: string): PostalAddress | null {
-  let address = checked.get(country);
+export function findCheckedDemoAddress(country: string): PostalAddress | null {
+  let address = checkedAddresses.get(country);
   if (address === undefined) {
-    const known = addressOf(country);
+    const known = findDemoAddress(country);
     address = known === undefined ? null : checkAddress(known, "strict").address;
-    checked.set(country, address);
+    checkedAddresses.set(country, address);
   }
   return address;
 }

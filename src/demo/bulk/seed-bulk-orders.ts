@@ -7,15 +7,20 @@ import { sql } from "kysely";
 import { snapshotPolicies } from "#commerce/orders/snapshot-policies.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { insertRows, type Row } from "#demo/rows/insert-rows.ts";
-import { insertOrders, type OrderRows, orderRows } from "#demo/rows/order-rows.ts";
+import { insertTableRows, type TableRow } from "#demo/rows/insert-rows.ts";
+import { insertOrderRows, type OrderRows, createOrderRows } from "#demo/rows/order-rows.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CartOffer } from "#commerce/carts/load-offer.ts";
-import { newCart } from "#demo/rows/cart-rows.ts";
-import { hashOf, pick, randomFrom } from "#demo/random.ts";
-import { lifeOf, type OrderStage } from "#demo/rows/order-stages.ts";
-import { addressIn, type BulkMarketOffer, linesFrom, readMarkets } from "./seed-bulk-carts.ts";
+import { createUnsavedCart } from "#demo/rows/cart-rows.ts";
+import { hashText, pickRandom, createRandom } from "#demo/random.ts";
+import { createOrderHistory, type OrderStage } from "#demo/rows/order-stages.ts";
+import {
+  findCheckedDemoAddress,
+  type BulkMarketOffer,
+  pickCartLines,
+  loadBulkMarketOffers,
+} from "./seed-bulk-carts.ts";
 
 export interface BulkOrderOptions {
   readonly merchantId: string;
@@ -35,15 +40,15 @@ export async function seedBulkOrders(db: Database, options: BulkOrderOptions): P
   if (!Number.isInteger(count) || count < 0 || count > countMax)
     throw new RangeError(`count must be an integer from 0 to ${countMax}.`);
   if (count === 0) return;
-  const { place, first } = await inTransaction(db, (transaction) => readPlace(transaction, options));
-  const policies: PolicyTexts = new Map();
+  const { place, first } = await inTransaction(db, (transaction) => loadContext(transaction, options));
+  const policies: PolicySnapshots = new Map();
   for (let done = 0; done < count;) {
     const size = Math.min(batchSize, count - done);
     const start = first + done;
-    const orders = Array.from({ length: size }, (_, offset) => bulkOrder(start + offset, place));
+    const orders = Array.from({ length: size }, (_, offset) => createBulkOrder(start + offset, place));
     await inTransaction(db, async (transaction) => {
-      await insertOrders(transaction, orders);
-      await snapshotAll(transaction, { orders, policies });
+      await insertOrderRows(transaction, orders);
+      await insertPolicySnapshots(transaction, { orders, policies });
     });
     done += size;
     onProgress?.(done);
@@ -51,13 +56,13 @@ export async function seedBulkOrders(db: Database, options: BulkOrderOptions): P
 }
 
 /** Numbers go on where the merchant's orders end, so that a second run gives other orders. */
-async function readPlace(
+async function loadContext(
   transaction: Transaction,
   { merchantId, now, keyring, seed = 1 }: BulkOrderOptions,
-): Promise<{ readonly place: BulkOrderPlace; readonly first: number }> {
-  const markets = await withTimeZones(
+): Promise<{ readonly place: BulkOrderContext; readonly first: number }> {
+  const markets = await addTimeZones(
     transaction,
-    shippable(await readMarkets(transaction, { merchantId, now, seed })),
+    keepShippableVariants(await loadBulkMarketOffers(transaction, { merchantId, now, seed })),
   );
   if (markets.length === 0)
     throw new Error(`The merchant ${merchantId} has nothing in stock that could be sent to anybody.`);
@@ -66,13 +71,13 @@ async function readPlace(
     .select(({ fn }) => fn.countAll<number>().as("orders"))
     .where("merchantId", "=", merchantId)
     .executeTakeFirstOrThrow();
-  const categoryIds = categoriesOf(markets);
+  const categoryIds = mapProductCategories(markets);
   return { place: { merchantId, markets, categoryIds, keyring, now, seed }, first: orders + 1 };
 }
 
-type SoldThere = Omit<BulkOrderMarket, "timeZone">;
+type MarketWithoutTimeZone = Omit<BulkOrderMarket, "timeZone">;
 
-function shippable(markets: readonly SoldThere[]): SoldThere[] {
+function keepShippableVariants(markets: readonly MarketWithoutTimeZone[]): MarketWithoutTimeZone[] {
   return markets
     .map(({ offer, variantIds }) => ({
       offer,
@@ -81,9 +86,9 @@ function shippable(markets: readonly SoldThere[]): SoldThere[] {
     .filter(({ variantIds, offer }) => variantIds.length > 0 && offer.market.deliveries.length > 0);
 }
 
-async function withTimeZones(
+async function addTimeZones(
   transaction: Transaction,
-  markets: readonly SoldThere[],
+  markets: readonly MarketWithoutTimeZone[],
 ): Promise<BulkOrderMarket[]> {
   const ids = markets.map(({ offer }) => offer.market.id);
   if (ids.length === 0) return [];
@@ -96,28 +101,31 @@ async function withTimeZones(
   return markets.map((market) => ({ ...market, timeZone: zones.get(market.offer.market.id) ?? "UTC" }));
 }
 
-function categoriesOf(markets: readonly BulkOrderMarket[]): ReadonlyMap<string, readonly string[]> {
+function mapProductCategories(markets: readonly BulkOrderMarket[]): ReadonlyMap<string, readonly string[]> {
   const variants = markets.flatMap(({ offer }) => [...offer.variants.values()]);
   return new Map(variants.map(({ productId, categoryIds }) => [productId, categoryIds.toSorted()]));
 }
 
 /** By where it was sold: what stands in each order's policies there. */
-type PolicyTexts = Map<string, readonly PolicyText[]>;
-type PolicyText = Pick<Row<"policySnapshot">, "type" | "summary" | "url" | "rules">;
+type PolicySnapshots = Map<string, readonly PolicySnapshotContent[]>;
+type PolicySnapshotContent = Pick<TableRow<"policySnapshot">, "type" | "summary" | "url" | "rules">;
 
-interface ToSnapshot {
+interface PolicySnapshotInput {
   readonly orders: readonly OrderRows[];
-  readonly policies: PolicyTexts;
+  readonly policies: PolicySnapshots;
 }
 
 /** The first order of each place gets its policies as every order does; those after it get the same. */
-async function snapshotAll(transaction: Transaction, { orders, policies }: ToSnapshot): Promise<void> {
-  const rows: Row<"policySnapshot">[] = [];
+async function insertPolicySnapshots(
+  transaction: Transaction,
+  { orders, policies }: PolicySnapshotInput,
+): Promise<void> {
+  const rows: TableRow<"policySnapshot">[] = [];
   for (const { salesOrder } of orders) {
     const { marketId, country, locale, merchantId, placedAt } = salesOrder;
     const place = `${marketId} ${country} ${locale}`;
     const known = policies.get(place);
-    if (known === undefined) policies.set(place, await snapshotFirst(transaction, salesOrder));
+    if (known === undefined) policies.set(place, await snapshotOrderPolicies(transaction, salesOrder));
     else
       for (const text of known)
         rows.push({
@@ -128,17 +136,17 @@ async function snapshotAll(transaction: Transaction, { orders, policies }: ToSna
           capturedAt: placedAt,
         });
   }
-  await insertRows(transaction, { policySnapshot: rows });
+  await insertTableRows(transaction, { policySnapshot: rows });
 }
 
-async function snapshotFirst(
+async function snapshotOrderPolicies(
   transaction: Transaction,
-  order: Row<"salesOrder">,
-): Promise<readonly PolicyText[]> {
+  order: TableRow<"salesOrder">,
+): Promise<readonly PolicySnapshotContent[]> {
   const { id: orderId, merchantId, marketId, country, locale, currency, placedAt: now } = order;
   await snapshotPolicies(transaction, { merchantId, now }, { orderId, marketId, country, locale, currency });
   const { rows } =
-    await sql<PolicyText>`select type, summary, url, rules from policy_snapshot where order_id = ${orderId}`.execute(
+    await sql<PolicySnapshotContent>`select type, summary, url, rules from policy_snapshot where order_id = ${orderId}`.execute(
       transaction,
     );
   return rows;
@@ -149,7 +157,7 @@ interface BulkOrderMarket extends BulkMarketOffer {
   readonly timeZone: string;
 }
 
-interface BulkOrderPlace {
+interface BulkOrderContext {
   readonly merchantId: string;
   readonly markets: readonly BulkOrderMarket[];
   /** By product: its categories and all above them. */
@@ -160,47 +168,49 @@ interface BulkOrderPlace {
 }
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
-const agesDays = 365;
+const orderAgeDaysMax = 365;
 /** The youngest has been there for a moment. */
-const ageMsMin = 10 * minuteMs;
-const buyersMax = 50_000;
+const orderAgeMsMin = 10 * minuteMs;
+const buyerCount = 50_000;
 /** The others are guests. */
-const knownShare = 0.8;
-const cartLifeMsMax = 2 * hourMs;
+const knownBuyerShare = 0.8;
+const cartAgeMsMax = 2 * hourMs;
 
-function bulkOrder(number: number, place: BulkOrderPlace): OrderRows {
+function createBulkOrder(number: number, place: BulkOrderContext): OrderRows {
   const { merchantId, markets, keyring, now, seed, categoryIds } = place;
-  const random = randomFrom(hashOf(`order/${seed}/${number}`));
-  const { offer, variantIds, timeZone } = pick(random, markets);
-  const country = pick(
+  const random = createRandom(hashText(`order/${seed}/${number}`));
+  const { offer, variantIds, timeZone } = pickRandom(random, markets);
+  const country = pickRandom(
     random,
-    offer.market.countries.filter((code) => addressIn(code) !== null),
+    offer.market.countries.filter((code) => findCheckedDemoAddress(code) !== null),
   );
-  const lines = linesFrom(random, variantIds);
-  const placedAt = new Date(now.getTime() - ageMsMin - Math.floor(random() * (agesDays * dayMs - ageMsMin)));
-  const stage = stageOf(random, {
+  const lines = pickCartLines(random, variantIds);
+  const placedAt = new Date(
+    now.getTime() - orderAgeMsMin - Math.floor(random() * (orderAgeDaysMax * dayMs - orderAgeMsMin)),
+  );
+  const stage = pickStage(random, {
     ageDays: (now.getTime() - placedAt.getTime()) / dayMs,
     lines: lines.length,
   });
-  const buyer = Math.floor(random() * buyersMax);
-  const isKnown = random() < knownShare;
-  const cart = newCart(keyring, {
+  const buyer = Math.floor(random() * buyerCount);
+  const isKnown = random() < knownBuyerShare;
+  const cart = createUnsavedCart(keyring, {
     merchantId,
     offer: withoutPromotions(offer),
     country,
     lines,
     buyer: isKnown ? { reference: `buyer-${seed}-${buyer}`, email: `buyer-${buyer}@example.com` } : null,
-    address: addressIn(country),
+    address: findCheckedDemoAddress(country),
     code: null,
-    createdAt: new Date(placedAt.getTime() - Math.floor(random() * cartLifeMsMax) - 5 * minuteMs),
+    createdAt: new Date(placedAt.getTime() - Math.floor(random() * cartAgeMsMax) - 5 * minuteMs),
     updatedAt: placedAt,
   });
-  return orderRows({
+  return createOrderRows({
     cart,
-    number: numberOf(number, seed),
+    number: createOrderNumber(number, seed),
     timeZone,
     categoryIds,
-    life: lifeOf(stage, { placedAt, now }),
+    life: createOrderHistory(stage, { placedAt, now }),
   });
 }
 
@@ -208,62 +218,64 @@ function bulkOrder(number: number, place: BulkOrderPlace): OrderRows {
 const withoutPromotions = (offer: CartOffer): CartOffer => ({ ...offer, automatic: [], code: undefined });
 
 /** Of a hundred orders; the older, the more of them are done. */
-const shares: readonly (readonly [untilDays: number, stages: readonly (readonly [OrderStage, number])[]])[] =
+const stageShares: readonly (readonly [
+  untilDays: number,
+  stages: readonly (readonly [OrderStage, number])[],
+])[] = [
   [
+    0.5,
     [
-      0.5,
-      [
-        ["placed", 65],
-        ["onHold", 5],
-        ["packing", 25],
-        ["canceled", 5],
-      ],
+      ["placed", 65],
+      ["onHold", 5],
+      ["packing", 25],
+      ["canceled", 5],
     ],
+  ],
+  [
+    2,
     [
-      2,
-      [
-        ["packing", 45],
-        ["partlyShipped", 8],
-        ["shipped", 40],
-        ["canceled", 7],
-      ],
+      ["packing", 45],
+      ["partlyShipped", 8],
+      ["shipped", 40],
+      ["canceled", 7],
     ],
+  ],
+  [
+    6,
     [
-      6,
-      [
-        ["shipped", 60],
-        ["partlyShipped", 5],
-        ["delivered", 28],
-        ["canceled", 5],
-        ["refunded", 2],
-      ],
+      ["shipped", 60],
+      ["partlyShipped", 5],
+      ["delivered", 28],
+      ["canceled", 5],
+      ["refunded", 2],
     ],
+  ],
+  [
+    28,
     [
-      28,
-      [
-        ["delivered", 78],
-        ["returnRequested", 4],
-        ["returned", 10],
-        ["canceled", 5],
-        ["refunded", 3],
-      ],
+      ["delivered", 78],
+      ["returnRequested", 4],
+      ["returned", 10],
+      ["canceled", 5],
+      ["refunded", 3],
     ],
+  ],
+  [
+    Infinity,
     [
-      Infinity,
-      [
-        ["delivered", 82],
-        ["returned", 10],
-        ["canceled", 5],
-        ["refunded", 3],
-      ],
+      ["delivered", 82],
+      ["returned", 10],
+      ["canceled", 5],
+      ["refunded", 3],
     ],
-  ];
+  ],
+];
 
-function stageOf(
+function pickStage(
   random: () => number,
   { ageDays, lines }: { readonly ageDays: number; readonly lines: number },
 ): OrderStage {
-  const stages = shares.find(([untilDays]) => ageDays < untilDays)?.[1] ?? [];
+  const stages = stageShares.find(([untilDays]) => ageDays < untilDays)?.[1] ?? [];
   let left = random() * 100;
   const stage = stages.find(([, share]) => (left -= share) < 0)?.[0] ?? "placed";
   // A single line goes in one parcel.
@@ -271,17 +283,20 @@ function stageOf(
 }
 
 /** Crockford's digits, as the numbers of all orders. */
-const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const crockfordDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const [digits, bits] = [10, 50n];
 /** Odd, so that each number has another product in so many bits. */
-const spread = 0x2_c5b1_7f4a_7c15n;
+const numberMultiplier = 0x2_c5b1_7f4a_7c15n;
 
 /** Looks random, and is another one for each of a merchant's orders. */
-function numberOf(number: number, seed: number): string {
-  let rest = BigInt.asUintN(Number(bits), BigInt(number) * spread + BigInt(hashOf(`orders/${seed}`)));
+function createOrderNumber(number: number, seed: number): string {
+  let rest = BigInt.asUintN(
+    Number(bits),
+    BigInt(number) * numberMultiplier + BigInt(hashText(`orders/${seed}`)),
+  );
   let text = "";
   for (let digit = 0; digit < digits; digit += 1) {
-    text = alphabet.charAt(Number(rest % 32n)) + text;
+    text = crockfordDigits.charAt(Number(rest % 32n)) + text;
     rest /= 32n;
   }
   return `${text.slice(0, 5)}-${text.slice(5)}`;

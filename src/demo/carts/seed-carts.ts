@@ -4,66 +4,72 @@
  * makes new carts: those from before may have become anything.
  */
 import type { Transaction } from "#database/transaction.ts";
-import type { DemoFile, PromotionCodes } from "#demo/demo-file.ts";
-import { type CartLife, cartRows, insertCarts, type NewCart } from "#demo/rows/cart-rows.ts";
+import type { DemoFile, DemoPromotionCodes } from "#demo/demo-file.ts";
+import {
+  type SeededCartState,
+  createCartRows,
+  insertCartRows,
+  type UnsavedCart,
+} from "#demo/rows/cart-rows.ts";
 import { emptyPromotionValues } from "#commerce/promotions/promotion-fields.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
-import { insertRows, type Row } from "#demo/rows/insert-rows.ts";
+import { insertTableRows, type TableRow } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import {
-  type CartEntry,
-  type CartKey,
-  type CartsPlace,
-  type DemoOwners,
-  demoSales,
-  drawCarts,
-  type Drawn,
-  type FindMarket,
-  plainCartNames,
-  type PromotionEntry,
-  readMarkets,
-} from "./draw-carts.ts";
+  type DemoCartEntry,
+  type DemoCartKey,
+  type CartSeedContext,
+  type DemoMerchantPair,
+  loadDemoSales,
+  priceDemoCarts,
+  type PricedDemoCart,
+  type FindMarketOfCountry,
+  cartNamesWithoutCheckout,
+  type DemoPromotionEntry,
+  loadMarketLookup,
+} from "./price-carts.ts";
 
-type PlainCartName = (typeof plainCartNames)[number];
+type CartNameWithoutCheckout = (typeof cartNamesWithoutCheckout)[number];
 
-export interface SeededCarts extends Pick<DemoFile, "promotionCodes"> {
-  readonly carts: Readonly<Record<PlainCartName, string>>;
+export interface CartSeedResult extends Pick<DemoFile, "promotionCodes"> {
+  readonly carts: Readonly<Record<CartNameWithoutCheckout, string>>;
 }
 
 export async function seedCarts(
   transaction: Transaction,
-  { owners, keyring, now }: CartsPlace,
-): Promise<SeededCarts> {
-  const markets = await readMarkets(transaction, owners);
+  { owners, keyring, now }: CartSeedContext,
+): Promise<CartSeedResult> {
+  const markets = await loadMarketLookup(transaction, owners);
   const promotionCodes = await seedPromotions(transaction, { owners, findMarket: markets.ofCountry, now });
-  const drawn = await drawCarts(transaction, {
+  const drawn = await priceDemoCarts(transaction, {
     owners,
     keyring,
     now,
     markets,
     promotionCodes,
-    entries: demoSales().carts,
+    entries: loadDemoSales().carts,
   });
   const idOf = new Map(drawn.map(({ entry, cart }) => [entry.key, cart.id]));
-  await insertCarts(
+  await insertCartRows(
     transaction,
-    drawn.map(({ entry, cart }: Drawn<CartEntry>) => cartRows(cart, lifeOf(entry, cart, idOf))),
+    drawn.map(({ entry, cart }: PricedDemoCart<DemoCartEntry>) =>
+      createCartRows(cart, getCartState(entry, cart, idOf)),
+    ),
   );
   return {
-    carts: Object.fromEntries(plainCartNames.map((name) => [name, requireId(idOf, name)])) as Record<
-      PlainCartName,
-      string
-    >,
+    carts: Object.fromEntries(
+      cartNamesWithoutCheckout.map((name) => [name, requireCartId(idOf, name)]),
+    ) as Record<CartNameWithoutCheckout, string>,
     promotionCodes,
   };
 }
 
 /** The version counts the steps that a buyer would have taken. */
-function lifeOf(
-  { state, lines }: CartEntry,
-  { createdAt, updatedAt, next }: NewCart,
-  idOf: ReadonlyMap<CartKey, string>,
-): CartLife {
+function getCartState(
+  { state, lines }: DemoCartEntry,
+  { createdAt, updatedAt, next }: UnsavedCart,
+  idOf: ReadonlyMap<DemoCartKey, string>,
+): SeededCartState {
   const isChanged = createdAt < updatedAt && lines.length > 0;
   const steps = [
     isChanged,
@@ -76,11 +82,11 @@ function lifeOf(
   const { status } = state;
   if (status === "revoked")
     return { status, version, revocation: { reason: "buyer_request", note: state.note } };
-  if (status === "merged") return { status, version, mergedIntoCartId: requireId(idOf, state.into) };
+  if (status === "merged") return { status, version, mergedIntoCartId: requireCartId(idOf, state.into) };
   return { status, version };
 }
 
-function requireId(idOf: ReadonlyMap<CartKey, string>, key: CartKey): string {
+function requireCartId(idOf: ReadonlyMap<DemoCartKey, string>, key: DemoCartKey): string {
   const id = idOf.get(key);
   if (id === undefined) throw new Error(`The demo has no cart ${key}.`);
   return id;
@@ -90,38 +96,44 @@ function requireId(idOf: ReadonlyMap<CartKey, string>, key: CartKey): string {
  * Gives the demo's merchants their promotions. Those whose code is there already stay as they are, so that it
  * can be done again.
  */
-interface Given {
-  readonly owners: DemoOwners;
-  readonly findMarket: FindMarket;
+interface PromotionSeedContext {
+  readonly owners: DemoMerchantPair;
+  readonly findMarket: FindMarketOfCountry;
   readonly now: Date;
 }
 
 const dayMs = 86_400_000;
-const ageDays = 90;
+const promotionAgeDays = 90;
 /** A draft, then active, then ended. */
-const versions = { draft: 1, active: 2, paused: 3, ended: 3 } as const;
+const versionOfStatus = { draft: 1, active: 2, paused: 3, ended: 3 } as const;
 
-async function seedPromotions(transaction: Transaction, given: Given): Promise<PromotionCodes> {
-  const { promotions } = demoSales();
-  const codes = await findCodes(transaction, given.owners);
-  const isMissing = ({ code, owner }: PromotionEntry): boolean =>
+async function seedPromotions(
+  transaction: Transaction,
+  given: PromotionSeedContext,
+): Promise<DemoPromotionCodes> {
+  const { promotions } = loadDemoSales();
+  const codes = await findExistingCodes(transaction, given.owners);
+  const isMissing = ({ code, owner }: DemoPromotionEntry): boolean =>
     // An automatic one has no name to be known by: it comes with the first codes.
-    code === null ? codes.size === 0 : !codes.has(keyOf(given.owners[owner].id, code.text));
-  const rows = promotions.filter(isMissing).flatMap((entry) => rowsOf(entry, given));
-  await insertRows(transaction, {
+    code === null ? codes.size === 0 : !codes.has(createCodeKey(given.owners[owner].id, code.text));
+  const rows = promotions.filter(isMissing).flatMap((entry) => createPromotionRows(entry, given));
+  await insertTableRows(transaction, {
     promotion: rows.map(({ promotion }) => promotion),
     promotionCode: rows.flatMap(({ promotionCode }) => promotionCode),
   });
   return Object.fromEntries(
     promotions.flatMap(({ code }) => (code === null ? [] : [[code.name, code.text]])),
-  ) as PromotionCodes;
+  ) as DemoPromotionCodes;
 }
 
-const keyOf = (merchantId: string, code: string): string =>
+const createCodeKey = (merchantId: string, code: string): string =>
   `${merchantId} ${normalizePromotionCode(code) ?? ""}`;
 
-async function findCodes(transaction: Transaction, { first, second }: DemoOwners): Promise<Set<string>> {
-  const texts = demoSales().promotions.flatMap(({ code }) =>
+async function findExistingCodes(
+  transaction: Transaction,
+  { first, second }: DemoMerchantPair,
+): Promise<Set<string>> {
+  const texts = loadDemoSales().promotions.flatMap(({ code }) =>
     code === null ? [] : [normalizePromotionCode(code.text) ?? ""],
   );
   const rows = await transaction
@@ -134,19 +146,22 @@ async function findCodes(transaction: Transaction, { first, second }: DemoOwners
 }
 
 /** Nothing for a market that the merchant no longer has. */
-function rowsOf(
-  { code, owner, kind, status, titles, values, country, windowDaysAgo }: PromotionEntry,
-  { owners, findMarket, now }: Given,
-): { readonly promotion: Row<"promotion">; readonly promotionCode: readonly Row<"promotionCode">[] }[] {
+function createPromotionRows(
+  { code, owner, kind, status, titles, values, country, windowDaysAgo }: DemoPromotionEntry,
+  { owners, findMarket, now }: PromotionSeedContext,
+): {
+  readonly promotion: TableRow<"promotion">;
+  readonly promotionCode: readonly TableRow<"promotionCode">[];
+}[] {
   const merchantId = owners[owner].id;
   const marketId = country === undefined ? undefined : findMarket(merchantId, country);
   if (country !== undefined && marketId === undefined) return [];
-  const at = new Date(now.getTime() - ageDays * dayMs);
+  const at = new Date(now.getTime() - promotionAgeDays * dayMs);
   const [startsAt, endsAt] = (windowDaysAgo ?? [null, null]).map((days) =>
     days === null ? null : new Date(now.getTime() - days * dayMs),
   );
   const id = createId("promotion", at.getTime());
-  const promotion: Row<"promotion"> = {
+  const promotion: TableRow<"promotion"> = {
     ...emptyPromotionValues,
     ...values,
     id,
@@ -163,22 +178,22 @@ function rowsOf(
     buyerReferences: [],
     startsAt: startsAt ?? null,
     endsAt: endsAt ?? null,
-    startedAt: startedAtOf(status, startsAt ?? at),
-    version: versions[status],
+    startedAt: getStartedAt(status, startsAt ?? at),
+    version: versionOfStatus[status],
     createdAt: at,
     updatedAt: endsAt ?? at,
   };
-  return [{ promotion, promotionCode: code === null ? [] : [codeRow(promotion, code.text, at)] }];
+  return [{ promotion, promotionCode: code === null ? [] : [createCodeRow(promotion, code.text, at)] }];
 }
 
-const startedAtOf = (status: PromotionEntry["status"], at: Date): Date | null =>
+const getStartedAt = (status: DemoPromotionEntry["status"], at: Date): Date | null =>
   status === "draft" ? null : at;
 
-function codeRow(
-  { id: promotionId, merchantId }: Row<"promotion">,
+function createCodeRow(
+  { id: promotionId, merchantId }: TableRow<"promotion">,
   code: string,
   createdAt: Date,
-): Row<"promotionCode"> {
+): TableRow<"promotionCode"> {
   const id = createId("promotionCode", createdAt.getTime());
   return {
     id,

@@ -8,24 +8,29 @@ import { createServiceEvents } from "#foundation/events.ts";
 import { sql } from "kysely";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type CartsPlace, type Drawn, drawCarts, readMarkets } from "#demo/carts/draw-carts.ts";
+import {
+  type CartSeedContext,
+  type PricedDemoCart,
+  priceDemoCarts,
+  loadMarketLookup,
+} from "#demo/carts/price-carts.ts";
 import {
   type DemoFile,
-  type OrderName,
-  orderNames,
-  type SessionName,
-  sessionNames,
+  type DemoOrderName,
+  demoOrderNames,
+  type DemoSessionName,
+  demoSessionNames,
 } from "#demo/demo-file.ts";
-import { cartRows, insertCarts } from "#demo/rows/cart-rows.ts";
+import { createCartRows, insertCartRows } from "#demo/rows/cart-rows.ts";
 import { Failure } from "#foundation/failure.ts";
-import type { Scene, Subjects } from "./story-steps.ts";
-import { stories, type Story } from "./stories.ts";
+import type { ScenarioContext, ScenarioSubjects } from "./scenario-steps.ts";
+import { orderScenarios, type OrderScenario } from "./order-scenarios.ts";
 
-export interface OrdersPlace extends CartsPlace, Pick<DemoFile, "promotionCodes"> {
+export interface OrderSeedContext extends CartSeedContext, Pick<DemoFile, "promotionCodes"> {
   readonly publicUrl: string;
 }
 
-export interface SeededOrders extends Pick<DemoFile, "sessions" | "orders"> {
+export interface CompleteOrderSeed extends Pick<DemoFile, "sessions" | "orders"> {
   readonly carts: Readonly<Record<"locked" | "completed", string>>;
 }
 
@@ -33,27 +38,32 @@ export interface SeededOrders extends Pick<DemoFile, "sessions" | "orders"> {
  * Only the carts where the merchants no longer sell what the stories are about, or no longer as they are
  * told.
  */
-export type Seeded = SeededOrders | Pick<SeededOrders, "carts">;
+export type OrderSeedResult = CompleteOrderSeed | Pick<CompleteOrderSeed, "carts">;
 
-export async function seedOrders(transaction: Transaction, place: OrdersPlace): Promise<Seeded> {
-  const markets = await readMarkets(transaction, place.owners);
-  const drawn = await drawCarts(transaction, { ...place, markets, entries: stories });
-  const told = drawn.every(isSold) ? await tellAll(transaction, { ...place, drawn }) : undefined;
-  if (told !== undefined) return named(told);
-  await insertAll(transaction, drawn);
-  return { carts: cartsOf(drawn.map(({ entry, cart }) => ({ entry, cartId: cart.id }))) };
+export async function seedOrders(
+  transaction: Transaction,
+  place: OrderSeedContext,
+): Promise<OrderSeedResult> {
+  const markets = await loadMarketLookup(transaction, place.owners);
+  const drawn = await priceDemoCarts(transaction, { ...place, markets, entries: orderScenarios });
+  const told = drawn.every(isAvailableAsPlanned)
+    ? await runAllScenarios(transaction, { ...place, drawn })
+    : undefined;
+  if (told !== undefined) return toCompleteOrderSeed(told);
+  await insertScenarioCarts(transaction, drawn);
+  return { carts: getNamedCarts(drawn.map(({ entry, cart }) => ({ entry, cartId: cart.id }))) };
 }
 
 /** All that it is about is there to be bought, and goes where its buyer lives. */
-function isSold({ entry, cart: { next } }: Drawn<Story>): boolean {
+function isAvailableAsPlanned({ entry, cart: { next } }: PricedDemoCart<OrderScenario>): boolean {
   const isWhole = next.lines.length === entry.lines.length && next.warnings.length === 0;
   return isWhole && next.country === entry.country && next.deliveryMethodId !== null;
 }
 
-type Played = Subjects & { readonly entry: Story };
+type ScenarioResult = ScenarioSubjects & { readonly entry: OrderScenario };
 
-interface Stage extends OrdersPlace {
-  readonly drawn: readonly Drawn<Story>[];
+interface ScenarioRunContext extends OrderSeedContext {
+  readonly drawn: readonly PricedDemoCart<OrderScenario>[];
 }
 
 /**
@@ -61,15 +71,18 @@ interface Stage extends OrdersPlace {
  * be in transactions of its own. To the database that is so: what was written before a savepoint ended was
  * written by another. The last save is outside of it.
  */
-async function tellAll(transaction: Transaction, stage: Stage): Promise<readonly Played[] | undefined> {
+async function runAllScenarios(
+  transaction: Transaction,
+  stage: ScenarioRunContext,
+): Promise<readonly ScenarioResult[] | undefined> {
   await sql`savepoint stories`.execute(transaction);
   try {
-    await insertAll(transaction, stage.drawn);
-    const played: Played[] = [];
+    await insertScenarioCarts(transaction, stage.drawn);
+    const played: ScenarioResult[] = [];
     for (const { entry, cart } of stage.drawn)
-      played.push({ entry, ...(await play(transaction, { entry, cartId: cart.id, stage })) });
+      played.push({ entry, ...(await runScenario(transaction, { entry, cartId: cart.id, stage })) });
     await sql`release savepoint stories`.execute(transaction);
-    await saveLast(transaction, played);
+    await incrementVersions(transaction, played);
     return played;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -79,34 +92,43 @@ async function tellAll(transaction: Transaction, stage: Stage): Promise<readonly
   }
 }
 
-async function insertAll(transaction: Transaction, drawn: readonly Drawn<Story>[]): Promise<void> {
-  await insertCarts(
+async function insertScenarioCarts(
+  transaction: Transaction,
+  drawn: readonly PricedDemoCart<OrderScenario>[],
+): Promise<void> {
+  await insertCartRows(
     transaction,
-    drawn.map(({ cart }) => cartRows(cart, { status: "active", version: 1 })),
+    drawn.map(({ cart }) => createCartRows(cart, { status: "active", version: 1 })),
   );
 }
 
-interface Playing {
-  readonly entry: Story;
+interface ScenarioRun {
+  readonly entry: OrderScenario;
   readonly cartId: string;
-  readonly stage: Stage;
+  readonly stage: ScenarioRunContext;
 }
 
 const minuteMs = 60_000;
 
-async function play(transaction: Transaction, { entry, cartId, stage }: Playing): Promise<Subjects> {
-  const subjects: Subjects = { cartId, sessionId: null, orderId: null };
+async function runScenario(
+  transaction: Transaction,
+  { entry, cartId, stage }: ScenarioRun,
+): Promise<ScenarioSubjects> {
+  const subjects: ScenarioSubjects = { cartId, sessionId: null, orderId: null };
   for (const [minutesAgo, step] of entry.steps) {
     const now = new Date(stage.now.getTime() - minutesAgo * minuteMs);
     Object.assign(
       subjects,
-      await step({ transaction, ...subjects, tenantFor: tenantsAt(now, { entry, stage }) }),
+      await step({ transaction, ...subjects, tenantFor: createContextFor(now, { entry, stage }) }),
     );
   }
   return subjects;
 }
 
-function tenantsAt(now: Date, { entry, stage }: Pick<Playing, "entry" | "stage">): Scene["tenantFor"] {
+function createContextFor(
+  now: Date,
+  { entry, stage }: Pick<ScenarioRun, "entry" | "stage">,
+): ScenarioContext["tenantFor"] {
   const { owners, keyring, publicUrl } = stage;
   return (actor: OrderActor) => ({
     merchantId: owners[entry.owner].id,
@@ -123,7 +145,7 @@ function tenantsAt(now: Date, { entry, stage }: Pick<Playing, "entry" | "stage">
   });
 }
 
-async function saveLast(transaction: Transaction, played: readonly Played[]): Promise<void> {
+async function incrementVersions(transaction: Transaction, played: readonly ScenarioResult[]): Promise<void> {
   const orderIds = played.flatMap(({ orderId }) => orderId ?? []);
   await sql`update cart set version = version + 1 where id = any(${played.map(({ cartId }) => cartId)}::text[])`.execute(
     transaction,
@@ -133,28 +155,29 @@ async function saveLast(transaction: Transaction, played: readonly Played[]): Pr
   );
 }
 
-function named(played: readonly Played[]): SeededOrders {
+function toCompleteOrderSeed(played: readonly ScenarioResult[]): CompleteOrderSeed {
   const sessions = new Map(played.map(({ entry, sessionId }) => [entry.session, sessionId]));
   const orders = new Map(played.map(({ entry, orderId }) => [entry.order, orderId]));
   return {
-    carts: cartsOf(played),
+    carts: getNamedCarts(played),
     sessions: Object.fromEntries(
-      sessionNames.map((name) => [name, required(sessions.get(name), name)]),
-    ) as Record<SessionName, string>,
-    orders: Object.fromEntries(orderNames.map((name) => [name, required(orders.get(name), name)])) as Record<
-      OrderName,
-      string
-    >,
+      demoSessionNames.map((name) => [name, requireScenarioId(sessions.get(name), name)]),
+    ) as Record<DemoSessionName, string>,
+    orders: Object.fromEntries(
+      demoOrderNames.map((name) => [name, requireScenarioId(orders.get(name), name)]),
+    ) as Record<DemoOrderName, string>,
   };
 }
 
-function cartsOf(told: readonly { readonly entry: Story; readonly cartId: string }[]): SeededOrders["carts"] {
+function getNamedCarts(
+  told: readonly { readonly entry: OrderScenario; readonly cartId: string }[],
+): CompleteOrderSeed["carts"] {
   const idOf = (name: "locked" | "completed"): string =>
-    required(told.find(({ entry }) => entry.cartName === name)?.cartId, name);
+    requireScenarioId(told.find(({ entry }) => entry.cartName === name)?.cartId, name);
   return { locked: idOf("locked"), completed: idOf("completed") };
 }
 
-function required(id: string | null | undefined, name: string): string {
+function requireScenarioId(id: string | null | undefined, name: string): string {
   if (id === null || id === undefined) throw new Error(`The demo tells no story of ${name}.`);
   return id;
 }

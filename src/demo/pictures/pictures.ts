@@ -3,26 +3,26 @@
  * `motif-whatever-view`; any other name gives a picture as well, and no part of a name ever gets into the
  * SVG.
  */
-import { drawings } from "./picture-drawings.ts";
-import { hashOf } from "#demo/random.ts";
+import { pictureDrawings } from "./picture-drawings.ts";
+import { hashText } from "#demo/random.ts";
 
-export type Motif = keyof typeof drawings;
+export type PictureMotif = keyof typeof pictureDrawings;
 
-export const motifs = Object.keys(drawings) as Motif[];
+export const pictureMotifs = Object.keys(pictureDrawings) as PictureMotif[];
 
-export const pictureSize = 800;
+export const pictureSizePixels = 800;
 
 /** The last words say which colour the thing has and how it is looked at. */
-export function pictureName(motif: Motif, ...words: readonly string[]): string {
+export function createPictureName(motif: PictureMotif, ...words: readonly string[]): string {
   return [motif, ...words].join("-").toLowerCase();
 }
 
-export function picturePath(name: string): string {
+export function getPicturePath(name: string): string {
   return `/media/demo/${name}.svg`;
 }
 
 /** By the codes of the catalogue's colours. */
-const tints: Readonly<Record<string, string>> = {
+const colours: Readonly<Record<string, string>> = {
   moss: "#5f7a4b",
   ochre: "#cf9436",
   slate: "#66727f",
@@ -38,7 +38,7 @@ const tints: Readonly<Record<string, string>> = {
   berry: "#8a3f5f",
   mustard: "#d3aa3a",
 };
-const tintNames = Object.keys(tints);
+const colourNames = Object.keys(colours);
 
 const skies = [
   ["#f6ead8", "#e7d3b5"],
@@ -49,50 +49,50 @@ const skies = [
   ["#e4f0ec", "#bfd9cf"],
 ] as const;
 
-export function demoPicture(name: string): string {
+export function renderDemoPicture(name: string): string {
   // Without its view, so that all pictures of a thing have one colour and one sky.
-  const hash = hashOf(name.replace(/-(?:detail|scene)$/, ""));
+  const hash = hashText(name.replace(/-(?:detail|scene)$/, ""));
   const parts = name.split("-");
-  const motif = motifOf(name, hash);
+  const motif = findMotif(name, hash);
   const tint =
-    tints[
-      parts.find((part) => Object.hasOwn(tints, part)) ?? tintNames[hash % tintNames.length] ?? "slate"
+    colours[
+      parts.find((part) => Object.hasOwn(colours, part)) ?? colourNames[hash % colourNames.length] ?? "slate"
     ] ?? "#66727f";
   const [above, below] = skies[(hash >>> 8) % skies.length] ?? skies[0];
   const view = parts.at(-1);
-  const body = paint(drawings[motif], tint);
+  const body = applyColours(pictureDrawings[motif], tint);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${pictureSize}" height="${pictureSize}" viewBox="0 0 800 800" role="img">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${pictureSizePixels}" height="${pictureSizePixels}" viewBox="0 0 800 800" role="img">`,
     `<defs><linearGradient id="g" x1="0" y1="0" x2="0" y2="1"><stop offset="0" stop-color="${above}"/><stop offset="1" stop-color="${below}"/></linearGradient></defs>`,
     `<rect width="800" height="800" fill="url(#g)"/>`,
     view === "scene"
-      ? landscape(hash, below)
+      ? renderLandscape(hash, below)
       : `<circle cx="400" cy="400" r="${300 + (hash % 40)}" fill="#fff" opacity="0.35"/>`,
     `<ellipse cx="400" cy="${view === "detail" ? 760 : 654}" rx="250" ry="26" fill="#000" opacity="0.10"/>`,
-    `<g transform="${placements[view ?? ""] ?? "translate(0 0)"}">${body}</g>`,
+    `<g transform="${viewTransforms[view ?? ""] ?? "translate(0 0)"}">${body}</g>`,
     "</svg>",
   ].join("");
 }
 
-const placements: Readonly<Record<string, string>> = {
+const viewTransforms: Readonly<Record<string, string>> = {
   detail: "translate(-290 -190) scale(1.7)",
   scene: "translate(120 190) scale(0.7)",
 };
 
 /** The longest motif that the name begins with, so that `sleeping-bag-…` is not anything shorter. */
-function motifOf(name: string, hash: number): Motif {
-  const named = motifs
+function findMotif(name: string, hash: number): PictureMotif {
+  const named = pictureMotifs
     .filter((motif) => name.startsWith(`${motif}-`))
     .toSorted((a, b) => b.length - a.length);
-  return named[0] ?? motifs[hash % motifs.length] ?? "box";
+  return named[0] ?? pictureMotifs[hash % pictureMotifs.length] ?? "box";
 }
 
 /** Drawings name their fills; here the names become shades of the tint. */
-function paint(drawing: string, tint: string): string {
+function applyColours(drawing: string, tint: string): string {
   return drawing
     .replaceAll("{main}", tint)
-    .replaceAll("{dark}", mix(tint, 0x1d2026, 0.32))
-    .replaceAll("{light}", mix(tint, 0xffffff, 0.38))
+    .replaceAll("{dark}", mixColours(tint, 0x1d2026, 0.32))
+    .replaceAll("{light}", mixColours(tint, 0xffffff, 0.38))
     .replaceAll("{ink}", "#3b3a39")
     .replaceAll("{paper}", "#fbf8f2")
     .replaceAll("{steel}", "#c3cad1")
@@ -100,7 +100,7 @@ function paint(drawing: string, tint: string): string {
     .replaceAll("{glow}", "#ffd98a");
 }
 
-function mix(tint: string, other: number, share: number): string {
+function mixColours(tint: string, other: number, share: number): string {
   const from = Number.parseInt(tint.slice(1), 16);
   const channel = (shift: number): string =>
     Math.round(((from >> shift) & 255) * (1 - share) + ((other >> shift) & 255) * share)
@@ -110,12 +110,12 @@ function mix(tint: string, other: number, share: number): string {
 }
 
 /** A sun and two ranges of hills behind a thing that is shown in use. */
-function landscape(hash: number, tint: string): string {
+function renderLandscape(hash: number, tint: string): string {
   const rise = hash % 90;
   const hills = [
     `<circle cx="${180 + (hash % 440)}" cy="210" r="70" fill="#fff" opacity="0.7"/>`,
-    `<path d="M0 ${470 - rise}Q200 ${360 + rise} 400 ${460 - rise}T800 ${430 + (rise >> 1)}V800H0Z" fill="${mix(tint, 0x3d5a52, 0.3)}"/>`,
-    `<path d="M0 ${560 + (rise >> 2)}Q240 ${500 - (rise >> 1)} 480 570T800 540V800H0Z" fill="${mix(tint, 0x3d5a52, 0.5)}"/>`,
+    `<path d="M0 ${470 - rise}Q200 ${360 + rise} 400 ${460 - rise}T800 ${430 + (rise >> 1)}V800H0Z" fill="${mixColours(tint, 0x3d5a52, 0.3)}"/>`,
+    `<path d="M0 ${560 + (rise >> 2)}Q240 ${500 - (rise >> 1)} 480 570T800 540V800H0Z" fill="${mixColours(tint, 0x3d5a52, 0.5)}"/>`,
   ];
   return hills.join("");
 }

@@ -14,10 +14,10 @@ import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import { digestAddressToken } from "#commerce/carts/find-carts.ts";
-import { insertRows, type Row } from "./insert-rows.ts";
+import { insertTableRows, type TableRow } from "./insert-rows.ts";
 
 /** How far it has come. */
-export interface CartLife {
+export interface SeededCartState {
   readonly status: CartStatus;
   readonly version: number;
   readonly orderId?: string;
@@ -26,16 +26,16 @@ export interface CartLife {
 }
 
 export interface CartRows {
-  readonly cart: Row<"cart">;
-  readonly cartLine: readonly Row<"cartLine">[];
-  readonly cartPromotion: readonly Row<"cartPromotion">[];
-  readonly personalData: readonly Row<"personalData">[];
+  readonly cart: TableRow<"cart">;
+  readonly cartLine: readonly TableRow<"cartLine">[];
+  readonly cartPromotion: readonly TableRow<"cartPromotion">[];
+  readonly personalData: readonly TableRow<"personalData">[];
 }
 
-export function cartRows(cart: NewCart, life: CartLife): CartRows {
+export function createCartRows(cart: UnsavedCart, life: SeededCartState): CartRows {
   const { id: cartId, merchantId, next, updatedAt, personalData } = cart;
   return {
-    cart: cartRow(cart, life),
+    cart: createCartRow(cart, life),
     cartLine: next.lines.map((line) =>
       Object.assign({ cartId, merchantId, createdAt: updatedAt }, line, {
         restrictions: [...line.restrictions],
@@ -48,7 +48,10 @@ export function cartRows(cart: NewCart, life: CartLife): CartRows {
   };
 }
 
-function cartRow({ id, merchantId, next, createdAt, updatedAt }: NewCart, life: CartLife): Row<"cart"> {
+function createCartRow(
+  { id, merchantId, next, createdAt, updatedAt }: UnsavedCart,
+  life: SeededCartState,
+): TableRow<"cart"> {
   const {
     priced,
     lines: _lines,
@@ -60,22 +63,22 @@ function cartRow({ id, merchantId, next, createdAt, updatedAt }: NewCart, life: 
   return {
     ...own,
     ...priced,
-    ...addressColumns(next),
+    ...createAddressColumns(next),
     id,
     merchantId,
-    ...endColumns(life, updatedAt),
+    ...createStatusColumns(life, updatedAt),
     createdAt,
     updatedAt,
     expiresAt: new Date(updatedAt.getTime() + cartLifetimeMs),
   };
 }
 
-type Columns<Name extends keyof Row<"cart">> = Required<Pick<Row<"cart">, Name>>;
+type Columns<Name extends keyof TableRow<"cart">> = Required<Pick<TableRow<"cart">, Name>>;
 
-function addressColumns({
+function createAddressColumns({
   address,
   addressTokenDigest,
-}: NewCart["next"]): Columns<
+}: UnsavedCart["next"]): Columns<
   "addressId" | "addressTokenDigest" | "addressExpiresAt" | "addressExpiresAtMax"
 > {
   if (address === null)
@@ -88,8 +91,8 @@ function addressColumns({
   };
 }
 
-function endColumns(
-  { status, version, orderId, mergedIntoCartId, revocation }: CartLife,
+function createStatusColumns(
+  { status, version, orderId, mergedIntoCartId, revocation }: SeededCartState,
   at: Date,
 ): Columns<
   "status" | "version" | "orderId" | "mergedIntoCartId" | "revocationReason" | "revocationNote" | "endedAt"
@@ -106,8 +109,8 @@ function endColumns(
   };
 }
 
-export function insertCarts(transaction: Transaction, carts: readonly CartRows[]): Promise<void> {
-  return insertRows(transaction, {
+export function insertCartRows(transaction: Transaction, carts: readonly CartRows[]): Promise<void> {
+  return insertTableRows(transaction, {
     cart: carts.map(({ cart }) => cart),
     cartLine: carts.flatMap(({ cartLine }) => cartLine),
     cartPromotion: carts.flatMap(({ cartPromotion }) => cartPromotion),
@@ -120,7 +123,7 @@ export function insertCarts(transaction: Transaction, carts: readonly CartRows[]
  * a cart be saved only once in a transaction, so what a buyer would do in several steps is one here. An
  * address lives as long as one can: the demo shows it for a day.
  */
-export interface CartWish {
+export interface UnsavedCartInput {
   readonly merchantId: string;
   readonly offer: CartOffer;
   readonly country: string;
@@ -135,24 +138,24 @@ export interface CartWish {
   readonly updatedAt: Date;
 }
 
-export interface NewCart {
+export interface UnsavedCart {
   readonly id: string;
   readonly merchantId: string;
   readonly next: RepricedCart;
-  readonly personalData: readonly Row<"personalData">[];
+  readonly personalData: readonly TableRow<"personalData">[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
 const dayMs = 86_400_000;
-const addressLifeMsMax = dayMs;
+const addressLifetimeMs = dayMs;
 /** What is sealed outlives its use by so long. */
-const erasedAfterMs = dayMs;
-const emailLifeMs = 120 * dayMs;
+const eraseDelayMs = dayMs;
+const emailLifetimeMs = 120 * dayMs;
 
-export function newCart(keyring: Keyring, wish: CartWish): NewCart {
+export function createUnsavedCart(keyring: Keyring, wish: UnsavedCartInput): UnsavedCart {
   const { merchantId, offer, createdAt, updatedAt } = wish;
-  const draft = draftOfWish(wish);
+  const draft = createDraft(wish);
   const basis = { before: undefined, now: updatedAt };
   const priced = repriceCart({ ...basis, draft, offer: { ...offer, code: wish.code ?? undefined } });
   const { next } =
@@ -162,14 +165,22 @@ export function newCart(keyring: Keyring, wish: CartWish): NewCart {
   const cart = {
     id: createId("cart", createdAt.getTime()),
     merchantId,
-    next: withLongestLife(next),
+    next: extendAddressExpiry(next),
     createdAt,
     updatedAt,
   };
-  return { ...cart, personalData: sealAll(keyring, wish, cart) };
+  return { ...cart, personalData: createPersonalDataRows(keyring, wish, cart) };
 }
 
-function draftOfWish({ offer, country, lines, buyer, address, code, updatedAt }: CartWish): CartDraft {
+function createDraft({
+  offer,
+  country,
+  lines,
+  buyer,
+  address,
+  code,
+  updatedAt,
+}: UnsavedCartInput): CartDraft {
   const { market } = offer;
   const at = updatedAt.getTime();
   return {
@@ -186,18 +197,18 @@ function draftOfWish({ offer, country, lines, buyer, address, code, updatedAt }:
       quantity,
       before: null,
     })),
-    ...deliveryOf(address, market, at),
+    ...createDraftDelivery(address, market, at),
     promotionCodeId: code?.code?.id ?? null,
   };
 }
 
-function deliveryOf(
+function createDraftDelivery(
   address: PostalAddress | null,
   { deliveries: [first] }: CartOffer["market"],
   at: number,
 ): Pick<CartDraft, "address" | "addressTokenDigest" | "deliveryMethodId"> {
   if (address === null) return { address: null, addressTokenDigest: undefined, deliveryMethodId: null };
-  const expiresAt = new Date(at + addressLifeMsMax).toISOString();
+  const expiresAt = new Date(at + addressLifetimeMs).toISOString();
   return {
     address: {
       id: createId("personalData", at),
@@ -212,22 +223,22 @@ function deliveryOf(
   };
 }
 
-function withLongestLife({ address, ...next }: RepricedCart): RepricedCart {
+function extendAddressExpiry({ address, ...next }: RepricedCart): RepricedCart {
   return { ...next, address: address === null ? null : { ...address, expiresAt: address.expiresAtMax } };
 }
 
 /** Of what the cart has come to have: an address outside of its market is none. */
-function sealAll(
+function createPersonalDataRows(
   keyring: Keyring,
-  { address, buyer }: CartWish,
-  { id: cartId, merchantId, next, updatedAt: now }: Omit<NewCart, "personalData">,
-): Row<"personalData">[] {
-  const rows: Row<"personalData">[] = [];
+  { address, buyer }: UnsavedCartInput,
+  { id: cartId, merchantId, next, updatedAt: now }: Omit<UnsavedCart, "personalData">,
+): TableRow<"personalData">[] {
+  const rows: TableRow<"personalData">[] = [];
   const place = { merchantId, cartId, now };
   if (address !== null && next.address !== null) {
-    const eraseAfter = new Date(now.getTime() + addressLifeMsMax + erasedAfterMs);
+    const eraseAfter = new Date(now.getTime() + addressLifetimeMs + eraseDelayMs);
     rows.push(
-      toRow(
+      toPersonalDataRow(
         sealPersonalData(keyring, {
           ...place,
           id: next.address.id,
@@ -240,9 +251,9 @@ function sealAll(
     );
   }
   if (next.buyerEmailId !== null && typeof buyer?.email === "string") {
-    const eraseAfter = new Date(now.getTime() + emailLifeMs);
+    const eraseAfter = new Date(now.getTime() + emailLifetimeMs);
     rows.push(
-      toRow(
+      toPersonalDataRow(
         sealPersonalData(keyring, {
           ...place,
           id: next.buyerEmailId,
@@ -256,6 +267,6 @@ function sealAll(
   return rows;
 }
 
-function toRow(sealed: ReturnType<typeof sealPersonalData>): Row<"personalData"> {
+function toPersonalDataRow(sealed: ReturnType<typeof sealPersonalData>): TableRow<"personalData"> {
   return { ...sealed, masked: JSON.parse(sealed.masked) as unknown };
 }

@@ -1,36 +1,36 @@
 /** The rows of a demo merchant without its products: markets, taxes, deliveries, policies, categories. */
 import { createId } from "#foundation/ids.ts";
 import type { CategoryEntry, DemoMarket, DemoMerchant, DemoPolicy } from "#demo/demo-data.ts";
-import type { Row } from "./insert-rows.ts";
+import type { TableRow } from "./insert-rows.ts";
 
-export interface MarketKey {
+export interface DemoMarketKey {
   readonly id: string;
   readonly amountIndex: DemoMarket["amountIndex"];
 }
 
 export interface MerchantRows {
-  readonly merchant: Row<"merchant">;
-  readonly markets: readonly MarketKey[];
+  readonly merchant: TableRow<"merchant">;
+  readonly markets: readonly DemoMarketKey[];
   readonly categoryIds: ReadonlyMap<string, string>;
-  readonly market: readonly Row<"market">[];
-  readonly marketCountry: readonly Row<"marketCountry">[];
-  readonly taxRate: readonly Row<"taxRate">[];
-  readonly deliveryMethod: readonly Row<"deliveryMethod">[];
-  readonly policy: readonly Row<"policy">[];
-  readonly category: readonly Row<"category">[];
+  readonly market: readonly TableRow<"market">[];
+  readonly marketCountry: readonly TableRow<"marketCountry">[];
+  readonly taxRate: readonly TableRow<"taxRate">[];
+  readonly deliveryMethod: readonly TableRow<"deliveryMethod">[];
+  readonly policy: readonly TableRow<"policy">[];
+  readonly category: readonly TableRow<"category">[];
 }
 
-interface Owner {
+interface MerchantRowContext {
   readonly merchantId: string;
   readonly at: Date;
 }
 
-interface MarketOfMerchant extends Owner {
+interface MarketRowContext extends MerchantRowContext {
   readonly market: DemoMarket;
   readonly id: string;
 }
 
-export function merchantRows(merchant: DemoMerchant, at: Date): MerchantRows {
+export function createMerchantRows(merchant: DemoMerchant, at: Date): MerchantRows {
   const merchantId = createId("merchant", at.getTime());
   const owner = { merchantId, at };
   const markets = merchant.markets.map((market) => ({
@@ -39,7 +39,7 @@ export function merchantRows(merchant: DemoMerchant, at: Date): MerchantRows {
     id: createId("market", at.getTime()),
   }));
   const category = merchant.categories.flatMap((entry, position) =>
-    categoryRows(entry, { ...owner, parentId: null, position }),
+    createCategoryRows(entry, { ...owner, parentId: null, position }),
   );
   return {
     merchant: {
@@ -54,23 +54,23 @@ export function merchantRows(merchant: DemoMerchant, at: Date): MerchantRows {
     },
     markets: markets.map(({ id, market }) => ({ id, amountIndex: market.amountIndex })),
     categoryIds: new Map(category.map(({ slug, id }) => [slug, id])),
-    market: markets.map(marketRow),
+    market: markets.map(createMarketRow),
     marketCountry: markets.flatMap(({ id, market }) =>
       market.countries.map((country, position) => ({ merchantId, country, marketId: id, position })),
     ),
-    taxRate: markets.flatMap(taxRateRows),
-    deliveryMethod: markets.flatMap(deliveryMethodRows),
+    taxRate: markets.flatMap(createTaxRateRows),
+    deliveryMethod: markets.flatMap(createDeliveryMethodRows),
     policy: [
-      ...merchant.policies.map((policy) => policyRow(policy, { ...owner, marketId: null })),
+      ...merchant.policies.map((policy) => createPolicyRow(policy, { ...owner, marketId: null })),
       ...markets.flatMap(({ id, market }) =>
-        market.policies.map((policy) => policyRow(policy, { ...owner, marketId: id })),
+        market.policies.map((policy) => createPolicyRow(policy, { ...owner, marketId: id })),
       ),
     ],
     category,
   };
 }
 
-function marketRow({ merchantId, at, market, id }: MarketOfMerchant): Row<"market"> {
+function createMarketRow({ merchantId, at, market, id }: MarketRowContext): TableRow<"market"> {
   const { handle, name, currency, taxIncluded, defaultLocale, timeZone } = market;
   return {
     id,
@@ -86,7 +86,7 @@ function marketRow({ merchantId, at, market, id }: MarketOfMerchant): Row<"marke
   };
 }
 
-function taxRateRows({ merchantId, at, market, id }: MarketOfMerchant): Row<"taxRate">[] {
+function createTaxRateRows({ merchantId, at, market, id }: MarketRowContext): TableRow<"taxRate">[] {
   return market.taxRates.map((rate) => ({
     id: createId("taxRate", at.getTime()),
     merchantId,
@@ -96,7 +96,12 @@ function taxRateRows({ merchantId, at, market, id }: MarketOfMerchant): Row<"tax
   }));
 }
 
-function deliveryMethodRows({ merchantId, at, market, id }: MarketOfMerchant): Row<"deliveryMethod">[] {
+function createDeliveryMethodRows({
+  merchantId,
+  at,
+  market,
+  id,
+}: MarketRowContext): TableRow<"deliveryMethod">[] {
   return market.delivery.map(
     ({ code, names, carrier, pickup, priceMinor, freeFromMinor, days }, position) => ({
       id: createId("deliveryMethod", at.getTime()),
@@ -117,10 +122,10 @@ function deliveryMethodRows({ merchantId, at, market, id }: MarketOfMerchant): R
   );
 }
 
-function policyRow(
+function createPolicyRow(
   { type, summaries, url, rules }: DemoPolicy,
-  { merchantId, at, marketId }: Owner & { readonly marketId: string | null },
-): Row<"policy"> {
+  { merchantId, at, marketId }: MerchantRowContext & { readonly marketId: string | null },
+): TableRow<"policy"> {
   return {
     id: createId("policy", at.getTime()),
     merchantId,
@@ -134,15 +139,15 @@ function policyRow(
 }
 
 /** Parents stand before their children, as the foreign key wants it to be read. */
-function categoryRows(
+function createCategoryRows(
   entry: CategoryEntry,
   {
     merchantId,
     at,
     parentId,
     position,
-  }: Owner & { readonly parentId: string | null; readonly position: number },
-): Row<"category">[] {
+  }: MerchantRowContext & { readonly parentId: string | null; readonly position: number },
+): TableRow<"category">[] {
   const id = createId("category", at.getTime());
   const own = {
     id,
@@ -157,7 +162,7 @@ function categoryRows(
   return [
     own,
     ...(entry.children ?? []).flatMap((child, index) =>
-      categoryRows(child, { merchantId, at, parentId: id, position: index }),
+      createCategoryRows(child, { merchantId, at, parentId: id, position: index }),
     ),
   ];
 }

@@ -12,34 +12,38 @@ import { createLog } from "#foundation/log.ts";
 import type { OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import { paymentStatusFromAmounts } from "#commerce/payments/payment-rows.ts";
 import { createId } from "#foundation/ids.ts";
-import type { Row } from "./insert-rows.ts";
-import type { OrderIds, OrderLife, OrderStep } from "./order-stages.ts";
+import type { TableRow } from "./insert-rows.ts";
+import type { NewOrderIds, OrderHistory, OrderHistoryStep } from "./order-stages.ts";
 
-export interface MoneyRows {
-  readonly payment: Row<"payment">;
-  readonly paymentOperation: readonly Row<"paymentOperation">[];
-  readonly testProviderPayment: Row<"testProviderPayment">;
-  readonly testProviderEntry: readonly Row<"testProviderEntry">[];
-  readonly refund: readonly Row<"refund">[];
+export interface OrderMoneyRows {
+  readonly payment: TableRow<"payment">;
+  readonly paymentOperation: readonly TableRow<"paymentOperation">[];
+  readonly testProviderPayment: TableRow<"testProviderPayment">;
+  readonly testProviderEntry: readonly TableRow<"testProviderEntry">[];
+  readonly refund: readonly TableRow<"refund">[];
   /** As an order has them, for the statuses that follow. */
   readonly orderPayments: readonly OrderPayment[];
 }
 
-export interface OrderMoney {
-  readonly ids: OrderIds;
-  readonly life: OrderLife;
+export interface OrderMoneyInput {
+  readonly ids: NewOrderIds;
+  readonly life: OrderHistory;
   readonly lines: readonly OrderLine[];
   readonly currency: string;
   readonly totalMinor: number;
 }
 
-type Amounts = Pick<OrderPayment, "amountMinor" | "capturedMinor" | "voidedMinor" | "refundedMinor">;
+type PaymentAmounts = Pick<OrderPayment, "amountMinor" | "capturedMinor" | "voidedMinor" | "refundedMinor">;
 
-export function moneyRows(money: OrderMoney): MoneyRows {
+export function createOrderMoneyRows(money: OrderMoneyInput): OrderMoneyRows {
   const { ids, life, currency } = money;
-  const amounts = amountsOf(money);
-  const payment = paymentRow(money, amounts);
-  const operations = operationsOf(life, { amounts, paymentId: payment.id, merchantId: ids.merchantId });
+  const amounts = computePaymentAmounts(money);
+  const payment = createPaymentRow(money, amounts);
+  const operations = createOperationRows(life, {
+    amounts,
+    paymentId: payment.id,
+    merchantId: ids.merchantId,
+  });
   const createdAt = life.at("place");
   return {
     payment,
@@ -63,12 +67,16 @@ export function moneyRows(money: OrderMoney): MoneyRows {
     })),
     refund: operations
       .filter(({ kind }) => kind === "refund")
-      .map((operation) => refundRow(operation, money)),
+      .map((operation) => createRefundRow(operation, money)),
     orderPayments: [toOrderPayment(payment, amounts)],
   };
 }
 
-function amountsOf({ life: { stage, steps }, lines, totalMinor }: OrderMoney): Amounts {
+function computePaymentAmounts({
+  life: { stage, steps },
+  lines,
+  totalMinor,
+}: OrderMoneyInput): PaymentAmounts {
   const capturedMinor = steps.includes("capture") ? totalMinor : 0;
   const returnedMinor = stage === "returned" ? lines.reduce((sum, line) => sum + line.reducedMinor, 0) : 0;
   return {
@@ -79,7 +87,10 @@ function amountsOf({ life: { stage, steps }, lines, totalMinor }: OrderMoney): A
   };
 }
 
-function paymentRow({ ids, life, currency }: OrderMoney, amounts: Amounts): Row<"payment"> {
+function createPaymentRow(
+  { ids, life, currency }: OrderMoneyInput,
+  amounts: PaymentAmounts,
+): TableRow<"payment"> {
   const { merchantId, sessionId, orderId } = ids;
   const createdAt = life.at("place");
   return {
@@ -101,8 +112,8 @@ function paymentRow({ ids, life, currency }: OrderMoney, amounts: Amounts): Row<
 }
 
 function toOrderPayment(
-  { id, createdAt, updatedAt, version }: Row<"payment">,
-  amounts: Amounts,
+  { id, createdAt, updatedAt, version }: TableRow<"payment">,
+  amounts: PaymentAmounts,
 ): OrderPayment {
   return {
     id,
@@ -120,21 +131,21 @@ function toOrderPayment(
   };
 }
 
-interface Asking {
-  readonly amounts: Amounts;
+interface OperationInput {
+  readonly amounts: PaymentAmounts;
   readonly paymentId: string;
   readonly merchantId: string;
 }
 
 /** All of them answered. */
-function operationsOf(
-  life: OrderLife,
-  { amounts, paymentId, merchantId }: Asking,
-): Row<"paymentOperation">[] {
+function createOperationRows(
+  life: OrderHistory,
+  { amounts, paymentId, merchantId }: OperationInput,
+): TableRow<"paymentOperation">[] {
   const asked: readonly (readonly [
-    kind: Row<"paymentOperation">["kind"],
+    kind: TableRow<"paymentOperation">["kind"],
     amountMinor: number,
-    step: OrderStep,
+    step: OrderHistoryStep,
   ])[] = [
     ["authorize", amounts.amountMinor, "place"],
     ["capture", amounts.capturedMinor, "capture"],
@@ -162,10 +173,10 @@ function operationsOf(
 }
 
 /** A return gives one unit back; a cancellation everything, the shipping with it. */
-function refundRow(
-  { id: operationId, paymentId, amountMinor, createdAt }: Row<"paymentOperation">,
-  money: OrderMoney,
-): Row<"refund"> {
+function createRefundRow(
+  { id: operationId, paymentId, amountMinor, createdAt }: TableRow<"paymentOperation">,
+  money: OrderMoneyInput,
+): TableRow<"refund"> {
   const { ids, life, lines, currency } = money;
   const isReturn = life.stage === "returned";
   const parts = lines
@@ -196,9 +207,9 @@ function refundRow(
 }
 
 /** The payment token of every story. */
-export const demoToken = "tok_success";
+export const demoPaymentToken = "tok_success";
 
-interface Answers {
+interface SettlementInput {
   readonly sessionId: string;
   /** What is authorized is captured with it, as a bank transfer is. */
   readonly isCaptured?: boolean;
@@ -209,10 +220,10 @@ interface Answers {
  * transactions of its own; here its rows are written in the caller's transaction, so that the provider goes
  * on with these payments as with any other.
  */
-export async function answerPayments(
+export async function settlePendingPayments(
   transaction: Transaction,
   tenant: OrderCommandContext,
-  { sessionId, isCaptured = false }: Answers,
+  { sessionId, isCaptured = false }: SettlementInput,
 ): Promise<void> {
   const { rows } = await sql<ClaimedPaymentOperation>`
     update payment_operation o set attempts = 1 from payment p
@@ -221,10 +232,10 @@ export async function answerPayments(
       p.token_sealed, p.token_data_key, p.token_key_id`.execute(transaction);
   for (const operation of rows) {
     const capturedMinor = isCaptured ? operation.amountMinor : 0;
-    await writeBooks(transaction, operation, capturedMinor);
+    await writeProviderRecords(transaction, operation, capturedMinor);
     await settleOperation(transaction, tenant, {
       operation,
-      outcome: outcomeOf(operation, capturedMinor),
+      outcome: createOutcome(operation, capturedMinor),
       log,
     });
   }
@@ -233,7 +244,7 @@ export async function answerPayments(
 /** Nothing goes wrong here that could be logged. */
 const log = createLog("silent", { write: () => undefined });
 
-function outcomeOf(
+function createOutcome(
   { kind, amountMinor }: ClaimedPaymentOperation,
   capturedMinor: number,
 ): PaymentOperationOutcome {
@@ -241,7 +252,7 @@ function outcomeOf(
   return { outcome: "authorized", amountMinor, capturedMinor, voidedMinor: 0, refundedMinor: 0 };
 }
 
-async function writeBooks(
+async function writeProviderRecords(
   transaction: Transaction,
   { id, paymentId, kind, amountMinor, currency, createdAt }: ClaimedPaymentOperation,
   capturedMinor: number,
@@ -252,7 +263,7 @@ async function writeBooks(
       insert into test_provider_entry (idempotency_key, reference, kind, amount_minor, outcome, created_at)
       values (${id}, ${paymentId}, ${kind}, ${amountMinor}, ${kind === "authorize" ? "authorized" : "succeeded"}, ${createdAt}))
     insert into test_provider_payment as b (reference, token, status, currency, amount_minor, captured_minor, decided_at, created_at)
-    values (${paymentId}, ${demoToken}, 'authorized', ${currency}, ${amountMinor}, ${capturedMinor}, ${createdAt}, ${createdAt})
+    values (${paymentId}, ${demoPaymentToken}, 'authorized', ${currency}, ${amountMinor}, ${capturedMinor}, ${createdAt}, ${createdAt})
     on conflict (reference) do update set captured_minor = b.captured_minor + ${moved("capture")}, voided_minor = b.voided_minor + ${moved("void")},
       refunded_minor = b.refunded_minor + ${moved("refund")},
       status = case when b.voided_minor + ${moved("void")} = b.amount_minor then 'voided' else 'authorized' end`.execute(

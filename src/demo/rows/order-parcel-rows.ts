@@ -7,33 +7,33 @@ import type {
 } from "#commerce/orders/order-aggregate.ts";
 import { unitShare } from "#commerce/orders/order-value.ts";
 import { createId } from "#foundation/ids.ts";
-import { hashOf } from "#demo/random.ts";
-import type { Row } from "./insert-rows.ts";
-import { type OrderIds, type OrderLife, partlyShippedLines } from "./order-stages.ts";
+import { hashText } from "#demo/random.ts";
+import type { TableRow } from "./insert-rows.ts";
+import { type NewOrderIds, type OrderHistory, countShippedLines } from "./order-stages.ts";
 
-export interface ParcelRows {
-  readonly fulfillment: readonly Row<"fulfillment">[];
-  readonly fulfillmentLine: readonly Row<"fulfillmentLine">[];
-  readonly orderReturn: readonly Row<"orderReturn">[];
-  readonly returnLine: readonly Row<"returnLine">[];
+export interface OrderParcelRows {
+  readonly fulfillment: readonly TableRow<"fulfillment">[];
+  readonly fulfillmentLine: readonly TableRow<"fulfillmentLine">[];
+  readonly orderReturn: readonly TableRow<"orderReturn">[];
+  readonly returnLine: readonly TableRow<"returnLine">[];
   /** As an order has them, for the statuses that follow. */
   readonly orderFulfillments: readonly OrderFulfillment[];
   readonly orderReturns: readonly OrderReturn[];
 }
 
-export interface OrderParcel {
-  readonly ids: OrderIds;
-  readonly life: OrderLife;
+export interface OrderParcelInput {
+  readonly ids: NewOrderIds;
+  readonly life: OrderHistory;
   readonly lines: readonly OrderLine[];
   readonly delivery: OrderAggregate["delivery"];
 }
 
-export function parcelRows(parcel: OrderParcel): ParcelRows {
-  const fulfillment = fulfillmentRows(parcel);
-  const orderReturn = returnRows(parcel);
+export function createOrderParcelRows(parcel: OrderParcelInput): OrderParcelRows {
+  const fulfillment = createFulfillmentRows(parcel);
+  const orderReturn = createReturnRows(parcel);
   const sent = parcel.lines.slice(
     0,
-    partlyShippedLines(parcel.life.stage, parcel.lines.length) || parcel.lines.length,
+    countShippedLines(parcel.life.stage, parcel.lines.length) || parcel.lines.length,
   );
   const isBack = parcel.life.stage === "returned";
   return {
@@ -56,13 +56,13 @@ export function parcelRows(parcel: OrderParcel): ParcelRows {
       })),
     ),
     orderFulfillments: fulfillment.map(({ id, status }) =>
-      Object.assign({ id, status: status ?? "pending" }, noFulfillment),
+      Object.assign({ id, status: status ?? "pending" }, emptyFulfillment),
     ),
-    orderReturns: orderReturn.map(({ id, status }) => Object.assign({ id, status }, noReturn)),
+    orderReturns: orderReturn.map(({ id, status }) => Object.assign({ id, status }, emptyReturn)),
   };
 }
 
-const statuses: Partial<Record<OrderLife["stage"], OrderFulfillment["status"]>> = {
+const statusOfStage: Partial<Record<OrderHistory["stage"], OrderFulfillment["status"]>> = {
   packing: "packing",
   partlyShipped: "in_transit",
   shipped: "in_transit",
@@ -73,13 +73,13 @@ const statuses: Partial<Record<OrderLife["stage"], OrderFulfillment["status"]>> 
 
 const dayMs = 86_400_000;
 
-function fulfillmentRows({
+function createFulfillmentRows({
   ids: { orderId, merchantId },
   life,
   delivery,
-}: OrderParcel): Row<"fulfillment">[] {
+}: OrderParcelInput): TableRow<"fulfillment">[] {
   const { steps, at } = life;
-  const status = statuses[life.stage];
+  const status = statusOfStage[life.stage];
   if (status === undefined) return [];
   const [packedAt, shippedAt] = [at("pack"), steps.includes("ship") ? at("ship") : null];
   const deliveredAt = steps.includes("deliver") ? at("deliver") : null;
@@ -93,7 +93,7 @@ function fulfillmentRows({
       type: "shipping",
       carrier: delivery?.carrier ?? null,
       packingStartedAt: packedAt,
-      ...trackingOf(id, { shippedAt, delivery }),
+      ...createTracking(id, { shippedAt, delivery }),
       deliveredAt,
       version: 1 + [packedAt, shippedAt, deliveredAt].filter((time) => time !== null).length,
       createdAt: packedAt,
@@ -102,23 +102,23 @@ function fulfillmentRows({
   ];
 }
 
-type Tracking = Pick<Row<"fulfillment">, "trackingNumber" | "shippedAt" | "estimatedDeliveryAt">;
+type Tracking = Pick<TableRow<"fulfillment">, "trackingNumber" | "shippedAt" | "estimatedDeliveryAt">;
 
-function trackingOf(
+function createTracking(
   id: string,
-  { shippedAt, delivery }: Pick<OrderParcel, "delivery"> & { readonly shippedAt: Date | null },
+  { shippedAt, delivery }: Pick<OrderParcelInput, "delivery"> & { readonly shippedAt: Date | null },
 ): Tracking {
   if (shippedAt === null) return { trackingNumber: null, shippedAt, estimatedDeliveryAt: null };
   const days = delivery?.maxDays ?? 1;
   return {
-    trackingNumber: `LH${String(hashOf(id)).padStart(10, "0")}`,
+    trackingNumber: `LH${String(hashText(id)).padStart(10, "0")}`,
     shippedAt,
     estimatedDeliveryAt: new Date(shippedAt.getTime() + days * dayMs),
   };
 }
 
 /** One unit of the first line. */
-function returnRows({ ids, life, lines: [line] }: OrderParcel): Row<"orderReturn">[] {
+function createReturnRows({ ids, life, lines: [line] }: OrderParcelInput): TableRow<"orderReturn">[] {
   const { orderId, merchantId, returnId } = ids;
   if (returnId === null || line === undefined) return [];
   const isClosed = life.steps.includes("closeReturn");
@@ -143,7 +143,7 @@ function returnRows({ ids, life, lines: [line] }: OrderParcel): Row<"orderReturn
   ];
 }
 
-const noFulfillment: Omit<OrderFulfillment, "id" | "status"> = {
+const emptyFulfillment: Omit<OrderFulfillment, "id" | "status"> = {
   returnId: null,
   type: "shipping",
   carrier: null,
@@ -159,7 +159,7 @@ const noFulfillment: Omit<OrderFulfillment, "id" | "status"> = {
   lines: [],
 };
 
-const noReturn: Omit<OrderReturn, "id" | "status"> = {
+const emptyReturn: Omit<OrderReturn, "id" | "status"> = {
   kind: "return_refund",
   reason: "unwanted",
   note: null,

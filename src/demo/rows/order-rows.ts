@@ -5,76 +5,76 @@
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
 import { deriveStatuses } from "#commerce/orders/order-statuses.ts";
-import { type CartRows, cartRows, insertCarts, type NewCart } from "./cart-rows.ts";
+import { type CartRows, createCartRows, insertCartRows, type UnsavedCart } from "./cart-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { insertRows, type Row } from "./insert-rows.ts";
-import { type MoneyRows, moneyRows } from "./order-money-rows.ts";
+import { insertTableRows, type TableRow } from "./insert-rows.ts";
+import { type OrderMoneyRows, createOrderMoneyRows } from "./order-money-rows.ts";
 import {
-  type OrderIds,
-  type OrderLife,
+  type NewOrderIds,
+  type OrderHistory,
   type OrderStage,
-  partlyShippedLines,
-  reducedShare,
-  timelineOf,
+  countShippedLines,
+  computeReducedMinor,
+  createTimelineRows,
 } from "./order-stages.ts";
-import { type ParcelRows, parcelRows } from "./order-parcel-rows.ts";
+import { type OrderParcelRows, createOrderParcelRows } from "./order-parcel-rows.ts";
 
-export interface NewOrder {
-  readonly cart: NewCart;
+export interface NewOrderInput {
+  readonly cart: UnsavedCart;
   /** What is shown to buyers; another one for each of the merchant's orders. */
   readonly number: string;
   readonly timeZone: string;
   /** By product: its categories and all above them. */
   readonly categoryIds: ReadonlyMap<string, readonly string[]>;
-  readonly life: OrderLife;
+  readonly life: OrderHistory;
 }
 
-export interface OrderRows extends MoneyRows, ParcelRows {
+export interface OrderRows extends OrderMoneyRows, OrderParcelRows {
   readonly carts: CartRows;
-  readonly hostedCheckoutSession: Row<"hostedCheckoutSession">;
-  readonly salesOrder: Row<"salesOrder">;
-  readonly orderLine: readonly Row<"orderLine">[];
-  readonly orderTimeline: readonly Row<"orderTimeline">[];
+  readonly hostedCheckoutSession: TableRow<"hostedCheckoutSession">;
+  readonly salesOrder: TableRow<"salesOrder">;
+  readonly orderLine: readonly TableRow<"orderLine">[];
+  readonly orderTimeline: readonly TableRow<"orderTimeline">[];
 }
 
 const minuteMs = 60_000;
-const sessionLifeMs = 60 * minuteMs;
+const sessionLifetimeMs = 60 * minuteMs;
 /** So long a buyer has the page open. */
-const checkoutMs = 4 * minuteMs;
+const checkoutDurationMs = 4 * minuteMs;
 
-export function orderRows(order: NewOrder): OrderRows {
+export function createOrderRows(order: NewOrderInput): OrderRows {
   const { cart, life } = order;
   const placedAt = life.at("place").getTime();
-  const ids: OrderIds = {
+  const ids: NewOrderIds = {
     orderId: createId("order", placedAt),
-    sessionId: createId("checkoutSession", placedAt - checkoutMs),
+    sessionId: createId("checkoutSession", placedAt - checkoutDurationMs),
     merchantId: cart.merchantId,
     returnId: life.steps.includes("askReturn") ? createId("return", life.at("askReturn").getTime()) : null,
   };
-  const lines = linesOf(order);
-  const money = moneyRows({
+  const lines = createOrderLines(order);
+  const money = createOrderMoneyRows({
     ids,
     life,
     lines,
     currency: cart.next.currency,
     totalMinor: cart.next.priced.totalMinor,
   });
-  const parcels = parcelRows({ ids, life, lines, delivery: deliveryOf(cart) });
+  const parcels = createOrderParcelRows({ ids, life, lines, delivery: getChosenDelivery(cart) });
   return {
     ...money,
     ...parcels,
-    carts: completedCart(cart, ids),
-    hostedCheckoutSession: sessionRow(cart, ids, life),
-    salesOrder: salesOrderRow(order, { ids, lines, money, parcels }),
+    carts: createCompletedCartRows(cart, ids),
+    hostedCheckoutSession: createSessionRow(cart, ids, life),
+    salesOrder: createSalesOrderRow(order, { ids, lines, money, parcels }),
     orderLine: lines.map((line) =>
-      Object.assign({ orderId: ids.orderId, merchantId: ids.merchantId }, line, copied(line)),
+      Object.assign({ orderId: ids.orderId, merchantId: ids.merchantId }, line, copyLists(line)),
     ),
-    orderTimeline: timelineOf(life).map((row) => Object.assign({ orderId: ids.orderId }, row)),
+    orderTimeline: createTimelineRows(life).map((row) => Object.assign({ orderId: ids.orderId }, row)),
   };
 }
 
-const copied = ({
+const copyLists = ({
   categoryIds,
   restrictions,
 }: OrderLine): { categoryIds: string[]; restrictions: string[] } => ({
@@ -83,12 +83,12 @@ const copied = ({
 });
 
 /** What becomes of each line by the stage; a cancellation takes all of it, a return one unit of the first. */
-function linesOf({ cart, categoryIds, life }: NewOrder): OrderLine[] {
+function createOrderLines({ cart, categoryIds, life }: NewOrderInput): OrderLine[] {
   const ids = cart.next.lines.map(() => createId("orderLine", life.at("place").getTime())).toSorted();
-  const sent = partlyShippedLines(life.stage, cart.next.lines.length);
+  const sent = countShippedLines(life.stage, cart.next.lines.length);
   return cart.next.lines.map((line, position) => {
     const isSent = position < sent;
-    const counts = countsOf(life.stage, { quantity: line.quantity, isSent, isFirst: position === 0 });
+    const counts = createLineCounts(life.stage, { quantity: line.quantity, isSent, isFirst: position === 0 });
     return {
       id: ids[position] ?? "",
       position,
@@ -103,7 +103,7 @@ function linesOf({ cart, categoryIds, life }: NewOrder): OrderLine[] {
       discountMinor: line.discountMinor,
       taxMinor: line.taxMinor,
       totalMinor: line.totalMinor,
-      reducedMinor: reducedShare(life.stage, {
+      reducedMinor: computeReducedMinor(life.stage, {
         totalMinor: line.totalMinor,
         ordered: line.quantity,
         isFirst: position === 0,
@@ -114,18 +114,18 @@ function linesOf({ cart, categoryIds, life }: NewOrder): OrderLine[] {
   });
 }
 
-type Counts = Pick<
+type OrderLineCounts = Pick<
   OrderLine,
   "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded"
 >;
 
-interface LinePlace {
+interface LineCountInput {
   readonly quantity: number;
   readonly isSent: boolean;
   readonly isFirst: boolean;
 }
 
-function countsOf(stage: OrderStage, { quantity, isSent, isFirst }: LinePlace): Counts {
+function createLineCounts(stage: OrderStage, { quantity, isSent, isFirst }: LineCountInput): OrderLineCounts {
   const none = {
     canceled: 0,
     allocated: quantity,
@@ -145,12 +145,12 @@ function countsOf(stage: OrderStage, { quantity, isSent, isFirst }: LinePlace): 
 }
 
 /** The order has the address from now on, and keeps it; the cart keeps what was paid. */
-function completedCart(cart: NewCart, { orderId }: OrderIds): CartRows {
+function createCompletedCartRows(cart: UnsavedCart, { orderId }: NewOrderIds): CartRows {
   const { next, personalData } = cart;
   // Made, about to check out, checked out.
   const life = { status: "completed", version: 3, orderId } as const;
   const kept = personalData.map((row) => Object.assign(row, { eraseAfter: null }));
-  return cartRows(
+  return createCartRows(
     {
       ...cart,
       next: { ...next, address: null, addressTokenDigest: undefined, deliveryOptions: null },
@@ -160,13 +160,13 @@ function completedCart(cart: NewCart, { orderId }: OrderIds): CartRows {
   );
 }
 
-function sessionRow(
-  { id: cartId, next }: NewCart,
-  { orderId, sessionId, merchantId }: OrderIds,
-  life: OrderLife,
-): Row<"hostedCheckoutSession"> {
+function createSessionRow(
+  { id: cartId, next }: UnsavedCart,
+  { orderId, sessionId, merchantId }: NewOrderIds,
+  life: OrderHistory,
+): TableRow<"hostedCheckoutSession"> {
   const placedAt = life.at("place");
-  const createdAt = new Date(placedAt.getTime() - checkoutMs);
+  const createdAt = new Date(placedAt.getTime() - checkoutDurationMs);
   const { country, currency, locale } = next;
   return {
     id: sessionId,
@@ -176,7 +176,7 @@ function sessionRow(
     status: "completed",
     // Opened, submitted, paid.
     version: 3,
-    expiresAt: new Date(createdAt.getTime() + sessionLifeMs),
+    expiresAt: new Date(createdAt.getTime() + sessionLifetimeMs),
     createdAt,
     updatedAt: placedAt,
     submittedAt: placedAt,
@@ -190,20 +190,20 @@ function sessionRow(
   };
 }
 
-const deliveryOf = ({ next }: NewCart): OrderAggregate["delivery"] =>
+const getChosenDelivery = ({ next }: UnsavedCart): OrderAggregate["delivery"] =>
   next.deliveryOptions?.find(({ id }) => id === next.deliveryMethodId) ?? null;
 
-interface Parts {
-  readonly ids: OrderIds;
+interface OrderParts {
+  readonly ids: NewOrderIds;
   readonly lines: readonly OrderLine[];
-  readonly money: MoneyRows;
-  readonly parcels: ParcelRows;
+  readonly money: OrderMoneyRows;
+  readonly parcels: OrderParcelRows;
 }
 
-function salesOrderRow(
-  { cart, number, timeZone, life }: NewOrder,
-  { ids, lines, money, parcels }: Parts,
-): Row<"salesOrder"> {
+function createSalesOrderRow(
+  { cart, number, timeZone, life }: NewOrderInput,
+  { ids, lines, money, parcels }: OrderParts,
+): TableRow<"salesOrder"> {
   const { id: cartId, next } = cart;
   const { priced } = next;
   const isCanceled = life.stage === "canceled" || life.stage === "refunded";
@@ -223,7 +223,7 @@ function salesOrderRow(
     version: life.steps.length,
     ...deriveStatuses({
       ...parts,
-      status: ownStatusOf(life),
+      status: getRecordedStatus(life),
       totalMinor: priced.totalMinor,
       reducedMinor,
       lines,
@@ -239,8 +239,8 @@ function salesOrderRow(
     buyerReference: next.buyerReference,
     buyerEmailId: next.buyerEmailId,
     addressId: next.address?.id ?? null,
-    delivery: deliveryOf(cart),
-    ...sumsOf(priced),
+    delivery: getChosenDelivery(cart),
+    ...pickOrderTotals(priced),
     reducedMinor,
     shippingReducedMinor: isCanceled ? priced.totalMinor - linesMinor : 0,
     promotions: [],
@@ -254,19 +254,19 @@ function salesOrderRow(
   };
 }
 
-type Sums = Pick<
-  Row<"salesOrder">,
+type OrderTotalColumns = Pick<
+  TableRow<"salesOrder">,
   "subtotalMinor" | "discountMinor" | "shippingMinor" | "shippingDiscountMinor" | "taxMinor" | "totalMinor"
 >;
 
-const sumsOf = ({
+const pickOrderTotals = ({
   subtotalMinor,
   discountMinor,
   shippingMinor,
   shippingDiscountMinor,
   taxMinor,
   totalMinor,
-}: NewCart["next"]["priced"]): Sums => ({
+}: UnsavedCart["next"]["priced"]): OrderTotalColumns => ({
   subtotalMinor,
   discountMinor,
   shippingMinor,
@@ -276,19 +276,19 @@ const sumsOf = ({
 });
 
 /** What somebody has set; the rest follows. What was delivered is completed, and stays so. */
-function ownStatusOf({ stage, steps }: OrderLife): OrderStatus {
+function getRecordedStatus({ stage, steps }: OrderHistory): OrderStatus {
   if (stage === "onHold") return "on_hold";
   if (steps.includes("cancel")) return "canceled";
   if (steps.includes("deliver")) return "completed";
   return steps.includes("confirm") ? "confirmed" : "pending";
 }
 
-export async function insertOrders(transaction: Transaction, orders: readonly OrderRows[]): Promise<void> {
-  await insertCarts(
+export async function insertOrderRows(transaction: Transaction, orders: readonly OrderRows[]): Promise<void> {
+  await insertCartRows(
     transaction,
     orders.map(({ carts }) => carts),
   );
-  await insertRows(transaction, {
+  await insertTableRows(transaction, {
     hostedCheckoutSession: orders.map(({ hostedCheckoutSession }) => hostedCheckoutSession),
     salesOrder: orders.map(({ salesOrder }) => salesOrder),
     orderLine: orders.flatMap(({ orderLine }) => orderLine),

@@ -4,9 +4,9 @@
  */
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { unitShare } from "#commerce/orders/order-value.ts";
-import type { Row } from "./insert-rows.ts";
+import type { TableRow } from "./insert-rows.ts";
 
-export type OrderStep =
+export type OrderHistoryStep =
   | "place"
   | "confirm"
   | "hold"
@@ -18,25 +18,25 @@ export type OrderStep =
   | "closeReturn"
   | "cancel";
 
-const sent: readonly OrderStep[] = ["place", "confirm", "pack", "capture", "ship"];
+const stepsUntilShipped: readonly OrderHistoryStep[] = ["place", "confirm", "pack", "capture", "ship"];
 
-const stages = {
+const stepsOfStage = {
   placed: ["place"],
   onHold: ["place", "confirm", "hold"],
   packing: ["place", "confirm", "pack"],
-  partlyShipped: sent,
-  shipped: sent,
-  delivered: [...sent, "deliver"],
-  returnRequested: [...sent, "deliver", "askReturn"],
-  returned: [...sent, "deliver", "askReturn", "closeReturn"],
+  partlyShipped: stepsUntilShipped,
+  shipped: stepsUntilShipped,
+  delivered: [...stepsUntilShipped, "deliver"],
+  returnRequested: [...stepsUntilShipped, "deliver", "askReturn"],
+  returned: [...stepsUntilShipped, "deliver", "askReturn", "closeReturn"],
   /** Before anything was captured. */
   canceled: ["place", "cancel"],
   /** Canceled when it was paid. */
   refunded: ["place", "confirm", "capture", "cancel"],
-} as const satisfies Record<string, readonly OrderStep[]>;
-export type OrderStage = keyof typeof stages;
+} as const satisfies Record<string, readonly OrderHistoryStep[]>;
+export type OrderStage = keyof typeof stepsOfStage;
 
-export interface OrderIds {
+export interface NewOrderIds {
   readonly orderId: string;
   readonly sessionId: string;
   readonly merchantId: string;
@@ -44,16 +44,16 @@ export interface OrderIds {
   readonly returnId: string | null;
 }
 
-export interface OrderLife {
+export interface OrderHistory {
   readonly stage: OrderStage;
   /** In their order. */
-  readonly steps: readonly OrderStep[];
-  readonly at: (step: OrderStep) => Date;
+  readonly steps: readonly OrderHistoryStep[];
+  readonly at: (step: OrderHistoryStep) => Date;
 }
 
 const hourMs = 3_600_000;
 /** So many hours after it was placed, where it is old enough. */
-const hours: Readonly<Record<OrderStep, number>> = {
+const hoursAfterPlacement: Readonly<Record<OrderHistoryStep, number>> = {
   place: 0,
   confirm: 0.5,
   hold: 1,
@@ -67,47 +67,49 @@ const hours: Readonly<Record<OrderStep, number>> = {
 };
 
 /** A young order has gone through its steps faster: none is in the future, and they follow each other. */
-export function lifeOf(
+export function createOrderHistory(
   stage: OrderStage,
   { placedAt, now }: { readonly placedAt: Date; readonly now: Date },
-): OrderLife {
-  const steps = stages[stage];
+): OrderHistory {
+  const steps = stepsOfStage[stage];
   const ageMs = now.getTime() - placedAt.getTime();
-  const timeOf = (step: OrderStep): Date => {
+  const timeOf = (step: OrderHistoryStep): Date => {
     const share =
       Math.max(
         0,
         steps.findIndex((candidate) => candidate === step),
       ) / steps.length;
-    return new Date(placedAt.getTime() + Math.floor(Math.min(hours[step] * hourMs, ageMs * share)));
+    return new Date(
+      placedAt.getTime() + Math.floor(Math.min(hoursAfterPlacement[step] * hourMs, ageMs * share)),
+    );
   };
   return { stage, steps, at: timeOf };
 }
 
 /** How many of the lines are in the parcel, the first ones: all but of an order that is sent in parts. */
-export function partlyShippedLines(stage: OrderStage, count: number): number {
-  const isSent: boolean = stages[stage].some((step) => step === "ship");
+export function countShippedLines(stage: OrderStage, count: number): number {
+  const isSent: boolean = stepsOfStage[stage].some((step) => step === "ship");
   if (!isSent) return 0;
   return stage === "partlyShipped" ? Math.max(1, count - 1) : count;
 }
 
-interface LineWorth {
+interface LineAmount {
   readonly totalMinor: number;
   readonly ordered: number;
   readonly isFirst: boolean;
 }
 
 /** What the buyer no longer owes of a line. */
-export function reducedShare(stage: OrderStage, { totalMinor, ordered, isFirst }: LineWorth): number {
+export function computeReducedMinor(stage: OrderStage, { totalMinor, ordered, isFirst }: LineAmount): number {
   if (stage === "canceled" || stage === "refunded") return totalMinor;
   return stage === "returned" && isFirst
     ? unitShare({ amountMinor: totalMinor, ordered, gone: 0, quantity: 1 })
     : 0;
 }
 
-type Told = readonly (readonly [type: string, actor: OrderActor])[];
+type TimelineEntries = readonly (readonly [type: string, actor: OrderActor])[];
 
-const told: Readonly<Record<OrderStep, Told>> = {
+const timelineOfStep: Readonly<Record<OrderHistoryStep, TimelineEntries>> = {
   place: [
     ["payment_authorized", "system"],
     ["order_placed", "system"],
@@ -131,16 +133,20 @@ const told: Readonly<Record<OrderStep, Told>> = {
   cancel: [["order_canceled", "buyer"]],
 };
 
-export function timelineOf({ stage, steps, at }: OrderLife): Omit<Row<"orderTimeline">, "orderId">[] {
-  const ends: Told =
-    stage === "canceled" ? [["payment_canceled", "system"]] : stage === "refunded" ? refundTold : [];
+export function createTimelineRows({
+  stage,
+  steps,
+  at,
+}: OrderHistory): Omit<TableRow<"orderTimeline">, "orderId">[] {
+  const ends: TimelineEntries =
+    stage === "canceled" ? [["payment_canceled", "system"]] : stage === "refunded" ? refundTimeline : [];
   return [
-    ...steps.flatMap((step) => told[step].map(([type, actor]) => ({ at: at(step), type, actor }))),
+    ...steps.flatMap((step) => timelineOfStep[step].map(([type, actor]) => ({ at: at(step), type, actor }))),
     ...ends.map(([type, actor]) => ({ at: at("cancel"), type, actor })),
   ];
 }
 
-const refundTold: Told = [
+const refundTimeline: TimelineEntries = [
   ["refund_created", "buyer"],
   ["refund_succeeded", "system"],
 ];

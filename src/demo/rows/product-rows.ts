@@ -5,36 +5,36 @@
 import { createId } from "#foundation/ids.ts";
 import {
   type CatalogEntry,
-  demoCatalog,
-  labelOf,
-  type Locale,
-  locales,
-  type Words,
+  loadDemoCatalog,
+  getCatalogLabel,
+  type DemoLocale,
+  demoLocales,
+  type DemoLocalizedText,
 } from "#demo/demo-data.ts";
-import { hashOf } from "#demo/random.ts";
+import { hashText } from "#demo/random.ts";
 import { slugLengthMax } from "#foundation/text.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { pictureName, picturePath, pictureSize } from "#demo/pictures/pictures.ts";
-import { insertRows, type Row } from "./insert-rows.ts";
-import { type VariantPlace, variantRows, type VariantRows } from "./variant-rows.ts";
+import { createPictureName, getPicturePath, pictureSizePixels } from "#demo/pictures/pictures.ts";
+import { insertTableRows, type TableRow } from "./insert-rows.ts";
+import { type VariantRowsContext, createVariantRows, type VariantRows } from "./variant-rows.ts";
 
-export interface ProductPlace extends VariantPlace {
+export interface ProductRowsContext extends VariantRowsContext {
   readonly categoryIds: ReadonlyMap<string, string>;
   /** Closes its description. */
-  readonly care: Words;
+  readonly care: DemoLocalizedText;
 }
 
-export function productRows(entry: CatalogEntry, place: ProductPlace): ProductRows {
+export function createProductRows(entry: CatalogEntry, place: ProductRowsContext): ProductRows {
   const productId = createId("product", place.since.getTime());
   const { merchantId } = place;
-  const productTranslation = translationRows(entry, { productId, place });
+  const productTranslation = createTranslationRows(entry, { productId, place });
   const slugs = new Set([
     ...productTranslation.map(({ slug }) => slug),
     ...(entry.slugFormer === undefined ? [] : [entry.slugFormer]),
   ]);
-  const pictures = mediaOf(entry, { productId, merchantId, at: place.since });
+  const pictures = createMediaRows(entry, { productId, merchantId, at: place.since });
   return {
-    product: productRow(entry, { productId, place }),
+    product: createProductRow(entry, { productId, place }),
     productSlug: [...slugs].map((slug) => ({ merchantId, slug, productId })),
     productTranslation,
     productCategory: entry.categories.map((slug, position) => ({
@@ -45,23 +45,23 @@ export function productRows(entry: CatalogEntry, place: ProductPlace): ProductRo
     productOption: (entry.options ?? []).map(({ code, choices }, position) => ({
       productId,
       code,
-      names: labelOf("options", code),
-      choices: choices.map((choice) => ({ code: choice, labels: labelOf("choices", choice) })),
+      names: getCatalogLabel("options", code),
+      choices: choices.map((choice) => ({ code: choice, labels: getCatalogLabel("choices", choice) })),
       position,
     })),
     media: pictures.rows,
-    ...variantRows(entry, { productId, place, mediaIdOfColour: pictures.idOfColour }),
+    ...createVariantRows(entry, { productId, place, mediaIdOfColour: pictures.idOfColour }),
   };
 }
 
-interface ProductOf {
+interface ProductRowInput {
   readonly productId: string;
-  readonly place: ProductPlace;
+  readonly place: ProductRowsContext;
 }
 
-function productRow(entry: CatalogEntry, { productId, place }: ProductOf): Row<"product"> {
+function createProductRow(entry: CatalogEntry, { productId, place }: ProductRowInput): TableRow<"product"> {
   const { merchantId, now, since } = place;
-  const hash = hashOf(entry.sku);
+  const hash = hashText(entry.sku);
   const status = entry.status ?? "published";
   const isRated = status !== "draft" && hash % 9 !== 0;
   return {
@@ -73,7 +73,7 @@ function productRow(entry: CatalogEntry, { productId, place }: ProductOf): Row<"
     ratingCount: isRated ? 3 + ((hash >>> 4) % 240) : null,
     attributes: (entry.attributes ?? []).map(({ code, value, unit }) => ({
       code,
-      names: labelOf("attributes", code),
+      names: getCatalogLabel("attributes", code),
       value,
       unit,
     })),
@@ -84,9 +84,12 @@ function productRow(entry: CatalogEntry, { productId, place }: ProductOf): Row<"
   };
 }
 
-function translationRows(entry: CatalogEntry, { productId, place }: ProductOf): Row<"productTranslation">[] {
-  const hasSeo = hashOf(entry.sku) % 3 === 0;
-  return locales.flatMap((locale) => {
+function createTranslationRows(
+  entry: CatalogEntry,
+  { productId, place }: ProductRowInput,
+): TableRow<"productTranslation">[] {
+  const hasSeo = hashText(entry.sku) % 3 === 0;
+  return demoLocales.flatMap((locale) => {
     const title = entry.title[locale];
     const summary = entry.summary[locale];
     if (title === undefined || summary === undefined) return [];
@@ -95,10 +98,10 @@ function translationRows(entry: CatalogEntry, { productId, place }: ProductOf): 
         productId,
         locale,
         merchantId: place.merchantId,
-        slug: slugOf(entry, locale),
+        slug: getProductSlug(entry, locale),
         title,
         summary,
-        description: descriptionOf(entry, { locale, summary, care: place.care }),
+        description: createDescription(entry, { locale, summary, care: place.care }),
         seoTitle: hasSeo ? [title, entry.brand].filter((part) => part !== null).join(" – ") : null,
         seoDescription: hasSeo ? summary : null,
         updatedAt: place.since,
@@ -107,18 +110,22 @@ function translationRows(entry: CatalogEntry, { productId, place }: ProductOf): 
   });
 }
 
-export function slugOf(entry: CatalogEntry, locale: Locale): string {
-  if (locale === "en") return entry.slugEn ?? toSlug(entry.title.en, "en");
-  if (locale === "de") return toSlug(entry.title.de, "de");
+export function getProductSlug(entry: CatalogEntry, locale: DemoLocale): string {
+  if (locale === "en") return entry.slugEn ?? createSlug(entry.title.en, "en");
+  if (locale === "de") return createSlug(entry.title.de, "de");
   if (entry.slugJa === undefined) throw new Error(`${entry.sku} has a Japanese title but no slugJa.`);
   return entry.slugJa;
 }
 
-function descriptionOf(
+function createDescription(
   entry: CatalogEntry,
-  { locale, summary, care }: { readonly locale: Locale; readonly summary: string; readonly care: Words },
+  {
+    locale,
+    summary,
+    care,
+  }: { readonly locale: DemoLocale; readonly summary: string; readonly care: DemoLocalizedText },
 ): string {
-  const { headings } = demoCatalog().labels;
+  const { headings } = loadDemoCatalog().labels;
   const points = (entry.points[locale] ?? []).map((point) => `- ${point}`);
   return [
     summary,
@@ -129,14 +136,14 @@ function descriptionOf(
   ].join("\n\n");
 }
 
-function requireCategory(place: ProductPlace, slug: string): string {
+function requireCategory(place: ProductRowsContext, slug: string): string {
   const id = place.categoryIds.get(slug);
   if (id === undefined) throw new Error(`There is no category ${slug}.`);
   return id;
 }
 
 /** What a title reads in an address: ASCII letters, digits and single hyphens. */
-const spelled: Readonly<Record<string, string>> = {
+const germanSpellings: Readonly<Record<string, string>> = {
   ä: "ae",
   ö: "oe",
   ü: "ue",
@@ -146,11 +153,11 @@ const spelled: Readonly<Record<string, string>> = {
   å: "a",
   "×": "x",
 };
-const plain: Readonly<Record<string, string>> = { ...spelled, ä: "a", ö: "o", ü: "u" };
+const otherSpellings: Readonly<Record<string, string>> = { ...germanSpellings, ä: "a", ö: "o", ü: "u" };
 
 /** German spells its umlauts out, others drop the dots. Empty for a text without a letter of the Latin script. */
-export function toSlug(text: string, locale: string): string {
-  const letters = locale === "de" ? spelled : plain;
+export function createSlug(text: string, locale: string): string {
+  const letters = locale === "de" ? germanSpellings : otherSpellings;
   return text
     .toLowerCase()
     .normalize("NFC")
@@ -164,16 +171,16 @@ export function toSlug(text: string, locale: string): string {
 
 /** Writes the rows of any number of products, one statement a table. */
 export interface ProductRows extends VariantRows {
-  readonly product: Row<"product">;
-  readonly productSlug: readonly Row<"productSlug">[];
-  readonly productTranslation: readonly Row<"productTranslation">[];
-  readonly productCategory: readonly Row<"productCategory">[];
-  readonly productOption: readonly Row<"productOption">[];
-  readonly media: readonly Row<"media">[];
+  readonly product: TableRow<"product">;
+  readonly productSlug: readonly TableRow<"productSlug">[];
+  readonly productTranslation: readonly TableRow<"productTranslation">[];
+  readonly productCategory: readonly TableRow<"productCategory">[];
+  readonly productOption: readonly TableRow<"productOption">[];
+  readonly media: readonly TableRow<"media">[];
 }
 
-export function insertProducts(transaction: Transaction, products: readonly ProductRows[]): Promise<void> {
-  return insertRows(transaction, {
+export function insertProductRows(transaction: Transaction, products: readonly ProductRows[]): Promise<void> {
+  return insertTableRows(transaction, {
     product: products.map(({ product }) => product),
     productSlug: products.flatMap(({ productSlug }) => productSlug),
     productTranslation: products.flatMap(({ productTranslation }) => productTranslation),
@@ -194,7 +201,7 @@ export function insertProducts(transaction: Transaction, products: readonly Prod
 const picturesMax = 3;
 
 interface ProductMedia {
-  readonly rows: readonly Row<"media">[];
+  readonly rows: readonly TableRow<"media">[];
   readonly idOfColour: ReadonlyMap<string, string>;
 }
 
@@ -203,7 +210,7 @@ interface Picture {
   readonly view: "detail" | "scene" | null;
 }
 
-function mediaOf(
+function createMediaRows(
   entry: CatalogEntry,
   {
     productId,
@@ -211,18 +218,22 @@ function mediaOf(
     at,
   }: { readonly productId: string; readonly merchantId: string; readonly at: Date },
 ): ProductMedia {
-  const pictures = picturesOf(entry);
+  const pictures = listPictures(entry);
   const rows = pictures.map((picture, position) => ({
     id: createId("media", at.getTime()),
     merchantId,
     productId,
     type: "image" as const,
-    url: picturePath(
-      pictureName(entry.motif, entry.sku, ...[picture.colour, picture.view].filter((word) => word !== null)),
+    url: getPicturePath(
+      createPictureName(
+        entry.motif,
+        entry.sku,
+        ...[picture.colour, picture.view].filter((word) => word !== null),
+      ),
     ),
-    alts: altsOf(entry, picture),
-    width: pictureSize,
-    height: pictureSize,
+    alts: createAltTexts(entry, picture),
+    width: pictureSizePixels,
+    height: pictureSizePixels,
     position,
   }));
   const idOfColour = new Map(
@@ -234,7 +245,7 @@ function mediaOf(
   return { rows, idOfColour };
 }
 
-function picturesOf(entry: CatalogEntry): Picture[] {
+function listPictures(entry: CatalogEntry): Picture[] {
   const colours = entry.options?.find(({ code }) => code === "colour")?.choices.slice(0, picturesMax) ?? [];
   const shown: Picture[] =
     colours.length === 0 ? [{ colour: null, view: null }] : colours.map((colour) => ({ colour, view: null }));
@@ -244,22 +255,22 @@ function picturesOf(entry: CatalogEntry): Picture[] {
     { colour, view: "scene" },
   ];
   // A voucher has no other side.
-  const besideMax = entry.grams === null ? 0 : 1 + (hashOf(entry.sku) % 2);
+  const besideMax = entry.grams === null ? 0 : 1 + (hashText(entry.sku) % 2);
   return [...shown, ...beside.slice(0, besideMax)].slice(0, picturesMax);
 }
 
 /** Japanese puts in brackets what others put behind a comma. */
-function altsOf(entry: CatalogEntry, { colour, view }: Picture): Words {
+function createAltTexts(entry: CatalogEntry, { colour, view }: Picture): DemoLocalizedText {
   const additions = [
-    colour === null ? undefined : labelOf("colours", colour),
-    view === null ? undefined : demoCatalog().labels.views[view],
+    colour === null ? undefined : getCatalogLabel("colours", colour),
+    view === null ? undefined : loadDemoCatalog().labels.views[view],
   ];
-  const alts = locales.flatMap((locale) => {
+  const alts = demoLocales.flatMap((locale) => {
     const title = entry.title[locale];
     if (title === undefined) return [];
     const parts = additions.flatMap((addition) => addition?.[locale] ?? []);
     if (locale !== "ja") return [[locale, [title, ...parts].join(", ")]];
     return [[locale, parts.length === 0 ? title : `${title}（${parts.join("・")}）`]];
   });
-  return Object.fromEntries(alts) as Words;
+  return Object.fromEntries(alts) as DemoLocalizedText;
 }

@@ -4,21 +4,21 @@
  */
 import type { Availability } from "#commerce/catalog/availability.ts";
 import { createId } from "#foundation/ids.ts";
-import type { Amounts, CatalogEntry, EntryOption } from "#demo/demo-data.ts";
-import type { Row } from "./insert-rows.ts";
-import type { MarketKey } from "./merchant-rows.ts";
-import { gtinOf, hashOf } from "#demo/random.ts";
+import type { MarketAmounts, CatalogEntry, CatalogEntryOption } from "#demo/demo-data.ts";
+import type { TableRow } from "./insert-rows.ts";
+import type { DemoMarketKey } from "./merchant-rows.ts";
+import { createGtin, hashText } from "#demo/random.ts";
 
 export interface VariantRows {
-  readonly variant: readonly Row<"variant">[];
-  readonly price: readonly Row<"price">[];
-  readonly stockLevel: readonly Row<"stockLevel">[];
-  readonly stockMovement: readonly Row<"stockMovement">[];
+  readonly variant: readonly TableRow<"variant">[];
+  readonly price: readonly TableRow<"price">[];
+  readonly stockLevel: readonly TableRow<"stockLevel">[];
+  readonly stockMovement: readonly TableRow<"stockMovement">[];
 }
 
-export interface VariantPlace {
+export interface VariantRowsContext {
   readonly merchantId: string;
-  readonly markets: readonly MarketKey[];
+  readonly markets: readonly DemoMarketKey[];
   readonly now: Date;
   /** Since when the product is for sale, or has been a draft. */
   readonly since: Date;
@@ -26,37 +26,37 @@ export interface VariantPlace {
   readonly number: number;
 }
 
-interface VariantsOf {
+interface ProductVariantsContext {
   readonly productId: string;
-  readonly place: VariantPlace;
+  readonly place: VariantRowsContext;
   readonly mediaIdOfColour: ReadonlyMap<string, string>;
 }
 
 type Choices = Readonly<Record<string, string>>;
-type VariantRow = Row<"variant">;
+type VariantRow = TableRow<"variant">;
 
 const dayMs = 86_400_000;
 const gtinsPerProduct = 1000;
 
-export function variantRows(entry: CatalogEntry, of: VariantsOf): VariantRows {
-  const variants = combinationsOf(entry.options ?? []).map((choices, position) => {
+export function createVariantRows(entry: CatalogEntry, of: ProductVariantsContext): VariantRows {
+  const variants = listOptionCombinations(entry.options ?? []).map((choices, position) => {
     const state = entry.stock?.[position] ?? entry.stock?.at(-1) ?? "in_stock";
-    return { choices, state, row: variantRow(entry, { ...of, choices, position, state }) };
+    return { choices, state, row: createVariantRow(entry, { ...of, choices, position, state }) };
   });
   const stockLevel = variants.map(({ row, state }) =>
-    stockRow(row, { state, isDigital: entry.grams === null }),
+    createStockRow(row, { state, isDigital: entry.grams === null }),
   );
   return {
     variant: variants.map(({ row }) => row),
     price: variants.flatMap(({ row, choices }) =>
-      of.place.markets.flatMap((market) => priceRows(entry, { row, choices, market, place: of.place })),
+      of.place.markets.flatMap((market) => createPriceRows(entry, { row, choices, market, place: of.place })),
     ),
     stockLevel,
-    stockMovement: stockLevel.filter(({ onHand }) => onHand > 0).map(receiptOf),
+    stockMovement: stockLevel.filter(({ onHand }) => onHand > 0).map(createReceiptRow),
   };
 }
 
-export function combinationsOf(options: readonly EntryOption[]): Choices[] {
+export function listOptionCombinations(options: readonly CatalogEntryOption[]): Choices[] {
   return options.reduce<Choices[]>(
     (combinations, { code, choices }) =>
       combinations.flatMap((before) => choices.map((choice) => ({ ...before, [code]: choice }))),
@@ -64,13 +64,17 @@ export function combinationsOf(options: readonly EntryOption[]): Choices[] {
   );
 }
 
-export function skuOf(entry: CatalogEntry, choices: Choices): string {
+export function createVariantSku(entry: CatalogEntry, choices: Choices): string {
   return [entry.sku, ...Object.values(choices).map((choice) => choice.toUpperCase())].join("-");
 }
 
-function variantRow(
+function createVariantRow(
   entry: CatalogEntry,
-  of: VariantsOf & { readonly choices: Choices; readonly position: number; readonly state: Availability },
+  of: ProductVariantsContext & {
+    readonly choices: Choices;
+    readonly position: number;
+    readonly state: Availability;
+  },
 ): VariantRow {
   const { place, choices, position, state } = of;
   const hasGtin = entry.grams !== null && entry.restrictions?.includes("custom_made") !== true;
@@ -78,8 +82,8 @@ function variantRow(
     id: createId("variant", place.since.getTime()),
     merchantId: place.merchantId,
     productId: of.productId,
-    sku: skuOf(entry, choices),
-    gtin: hasGtin ? gtinOf(place.number * gtinsPerProduct + position) : null,
+    sku: createVariantSku(entry, choices),
+    gtin: hasGtin ? createGtin(place.number * gtinsPerProduct + position) : null,
     options: choices,
     mediaId: of.mediaIdOfColour.get(choices["colour"] ?? "") ?? null,
     restrictions: [...(entry.restrictions ?? [])],
@@ -94,11 +98,11 @@ function variantRow(
   };
 }
 
-function stockRow(
+function createStockRow(
   variant: VariantRow,
   { state, isDigital }: { readonly state: Availability; readonly isDigital: boolean },
-): Row<"stockLevel"> {
-  const hash = hashOf(variant.sku);
+): TableRow<"stockLevel"> {
+  const hash = hashText(variant.sku);
   const plenty = isDigital ? 10_000 : 24 + (hash % 140);
   const onHand = {
     in_stock: plenty,
@@ -118,7 +122,12 @@ function stockRow(
   };
 }
 
-function receiptOf({ variantId, merchantId, onHand, updatedAt }: Row<"stockLevel">): Row<"stockMovement"> {
+function createReceiptRow({
+  variantId,
+  merchantId,
+  onHand,
+  updatedAt,
+}: TableRow<"stockLevel">): TableRow<"stockMovement"> {
   return {
     merchantId,
     variantId,
@@ -130,19 +139,22 @@ function receiptOf({ variantId, merchantId, onHand, updatedAt }: Row<"stockLevel
   };
 }
 
-interface Offer {
+interface VariantPriceInput {
   readonly row: VariantRow;
   readonly choices: Choices;
-  readonly market: MarketKey;
-  readonly place: VariantPlace;
+  readonly market: DemoMarketKey;
+  readonly place: VariantRowsContext;
 }
 
-function priceRows(entry: CatalogEntry, { row, choices, market, place }: Offer): Row<"price">[] {
+function createPriceRows(
+  entry: CatalogEntry,
+  { row, choices, market, place }: VariantPriceInput,
+): TableRow<"price">[] {
   const own = Object.values(choices).find((choice) => entry.priceOf?.[choice] !== undefined);
-  const amounts: Amounts = (own === undefined ? undefined : entry.priceOf?.[own]) ?? entry.price;
+  const amounts: MarketAmounts = (own === undefined ? undefined : entry.priceOf?.[own]) ?? entry.price;
   const amount = amounts[market.amountIndex];
   if (amount === null) return [];
-  const steps = stepsOf(amount, {
+  const steps = listPriceSteps(amount, {
     before: entry.priceBefore?.[market.amountIndex] ?? null,
     rose: entry.priceRose === true,
   });
@@ -171,22 +183,26 @@ interface PriceStep {
  * A sale that runs for nine days, after a weekend price inside the 30 days that its `lowest30d` looks at; or
  * a rise; or one price ever since.
  */
-function stepsOf(
+function listPriceSteps(
   amount: number,
   { before, rose }: { readonly before: number | null; readonly rose: boolean },
 ): PriceStep[] {
   if (before !== null)
     return [
-      step(null, before),
-      step(24, roundToTen(before * 0.95)),
-      step(21, before),
-      step(9, amount, before),
+      createPriceStep(null, before),
+      createPriceStep(24, roundToTen(before * 0.95)),
+      createPriceStep(21, before),
+      createPriceStep(9, amount, before),
     ];
-  if (rose) return [step(null, roundToTen(amount / 1.1)), step(12, amount)];
-  return [step(null, amount)];
+  if (rose) return [createPriceStep(null, roundToTen(amount / 1.1)), createPriceStep(12, amount)];
+  return [createPriceStep(null, amount)];
 }
 
-function step(daysAgo: number | null, amountMinor: number, compareAtMinor: number | null = null): PriceStep {
+function createPriceStep(
+  daysAgo: number | null,
+  amountMinor: number,
+  compareAtMinor: number | null = null,
+): PriceStep {
   return { daysAgo, amountMinor, compareAtMinor };
 }
 

@@ -4,7 +4,7 @@
  * makes a new one: the endpoint from before may have become anything.
  */
 import type { Insertable } from "kysely";
-import type { DeliveryName, DemoFile, OrderName } from "#demo/demo-file.ts";
+import type { DemoDeliveryName, DemoFile, DemoOrderName } from "#demo/demo-file.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -21,7 +21,7 @@ import type { EventType } from "#webhooks/event-types.ts";
 import type { WebhookAttemptTable, WebhookDeliveryTable } from "#database/tables.ts";
 import { attemptDelaySeconds } from "#webhooks/delivery-rules.ts";
 
-export interface WebhooksPlace {
+export interface WebhookSeedContext {
   readonly owner: { readonly id: string; readonly installationId: string };
   readonly orders: DemoFile["orders"];
   readonly keyring: Keyring;
@@ -29,28 +29,28 @@ export interface WebhooksPlace {
   readonly now: Date;
 }
 
-interface Stage extends WebhooksPlace {
+interface EndpointContext extends WebhookSeedContext {
   readonly transaction: Transaction;
   readonly endpointId: string;
 }
 
 /** Nobody listens there: below the ports that systems give out, and no well-known one. */
-const url = "http://127.0.0.1:4399/webhooks";
+const receiverUrl = "http://127.0.0.1:4399/webhooks";
 
 /** Nothing where the installation has no place for another endpoint. */
 export async function seedWebhooks(
   transaction: Transaction,
-  place: WebhooksPlace,
+  place: WebhookSeedContext,
 ): Promise<Partial<Pick<DemoFile, "webhooks">>> {
-  await removeEarlier(transaction, place);
-  const endpointId = await openEndpoint(transaction, place);
+  await deleteEarlierEndpoint(transaction, place);
+  const endpointId = await createDemoEndpoint(transaction, place);
   if (endpointId === undefined) return {};
   const stage = { ...place, transaction, endpointId };
-  await liveOn(stage);
-  const ids = new Map<DeliveryKey, string>();
-  for (const entry of deliveryEntries) ids.set(entry.key, await tell(entry, stage));
-  await writeHealth(stage);
-  const idOf = (key: DeliveryKey): string => ids.get(key) ?? "";
+  await disableAndEnableEndpoint(stage);
+  const ids = new Map<DemoDeliveryKey, string>();
+  for (const entry of demoDeliveries) ids.set(entry.key, await insertEventWithDelivery(entry, stage));
+  await setEndpointHealth(stage);
+  const idOf = (key: DemoDeliveryKey): string => ids.get(key) ?? "";
   const deliveries = {
     succeeded: idOf("succeeded"),
     exhausted: idOf("exhausted"),
@@ -63,7 +63,10 @@ const hourMs = 3_600_000;
 
 const hoursBefore = (now: Date, hours: number): Date => new Date(now.getTime() - hours * hourMs);
 
-function tenantAt({ owner, keyring, render, now }: WebhooksPlace, hoursAgo: number): EndpointUrlContext {
+function createCommandContext(
+  { owner, keyring, render, now }: WebhookSeedContext,
+  hoursAgo: number,
+): EndpointUrlContext {
   return {
     merchantId: owner.id,
     installationId: null,
@@ -77,26 +80,29 @@ function tenantAt({ owner, keyring, render, now }: WebhooksPlace, hoursAgo: numb
   };
 }
 
-async function removeEarlier(transaction: Transaction, place: WebhooksPlace): Promise<void> {
+async function deleteEarlierEndpoint(transaction: Transaction, place: WebhookSeedContext): Promise<void> {
   const earlier = await transaction
     .selectFrom("webhookEndpoint")
     .select("id")
     .where("installationId", "=", place.owner.installationId)
-    .where("urlNormalized", "=", url)
+    .where("urlNormalized", "=", receiverUrl)
     .where("status", "<>", "deleted")
     .executeTakeFirst();
   if (earlier !== undefined)
-    await deleteEndpoint(transaction, tenantAt(place, 0), { endpointId: earlier.id });
+    await deleteEndpoint(transaction, createCommandContext(place, 0), { endpointId: earlier.id });
 }
 
-async function openEndpoint(transaction: Transaction, place: WebhooksPlace): Promise<string | undefined> {
+async function createDemoEndpoint(
+  transaction: Transaction,
+  place: WebhookSeedContext,
+): Promise<string | undefined> {
   const { installationId } = place.owner;
-  const { hours, ...fields } = endpointLife;
+  const { hours, ...fields } = endpointHistory;
   try {
-    const made = await createEndpoint(transaction, tenantAt(place, hours.created), {
+    const made = await createEndpoint(transaction, createCommandContext(place, hours.created), {
       ...fields,
       installationId,
-      url,
+      url: receiverUrl,
     });
     return made.endpoint.id;
   } catch (error) {
@@ -106,16 +112,16 @@ async function openEndpoint(transaction: Transaction, place: WebhooksPlace): Pro
 }
 
 /** It was off for some hours. Its pings arrived. */
-async function liveOn(stage: Stage): Promise<void> {
+async function disableAndEnableEndpoint(stage: EndpointContext): Promise<void> {
   const { transaction, endpointId } = stage;
-  const { hours } = endpointLife;
-  await answerPing(stage);
-  await disableEndpoint(transaction, tenantAt(stage, hours.disabled), { endpointId });
-  await enableEndpoint(transaction, tenantAt(stage, hours.enabled), { endpointId });
-  await answerPing(stage);
+  const { hours } = endpointHistory;
+  await markPingsDelivered(stage);
+  await disableEndpoint(transaction, createCommandContext(stage, hours.disabled), { endpointId });
+  await enableEndpoint(transaction, createCommandContext(stage, hours.enabled), { endpointId });
+  await markPingsDelivered(stage);
 }
 
-async function answerPing({ transaction, endpointId }: Stage): Promise<void> {
+async function markPingsDelivered({ transaction, endpointId }: EndpointContext): Promise<void> {
   const pings = await transaction
     .selectFrom("webhookDelivery")
     .select(["id", "createdAt"])
@@ -123,7 +129,12 @@ async function answerPing({ transaction, endpointId }: Stage): Promise<void> {
     .where("status", "=", "pending")
     .execute();
   for (const { id, createdAt } of pings) {
-    const { delivery, attempts } = deliveryRows({ id, createdAt, attempts: 1, ends: "succeeded" });
+    const { delivery, attempts } = createWebhookDeliveryRows({
+      id,
+      createdAt,
+      attempts: 1,
+      ends: "succeeded",
+    });
     await transaction.updateTable("webhookDelivery").set(delivery).where("id", "=", id).execute();
     await transaction
       .insertInto("webhookAttempt")
@@ -133,20 +144,20 @@ async function answerPing({ transaction, endpointId }: Stage): Promise<void> {
 }
 
 /** The event as the outbox writes it, and what came of it. */
-async function tell(entry: DeliveryEntry, stage: Stage): Promise<string> {
+async function insertEventWithDelivery(entry: DemoDelivery, stage: EndpointContext): Promise<string> {
   const { transaction, endpointId, owner } = stage;
-  const tenant = tenantAt(stage, entry.hoursAgo);
+  const tenant = createCommandContext(stage, entry.hoursAgo);
   const { now: createdAt } = tenant;
   const [eventId = ""] = await insertEvents(
     transaction,
-    [{ type: entry.type, id: await subjectOf(entry, stage) }],
+    [{ type: entry.type, id: await findSubjectId(entry, stage) }],
     {
       ...tenant,
       fannedOutAt: createdAt,
     },
   );
-  const told: Delivered = { id: createId("webhookDelivery", createdAt.getTime()), createdAt, ...entry };
-  const { delivery, attempts } = deliveryRows(told);
+  const told: DeliveryInput = { id: createId("webhookDelivery", createdAt.getTime()), createdAt, ...entry };
+  const { delivery, attempts } = createWebhookDeliveryRows(told);
   const named = {
     id: told.id,
     merchantId: owner.id,
@@ -168,7 +179,10 @@ async function tell(entry: DeliveryEntry, stage: Stage): Promise<string> {
 }
 
 /** The order, or the newest of its parts that the event is about. */
-async function subjectOf({ order, part }: DeliveryEntry, { transaction, orders }: Stage): Promise<string> {
+async function findSubjectId(
+  { order, part }: DemoDelivery,
+  { transaction, orders }: EndpointContext,
+): Promise<string> {
   const orderId = orders[order];
   if (part === null) return orderId;
   const rows = transaction.selectFrom(part).select("id").where("orderId", "=", orderId);
@@ -176,7 +190,7 @@ async function subjectOf({ order, part }: DeliveryEntry, { transaction, orders }
 }
 
 /** The last attempt arrived: it is well. */
-async function writeHealth({ transaction, endpointId }: Stage): Promise<void> {
+async function setEndpointHealth({ transaction, endpointId }: EndpointContext): Promise<void> {
   const attempts = transaction
     .selectFrom("webhookAttempt as a")
     .innerJoin("webhookDelivery as d", "d.id", "a.deliveryId")
@@ -197,13 +211,13 @@ async function writeHealth({ transaction, endpointId }: Stage): Promise<void> {
 }
 
 /** What the demo's endpoint was told of: what had just happened to the demo's orders then. */
-export type DeliveryKey = DeliveryName | "skipped";
+export type DemoDeliveryKey = DemoDeliveryName | "skipped";
 
-interface DeliveryEntry {
-  readonly key: DeliveryKey;
-  readonly ends: DeliveryKey;
+interface DemoDelivery {
+  readonly key: DemoDeliveryKey;
+  readonly ends: DemoDeliveryKey;
   readonly type: EventType;
-  readonly order: OrderName;
+  readonly order: DemoOrderName;
   /** What of the order; null: the order itself. */
   readonly part: "fulfillment" | "orderReturn" | null;
   readonly hoursAgo: number;
@@ -211,7 +225,7 @@ interface DeliveryEntry {
   readonly attempts: number;
 }
 
-const entry = (key: DeliveryKey, told: Omit<DeliveryEntry, "key" | "ends">): DeliveryEntry => ({
+const defineDelivery = (key: DemoDeliveryKey, told: Omit<DemoDelivery, "key" | "ends">): DemoDelivery => ({
   key,
   ends: key,
   ...told,
@@ -221,23 +235,29 @@ const entry = (key: DeliveryKey, told: Omit<DeliveryEntry, "key" | "ends">): Del
  * The oldest first. All ten attempts take 75 hours and 35 minutes. Of a day ago, seven were made; the eighth
  * follows in seven and a half hours. The last one that was made arrived.
  */
-const deliveryEntries: readonly DeliveryEntry[] = [
-  entry("exhausted", {
+const demoDeliveries: readonly DemoDelivery[] = [
+  defineDelivery("exhausted", {
     type: "return.closed",
     order: "returned",
     part: "orderReturn",
     hoursAgo: 96,
     attempts: 10,
   }),
-  entry("skipped", {
+  defineDelivery("skipped", {
     type: "fulfillment.shipped",
     order: "shipped",
     part: "fulfillment",
     hoursAgo: 60,
     attempts: 0,
   }),
-  entry("retrying", { type: "order.completed", order: "delivered", part: null, hoursAgo: 24, attempts: 7 }),
-  entry("succeeded", {
+  defineDelivery("retrying", {
+    type: "order.completed",
+    order: "delivered",
+    part: null,
+    hoursAgo: 24,
+    attempts: 7,
+  }),
+  defineDelivery("succeeded", {
     type: "order.canceled",
     order: "canceled",
     part: null,
@@ -246,10 +266,10 @@ const deliveryEntries: readonly DeliveryEntry[] = [
   }),
 ];
 
-const endpointLife = {
+const endpointHistory = {
   description: "The demo's: nothing listens there.",
   /** Only these: it has no use for more, and what cannot be delivered is tried for days. */
-  eventTypes: deliveryEntries.map(({ type }) => type),
+  eventTypes: demoDeliveries.map(({ type }) => type),
   /** Ago. */
   hours: { created: 120, disabled: 62, enabled: 58 },
 } as const;
@@ -258,14 +278,14 @@ const endpointLife = {
  * A delivery with the attempts that were made of it: each when it was due, none of them answered but the last
  * of one that arrived.
  */
-interface Delivered {
+interface DeliveryInput {
   readonly id: string;
   readonly createdAt: Date;
   readonly attempts: number;
-  readonly ends: DeliveryKey;
+  readonly ends: DemoDeliveryKey;
 }
 
-interface DeliveryRows {
+interface WebhookDeliveryRows {
   readonly delivery: Pick<
     Insertable<WebhookDeliveryTable>,
     "status" | "attemptCount" | "nextAttemptAt" | "finishedAt"
@@ -273,12 +293,17 @@ interface DeliveryRows {
   readonly attempts: readonly Insertable<WebhookAttemptTable>[];
 }
 
-const onTime = (): number => 0.5;
-const answeredMs = 84;
-const refusedMs = 1;
+const withoutJitter = (): number => 0.5;
+const deliveredAttemptMs = 84;
+const failedAttemptMs = 1;
 
-function deliveryRows({ id, createdAt, attempts: count, ends }: Delivered): DeliveryRows {
-  const times = attemptTimes(createdAt, count + 1);
+function createWebhookDeliveryRows({
+  id,
+  createdAt,
+  attempts: count,
+  ends,
+}: DeliveryInput): WebhookDeliveryRows {
+  const times = computeAttemptTimes(createdAt, count + 1);
   const attempts = times.slice(0, count).map((startedAt, index) => {
     const hasArrived = ends === "succeeded" && index === count - 1;
     return {
@@ -286,7 +311,7 @@ function deliveryRows({ id, createdAt, attempts: count, ends }: Delivered): Deli
       deliveryId: id,
       number: index + 1,
       startedAt,
-      durationMs: hasArrived ? answeredMs : refusedMs,
+      durationMs: hasArrived ? deliveredAttemptMs : failedAttemptMs,
       httpStatus: hasArrived ? 204 : null,
       errorCode: hasArrived ? null : ("connection" as const),
     };
@@ -305,10 +330,10 @@ function deliveryRows({ id, createdAt, attempts: count, ends }: Delivered): Deli
   };
 }
 
-function attemptTimes(createdAt: Date, count: number): Date[] {
+function computeAttemptTimes(createdAt: Date, count: number): Date[] {
   const times: Date[] = [];
   for (let atMs = createdAt.getTime(), number = 1; number <= count; number += 1) {
-    atMs += attemptDelaySeconds(number, onTime) * 1000;
+    atMs += attemptDelaySeconds(number, withoutJitter) * 1000;
     times.push(new Date(atMs));
   }
   return times;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { compressBody, type CompressedBody } from "#pages/shared/compressed.ts";
 import { html } from "#pages/shared/html.ts";
-import type { AnyDemoFile } from "#demo/demo-file.ts";
+import type { PartialDemoFile } from "#demo/demo-file.ts";
 import { type ApiDocument, type DocumentOperation, readDocumentOperations } from "./api-document.ts";
 import {
   createRequestExamples,
@@ -30,7 +30,7 @@ export interface DocsServices {
   readonly document: ApiDocument;
   readonly publicUrl: string;
   /** Reads the demo file; undefined if there is no demo. */
-  readonly readDemo: () => AnyDemoFile | undefined;
+  readonly readDemo: () => PartialDemoFile | undefined;
   readonly ask: RequestDemoAnswer;
 }
 
@@ -97,7 +97,7 @@ export function createDocsSite(services: DocsServices): DocsSite {
 interface Site extends DocsServices {
   readonly operations: readonly DocumentOperation[];
   readonly guides: readonly Guide[];
-  readonly demo: AnyDemoFile | undefined;
+  readonly demo: PartialDemoFile | undefined;
   readonly examples: RequestExamples;
   readonly stored: StoredAnswers;
   readonly home: string;

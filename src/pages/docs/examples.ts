@@ -5,12 +5,12 @@
  */
 import { readFileSync } from "node:fs";
 import {
-  type AnyDemoFile,
-  cartNames,
-  deliveryNames,
+  type PartialDemoFile,
+  demoCartNames,
+  demoDeliveryNames,
   type DemoFile,
-  orderNames,
-  sessionNames,
+  demoOrderNames,
+  demoSessionNames,
 } from "#demo/demo-file.ts";
 import type { DocumentOperation } from "./api-document.ts";
 
@@ -79,17 +79,17 @@ const always = <K extends string>(names: readonly K[], value: string): Record<K,
   Object.fromEntries(names.map((name) => [name, value])) as Record<K, string>;
 
 const placeholders: Known = {
-  carts: always(cartNames, nowhere.cart),
-  sessions: always(sessionNames, nowhere.chs),
-  orders: always(orderNames, nowhere.ord),
+  carts: always(demoCartNames, nowhere.cart),
+  sessions: always(demoSessionNames, nowhere.chs),
+  orders: always(demoOrderNames, nowhere.ord),
   promotionCodes: { percentage: "WELCOME10" } as Known["promotionCodes"],
-  webhooks: { endpoint: nowhere.whe, deliveries: always(deliveryNames, nowhere.whd) },
+  webhooks: { endpoint: nowhere.whe, deliveries: always(demoDeliveryNames, nowhere.whd) },
   products: [
     { merchantSlug: "your-merchant", productSlug: "your-product", title: "Your product", sku: "YOUR-SKU" },
   ],
 };
 
-export function createRequestExamples(demo: AnyDemoFile | undefined): RequestExamples {
+export function createRequestExamples(demo: PartialDemoFile | undefined): RequestExamples {
   const present = Object.fromEntries(
     Object.entries(demo ?? {}).filter(([, part]) => part !== undefined),
   ) as Partial<Known>;

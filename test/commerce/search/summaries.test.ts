@@ -11,7 +11,7 @@ import { indexProducts } from "#commerce/search/index-products.ts";
 import { type SearchInput, searchSorts } from "#commerce/search/search-form.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { seedProducts } from "#demo/bulk/seed-products.ts";
+import { seedBulkProducts } from "#demo/bulk/seed-bulk-products.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 const publicUrl = "https://shop.example";
@@ -52,7 +52,7 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
   beforeAll(async () => {
     const { database, clock, demo } = world();
     now = clock.now();
-    await seedProducts(database.db, {
+    await seedBulkProducts(database.db, {
       merchantId: demo.merchants.first.id,
       count: 150,
       now,

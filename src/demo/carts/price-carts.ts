@@ -15,21 +15,30 @@ import {
 } from "#commerce/promotions/promotion-rule.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
-  cartNames,
-  type PromotionCodeName,
-  promotionCodeNames,
-  type PromotionCodes,
+  demoCartNames,
+  type DemoPromotionCodeName,
+  demoPromotionCodeNames,
+  type DemoPromotionCodes,
 } from "#demo/demo-file.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import { count, parseFile, readOnce, readText, text, words } from "#demo/demo-data.ts";
-import { type NewCart, newCart } from "#demo/rows/cart-rows.ts";
+import {
+  nonNegativeInteger,
+  parseDataFile,
+  loadOnce,
+  readDataFile,
+  nonEmptyText,
+  localizedText,
+} from "#demo/demo-data.ts";
+import { type UnsavedCart, createUnsavedCart } from "#demo/rows/cart-rows.ts";
 
-const ownerName = z.enum(["first", "second"]);
+const merchantPosition = z.enum(["first", "second"]);
 
 /** The names of the carts in demo.json, without the two that checkouts create. */
-export const plainCartNames = cartNames.filter((name) => name !== "locked" && name !== "completed");
-const cartKey = z.enum([...plainCartNames, "mergedInto", "american", "japanese"]);
-export type CartKey = z.infer<typeof cartKey>;
+export const cartNamesWithoutCheckout = demoCartNames.filter(
+  (name) => name !== "locked" && name !== "completed",
+);
+const cartKey = z.enum([...cartNamesWithoutCheckout, "mergedInto", "american", "japanese"]);
+export type DemoCartKey = z.infer<typeof cartKey>;
 
 /**
  * A cart that nobody checks out: one in every status, two to try requests with, and two that show what other
@@ -38,47 +47,49 @@ export type CartKey = z.infer<typeof cartKey>;
 const cart = z.strictObject({
   /** A name of demo.json, or of a cart that is only found in lists. */
   key: cartKey,
-  owner: ownerName,
-  country: text,
-  lines: z.array(z.tuple([text, count.min(1)])),
-  buyer: z.strictObject({ reference: text, email: text }).exactOptional(),
+  owner: merchantPosition,
+  country: nonEmptyText,
+  lines: z.array(z.tuple([nonEmptyText, nonNegativeInteger.min(1)])),
+  buyer: z.strictObject({ reference: nonEmptyText, email: nonEmptyText }).exactOptional(),
   isAddressed: z.literal(true).exactOptional(),
-  code: z.enum(promotionCodeNames).exactOptional(),
+  code: z.enum(demoPromotionCodeNames).exactOptional(),
   state: z.discriminatedUnion("status", [
     z.strictObject({ status: z.enum(["active", "expired"]) }),
-    z.strictObject({ status: z.literal("revoked"), note: text }),
+    z.strictObject({ status: z.literal("revoked"), note: nonEmptyText }),
     z.strictObject({ status: z.literal("merged"), into: cartKey }),
   ]),
-  quietMinutes: count,
-  livedMinutes: count,
+  quietMinutes: nonNegativeInteger,
+  livedMinutes: nonNegativeInteger,
 });
-export type CartEntry = z.infer<typeof cart>;
+export type DemoCartEntry = z.infer<typeof cart>;
 
 const promotion = z.strictObject({
   /** Null if the promotion is automatic. */
-  code: z.strictObject({ name: z.enum(promotionCodeNames), text }).nullable(),
-  owner: ownerName,
+  code: z.strictObject({ name: z.enum(demoPromotionCodeNames), text: nonEmptyText }).nullable(),
+  owner: merchantPosition,
   kind: z.enum(promotionKinds),
   status: z.enum(promotionStatuses),
-  titles: words,
+  titles: localizedText,
   values: z
     .strictObject({
-      basisPoints: count,
-      amountMinor: count,
-      currency: text,
-      minimumSubtotalMinor: count,
-      usageLimit: count,
+      basisPoints: nonNegativeInteger,
+      amountMinor: nonNegativeInteger,
+      currency: nonEmptyText,
+      minimumSubtotalMinor: nonNegativeInteger,
+      usageLimit: nonNegativeInteger,
     })
     .exactPartial(),
   /** Holds in the market of this country alone; without it in every market. */
-  country: text.exactOptional(),
+  country: nonEmptyText.exactOptional(),
   /** How many days ago its window began and ended. */
-  windowDaysAgo: z.tuple([count, count]).exactOptional(),
+  windowDaysAgo: z.tuple([nonNegativeInteger, nonNegativeInteger]).exactOptional(),
 });
-export type PromotionEntry = z.infer<typeof promotion>;
+export type DemoPromotionEntry = z.infer<typeof promotion>;
 
 /** How often something is searched for on an ordinary day. */
-const searches = z.array(z.strictObject({ query: text, country: text, perDay: count }));
+const searches = z.array(
+  z.strictObject({ query: nonEmptyText, country: nonEmptyText, perDay: nonNegativeInteger }),
+);
 
 const salesFile = z.strictObject({
   /**
@@ -87,12 +98,12 @@ const salesFile = z.strictObject({
    */
   addresses: z.array(
     z.strictObject({
-      recipientName: text,
-      line1: text,
-      postalCode: text,
-      city: text,
-      regionCode: text.exactOptional(),
-      countryCode: text,
+      recipientName: nonEmptyText,
+      line1: nonEmptyText,
+      postalCode: nonEmptyText,
+      city: nonEmptyText,
+      regionCode: nonEmptyText.exactOptional(),
+      countryCode: nonEmptyText,
     }),
   ),
   promotions: z.array(promotion),
@@ -101,64 +112,67 @@ const salesFile = z.strictObject({
   searches: z.strictObject({ found: searches, missed: searches }),
 });
 
-export const demoSales = readOnce(() => parseFile("sales.json", salesFile, readText("sales")));
+export const loadDemoSales = loadOnce(() => parseDataFile("sales.json", salesFile, readDataFile("sales")));
 
-export interface DemoOwners {
+export interface DemoMerchantPair {
   readonly first: { readonly id: string };
   readonly second: { readonly id: string };
 }
 
 /** Which market of a merchant sells to a country. */
-export type FindMarket = (merchantId: string, country: string) => string | undefined;
+export type FindMarketOfCountry = (merchantId: string, country: string) => string | undefined;
 
-export interface CartToDraw {
+export interface CartDefinition {
   readonly owner: "first" | "second";
   readonly country: string;
   readonly lines: readonly (readonly [sku: string, quantity: number])[];
   readonly buyer?: { readonly reference: string; readonly email: string };
   /** Ships to its country's address of the demo, by the first of the methods. */
   readonly isAddressed?: true;
-  readonly code?: PromotionCodeName;
+  readonly code?: DemoPromotionCodeName;
   /** Since its last change, and from its first to its last. */
   readonly quietMinutes: number;
   readonly livedMinutes: number;
 }
 
-export interface CartsPlace {
-  readonly owners: DemoOwners;
+export interface CartSeedContext {
+  readonly owners: DemoMerchantPair;
   readonly keyring: Keyring;
   readonly now: Date;
 }
 
-export interface Drawing<Entry extends CartToDraw> extends CartsPlace {
+export interface CartPricingContext<Entry extends CartDefinition> extends CartSeedContext {
   readonly entries: readonly Entry[];
-  readonly markets: Markets;
-  readonly promotionCodes: PromotionCodes;
+  readonly markets: MarketLookup;
+  readonly promotionCodes: DemoPromotionCodes;
 }
 
-export interface Drawn<Entry extends CartToDraw> {
+export interface PricedDemoCart<Entry extends CartDefinition> {
   readonly entry: Entry;
-  readonly cart: NewCart;
+  readonly cart: UnsavedCart;
 }
 
-export async function drawCarts<Entry extends CartToDraw>(
+export async function priceDemoCarts<Entry extends CartDefinition>(
   transaction: Transaction,
-  drawing: Drawing<Entry>,
-): Promise<Drawn<Entry>[]> {
-  const readShelf = await openShelves(transaction, drawing);
-  const drawn: Drawn<Entry>[] = [];
+  drawing: CartPricingContext<Entry>,
+): Promise<PricedDemoCart<Entry>[]> {
+  const readShelf = await createSupplyLoader(transaction, drawing);
+  const drawn: PricedDemoCart<Entry>[] = [];
   for (const entry of drawing.entries)
-    drawn.push({ entry, cart: draw(entry, { ...drawing, shelf: await readShelf(entry) }) });
+    drawn.push({ entry, cart: createPricedCart(entry, { ...drawing, shelf: await readShelf(entry) }) });
   return drawn;
 }
 
-export interface Markets {
-  readonly ofCountry: FindMarket;
+export interface MarketLookup {
+  readonly ofCountry: FindMarketOfCountry;
   /** Any of a merchant's. */
   readonly anyOf: (merchantId: string) => { readonly id: string; readonly country: string };
 }
 
-export async function readMarkets(transaction: Transaction, { first, second }: DemoOwners): Promise<Markets> {
+export async function loadMarketLookup(
+  transaction: Transaction,
+  { first, second }: DemoMerchantPair,
+): Promise<MarketLookup> {
   const rows = await transaction
     .selectFrom("marketCountry")
     .select(["merchantId", "marketId", "country"])
@@ -179,21 +193,21 @@ export async function readMarkets(transaction: Transaction, { first, second }: D
 }
 
 /** What an entry can take from. */
-interface Shelf {
+interface CartSupply {
   readonly country: string;
   readonly offer: CartOffer;
   readonly variantIds: ReadonlyMap<string, string>;
   readonly code: PromotionRule | null;
 }
 
-type ReadShelf = (entry: CartToDraw) => Promise<Shelf>;
+type LoadCartSupply = (entry: CartDefinition) => Promise<CartSupply>;
 
 /** One statement for each market and for each code. */
-async function openShelves(
+async function createSupplyLoader(
   transaction: Transaction,
-  { owners, entries, markets, promotionCodes, now }: Drawing<CartToDraw>,
-): Promise<ReadShelf> {
-  const variantIds = await readVariants(transaction, { owners, entries });
+  { owners, entries, markets, promotionCodes, now }: CartPricingContext<CartDefinition>,
+): Promise<LoadCartSupply> {
+  const variantIds = await loadVariantIds(transaction, { owners, entries });
   const offers = new Map<string, CartOffer>();
   return async ({ owner, country, code }) => {
     const merchantId = owners[owner].id;
@@ -222,11 +236,11 @@ async function openShelves(
   };
 }
 
-type VariantIds = Readonly<Record<CartToDraw["owner"], ReadonlyMap<string, string>>>;
+type VariantIds = Readonly<Record<CartDefinition["owner"], ReadonlyMap<string, string>>>;
 
-async function readVariants(
+async function loadVariantIds(
   transaction: Transaction,
-  { owners: { first, second }, entries }: Pick<Drawing<CartToDraw>, "owners" | "entries">,
+  { owners: { first, second }, entries }: Pick<CartPricingContext<CartDefinition>, "owners" | "entries">,
 ): Promise<VariantIds> {
   const skus = entries.flatMap(({ lines }) => lines.map(([sku]) => sku));
   const rows = await transaction
@@ -235,26 +249,26 @@ async function readVariants(
     .where("merchantId", "in", [first.id, second.id])
     .where("sku", "in", skus)
     .execute();
-  const of = ({ id: merchantId }: DemoOwners["first"]): Map<string, string> =>
+  const of = ({ id: merchantId }: DemoMerchantPair["first"]): Map<string, string> =>
     new Map(rows.filter((row) => row.merchantId === merchantId).map(({ sku, id }) => [sku, id]));
   return { first: of(first), second: of(second) };
 }
 
 /** Where the demo's buyers in a country live; undefined if it has none there. */
-export function addressOf(country: string): PostalAddressInput | undefined {
-  return demoSales().addresses.find(({ countryCode }) => countryCode === country);
+export function findDemoAddress(country: string): PostalAddressInput | undefined {
+  return loadDemoSales().addresses.find(({ countryCode }) => countryCode === country);
 }
 
 const minuteMs = 60_000;
 
-function draw(
-  entry: CartToDraw,
-  { owners, keyring, now, shelf }: CartsPlace & { readonly shelf: Shelf },
-): NewCart {
+function createPricedCart(
+  entry: CartDefinition,
+  { owners, keyring, now, shelf }: CartSeedContext & { readonly shelf: CartSupply },
+): UnsavedCart {
   const { offer, country, variantIds, code } = shelf;
-  const address = entry.isAddressed === true ? addressOf(country) : undefined;
+  const address = entry.isAddressed === true ? findDemoAddress(country) : undefined;
   const updatedAt = new Date(now.getTime() - entry.quietMinutes * minuteMs);
-  return newCart(keyring, {
+  return createUnsavedCart(keyring, {
     merchantId: owners[entry.owner].id,
     offer,
     country,

@@ -26,30 +26,33 @@ import { cancelSession, releaseSession } from "#commerce/checkout/release-sessio
 import { createSession, sessionLifetimeMinutes } from "#commerce/checkout/create-session.ts";
 import { submitSession } from "#commerce/checkout/submit-session.ts";
 import type { SessionCancelReason } from "#commerce/checkout/end-session.ts";
-import { answerPayments, demoToken } from "#demo/rows/order-money-rows.ts";
+import { settlePendingPayments, demoPaymentToken } from "#demo/rows/order-money-rows.ts";
 
-export const confirm: Step = async (scene) => {
-  await confirmOrder(scene.transaction, scene.tenantFor("merchant"), { orderId: orderIdOf(scene) });
+export const confirmPlacedOrder: ScenarioStep = async (scene) => {
+  await confirmOrder(scene.transaction, scene.tenantFor("merchant"), { orderId: requireOrderId(scene) });
   return {};
 };
 
-export const hold =
-  (reason: string): Step =>
+export const putOrderOnHold =
+  (reason: string): ScenarioStep =>
   async (scene) => {
-    await holdOrder(scene.transaction, scene.tenantFor("merchant"), { orderId: orderIdOf(scene), reason });
+    await holdOrder(scene.transaction, scene.tenantFor("merchant"), {
+      orderId: requireOrderId(scene),
+      reason,
+    });
     return {};
   };
 
 /** Everything, or these alone. */
-export const pack =
-  (...skus: readonly string[]): Step =>
+export const packParcel =
+  (...skus: readonly string[]): ScenarioStep =>
   async (scene) => {
     const { transaction, tenantFor } = scene;
     const tenant = tenantFor("merchant");
     const lines = [];
-    for (const sku of skus) lines.push(await lineOf(scene, sku));
+    for (const sku of skus) lines.push(await findOrderLine(scene, sku));
     const { id } = await createFulfillment(transaction, tenant, {
-      orderId: orderIdOf(scene),
+      orderId: requireOrderId(scene),
       ...(lines.length === 0
         ? {}
         : { lines: lines.map(({ id: lineId, ordered: quantity }) => ({ lineId, quantity })) }),
@@ -60,11 +63,11 @@ export const pack =
 
 const dayMs = 86_400_000;
 
-export const send =
-  (trackingNumber: string, days = 2): Step =>
+export const shipParcel =
+  (trackingNumber: string, days = 2): ScenarioStep =>
   async (scene) => {
     const tenant = scene.tenantFor("merchant");
-    const fulfillmentId = await partOf(scene, "fulfillment");
+    const fulfillmentId = await findNewestPartId(scene, "fulfillment");
     const url = `https://tracking.example/${trackingNumber}`;
     const estimatedDeliveryAt = new Date(tenant.now.getTime() + days * dayMs);
     await shipFulfillment(scene.transaction, tenant, {
@@ -75,60 +78,62 @@ export const send =
     return {};
   };
 
-export const bring: Step = async (scene) => {
-  const fulfillmentId = await partOf(scene, "fulfillment");
+export const deliverParcel: ScenarioStep = async (scene) => {
+  const fulfillmentId = await findNewestPartId(scene, "fulfillment");
   await deliverFulfillment(scene.transaction, scene.tenantFor("merchant"), { fulfillmentId });
   return {};
 };
 
-async function settleAll(scene: Scene): Promise<void> {
-  await answerPayments(scene.transaction, scene.tenantFor("system"), { sessionId: sessionOf(scene) });
+async function settleSessionPayments(scene: ScenarioContext): Promise<void> {
+  await settlePendingPayments(scene.transaction, scene.tenantFor("system"), {
+    sessionId: requireSessionId(scene),
+  });
 }
 
-export const capture: Step = async (scene) => {
+export const captureOrderPayment: ScenarioStep = async (scene) => {
   await capturePayment(scene.transaction, scene.tenantFor("merchant"), {
-    paymentId: await partOf(scene, "payment"),
+    paymentId: await findNewestPartId(scene, "payment"),
   });
-  await settleAll(scene);
+  await settleSessionPayments(scene);
   return {};
 };
 
-export const dispute =
-  (reason: DisputeReason): Step =>
+export const disputeOrderPayment =
+  (reason: DisputeReason): ScenarioStep =>
   async (scene) => {
     await openDispute(scene.transaction, scene.tenantFor("merchant"), {
-      paymentId: await partOf(scene, "payment"),
+      paymentId: await findNewestPartId(scene, "payment"),
       reason,
     });
     return {};
   };
 
-export const cancel =
-  (reason: OrderCancelInput["reason"], note: string): Step =>
+export const cancelPlacedOrder =
+  (reason: OrderCancelInput["reason"], note: string): ScenarioStep =>
   async (scene) => {
     await cancelOrder(scene.transaction, scene.tenantFor("buyer"), {
-      orderId: orderIdOf(scene),
+      orderId: requireOrderId(scene),
       reason,
       note,
     });
-    await settleAll(scene);
+    await settleSessionPayments(scene);
     return {};
   };
 
-export interface Wish extends Pick<ReturnRequest, "kind" | "reason"> {
+export interface ReturnRequestOptions extends Pick<ReturnRequest, "kind" | "reason"> {
   /** One of these. */
   readonly sku: string;
   readonly instead?: string;
 }
 
-export const askFor =
-  ({ kind, reason, sku, instead }: Wish): Step =>
+export const requestReturnStep =
+  ({ kind, reason, sku, instead }: ReturnRequestOptions): ScenarioStep =>
   async (scene) => {
     const { transaction, tenantFor } = scene;
-    const lines = [{ lineId: (await lineOf(scene, sku)).id, quantity: 1 }];
-    const exchangeVariantId = instead === undefined ? null : await variantIdOf(scene, instead);
+    const lines = [{ lineId: (await findOrderLine(scene, sku)).id, quantity: 1 }];
+    const exchangeVariantId = instead === undefined ? null : await findVariantId(scene, instead);
     await requestReturn(transaction, tenantFor("buyer"), {
-      orderId: orderIdOf(scene),
+      orderId: requireOrderId(scene),
       kind,
       reason,
       lines,
@@ -137,7 +142,7 @@ export const askFor =
     return {};
   };
 
-async function variantIdOf({ transaction, tenantFor }: Scene, sku: string): Promise<string> {
+async function findVariantId({ transaction, tenantFor }: ScenarioContext, sku: string): Promise<string> {
   const variants = transaction
     .selectFrom("variant")
     .select("id")
@@ -145,16 +150,16 @@ async function variantIdOf({ transaction, tenantFor }: Scene, sku: string): Prom
   return (await variants.where("sku", "=", sku).executeTakeFirstOrThrow()).id;
 }
 
-export const sendBack: Step = async (scene) => {
+export const shipReturn: ScenarioStep = async (scene) => {
   await trackReturn(scene.transaction, scene.tenantFor("merchant"), {
-    returnId: await partOf(scene, "orderReturn"),
+    returnId: await findNewestPartId(scene, "orderReturn"),
   });
   return {};
 };
 
-export const takeBack: Step = async (scene) => {
-  const returnId = await partOf(scene, "orderReturn");
-  const received = (await returnLinesOf(scene, returnId)).map(({ lineId, quantity }) => ({
+export const receiveReturnedLines: ScenarioStep = async (scene) => {
+  const returnId = await findNewestPartId(scene, "orderReturn");
+  const received = (await loadReturnLines(scene, returnId)).map(({ lineId, quantity }) => ({
     lineId,
     received: quantity,
   }));
@@ -163,10 +168,10 @@ export const takeBack: Step = async (scene) => {
 };
 
 /** It is as good as new, and its money goes back. */
-export const acceptBack: Step = async (scene) => {
+export const acceptReturn: ScenarioStep = async (scene) => {
   const { transaction, tenantFor } = scene;
-  const returnId = await partOf(scene, "orderReturn");
-  const inspected = (await returnLinesOf(scene, returnId)).map(({ lineId, quantity }) => ({
+  const returnId = await findNewestPartId(scene, "orderReturn");
+  const inspected = (await loadReturnLines(scene, returnId)).map(({ lineId, quantity }) => ({
     lineId,
     accepted: quantity,
     restock: quantity,
@@ -177,16 +182,16 @@ export const acceptBack: Step = async (scene) => {
     note: "As good as new.",
   });
   await closeReturn(transaction, tenantFor("merchant"), { returnId });
-  await settleAll(scene);
+  await settleSessionPayments(scene);
   return {};
 };
 
-export const register =
-  (sku: string, serialNumber: string): Step =>
+export const registerLineWarranty =
+  (sku: string, serialNumber: string): ScenarioStep =>
   async (scene) => {
-    const { id: lineId } = await lineOf(scene, sku);
+    const { id: lineId } = await findOrderLine(scene, sku);
     await registerWarranty(scene.transaction, scene.tenantFor("buyer"), {
-      orderId: orderIdOf(scene),
+      orderId: requireOrderId(scene),
       lineId,
       serialNumber,
     });
@@ -197,26 +202,26 @@ export const register =
  * Where a story is: which cart, session and order it is about by now, and for whom its next step is taken,
  * and when.
  */
-export interface Subjects {
+export interface ScenarioSubjects {
   readonly cartId: string;
   readonly sessionId: string | null;
   readonly orderId: string | null;
 }
 
-export interface Scene extends Subjects {
+export interface ScenarioContext extends ScenarioSubjects {
   readonly transaction: Transaction;
   readonly tenantFor: (actor: OrderActor) => OrderCommandContext & SessionCommandContext;
 }
 
 /** Takes the story on by one step; gives what it is about from then on, where that is new. */
-export type Step = (scene: Scene) => Promise<Partial<Subjects>>;
+export type ScenarioStep = (scene: ScenarioContext) => Promise<Partial<ScenarioSubjects>>;
 
-export function sessionOf({ sessionId }: Scene): string {
+export function requireSessionId({ sessionId }: ScenarioContext): string {
   if (sessionId === null) throw new Error("The demo's story has no checkout yet.");
   return sessionId;
 }
 
-function orderIdOf({ orderId }: Scene): string {
+function requireOrderId({ orderId }: ScenarioContext): string {
   if (orderId === null) throw new Error("The demo's story has no order yet.");
   return orderId;
 }
@@ -225,21 +230,30 @@ function orderIdOf({ orderId }: Scene): string {
  * The parts that a story goes on with are looked up by themselves: reading a whole order each time would take
  * longer than what is done with it.
  */
-async function lineOf(scene: Scene, sku: string): Promise<{ readonly id: string; readonly ordered: number }> {
+async function findOrderLine(
+  scene: ScenarioContext,
+  sku: string,
+): Promise<{ readonly id: string; readonly ordered: number }> {
   const { rows } = await sql<{ id: string; ordered: number }>`
-    select id, ordered from order_line where order_id = ${orderIdOf(scene)} and display->>'sku' = ${sku}`.execute(
+    select id, ordered from order_line where order_id = ${requireOrderId(scene)} and display->>'sku' = ${sku}`.execute(
     scene.transaction,
   );
-  return found(rows[0], sku);
+  return requireRow(rows[0], sku);
 }
 
 /** The newest one. */
-async function partOf(scene: Scene, part: "fulfillment" | "payment" | "orderReturn"): Promise<string> {
-  const rows = scene.transaction.selectFrom(part).select("id").where("orderId", "=", orderIdOf(scene));
-  return found(await rows.orderBy("id", "desc").limit(1).executeTakeFirst(), part).id;
+async function findNewestPartId(
+  scene: ScenarioContext,
+  part: "fulfillment" | "payment" | "orderReturn",
+): Promise<string> {
+  const rows = scene.transaction.selectFrom(part).select("id").where("orderId", "=", requireOrderId(scene));
+  return requireRow(await rows.orderBy("id", "desc").limit(1).executeTakeFirst(), part).id;
 }
 
-async function returnLinesOf({ transaction }: Scene, returnId: string): Promise<readonly LineQuantity[]> {
+async function loadReturnLines(
+  { transaction }: ScenarioContext,
+  returnId: string,
+): Promise<readonly LineQuantity[]> {
   return transaction
     .selectFrom("returnLine")
     .select(["orderLineId as lineId", "quantity"])
@@ -247,76 +261,76 @@ async function returnLinesOf({ transaction }: Scene, returnId: string): Promise<
     .execute();
 }
 
-function found<Row>(row: Row | undefined, what: string): Row {
+function requireRow<Row>(row: Row | undefined, what: string): Row {
   if (row === undefined) throw new Error(`The demo's order has no ${what} yet.`);
   return row;
 }
 
 const returnUrls = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
 
-export const checkOut =
-  (minutes: number = sessionLifetimeMinutes.default): Step =>
+export const startCheckout =
+  (minutes: number = sessionLifetimeMinutes.default): ScenarioStep =>
   async ({ transaction, tenantFor, cartId }) => {
     const input = { cartId, ...returnUrls, lifetimeMinutes: minutes };
     return { sessionId: (await createSession(transaction, tenantFor("buyer"), input)).session.id };
   };
 
-export const longestLife = sessionLifetimeMinutes.max;
+export const checkoutMinutesMax = sessionLifetimeMinutes.max;
 
-async function submit(scene: Scene): Promise<void> {
-  const sessionId = sessionOf(scene);
+async function submitOpenSession(scene: ScenarioContext): Promise<void> {
+  const sessionId = requireSessionId(scene);
   const { amountTotalMinor: amountMinor, currency } = await readSession(scene.transaction, sessionId);
   const expectedAmount = { amountMinor, currency };
   await submitSession(scene.transaction, scene.tenantFor("buyer"), {
     sessionId,
     expectedAmount,
-    paymentToken: demoToken,
+    paymentToken: demoPaymentToken,
   });
 }
 
-const pay =
-  (isCaptured: boolean): Step =>
+const submitAndPay =
+  (isCaptured: boolean): ScenarioStep =>
   async (scene) => {
-    await submit(scene);
-    const sessionId = sessionOf(scene);
-    await answerPayments(scene.transaction, scene.tenantFor("system"), { sessionId, isCaptured });
+    await submitOpenSession(scene);
+    const sessionId = requireSessionId(scene);
+    await settlePendingPayments(scene.transaction, scene.tenantFor("system"), { sessionId, isCaptured });
     return { orderId: (await readSession(scene.transaction, sessionId)).orderId };
   };
 
 /** The money is set aside. */
-export const buy = pay(false);
+export const submitAndAuthorize = submitAndPay(false);
 
 /** The money is taken with it. */
-export const buyOutright = pay(true);
+export const submitAndCapture = submitAndPay(true);
 
 /** Of which nobody hears as long as a session may live: the provider is not asked before. */
-export const buyUnheard: Step = async (scene) => {
-  await submit(scene);
-  const dueAt = new Date(scene.tenantFor("system").now.getTime() + longestLife * 60_000);
+export const submitWithDelayedPayment: ScenarioStep = async (scene) => {
+  await submitOpenSession(scene);
+  const dueAt = new Date(scene.tenantFor("system").now.getTime() + checkoutMinutesMax * 60_000);
   await scene.transaction
     .updateTable("paymentOperation")
     .set({ dueAt })
     .where("paymentId", "in", (row) =>
-      row.selectFrom("payment").select("id").where("sessionId", "=", sessionOf(scene)),
+      row.selectFrom("payment").select("id").where("sessionId", "=", requireSessionId(scene)),
     )
     .execute();
   return {};
 };
 
-export const giveUp =
-  (reason: SessionCancelReason, note: string): Step =>
+export const cancelCheckout =
+  (reason: SessionCancelReason, note: string): ScenarioStep =>
   async (scene) => {
     await cancelSession(scene.transaction, scene.tenantFor("buyer"), {
-      sessionId: sessionOf(scene),
+      sessionId: requireSessionId(scene),
       reason,
       note,
     });
     return {};
   };
 
-export const runOut: Step = async (scene) => {
+export const expireCheckout: ScenarioStep = async (scene) => {
   const tenant = scene.tenantFor("system");
-  const locked = await lockSession(scene.transaction, tenant, sessionOf(scene));
+  const locked = await lockSession(scene.transaction, tenant, requireSessionId(scene));
   await releaseSession(scene.transaction, tenant, { ...locked, status: "expired" });
   return {};
 };

@@ -4,18 +4,24 @@
  */
 import { createId } from "#foundation/ids.ts";
 import { currencyExponent } from "#foundation/money.ts";
-import { demoBulk, demoCatalog, labelOf, type Thing, type Words } from "#demo/demo-data.ts";
-import { type ProductRows, toSlug } from "#demo/rows/product-rows.ts";
-import type { Row } from "#demo/rows/insert-rows.ts";
-import { pictureName, picturePath, pictureSize } from "#demo/pictures/pictures.ts";
-import { gtinOf, hashOf, pick, randomFrom } from "#demo/random.ts";
+import {
+  loadBulkVocabulary,
+  loadDemoCatalog,
+  getCatalogLabel,
+  type BulkItemType,
+  type DemoLocalizedText,
+} from "#demo/demo-data.ts";
+import { type ProductRows, createSlug } from "#demo/rows/product-rows.ts";
+import type { TableRow } from "#demo/rows/insert-rows.ts";
+import { createPictureName, getPicturePath, pictureSizePixels } from "#demo/pictures/pictures.ts";
+import { createGtin, hashText, pickRandom, createRandom } from "#demo/random.ts";
 
 interface BulkMarket {
   readonly id: string;
   readonly currency: string;
 }
 
-export interface BulkPlace {
+export interface BulkProductContext {
   readonly merchantId: string;
   readonly markets: readonly BulkMarket[];
   /** By slug; those of the departments and their ranges are there. */
@@ -24,13 +30,13 @@ export interface BulkPlace {
   readonly seed: number;
 }
 
-interface Design {
+interface ProductDesign {
   readonly number: number;
   readonly department: string;
   readonly range: string;
-  readonly thing: Thing;
-  readonly title: Words;
-  readonly summary: Words;
+  readonly thing: BulkItemType;
+  readonly title: DemoLocalizedText;
+  readonly summary: DemoLocalizedText;
   readonly isGerman: boolean;
   readonly maker: string;
   readonly colours: readonly [string, ...string[]];
@@ -45,7 +51,7 @@ interface Design {
 }
 
 const dayMs = 86_400_000;
-const agesDays = 700;
+const productAgeDaysMax = 700;
 const ratesPerEuro: Readonly<Record<string, number>> = {
   EUR: 1,
   USD: 1.09,
@@ -57,24 +63,24 @@ const ratesPerEuro: Readonly<Record<string, number>> = {
   KRW: 1480,
 };
 
-export function bulkProduct(number: number, place: BulkPlace): ProductRows {
-  return toRows(designOf(number, place), place);
+export function createBulkProductRows(number: number, place: BulkProductContext): ProductRows {
+  return toProductRows(designProduct(number, place), place);
 }
 
-function designOf(number: number, { seed, now }: BulkPlace): Design {
-  const random = randomFrom(hashOf(`${seed}/${number}`));
-  const { departments, collections, makers, origins } = demoBulk();
-  const colourCodes = Object.keys(demoCatalog().labels.colours);
-  const department = pick(random, departments);
-  const range = pick(random, department.ranges);
-  const thing = pick(random, range.things);
+function designProduct(number: number, { seed, now }: BulkProductContext): ProductDesign {
+  const random = createRandom(hashText(`${seed}/${number}`));
+  const { departments, collections, makers, origins } = loadBulkVocabulary();
+  const colourCodes = Object.keys(loadDemoCatalog().labels.colours);
+  const department = pickRandom(random, departments);
+  const range = pickRandom(random, department.ranges);
+  const thing = pickRandom(random, range.things);
   const { en, de, euros } = thing;
-  const material = pick(random, department.make.materials);
-  const trait = pick(random, department.make.traits);
-  const collection = pick(random, collections);
-  const colour = pick(random, colourCodes);
-  const second = pick(random, colourCodes);
-  const makerName = pick(random, makers);
+  const material = pickRandom(random, department.make.materials);
+  const trait = pickRandom(random, department.make.traits);
+  const collection = pickRandom(random, collections);
+  const colour = pickRandom(random, colourCodes);
+  const second = pickRandom(random, colourCodes);
+  const makerName = pickRandom(random, makers);
   return {
     number,
     department: department.slug,
@@ -91,36 +97,36 @@ function designOf(number: number, { seed, now }: BulkPlace): Design {
     isGerman: random() < 0.5,
     maker: makerName,
     colours: second === colour || random() < 0.4 ? [colour] : [colour, second],
-    origin: pick(random, origins),
+    origin: pickRandom(random, origins),
     euros: euros * (0.7 + random() * 0.8),
     fell: random() < 0.08 ? 1.2 : 1,
-    stock: stockOf(random),
+    stock: pickStock(random),
     rating: random() < 0.7 ? 3 + random() * 2 : null,
     popularity: Math.floor(400 * random() ** 6),
-    since: new Date(now.getTime() - Math.floor((1 + random() * agesDays) * dayMs)),
+    since: new Date(now.getTime() - Math.floor((1 + random() * productAgeDaysMax) * dayMs)),
   };
 }
 
 /** Mostly plenty, sometimes few, sometimes none. */
-function stockOf(random: () => number): number {
+function pickStock(random: () => number): number {
   const luck = random();
   if (luck < 0.05) return 0;
   return luck < 0.12 ? 1 + Math.floor(random() * 5) : 10 + Math.floor(random() * 400);
 }
 
-function toRows(design: Design, place: BulkPlace): ProductRows {
+function toProductRows(design: ProductDesign, place: BulkProductContext): ProductRows {
   const { merchantId } = place;
   const at = design.since.getTime();
   const productId = createId("product", at);
-  const productTranslation = translationRows(design, { productId, merchantId });
+  const productTranslation = createTranslationRows(design, { productId, merchantId });
   const slugs = new Set(productTranslation.map(({ slug }) => slug));
-  const media = mediaRow(design, { productId, merchantId });
+  const media = createMediaRow(design, { productId, merchantId });
   const variant = design.colours.map((colour, position) =>
-    variantRow(design, { productId, merchantId, mediaId: media.id, colour, position }),
+    createVariantRow(design, { productId, merchantId, mediaId: media.id, colour, position }),
   );
   const hasColours = design.colours.length > 1;
   return {
-    product: productRow(design, { productId, merchantId }),
+    product: createProductRow(design, { productId, merchantId }),
     productSlug: [...slugs].map((slug) => ({ merchantId, slug, productId })),
     productTranslation,
     productCategory: [design.range, design.department].map((slug, position) => ({
@@ -133,8 +139,11 @@ function toRows(design: Design, place: BulkPlace): ProductRows {
           {
             productId,
             code: "colour",
-            names: labelOf("options", "colour"),
-            choices: design.colours.map((colour) => ({ code: colour, labels: labelOf("colours", colour) })),
+            names: getCatalogLabel("options", "colour"),
+            choices: design.colours.map((colour) => ({
+              code: colour,
+              labels: getCatalogLabel("colours", colour),
+            })),
             position: 0,
           },
         ]
@@ -142,7 +151,7 @@ function toRows(design: Design, place: BulkPlace): ProductRows {
     media: [media],
     variant,
     price: variant.flatMap(({ id }) =>
-      place.markets.map((market) => priceRow(design, { variantId: id, merchantId, market })),
+      place.markets.map((market) => createPriceRow(design, { variantId: id, merchantId, market })),
     ),
     stockLevel: variant.map(({ id }) => ({
       variantId: id,
@@ -165,12 +174,12 @@ function toRows(design: Design, place: BulkPlace): ProductRows {
   };
 }
 
-interface ProductOf {
+interface ProductIds {
   readonly productId: string;
   readonly merchantId: string;
 }
 
-function productRow(design: Design, { productId, merchantId }: ProductOf): Row<"product"> {
+function createProductRow(design: ProductDesign, { productId, merchantId }: ProductIds): TableRow<"product"> {
   return {
     id: productId,
     merchantId,
@@ -179,7 +188,7 @@ function productRow(design: Design, { productId, merchantId }: ProductOf): Row<"
     ratingAverage: design.rating === null ? null : Math.round(design.rating * 10) / 10,
     ratingCount: design.rating === null ? null : 1 + (design.popularity >> 1),
     attributes: [
-      { code: "origin", names: labelOf("attributes", "origin"), value: design.origin, unit: null },
+      { code: "origin", names: getCatalogLabel("attributes", "origin"), value: design.origin, unit: null },
     ],
     popularity: design.popularity,
     publishedAt: design.since,
@@ -188,13 +197,16 @@ function productRow(design: Design, { productId, merchantId }: ProductOf): Row<"
   };
 }
 
-function translationRows(design: Design, { productId, merchantId }: ProductOf): Row<"productTranslation">[] {
+function createTranslationRows(
+  design: ProductDesign,
+  { productId, merchantId }: ProductIds,
+): TableRow<"productTranslation">[] {
   const suffix = design.number.toString(36);
   return (design.isGerman ? (["en", "de"] as const) : (["en"] as const)).map((locale) => ({
     productId,
     locale,
     merchantId,
-    slug: `${toSlug(design.title[locale], locale)}-${suffix}`,
+    slug: `${createSlug(design.title[locale], locale)}-${suffix}`,
     title: design.title[locale],
     summary: design.summary[locale],
     description: null,
@@ -204,33 +216,33 @@ function translationRows(design: Design, { productId, merchantId }: ProductOf): 
   }));
 }
 
-function mediaRow(
-  { thing, colours, title, since }: Design,
-  { productId, merchantId }: ProductOf,
-): Row<"media"> {
+function createMediaRow(
+  { thing, colours, title, since }: ProductDesign,
+  { productId, merchantId }: ProductIds,
+): TableRow<"media"> {
   return {
     id: createId("media", since.getTime()),
     merchantId,
     productId,
     type: "image",
-    url: picturePath(pictureName(thing.motif, colours[0])),
+    url: getPicturePath(createPictureName(thing.motif, colours[0])),
     alts: { en: title.en },
-    width: pictureSize,
-    height: pictureSize,
+    width: pictureSizePixels,
+    height: pictureSizePixels,
     position: 0,
   };
 }
 
-function variantRow(
-  design: Design,
+function createVariantRow(
+  design: ProductDesign,
   {
     productId,
     merchantId,
     mediaId,
     colour,
     position,
-  }: ProductOf & { readonly mediaId: string; readonly colour: string; readonly position: number },
-): Row<"variant"> {
+  }: ProductIds & { readonly mediaId: string; readonly colour: string; readonly position: number },
+): TableRow<"variant"> {
   const sku = `${design.range.slice(0, 3)}-${String(design.number).padStart(7, "0")}`;
   const hasColours = design.colours.length > 1;
   return {
@@ -238,7 +250,7 @@ function variantRow(
     merchantId,
     productId,
     sku: (hasColours ? `${sku}-${colour}` : sku).toUpperCase(),
-    gtin: gtinOf(1_000_000_000 + design.number * 10 + position),
+    gtin: createGtin(1_000_000_000 + design.number * 10 + position),
     options: hasColours ? { colour } : {},
     mediaId,
     restrictions: [],
@@ -253,28 +265,28 @@ function variantRow(
   };
 }
 
-function priceRow(
-  design: Design,
+function createPriceRow(
+  design: ProductDesign,
   {
     variantId,
     merchantId,
     market,
   }: { readonly variantId: string; readonly merchantId: string; readonly market: BulkMarket },
-): Row<"price"> {
+): TableRow<"price"> {
   const amount = design.euros * (ratesPerEuro[market.currency] ?? 1);
   return {
     variantId,
     marketId: market.id,
     merchantId,
-    amountMinor: toMinor(amount, market.currency),
-    compareAtMinor: design.fell === 1 ? null : toMinor(amount * design.fell, market.currency),
+    amountMinor: toPriceTagMinor(amount, market.currency),
+    compareAtMinor: design.fell === 1 ? null : toPriceTagMinor(amount * design.fell, market.currency),
     validFrom: design.since,
     validUntil: null,
   };
 }
 
 /** 23.90 and 3,890: what price tags look like. */
-function toMinor(amount: number, currency: string): number {
+function toPriceTagMinor(amount: number, currency: string): number {
   const exponent = currencyExponent(currency);
   return exponent === 0
     ? Math.max(10, Math.round(amount / 10) * 10)

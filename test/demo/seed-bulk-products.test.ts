@@ -6,18 +6,18 @@ import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { bulkProduct, type BulkPlace } from "#demo/bulk/bulk-product.ts";
-import { demoBulk } from "#demo/demo-data.ts";
+import { createBulkProductRows, type BulkProductContext } from "#demo/bulk/bulk-product-rows.ts";
+import { loadBulkVocabulary } from "#demo/demo-data.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
-import { type BulkOptions, seedProducts } from "#demo/bulk/seed-products.ts";
+import { type BulkProductOptions, seedBulkProducts } from "#demo/bulk/seed-bulk-products.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { hasGtinCheckDigit } from "./gtin.ts";
 
 const now = new Date("2026-11-20T09:30:00.000Z");
-const slugs = demoBulk().departments.flatMap(({ slug, ranges }) =>
+const slugs = loadBulkVocabulary().departments.flatMap(({ slug, ranges }) =>
   [slug].concat(ranges.map((range) => range.slug)),
 );
-const place: BulkPlace = {
+const place: BulkProductContext = {
   merchantId: "mer_x",
   markets: [
     { id: "mkt_e", currency: "EUR" },
@@ -31,7 +31,7 @@ const place: BulkPlace = {
 it("the bulk catalogue lets each word of a title match 500 to 5 000 of 100 000 products", () => {
   const words = new Map<string, number>();
   for (let number = 1; number <= 20_000; number += 1) {
-    const title = bulkProduct(number, place).productTranslation[0]?.title.toLowerCase() ?? "";
+    const title = createBulkProductRows(number, place).productTranslation[0]?.title.toLowerCase() ?? "";
     for (const word of new Set(title.split(" "))) words.set(word, (words.get(word) ?? 0) + 1);
   }
   const shares = [...words.values()].map((count) => count / 20_000);
@@ -41,7 +41,7 @@ it("the bulk catalogue lets each word of a title match 500 to 5 000 of 100 000 p
 });
 
 it("writes prices as price tags do, in the minor units of each currency", () => {
-  const price = bulkProduct(7, place).price.slice(0, 2);
+  const price = createBulkProductRows(7, place).price.slice(0, 2);
   expect(price.map(({ amountMinor }) => amountMinor % 10)).toEqual([0, 0]);
   expect(price[0]?.amountMinor).toBeGreaterThan(100);
 });
@@ -61,8 +61,8 @@ describeOnBoth("bulk products", (open) => {
     merchantId = merchants.first.id;
   });
 
-  const seed = (count: number, options: Partial<BulkOptions> = {}): Promise<void> =>
-    seedProducts(database.db, { merchantId, count, now, index: async () => undefined, ...options });
+  const seed = (count: number, options: Partial<BulkProductOptions> = {}): Promise<void> =>
+    seedBulkProducts(database.db, { merchantId, count, now, index: async () => undefined, ...options });
   const rows = async (text: string): Promise<Record<string, unknown>[]> =>
     (await database.script((run) => run(text))).flat();
   const countOfProducts = async (): Promise<number> => {
@@ -119,7 +119,7 @@ describeOnBoth("bulk products", (open) => {
     );
     const expected = Array.from(
       { length: 300 },
-      (_, index) => bulkProduct(already + 1 + index, place).productTranslation[0]?.title ?? "",
+      (_, index) => createBulkProductRows(already + 1 + index, place).productTranslation[0]?.title ?? "",
     );
     expect(titles.map(({ title }) => String(title)).toSorted()).toEqual(expected.toSorted());
     const gtins = await rows("select gtin from variant where gtin is not null");
@@ -163,7 +163,7 @@ describeOnBoth("bulk products", (open) => {
 /** Everything but the ids. */
 function contentOf(seed: number): unknown[] {
   return Array.from({ length: 50 }, (_, number) => {
-    const rows = bulkProduct(number, { ...place, seed });
+    const rows = createBulkProductRows(number, { ...place, seed });
     return [
       rows.product.brand,
       rows.product.publishedAt,

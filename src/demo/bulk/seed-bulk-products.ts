@@ -7,11 +7,11 @@ import type { Database } from "#database/connect.ts";
 import type { CategoryTable } from "#database/tables.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { bulkProduct, type BulkPlace } from "./bulk-product.ts";
-import { demoBulk, type Words } from "#demo/demo-data.ts";
-import { insertProducts, type ProductRows } from "#demo/rows/product-rows.ts";
+import { createBulkProductRows, type BulkProductContext } from "./bulk-product-rows.ts";
+import { loadBulkVocabulary, type DemoLocalizedText } from "#demo/demo-data.ts";
+import { insertProductRows, type ProductRows } from "#demo/rows/product-rows.ts";
 
-export interface BulkOptions {
+export interface BulkProductOptions {
   readonly merchantId: string;
   readonly count: number;
   readonly now: Date;
@@ -22,26 +22,26 @@ export interface BulkOptions {
   readonly onProgress?: (done: number) => void;
 }
 
-const bulkCountMax = 1_000_000;
+const productCountMax = 1_000_000;
 const batchSize = 1000;
 /** The merchant's own categories stay in front. */
-const positionAfterOwn = 100;
+const firstCategoryPosition = 100;
 
-export async function seedProducts(db: Database, options: BulkOptions): Promise<void> {
+export async function seedBulkProducts(db: Database, options: BulkProductOptions): Promise<void> {
   const { merchantId, count, now, seed = 1, onProgress } = options;
-  if (!Number.isInteger(count) || count < 0 || count > bulkCountMax)
-    throw new RangeError(`count must be an integer from 0 to ${bulkCountMax}.`);
-  const { markets, productCount } = await readMerchant(db, merchantId);
+  if (!Number.isInteger(count) || count < 0 || count > productCountMax)
+    throw new RangeError(`count must be an integer from 0 to ${productCountMax}.`);
+  const { markets, productCount } = await loadMerchant(db, merchantId);
   const categoryIds = await ensureCategories(db, { merchantId, now });
-  const place: BulkPlace = { merchantId, markets, categoryIds, now, seed };
+  const place: BulkProductContext = { merchantId, markets, categoryIds, now, seed };
   let done = 0;
   const write = async (numbers: readonly number[]): Promise<void> => {
-    const products = numbers.map((number) => bulkProduct(number, place));
+    const products = numbers.map((number) => createBulkProductRows(number, place));
     await inTransaction(db, (transaction) => writeBatch(transaction, options, products));
     done += numbers.length;
     onProgress?.(done);
   };
-  const batches = batchesOf(productCount + 1, count);
+  const batches = createBatches(productCount + 1, count);
   // The first one alone: it brings the search index most of its words, for which two transactions would wait
   // for each other.
   const first = batches.next();
@@ -56,17 +56,17 @@ export async function seedProducts(db: Database, options: BulkOptions): Promise<
   if (failed !== undefined) throw failed.reason;
 }
 
-function* batchesOf(first: number, count: number): Generator<readonly number[], undefined> {
+function* createBatches(first: number, count: number): Generator<readonly number[], undefined> {
   for (let start = 0; start < count; start += batchSize)
     yield Array.from({ length: Math.min(batchSize, count - start) }, (_, offset) => first + start + offset);
 }
 
 async function writeBatch(
   transaction: Transaction,
-  { merchantId, now, index }: BulkOptions,
+  { merchantId, now, index }: BulkProductOptions,
   products: readonly ProductRows[],
 ): Promise<void> {
-  await insertProducts(transaction, products);
+  await insertProductRows(transaction, products);
   await index(
     transaction,
     products.map(({ product }) => product.id),
@@ -78,10 +78,10 @@ async function writeBatch(
 }
 
 /** Numbers go on where the merchant's products end, so that a second run gives other products. */
-async function readMerchant(
+async function loadMerchant(
   db: Database,
   merchantId: string,
-): Promise<{ markets: BulkPlace["markets"]; productCount: number }> {
+): Promise<{ markets: BulkProductContext["markets"]; productCount: number }> {
   const markets = await db
     .selectFrom("market")
     .select(["id", "currency"])
@@ -104,7 +104,7 @@ function ensureCategories(
 ): Promise<Map<string, string>> {
   const toRow = (
     parentId: string | null,
-    { slug, names }: { readonly slug: string; readonly names: Words },
+    { slug, names }: { readonly slug: string; readonly names: DemoLocalizedText },
     position: number,
   ): Insertable<CategoryTable> => ({
     id: createId("category", now.getTime()),
@@ -116,20 +116,20 @@ function ensureCategories(
     createdAt: now,
     updatedAt: now,
   });
-  const { departments } = demoBulk();
+  const { departments } = loadBulkVocabulary();
   return inTransaction(db, async (transaction) => {
     await saveCategories(
       transaction,
-      departments.map((department, position) => toRow(null, department, positionAfterOwn + position)),
+      departments.map((department, position) => toRow(null, department, firstCategoryPosition + position)),
     );
-    const parents = await readCategories(transaction, merchantId);
+    const parents = await loadCategoryIds(transaction, merchantId);
     await saveCategories(
       transaction,
       departments.flatMap(({ slug, ranges }) =>
         ranges.map((range, position) => toRow(parents.get(slug) ?? null, range, position)),
       ),
     );
-    return readCategories(transaction, merchantId);
+    return loadCategoryIds(transaction, merchantId);
   });
 }
 
@@ -144,7 +144,7 @@ async function saveCategories(
     .execute();
 }
 
-async function readCategories(transaction: Transaction, merchantId: string): Promise<Map<string, string>> {
+async function loadCategoryIds(transaction: Transaction, merchantId: string): Promise<Map<string, string>> {
   const rows = await transaction
     .selectFrom("category")
     .select(["id", "slug"])

@@ -1,0 +1,274 @@
+/**
+ * What the demo's buyers have checked out, and what became of it: a story each, told by its steps and by how
+ * long ago they were taken.
+ */
+import type { CartDefinition } from "#demo/carts/price-carts.ts";
+import type { DemoOrderName, DemoSessionName } from "#demo/demo-file.ts";
+import {
+  acceptReturn,
+  requestReturnStep,
+  deliverParcel,
+  submitAndAuthorize,
+  submitAndCapture,
+  submitWithDelayedPayment,
+  cancelPlacedOrder,
+  captureOrderPayment,
+  startCheckout,
+  confirmPlacedOrder,
+  disputeOrderPayment,
+  cancelCheckout,
+  putOrderOnHold,
+  checkoutMinutesMax,
+  packParcel,
+  registerLineWarranty,
+  expireCheckout,
+  shipParcel,
+  shipReturn,
+  type ScenarioStep,
+  receiveReturnedLines,
+} from "./scenario-steps.ts";
+
+export interface OrderScenario extends CartDefinition {
+  /**
+   * Under which its session, its order and its cart stand in demo.json; those without one are only found in
+   * lists.
+   */
+  readonly session?: DemoSessionName;
+  readonly order?: DemoOrderName;
+  readonly cartName?: "locked" | "completed";
+  readonly buyer: { readonly reference: string; readonly email: string };
+  /** In their order. */
+  readonly steps: readonly (readonly [minutesAgo: number, step: ScenarioStep])[];
+}
+
+const [hour, day] = [60, 24 * 60];
+const anna = { reference: "buyer-anna", email: "anna@example.com" };
+const ben = { reference: "buyer-ben", email: "ben@example.com" };
+const clara = { reference: "buyer-clara", email: "clara@example.com" };
+const erin = { reference: "buyer-erin", email: "erin@example.com" };
+const hanako = { reference: "buyer-hanako", email: "hanako@example.com" };
+
+/** Opened, and paid three minutes later. */
+const checkOutAndPay = (
+  minutesAgo: number,
+  how: ScenarioStep = submitAndAuthorize,
+): OrderScenario["steps"] => [
+  [minutesAgo + 3, startCheckout()],
+  [minutesAgo, how],
+];
+
+/** Paid at once, and on its way half a day later. */
+const buyAndShip = (minutesAgo: number, trackingNumber: string): OrderScenario["steps"] => [
+  ...checkOutAndPay(minutesAgo, submitAndCapture),
+  [minutesAgo - hour, confirmPlacedOrder],
+  [minutesAgo - 8 * hour, packParcel()],
+  [minutesAgo - 12 * hour, shipParcel(trackingNumber)],
+];
+
+type ScenarioFields = Omit<
+  OrderScenario,
+  "owner" | "country" | "isAddressed" | "quietMinutes" | "livedMinutes"
+> &
+  Partial<Pick<OrderScenario, "owner" | "country">>;
+
+/** Its cart was put together in the quarter of an hour before. */
+function defineScenario(told: ScenarioFields): OrderScenario {
+  const [begun = 0] = told.steps[0] ?? [];
+  return { owner: "first", country: "DE", ...told, isAddressed: true, quietMinutes: begun, livedMinutes: 15 };
+}
+
+/** The oldest first. */
+export const orderScenarios: readonly OrderScenario[] = [
+  defineScenario({
+    country: "US",
+    lines: [
+      ["CMP-LUX400-BLACK", 1],
+      ["KIT-EMALJE-MOSS", 2],
+    ],
+    buyer: erin,
+    steps: [
+      ...buyAndShip(20 * day, "1Z4412070001"),
+      [16 * day, deliverParcel],
+      [5 * day, disputeOrderPayment("unrecognized")],
+    ],
+  }),
+  defineScenario({
+    order: "returned",
+    lines: [
+      ["TEC-STILLE-BLACK", 1],
+      ["CLO-VARME-SLATE-M", 2],
+    ],
+    buyer: ben,
+    steps: [
+      ...buyAndShip(14 * day, "LH4412070002"),
+      [11 * day, deliverParcel],
+      [10 * day, registerLineWarranty("TEC-STILLE-BLACK", "ST-0007-4410")],
+      [
+        9 * day,
+        requestReturnStep({ kind: "return_refund", reason: "size_too_small", sku: "CLO-VARME-SLATE-M" }),
+      ],
+      [7 * day, shipReturn],
+      [5 * day, receiveReturnedLines],
+      [4 * day, acceptReturn],
+    ],
+  }),
+  defineScenario({
+    lines: [["CLO-HVERD-SLATE-S", 1]],
+    buyer: anna,
+    steps: [
+      ...buyAndShip(9 * day, "LH4412070003"),
+      [6 * day, deliverParcel],
+      [
+        2 * day,
+        requestReturnStep({
+          kind: "exchange",
+          reason: "size_too_small",
+          sku: "CLO-HVERD-SLATE-S",
+          instead: "CLO-HVERD-SLATE-M",
+        }),
+      ],
+    ],
+  }),
+  defineScenario({
+    lines: [["CLO-INNERST-BLACK-M", 2]],
+    buyer: clara,
+    steps: [
+      ...buyAndShip(7 * day, "LH4412070005"),
+      [4 * day, deliverParcel],
+      [day, requestReturnStep({ kind: "withdrawal", reason: "unwanted", sku: "CLO-INNERST-BLACK-M" })],
+    ],
+  }),
+  defineScenario({
+    session: "completed",
+    order: "delivered",
+    cartName: "completed",
+    lines: [
+      ["KIT-GLUT-28CM", 1],
+      ["KIT-BRETT-SMALL", 1],
+      ["PCK-LAPP-BLACK", 1],
+    ],
+    buyer: ben,
+    code: "exhausted",
+    steps: [...buyAndShip(4 * day, "LH4412070006"), [day, deliverParcel]],
+  }),
+  defineScenario({
+    order: "shipped",
+    lines: [
+      ["CMP-MOOSR4-REGULAR", 1],
+      ["CMP-KILDE-SLATE-500ML", 2],
+    ],
+    buyer: anna,
+    steps: [
+      ...checkOutAndPay(3 * day),
+      [3 * day - hour, confirmPlacedOrder],
+      [2 * day + 16 * hour, packParcel()],
+      [2 * day + 14 * hour, captureOrderPayment],
+      [2 * day + 12 * hour, shipParcel("LH4412070007")],
+    ],
+  }),
+  defineScenario({
+    country: "JP",
+    lines: [
+      ["KIT-POUR-SAND", 1],
+      ["KIT-LIN-NATURAL", 2],
+    ],
+    buyer: hanako,
+    steps: [
+      ...checkOutAndPay(2 * day, submitAndCapture),
+      [2 * day - hour, confirmPlacedOrder],
+      [day + 8 * hour, packParcel("KIT-LIN-NATURAL")],
+      [day + 4 * hour, shipParcel("4412-0700-0009")],
+    ],
+  }),
+  defineScenario({
+    lines: [["TEC-LADE65-WHITE", 2]],
+    buyer: clara,
+    steps: [
+      ...checkOutAndPay(5 * hour),
+      [4 * hour, confirmPlacedOrder],
+      [3 * hour, putOrderOnHold("The address looks unusual.")],
+    ],
+  }),
+  defineScenario({
+    order: "canceled",
+    lines: [["HOM-MONE", 1]],
+    buyer: ben,
+    steps: [
+      ...checkOutAndPay(3 * hour),
+      [3 * hour - 25, cancelPlacedOrder("ordered_by_mistake", "I wanted the bigger one.")],
+    ],
+  }),
+  defineScenario({
+    session: "expired",
+    lines: [["KIT-LIN-SAGE", 3]],
+    buyer: clara,
+    steps: [
+      [150, startCheckout(60)],
+      [90, expireCheckout],
+    ],
+  }),
+  defineScenario({
+    session: "canceled",
+    lines: [["HOM-KURV-SMALL", 1]],
+    buyer: clara,
+    steps: [
+      [80, startCheckout()],
+      [70, cancelCheckout("buyer_changed_mind", "Not today after all.")],
+    ],
+  }),
+  defineScenario({
+    order: "packing",
+    lines: [
+      ["CMP-FUNKE", 1],
+      ["CMP-DUO", 1],
+    ],
+    buyer: anna,
+    steps: [...checkOutAndPay(9), [7, confirmPlacedOrder], [5, packParcel()]],
+  }),
+  defineScenario({
+    order: "placed",
+    lines: [
+      ["PCK-DAL20-MOSS", 1],
+      ["PCK-TORR-10L", 2],
+    ],
+    buyer: anna,
+    steps: checkOutAndPay(4),
+  }),
+  defineScenario({
+    owner: "second",
+    order: "otherMerchant",
+    lines: [
+      ["MR-ESP-250G", 1],
+      ["MR-GLAS", 1],
+    ],
+    buyer: anna,
+    steps: checkOutAndPay(6),
+  }),
+  defineScenario({
+    owner: "second",
+    session: "otherMerchant",
+    lines: [["MR-KANNE-WHITE", 1]],
+    buyer: ben,
+    steps: [[2, startCheckout(checkoutMinutesMax)]],
+  }),
+  defineScenario({
+    session: "processing",
+    lines: [["HOM-SIV-SAND", 1]],
+    buyer: ben,
+    steps: [
+      [1, startCheckout(checkoutMinutesMax)],
+      [0, submitWithDelayedPayment],
+    ],
+  }),
+  defineScenario({
+    session: "open",
+    cartName: "locked",
+    lines: [
+      ["HOM-HYTTE-SLATE", 1],
+      ["HOM-PUTE-MIDNIGHT", 2],
+    ],
+    buyer: anna,
+    // It has its whole life before it.
+    steps: [[0, startCheckout(checkoutMinutesMax)]],
+  }),
+];
