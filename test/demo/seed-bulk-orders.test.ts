@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
-import { deriveStatuses, keptMinor, outstandingMinor } from "#commerce/orders/order-statuses.ts";
+import { deriveStatuses, netCapturedMinor, outstandingMinor } from "#commerce/orders/order-statuses.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { type BulkOrderOptions, seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
@@ -72,7 +72,7 @@ describeOnBoth("bulk orders", (open) => {
     for (const order of orders) {
       const { status, paymentStatus, fulfillmentStatus, returnStatus } = order;
       expect(deriveStatuses(order)).toEqual({ status, paymentStatus, fulfillmentStatus, returnStatus });
-      expect(keptMinor(order) + outstandingMinor(order)).toBe(order.totalMinor - order.reducedMinor);
+      expect(netCapturedMinor(order) + outstandingMinor(order)).toBe(order.totalMinor - order.reducedMinor);
       const reduced = order.lines.reduce((sum, line) => sum + line.reducedMinor, order.shippingReducedMinor);
       expect(reduced).toBe(order.reducedMinor);
       for (const refund of order.refunds)

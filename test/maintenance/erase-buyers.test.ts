@@ -227,7 +227,7 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
     });
     expect(await found()).toEqual([]);
     await expect(erase({ by: "addressToken", value: data.addressToken })).rejects.toThrow(
-      "Nothing is known of this address token",
+      "No data was found for this address token",
     );
   });
 
@@ -249,15 +249,15 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
     const before = await writtenRows(world);
     const merchantId = world.demo.merchants.first.id;
     await expect(erase({ by: "buyerReference", value: "busy", merchantId }, true)).rejects.toThrow(
-      `A checkout is under way (${session.id})`,
+      `A checkout is in progress (${session.id})`,
     );
     await expect(erase({ by: "order", value: world.demo.orders.placed })).rejects.toThrow(
-      `Orders are not done yet (${world.demo.orders.placed})`,
+      `Orders are not completed (${world.demo.orders.placed})`,
     );
     await expect(
       erase({ by: "buyerReference", value: "busy", merchantId: world.demo.merchants.second.id }),
-    ).rejects.toThrow("Nothing is known of a buyer");
-    await expect(erase({ by: "cart", value: "cart_none" })).rejects.toThrow("Nothing is known of this cart.");
+    ).rejects.toThrow("No data was found for a buyer");
+    await expect(erase({ by: "cart", value: "cart_none" })).rejects.toThrow("No data was found for this cart.");
     expect(await writtenRows(world)).toEqual(before);
     expect(await erase({ by: "cart", value: free })).toMatchObject({ personalData: 1 });
     const { error } = await trySession(world, { cartId: free, buyer: "busy" });

@@ -95,7 +95,7 @@ describe("while an order is placed", () => {
     const [order] = await placed(checkout.cartId);
     expect(result).toMatchObject({ status: "rejected", reason: { code: "invalid_state", status: 409 } });
     expect(String((result as PromiseRejectedResult).reason.message)).toContain(
-      `Orders are not done yet (${order?.id})`,
+      `Orders are not completed (${order?.id})`,
     );
     expect(await addressOf(order?.addressId)).toEqual({ sealed: expect.any(Uint8Array), erasedAt: null });
   });

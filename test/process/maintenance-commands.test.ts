@@ -307,5 +307,5 @@ it("erases what is known of a buyer, and says so", async () => {
     details: { ...done, forced: true },
   });
   const unknown = await runCommandHere(["privacy", "erase", "--cart", "cart_none"], environment);
-  expect(unknown).toEqual({ code: 1, stdout: "", stderr: "Nothing is known of this cart.\n" });
+  expect(unknown).toEqual({ code: 1, stdout: "", stderr: "No data was found for this cart.\n" });
 });
