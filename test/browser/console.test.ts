@@ -25,7 +25,7 @@ const office = useOffice();
 it("the console takes a key from its making to its end, and shows a webhook as it arrives, is replayed and fails", async () => {
   const page = await signIn(office());
   await heading(page, "Overview").waitFor();
-  await page.getByText(/there is nothing to do/).waitFor();
+  await page.getByText(/no action is needed/).waitFor();
 
   // A key, shown once, and a line that uses it.
   await goTo(page, "API keys");
@@ -138,9 +138,9 @@ it("the console does everything to an endpoint: changes it, gives it a new secre
 
   await button(page, "Disable").click();
   await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
-  await page.locator("dd").getByText("Disabled").waitFor();
+  await page.locator("dd").getByText("Disabled", { exact: true }).waitFor();
   await button(page, "Enable").click();
-  await page.locator("dd").getByText("Enabled").waitFor();
+  await page.locator("dd").getByText("Enabled", { exact: true }).waitFor();
   await button(page, "Delete").click();
   await button(page, "Delete the endpoint").click();
   await heading(page, "Webhooks").waitFor();
