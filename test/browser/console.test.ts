@@ -31,7 +31,7 @@ it("the console takes a key from its making to its end, and shows a webhook as i
   await goTo(page, "API keys");
   await button(page, "Create a key").click();
   await page.getByLabel("Name", { exact: true }).fill("Shop search");
-  await page.getByLabel("Ends").selectOption("In 90 days");
+  await page.getByLabel("Expires").selectOption("In 90 days");
   await button(page, "Create the key").click();
   const key = await copied(page, "The key");
   const line = await copied(page, "A command to try the key");
