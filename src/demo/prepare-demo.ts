@@ -51,33 +51,33 @@ export async function prepareDemo(
 ): Promise<DemoFile | undefined> {
   // With PostgreSQL nobody else needs the folder, so a database of others must start without it.
   if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db))) makeDemoFolder(dataDir);
-  const known = readDemoFile(dataDir);
-  const fresh = await inTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
+  const knownFile = readDemoFile(dataDir);
+  const newParts = await inTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
     // Two processes that start at once: the second finds what the first has seeded.
     await sql`select pg_advisory_xact_lock(${seedLock})`.execute(transaction);
     const merchants = (await findDemoMerchants(transaction)) ?? (await seedDemoIfEmpty(transaction, now));
     if (merchants === undefined) return undefined;
-    const isKnown = known?.merchants.first.id === merchants.first.id;
-    const parts: Partial<PartialDemoFile> = isKnown ? known : {};
+    const isKnown = knownFile?.merchants.first.id === merchants.first.id;
+    const knownParts: Partial<PartialDemoFile> = isKnown ? knownFile : {};
     const credentials = isKnown ? {} : await createMerchantParts(transaction, { merchants, now });
-    const sales = await createSalesParts(transaction, {
-      known: parts,
+    const salesParts = await createSalesParts(transaction, {
+      knownFile: knownParts,
       owners: merchants,
       keyring,
       publicUrl,
       now,
     });
-    const { orders, webhooks } = { ...parts, ...sales };
-    const isSent = orders === undefined || webhooks !== undefined;
-    const sent = isSent
+    const { orders, webhooks } = { ...knownParts, ...salesParts };
+    const hasWebhooks = orders === undefined || webhooks !== undefined;
+    const webhookParts = hasWebhooks
       ? {}
       : await seedWebhooks(transaction, { owner: merchants.first, orders, keyring, render, now });
-    const isPeopled = parts.staff !== undefined && parts.oauthClient !== undefined;
-    const people = isPeopled ? {} : await seedAccounts(transaction, { owner: merchants.first, now });
-    return { ...credentials, ...sales, ...sent, ...people };
+    const hasAccounts = knownParts.staff !== undefined && knownParts.oauthClient !== undefined;
+    const accountParts = hasAccounts ? {} : await seedAccounts(transaction, { owner: merchants.first, now });
+    return { ...credentials, ...salesParts, ...webhookParts, ...accountParts };
   });
-  if (fresh === undefined && known === undefined) return undefined;
-  const demo = { ...known, ...fresh, baseUrl: publicUrl } as DemoFile;
+  if (newParts === undefined && knownFile === undefined) return undefined;
+  const demo = { ...knownFile, ...newParts, baseUrl: publicUrl } as DemoFile;
   writeDemoFile(dataDir, demo);
   return demo;
 }
@@ -137,7 +137,7 @@ async function createMerchantParts(
 
 interface SalesContext extends Omit<OrderSeedContext, "promotionCodes"> {
   /** What demo.json has already. */
-  readonly known: Partial<PartialDemoFile>;
+  readonly knownFile: Partial<PartialDemoFile>;
 }
 
 /**
@@ -146,20 +146,20 @@ interface SalesContext extends Omit<OrderSeedContext, "promotionCodes"> {
  */
 async function createSalesParts(
   transaction: Transaction,
-  { known, ...place }: SalesContext,
+  { knownFile, ...context }: SalesContext,
 ): Promise<Partial<DemoFile>> {
-  const { carts, promotionCodes } = known;
+  const { carts, promotionCodes } = knownFile;
   const seeded =
     carts === undefined || promotionCodes === undefined
-      ? await seedCarts(transaction, place)
+      ? await seedCarts(transaction, context)
       : { carts, promotionCodes };
-  if (seeded.carts === carts && known.sessions !== undefined && known.orders !== undefined) return {};
-  const orders = await seedOrders(transaction, { ...place, promotionCodes: seeded.promotionCodes });
-  const all: Partial<DemoFile["carts"]> = { ...seeded.carts, ...orders.carts };
+  if (seeded.carts === carts && knownFile.sessions !== undefined && knownFile.orders !== undefined) return {};
+  const orders = await seedOrders(transaction, { ...context, promotionCodes: seeded.promotionCodes });
+  const cartIds: Partial<DemoFile["carts"]> = { ...seeded.carts, ...orders.carts };
   return {
     ...seeded,
     ...orders,
-    carts: Object.fromEntries(demoCartNames.map((name) => [name, all[name]])) as DemoFile["carts"],
+    carts: Object.fromEntries(demoCartNames.map((name) => [name, cartIds[name]])) as DemoFile["carts"],
   };
 }
 
@@ -178,7 +178,7 @@ async function issueCredentials(
   { merchants, now }: CredentialContext,
 ): Promise<Pick<DemoFile, "keys" | "tokens">> {
   const access: AccessCommandContext = { merchantId: null, now };
-  const key = (
+  const createKey = (
     name: string,
     granted: readonly Scope[],
     owner = merchants.first,
@@ -189,7 +189,7 @@ async function issueCredentials(
       scopes: granted,
       expiresAt: null,
     });
-  const token = async (role: InternalRole): Promise<string> =>
+  const createToken = async (role: InternalRole): Promise<string> =>
     (
       await createInternalToken(transaction, access, {
         name: `Demo: ${role}`,
@@ -199,25 +199,25 @@ async function issueCredentials(
       })
     ).value;
 
-  const revoked = await key("revoked", integratorScopes);
+  const revoked = await createKey("revoked", integratorScopes);
   await revokeApiKey(transaction, access, revoked.apiKeyId);
   return {
     keys: {
-      full: (await key("full", integratorScopes)).value,
-      catalogRead: (await key("catalogRead", ["catalog:read"])).value,
-      checkoutQuote: (await key("checkoutQuote", ["checkout:quote"])).value,
-      webhooksRead: (await key("webhooksRead", ["webhooks:read"])).value,
-      webhooksWrite: (await key("webhooksWrite", ["webhooks:write"])).value,
-      noScope: (await key("noScope", [])).value,
+      full: (await createKey("full", integratorScopes)).value,
+      catalogRead: (await createKey("catalogRead", ["catalog:read"])).value,
+      checkoutQuote: (await createKey("checkoutQuote", ["checkout:quote"])).value,
+      webhooksRead: (await createKey("webhooksRead", ["webhooks:read"])).value,
+      webhooksWrite: (await createKey("webhooksWrite", ["webhooks:write"])).value,
+      noScope: (await createKey("noScope", [])).value,
       expired: await createExpiredKey(transaction, { access, merchants }),
       revoked: revoked.value,
-      otherMerchant: (await key("otherMerchant", integratorScopes, merchants.second)).value,
+      otherMerchant: (await createKey("otherMerchant", integratorScopes, merchants.second)).value,
     },
     tokens: {
-      storefront: await token("storefront"),
-      admin: await token("admin"),
-      analyst: await token("analyst"),
-      operator: await token("operator"),
+      storefront: await createToken("storefront"),
+      admin: await createToken("admin"),
+      analyst: await createToken("analyst"),
+      operator: await createToken("operator"),
     },
   };
 }
@@ -250,12 +250,12 @@ async function seedAccounts(
   { owner, now }: AccountSeedContext,
 ): Promise<Pick<DemoFile, "staff" | "oauthClient">> {
   const access = { merchantId: null, now };
-  const before = await transaction
+  const existingAccounts = await transaction
     .selectFrom("staffAccount")
     .select("id")
     .where("merchantId", "=", owner.id)
     .execute();
-  const email = `demo${before.length === 0 ? "" : `.${before.length + 1}`}@${owner.slug}.example`;
+  const email = `demo${existingAccounts.length === 0 ? "" : `.${existingAccounts.length + 1}`}@${owner.slug}.example`;
   const password = generatePassword();
   await createStaff(transaction, access, {
     merchantId: owner.id,

@@ -90,11 +90,11 @@ function createMerchantWithProducts(
       markets: rows.markets,
       categoryIds: rows.categoryIds,
       now,
-      since: new Date(
+      createdAt: new Date(
         now.getTime() - Math.round(computeProductAgeDays(entry, { index, count: all.length }) * dayMs),
       ),
-      number: firstNumber + index,
-      care,
+      productNumber: firstNumber + index,
+      careText: care,
     }),
   );
   return { merchant: rows, products };
@@ -175,8 +175,8 @@ const searchDays = 28;
 export function createSearchRows(now: Date): TableRow<"searchQueryDay">[] {
   const { found, missed } = loadDemoSales().searches;
   return [
-    ...found.map((wanted) => createRowsOfSearch(wanted, { now, isMissed: false })),
-    ...missed.map((wanted) => createRowsOfSearch(wanted, { now, isMissed: true })),
+    ...found.map((search) => createRowsOfSearch(search, { now, isMissed: false })),
+    ...missed.map((search) => createRowsOfSearch(search, { now, isMissed: true })),
   ].flat();
 }
 

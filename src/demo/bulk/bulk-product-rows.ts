@@ -34,7 +34,7 @@ interface ProductDesign {
   readonly number: number;
   readonly department: string;
   readonly range: string;
-  readonly thing: BulkItemType;
+  readonly itemType: BulkItemType;
   readonly title: DemoLocalizedText;
   readonly summary: DemoLocalizedText;
   readonly isGerman: boolean;
@@ -43,11 +43,11 @@ interface ProductDesign {
   readonly origin: string;
   readonly euros: number;
   /** The price before it fell, as a factor; 1: it did not. */
-  readonly fell: number;
+  readonly previousPriceFactor: number;
   readonly stock: number;
   readonly rating: number | null;
   readonly popularity: number;
-  readonly since: Date;
+  readonly createdAt: Date;
 }
 
 const dayMs = 86_400_000;
@@ -63,8 +63,8 @@ const ratesPerEuro: Readonly<Record<string, number>> = {
   KRW: 1480,
 };
 
-export function createBulkProductRows(number: number, place: BulkProductContext): ProductRows {
-  return toProductRows(designProduct(number, place), place);
+export function createBulkProductRows(number: number, context: BulkProductContext): ProductRows {
+  return toProductRows(designProduct(number, context), context);
 }
 
 function designProduct(number: number, { seed, now }: BulkProductContext): ProductDesign {
@@ -85,7 +85,7 @@ function designProduct(number: number, { seed, now }: BulkProductContext): Produ
     number,
     department: department.slug,
     range: range.slug,
-    thing,
+    itemType: thing,
     title: {
       en: `${collection} ${trait.en} ${material.en} ${en}`,
       de: `${de} ${collection} aus ${material.de}, ${trait.de}`,
@@ -99,11 +99,11 @@ function designProduct(number: number, { seed, now }: BulkProductContext): Produ
     colours: second === colour || random() < 0.4 ? [colour] : [colour, second],
     origin: pickRandom(random, origins),
     euros: euros * (0.7 + random() * 0.8),
-    fell: random() < 0.08 ? 1.2 : 1,
+    previousPriceFactor: random() < 0.08 ? 1.2 : 1,
     stock: pickStock(random),
     rating: random() < 0.7 ? 3 + random() * 2 : null,
     popularity: Math.floor(400 * random() ** 6),
-    since: new Date(now.getTime() - Math.floor((1 + random() * productAgeDaysMax) * dayMs)),
+    createdAt: new Date(now.getTime() - Math.floor((1 + random() * productAgeDaysMax) * dayMs)),
   };
 }
 
@@ -114,10 +114,10 @@ function pickStock(random: () => number): number {
   return luck < 0.12 ? 1 + Math.floor(random() * 5) : 10 + Math.floor(random() * 400);
 }
 
-function toProductRows(design: ProductDesign, place: BulkProductContext): ProductRows {
-  const { merchantId } = place;
-  const at = design.since.getTime();
-  const productId = createId("product", at);
+function toProductRows(design: ProductDesign, context: BulkProductContext): ProductRows {
+  const { merchantId } = context;
+  const createdAtMs = design.createdAt.getTime();
+  const productId = createId("product", createdAtMs);
   const productTranslation = createTranslationRows(design, { productId, merchantId });
   const slugs = new Set(productTranslation.map(({ slug }) => slug));
   const media = createMediaRow(design, { productId, merchantId });
@@ -131,7 +131,7 @@ function toProductRows(design: ProductDesign, place: BulkProductContext): Produc
     productTranslation,
     productCategory: [design.range, design.department].map((slug, position) => ({
       productId,
-      categoryId: place.categoryIds.get(slug) ?? "",
+      categoryId: context.categoryIds.get(slug) ?? "",
       position,
     })),
     productOption: hasColours
@@ -151,13 +151,13 @@ function toProductRows(design: ProductDesign, place: BulkProductContext): Produc
     media: [media],
     variant,
     price: variant.flatMap(({ id }) =>
-      place.markets.map((market) => createPriceRow(design, { variantId: id, merchantId, market })),
+      context.markets.map((market) => createPriceRow(design, { variantId: id, merchantId, market })),
     ),
     stockLevel: variant.map(({ id }) => ({
       variantId: id,
       merchantId,
       onHand: design.stock,
-      updatedAt: design.since,
+      updatedAt: design.createdAt,
     })),
     stockMovement:
       design.stock === 0
@@ -169,7 +169,7 @@ function toProductRows(design: ProductDesign, place: BulkProductContext): Produc
             onHandAfter: design.stock,
             reason: "received" as const,
             note: null,
-            createdAt: design.since,
+            createdAt: design.createdAt,
           })),
   };
 }
@@ -191,9 +191,9 @@ function createProductRow(design: ProductDesign, { productId, merchantId }: Prod
       { code: "origin", names: getCatalogLabel("attributes", "origin"), value: design.origin, unit: null },
     ],
     popularity: design.popularity,
-    publishedAt: design.since,
-    createdAt: design.since,
-    updatedAt: design.since,
+    publishedAt: design.createdAt,
+    createdAt: design.createdAt,
+    updatedAt: design.createdAt,
   };
 }
 
@@ -212,20 +212,20 @@ function createTranslationRows(
     description: null,
     seoTitle: null,
     seoDescription: null,
-    updatedAt: design.since,
+    updatedAt: design.createdAt,
   }));
 }
 
 function createMediaRow(
-  { thing, colours, title, since }: ProductDesign,
+  { itemType, colours, title, createdAt }: ProductDesign,
   { productId, merchantId }: ProductIds,
 ): TableRow<"media"> {
   return {
-    id: createId("media", since.getTime()),
+    id: createId("media", createdAt.getTime()),
     merchantId,
     productId,
     type: "image",
-    url: getPicturePath(createPictureName(thing.motif, colours[0])),
+    url: getPicturePath(createPictureName(itemType.motif, colours[0])),
     alts: { en: title.en },
     width: pictureSizePixels,
     height: pictureSizePixels,
@@ -246,7 +246,7 @@ function createVariantRow(
   const sku = `${design.range.slice(0, 3)}-${String(design.number).padStart(7, "0")}`;
   const hasColours = design.colours.length > 1;
   return {
-    id: createId("variant", design.since.getTime()),
+    id: createId("variant", design.createdAt.getTime()),
     merchantId,
     productId,
     sku: (hasColours ? `${sku}-${colour}` : sku).toUpperCase(),
@@ -255,13 +255,13 @@ function createVariantRow(
     mediaId,
     restrictions: [],
     requiresShipping: true,
-    weightGrams: design.thing.grams,
+    weightGrams: design.itemType.grams,
     maxOrderQuantity: null,
     discontinued: false,
     availableFrom: null,
     position,
-    createdAt: design.since,
-    updatedAt: design.since,
+    createdAt: design.createdAt,
+    updatedAt: design.createdAt,
   };
 }
 
@@ -279,8 +279,11 @@ function createPriceRow(
     marketId: market.id,
     merchantId,
     amountMinor: toPriceTagMinor(amount, market.currency),
-    compareAtMinor: design.fell === 1 ? null : toPriceTagMinor(amount * design.fell, market.currency),
-    validFrom: design.since,
+    compareAtMinor:
+      design.previousPriceFactor === 1
+        ? null
+        : toPriceTagMinor(amount * design.previousPriceFactor, market.currency),
+    validFrom: design.createdAt,
     validUntil: null,
   };
 }

@@ -41,19 +41,19 @@ export async function seedBulkCarts(db: Database, options: BulkCartOptions): Pro
   const { count, onProgress } = options;
   if (!Number.isInteger(count) || count < 0 || count > countMax)
     throw new RangeError(`count must be an integer from 0 to ${countMax}.`);
-  const { place, first } = await inTransaction(db, (transaction) => loadContext(transaction, options));
+  const { context, first } = await inTransaction(db, (transaction) => loadContext(transaction, options));
   for (let done = 0; done < count;) {
     const size = Math.min(batchSize, count - done);
     const start = first + done;
-    const carts = Array.from({ length: size }, (_, offset) => createRows(start + offset, place));
+    const carts = Array.from({ length: size }, (_, offset) => createRows(start + offset, context));
     await inTransaction(db, (transaction) => insertCartRows(transaction, carts));
     done += size;
     onProgress?.(done);
   }
 }
 
-function createRows(number: number, place: BulkCartContext): CartRows {
-  const cart = createBulkCart(number, place);
+function createRows(number: number, context: BulkCartContext): CartRows {
+  const cart = createBulkCart(number, context);
   return createCartRows(cart, { status: "active", version: 1 });
 }
 
@@ -61,7 +61,7 @@ function createRows(number: number, place: BulkCartContext): CartRows {
 async function loadContext(
   transaction: Transaction,
   { merchantId, now, keyring, seed = 1 }: BulkCartOptions,
-): Promise<{ readonly place: BulkCartContext; readonly first: number }> {
+): Promise<{ readonly context: BulkCartContext; readonly first: number }> {
   const markets = await loadBulkMarketOffers(transaction, { merchantId, now, seed });
   const [market] = markets;
   if (market === undefined)
@@ -72,7 +72,7 @@ async function loadContext(
     .where("merchantId", "=", merchantId)
     .executeTakeFirstOrThrow();
   const codes = await findActiveCodes(transaction, { merchantId, marketId: market.offer.market.id, now });
-  return { place: { merchantId, markets, codes, keyring, now, seed }, first: carts + 1 };
+  return { context: { merchantId, markets, codes, keyring, now, seed }, first: carts + 1 };
 }
 
 /**
@@ -94,7 +94,7 @@ export async function loadBulkMarketOffers(
   for (const { id: marketId } of found) {
     const variantIds = await findVariantIds(transaction, { marketId, seed });
     if (variantIds.length === 0) continue;
-    const wanted = {
+    const request = {
       merchantId,
       marketId,
       variantIds,
@@ -103,7 +103,7 @@ export async function loadBulkMarketOffers(
       heldBySessionId: null,
       now,
     };
-    markets.push({ variantIds, offer: await loadOffer(transaction, wanted) });
+    markets.push({ variantIds, offer: await loadOffer(transaction, request) });
   }
   return markets;
 }
@@ -140,9 +140,9 @@ async function findActiveCodes(
     .orderBy("c.codeNormalized")
     .limit(codesMax)
     .execute();
-  const wanted = { merchantId, marketId, variantIds: [], buyerReference: null, heldBySessionId: null, now };
+  const request = { merchantId, marketId, variantIds: [], buyerReference: null, heldBySessionId: null, now };
   const rules = [];
-  for (const { id } of rows) rules.push((await loadOffer(transaction, { ...wanted, code: { id } })).code);
+  for (const { id } of rows) rules.push((await loadOffer(transaction, { ...request, code: { id } })).code);
   return rules.filter((rule) => rule !== undefined);
 }
 
@@ -173,33 +173,35 @@ const [linesMin, linesMax] = [2, 5];
 const addressedShare = 0.1;
 const knownBuyerShare = 0.4;
 
-function createBulkCart(number: number, place: BulkCartContext): UnsavedCart {
-  const random = createRandom(hashText(`cart/${place.seed}/${number}`));
-  const { offer, variantIds } = pickRandom(random, place.markets);
+function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
+  const random = createRandom(hashText(`cart/${context.seed}/${number}`));
+  const { offer, variantIds } = pickRandom(random, context.markets);
   const country = pickRandom(random, offer.market.countries);
   const lines = pickCartLines(random, variantIds);
   const isDelivered = random() < addressedShare;
   const isKnown = random() < knownBuyerShare;
-  const createdAt = new Date(place.now.getTime() - Math.floor(random() * cartAgeHoursMax * hourMs) - hourMs);
+  const createdAt = new Date(
+    context.now.getTime() - Math.floor(random() * cartAgeHoursMax * hourMs) - hourMs,
+  );
   // An address is of today, else it would have run out.
-  const updatedAt = isDelivered ? place.now : new Date(createdAt.getTime() + Math.floor(random() * hourMs));
-  const wish: UnsavedCartInput = {
-    merchantId: place.merchantId,
+  const updatedAt = isDelivered ? context.now : new Date(createdAt.getTime() + Math.floor(random() * hourMs));
+  const input: UnsavedCartInput = {
+    merchantId: context.merchantId,
     offer,
     country,
     lines,
     buyer: isKnown
       ? {
-          reference: `buyer-${place.seed}-${number}`,
+          reference: `buyer-${context.seed}-${number}`,
           email: isDelivered ? `buyer-${number}@example.com` : null,
         }
       : null,
     address: isDelivered ? findCheckedDemoAddress(country) : null,
-    code: isDelivered && place.codes.length > 0 ? pickRandom(random, place.codes) : null,
+    code: isDelivered && context.codes.length > 0 ? pickRandom(random, context.codes) : null,
     createdAt,
     updatedAt,
   };
-  return createUnsavedCart(place.keyring, wish);
+  return createUnsavedCart(context.keyring, input);
 }
 
 /** Different ones, as far as there are any. */
@@ -222,8 +224,8 @@ const checkedAddresses = new Map<string, PostalAddress | null>();
 export function findCheckedDemoAddress(country: string): PostalAddress | null {
   let address = checkedAddresses.get(country);
   if (address === undefined) {
-    const known = findDemoAddress(country);
-    address = known === undefined ? null : checkAddress(known, "strict").address;
+    const demoAddress = findDemoAddress(country);
+    address = demoAddress === undefined ? null : checkAddress(demoAddress, "strict").address;
     checkedAddresses.set(country, address);
   }
   return address;

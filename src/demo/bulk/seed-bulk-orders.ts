@@ -40,12 +40,12 @@ export async function seedBulkOrders(db: Database, options: BulkOrderOptions): P
   if (!Number.isInteger(count) || count < 0 || count > countMax)
     throw new RangeError(`count must be an integer from 0 to ${countMax}.`);
   if (count === 0) return;
-  const { place, first } = await inTransaction(db, (transaction) => loadContext(transaction, options));
+  const { context, first } = await inTransaction(db, (transaction) => loadContext(transaction, options));
   const policies: PolicySnapshots = new Map();
   for (let done = 0; done < count;) {
     const size = Math.min(batchSize, count - done);
     const start = first + done;
-    const orders = Array.from({ length: size }, (_, offset) => createBulkOrder(start + offset, place));
+    const orders = Array.from({ length: size }, (_, offset) => createBulkOrder(start + offset, context));
     await inTransaction(db, async (transaction) => {
       await insertOrderRows(transaction, orders);
       await insertPolicySnapshots(transaction, { orders, policies });
@@ -59,7 +59,7 @@ export async function seedBulkOrders(db: Database, options: BulkOrderOptions): P
 async function loadContext(
   transaction: Transaction,
   { merchantId, now, keyring, seed = 1 }: BulkOrderOptions,
-): Promise<{ readonly place: BulkOrderContext; readonly first: number }> {
+): Promise<{ readonly context: BulkOrderContext; readonly first: number }> {
   const markets = await addTimeZones(
     transaction,
     keepShippableVariants(await loadBulkMarketOffers(transaction, { merchantId, now, seed })),
@@ -72,7 +72,7 @@ async function loadContext(
     .where("merchantId", "=", merchantId)
     .executeTakeFirstOrThrow();
   const categoryIds = mapProductCategories(markets);
-  return { place: { merchantId, markets, categoryIds, keyring, now, seed }, first: orders + 1 };
+  return { context: { merchantId, markets, categoryIds, keyring, now, seed }, first: orders + 1 };
 }
 
 type MarketWithoutTimeZone = Omit<BulkOrderMarket, "timeZone">;
@@ -123,11 +123,12 @@ async function insertPolicySnapshots(
   const rows: TableRow<"policySnapshot">[] = [];
   for (const { salesOrder } of orders) {
     const { marketId, country, locale, merchantId, placedAt } = salesOrder;
-    const place = `${marketId} ${country} ${locale}`;
-    const known = policies.get(place);
-    if (known === undefined) policies.set(place, await snapshotOrderPolicies(transaction, salesOrder));
+    const marketKey = `${marketId} ${country} ${locale}`;
+    const snapshots = policies.get(marketKey);
+    if (snapshots === undefined)
+      policies.set(marketKey, await snapshotOrderPolicies(transaction, salesOrder));
     else
-      for (const text of known)
+      for (const text of snapshots)
         rows.push({
           ...text,
           id: createId("policy", placedAt.getTime()),
@@ -176,8 +177,8 @@ const buyerCount = 50_000;
 const knownBuyerShare = 0.8;
 const cartAgeMsMax = 2 * hourMs;
 
-function createBulkOrder(number: number, place: BulkOrderContext): OrderRows {
-  const { merchantId, markets, keyring, now, seed, categoryIds } = place;
+function createBulkOrder(number: number, context: BulkOrderContext): OrderRows {
+  const { merchantId, markets, keyring, now, seed, categoryIds } = context;
   const random = createRandom(hashText(`order/${seed}/${number}`));
   const { offer, variantIds, timeZone } = pickRandom(random, markets);
   const country = pickRandom(
@@ -210,7 +211,7 @@ function createBulkOrder(number: number, place: BulkOrderContext): OrderRows {
     number: createOrderNumber(number, seed),
     timeZone,
     categoryIds,
-    life: createOrderHistory(stage, { placedAt, now }),
+    history: createOrderHistory(stage, { placedAt, now }),
   });
 }
 

@@ -33,10 +33,10 @@ export async function seedBulkProducts(db: Database, options: BulkProductOptions
     throw new RangeError(`count must be an integer from 0 to ${productCountMax}.`);
   const { markets, productCount } = await loadMerchant(db, merchantId);
   const categoryIds = await ensureCategories(db, { merchantId, now });
-  const place: BulkProductContext = { merchantId, markets, categoryIds, now, seed };
+  const context: BulkProductContext = { merchantId, markets, categoryIds, now, seed };
   let done = 0;
   const write = async (numbers: readonly number[]): Promise<void> => {
-    const products = numbers.map((number) => createBulkProductRows(number, place));
+    const products = numbers.map((number) => createBulkProductRows(number, context));
     await inTransaction(db, (transaction) => writeBatch(transaction, options, products));
     done += numbers.length;
     onProgress?.(done);
@@ -140,7 +140,7 @@ async function saveCategories(
   await transaction
     .insertInto("category")
     .values(rows)
-    .onConflict((on) => on.columns(["merchantId", "slug"]).doNothing())
+    .onConflict((conflict) => conflict.columns(["merchantId", "slug"]).doNothing())
     .execute();
 }
 

@@ -142,31 +142,34 @@ export interface CartSeedContext {
 }
 
 export interface CartPricingContext<Entry extends CartDefinition> extends CartSeedContext {
-  readonly entries: readonly Entry[];
-  readonly markets: MarketLookup;
+  readonly definitions: readonly Entry[];
+  readonly marketLookup: MarketLookup;
   readonly promotionCodes: DemoPromotionCodes;
 }
 
 export interface PricedDemoCart<Entry extends CartDefinition> {
-  readonly entry: Entry;
+  readonly definition: Entry;
   readonly cart: UnsavedCart;
 }
 
 export async function priceDemoCarts<Entry extends CartDefinition>(
   transaction: Transaction,
-  drawing: CartPricingContext<Entry>,
+  context: CartPricingContext<Entry>,
 ): Promise<PricedDemoCart<Entry>[]> {
-  const readShelf = await createSupplyLoader(transaction, drawing);
-  const drawn: PricedDemoCart<Entry>[] = [];
-  for (const entry of drawing.entries)
-    drawn.push({ entry, cart: createPricedCart(entry, { ...drawing, shelf: await readShelf(entry) }) });
-  return drawn;
+  const loadSupply = await createSupplyLoader(transaction, context);
+  const pricedCarts: PricedDemoCart<Entry>[] = [];
+  for (const definition of context.definitions)
+    pricedCarts.push({
+      definition,
+      cart: createPricedCart(definition, { ...context, supply: await loadSupply(definition) }),
+    });
+  return pricedCarts;
 }
 
 export interface MarketLookup {
-  readonly ofCountry: FindMarketOfCountry;
+  readonly findByCountry: FindMarketOfCountry;
   /** Any of a merchant's. */
-  readonly anyOf: (merchantId: string) => { readonly id: string; readonly country: string };
+  readonly getFirstMarket: (merchantId: string) => { readonly id: string; readonly country: string };
 }
 
 export async function loadMarketLookup(
@@ -181,9 +184,9 @@ export async function loadMarketLookup(
     .orderBy("position")
     .execute();
   return {
-    ofCountry: (merchantId, country) =>
+    findByCountry: (merchantId, country) =>
       rows.find((row) => row.merchantId === merchantId && row.country === country)?.marketId,
-    anyOf: (merchantId) => {
+    getFirstMarket: (merchantId) => {
       const row = rows.find((candidate) => candidate.merchantId === merchantId);
       if (row === undefined)
         throw new Error(`The demo's merchant ${merchantId} sells to no country any more.`);
@@ -200,22 +203,23 @@ interface CartSupply {
   readonly code: PromotionRule | null;
 }
 
-type LoadCartSupply = (entry: CartDefinition) => Promise<CartSupply>;
+type LoadCartSupply = (definition: CartDefinition) => Promise<CartSupply>;
 
 /** One statement for each market and for each code. */
 async function createSupplyLoader(
   transaction: Transaction,
-  { owners, entries, markets, promotionCodes, now }: CartPricingContext<CartDefinition>,
+  { owners, definitions, marketLookup, promotionCodes, now }: CartPricingContext<CartDefinition>,
 ): Promise<LoadCartSupply> {
-  const variantIds = await loadVariantIds(transaction, { owners, entries });
+  const variantIds = await loadVariantIds(transaction, { owners, definitions });
   const offers = new Map<string, CartOffer>();
   return async ({ owner, country, code }) => {
     const merchantId = owners[owner].id;
     // A merchant who no longer sells to the country has its carts elsewhere.
-    const ofCountry = markets.ofCountry(merchantId, country);
-    const market = ofCountry === undefined ? markets.anyOf(merchantId) : { id: ofCountry, country };
-    const own = variantIds[owner];
-    const asked = {
+    const ofCountry = marketLookup.findByCountry(merchantId, country);
+    const market =
+      ofCountry === undefined ? marketLookup.getFirstMarket(merchantId) : { id: ofCountry, country };
+    const variantIdsOfMerchant = variantIds[owner];
+    const request = {
       merchantId,
       marketId: market.id,
       variantIds: [],
@@ -225,14 +229,18 @@ async function createSupplyLoader(
     };
     const offer =
       offers.get(market.id) ??
-      (await loadOffer(transaction, { ...asked, variantIds: [...own.values()], code: null }));
+      (await loadOffer(transaction, {
+        ...request,
+        variantIds: [...variantIdsOfMerchant.values()],
+        code: null,
+      }));
     offers.set(market.id, offer);
     const normalized = code === undefined ? undefined : normalizePromotionCode(promotionCodes[code]);
     const rule =
       normalized === undefined
         ? undefined
-        : (await loadOffer(transaction, { ...asked, code: { normalized } })).code;
-    return { country: market.country, offer, variantIds: own, code: rule ?? null };
+        : (await loadOffer(transaction, { ...request, code: { normalized } })).code;
+    return { country: market.country, offer, variantIds: variantIdsOfMerchant, code: rule ?? null };
   };
 }
 
@@ -240,18 +248,21 @@ type VariantIds = Readonly<Record<CartDefinition["owner"], ReadonlyMap<string, s
 
 async function loadVariantIds(
   transaction: Transaction,
-  { owners: { first, second }, entries }: Pick<CartPricingContext<CartDefinition>, "owners" | "entries">,
+  {
+    owners: { first, second },
+    definitions,
+  }: Pick<CartPricingContext<CartDefinition>, "owners" | "definitions">,
 ): Promise<VariantIds> {
-  const skus = entries.flatMap(({ lines }) => lines.map(([sku]) => sku));
+  const skus = definitions.flatMap(({ lines }) => lines.map(([sku]) => sku));
   const rows = await transaction
     .selectFrom("variant")
     .select(["id", "merchantId", "sku"])
     .where("merchantId", "in", [first.id, second.id])
     .where("sku", "in", skus)
     .execute();
-  const of = ({ id: merchantId }: DemoMerchantPair["first"]): Map<string, string> =>
+  const variantIdsOf = ({ id: merchantId }: DemoMerchantPair["first"]): Map<string, string> =>
     new Map(rows.filter((row) => row.merchantId === merchantId).map(({ sku, id }) => [sku, id]));
-  return { first: of(first), second: of(second) };
+  return { first: variantIdsOf(first), second: variantIdsOf(second) };
 }
 
 /** Where the demo's buyers in a country live; undefined if it has none there. */
@@ -262,24 +273,24 @@ export function findDemoAddress(country: string): PostalAddressInput | undefined
 const minuteMs = 60_000;
 
 function createPricedCart(
-  entry: CartDefinition,
-  { owners, keyring, now, shelf }: CartSeedContext & { readonly shelf: CartSupply },
+  definition: CartDefinition,
+  { owners, keyring, now, supply }: CartSeedContext & { readonly supply: CartSupply },
 ): UnsavedCart {
-  const { offer, country, variantIds, code } = shelf;
-  const address = entry.isAddressed === true ? findDemoAddress(country) : undefined;
-  const updatedAt = new Date(now.getTime() - entry.quietMinutes * minuteMs);
+  const { offer, country, variantIds, code } = supply;
+  const address = definition.isAddressed === true ? findDemoAddress(country) : undefined;
+  const updatedAt = new Date(now.getTime() - definition.quietMinutes * minuteMs);
   return createUnsavedCart(keyring, {
-    merchantId: owners[entry.owner].id,
+    merchantId: owners[definition.owner].id,
     offer,
     country,
-    lines: entry.lines.flatMap(([sku, quantity]) => {
+    lines: definition.lines.flatMap(([sku, quantity]) => {
       const variantId = variantIds.get(sku);
       return variantId === undefined ? [] : [{ variantId, quantity }];
     }),
-    buyer: entry.buyer ?? null,
+    buyer: definition.buyer ?? null,
     address: address === undefined ? null : checkAddress(address, "strict").address,
     code,
-    createdAt: new Date(updatedAt.getTime() - entry.livedMinutes * minuteMs),
+    createdAt: new Date(updatedAt.getTime() - definition.livedMinutes * minuteMs),
     updatedAt,
   });
 }

@@ -39,26 +39,30 @@ export async function seedCarts(
   transaction: Transaction,
   { owners, keyring, now }: CartSeedContext,
 ): Promise<CartSeedResult> {
-  const markets = await loadMarketLookup(transaction, owners);
-  const promotionCodes = await seedPromotions(transaction, { owners, findMarket: markets.ofCountry, now });
-  const drawn = await priceDemoCarts(transaction, {
+  const marketLookup = await loadMarketLookup(transaction, owners);
+  const promotionCodes = await seedPromotions(transaction, {
+    owners,
+    findMarket: marketLookup.findByCountry,
+    now,
+  });
+  const pricedCarts = await priceDemoCarts(transaction, {
     owners,
     keyring,
     now,
-    markets,
+    marketLookup,
     promotionCodes,
-    entries: loadDemoSales().carts,
+    definitions: loadDemoSales().carts,
   });
-  const idOf = new Map(drawn.map(({ entry, cart }) => [entry.key, cart.id]));
+  const cartIds = new Map(pricedCarts.map(({ definition, cart }) => [definition.key, cart.id]));
   await insertCartRows(
     transaction,
-    drawn.map(({ entry, cart }: PricedDemoCart<DemoCartEntry>) =>
-      createCartRows(cart, getCartState(entry, cart, idOf)),
+    pricedCarts.map(({ definition, cart }: PricedDemoCart<DemoCartEntry>) =>
+      createCartRows(cart, getCartState(definition, cart, cartIds)),
     ),
   );
   return {
     carts: Object.fromEntries(
-      cartNamesWithoutCheckout.map((name) => [name, requireCartId(idOf, name)]),
+      cartNamesWithoutCheckout.map((name) => [name, requireCartId(cartIds, name)]),
     ) as Record<CartNameWithoutCheckout, string>,
     promotionCodes,
   };
@@ -68,7 +72,7 @@ export async function seedCarts(
 function getCartState(
   { state, lines }: DemoCartEntry,
   { createdAt, updatedAt, next }: UnsavedCart,
-  idOf: ReadonlyMap<DemoCartKey, string>,
+  cartIds: ReadonlyMap<DemoCartKey, string>,
 ): SeededCartState {
   const isChanged = createdAt < updatedAt && lines.length > 0;
   const steps = [
@@ -82,12 +86,12 @@ function getCartState(
   const { status } = state;
   if (status === "revoked")
     return { status, version, revocation: { reason: "buyer_request", note: state.note } };
-  if (status === "merged") return { status, version, mergedIntoCartId: requireCartId(idOf, state.into) };
+  if (status === "merged") return { status, version, mergedIntoCartId: requireCartId(cartIds, state.into) };
   return { status, version };
 }
 
-function requireCartId(idOf: ReadonlyMap<DemoCartKey, string>, key: DemoCartKey): string {
-  const id = idOf.get(key);
+function requireCartId(cartIds: ReadonlyMap<DemoCartKey, string>, key: DemoCartKey): string {
+  const id = cartIds.get(key);
   if (id === undefined) throw new Error(`The demo has no cart ${key}.`);
   return id;
 }
@@ -109,14 +113,14 @@ const versionOfStatus = { draft: 1, active: 2, paused: 3, ended: 3 } as const;
 
 async function seedPromotions(
   transaction: Transaction,
-  given: PromotionSeedContext,
+  context: PromotionSeedContext,
 ): Promise<DemoPromotionCodes> {
   const { promotions } = loadDemoSales();
-  const codes = await findExistingCodes(transaction, given.owners);
+  const codes = await findExistingCodes(transaction, context.owners);
   const isMissing = ({ code, owner }: DemoPromotionEntry): boolean =>
     // An automatic one has no name to be known by: it comes with the first codes.
-    code === null ? codes.size === 0 : !codes.has(createCodeKey(given.owners[owner].id, code.text));
-  const rows = promotions.filter(isMissing).flatMap((entry) => createPromotionRows(entry, given));
+    code === null ? codes.size === 0 : !codes.has(createCodeKey(context.owners[owner].id, code.text));
+  const rows = promotions.filter(isMissing).flatMap((entry) => createPromotionRows(entry, context));
   await insertTableRows(transaction, {
     promotion: rows.map(({ promotion }) => promotion),
     promotionCode: rows.flatMap(({ promotionCode }) => promotionCode),
@@ -156,11 +160,11 @@ function createPromotionRows(
   const merchantId = owners[owner].id;
   const marketId = country === undefined ? undefined : findMarket(merchantId, country);
   if (country !== undefined && marketId === undefined) return [];
-  const at = new Date(now.getTime() - promotionAgeDays * dayMs);
+  const createdAt = new Date(now.getTime() - promotionAgeDays * dayMs);
   const [startsAt, endsAt] = (windowDaysAgo ?? [null, null]).map((days) =>
     days === null ? null : new Date(now.getTime() - days * dayMs),
   );
-  const id = createId("promotion", at.getTime());
+  const id = createId("promotion", createdAt.getTime());
   const promotion: TableRow<"promotion"> = {
     ...emptyPromotionValues,
     ...values,
@@ -178,16 +182,18 @@ function createPromotionRows(
     buyerReferences: [],
     startsAt: startsAt ?? null,
     endsAt: endsAt ?? null,
-    startedAt: getStartedAt(status, startsAt ?? at),
+    startedAt: getStartedAt(status, startsAt ?? createdAt),
     version: versionOfStatus[status],
-    createdAt: at,
-    updatedAt: endsAt ?? at,
+    createdAt,
+    updatedAt: endsAt ?? createdAt,
   };
-  return [{ promotion, promotionCode: code === null ? [] : [createCodeRow(promotion, code.text, at)] }];
+  return [
+    { promotion, promotionCode: code === null ? [] : [createCodeRow(promotion, code.text, createdAt)] },
+  ];
 }
 
-const getStartedAt = (status: DemoPromotionEntry["status"], at: Date): Date | null =>
-  status === "draft" ? null : at;
+const getStartedAt = (status: DemoPromotionEntry["status"], createdAt: Date): Date | null =>
+  status === "draft" ? null : createdAt;
 
 function createCodeRow(
   { id: promotionId, merchantId }: TableRow<"promotion">,

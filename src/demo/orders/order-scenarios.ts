@@ -51,10 +51,10 @@ const hanako = { reference: "buyer-hanako", email: "hanako@example.com" };
 /** Opened, and paid three minutes later. */
 const checkOutAndPay = (
   minutesAgo: number,
-  how: ScenarioStep = submitAndAuthorize,
+  payStep: ScenarioStep = submitAndAuthorize,
 ): OrderScenario["steps"] => [
   [minutesAgo + 3, startCheckout()],
-  [minutesAgo, how],
+  [minutesAgo, payStep],
 ];
 
 /** Paid at once, and on its way half a day later. */
@@ -72,9 +72,16 @@ type ScenarioFields = Omit<
   Partial<Pick<OrderScenario, "owner" | "country">>;
 
 /** Its cart was put together in the quarter of an hour before. */
-function defineScenario(told: ScenarioFields): OrderScenario {
-  const [begun = 0] = told.steps[0] ?? [];
-  return { owner: "first", country: "DE", ...told, isAddressed: true, quietMinutes: begun, livedMinutes: 15 };
+function defineScenario(fields: ScenarioFields): OrderScenario {
+  const [startedMinutesAgo = 0] = fields.steps[0] ?? [];
+  return {
+    owner: "first",
+    country: "DE",
+    ...fields,
+    isAddressed: true,
+    quietMinutes: startedMinutesAgo,
+    livedMinutes: 15,
+  };
 }
 
 /** The oldest first. */
@@ -124,7 +131,7 @@ export const orderScenarios: readonly OrderScenario[] = [
           kind: "exchange",
           reason: "size_too_small",
           sku: "CLO-HVERD-SLATE-S",
-          instead: "CLO-HVERD-SLATE-M",
+          exchangeForSku: "CLO-HVERD-SLATE-M",
         }),
       ],
     ],

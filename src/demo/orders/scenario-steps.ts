@@ -28,16 +28,18 @@ import { submitSession } from "#commerce/checkout/submit-session.ts";
 import type { SessionCancelReason } from "#commerce/checkout/end-session.ts";
 import { settlePendingPayments, demoPaymentToken } from "#demo/rows/order-money-rows.ts";
 
-export const confirmPlacedOrder: ScenarioStep = async (scene) => {
-  await confirmOrder(scene.transaction, scene.tenantFor("merchant"), { orderId: requireOrderId(scene) });
+export const confirmPlacedOrder: ScenarioStep = async (context) => {
+  await confirmOrder(context.transaction, context.contextFor("merchant"), {
+    orderId: requireOrderId(context),
+  });
   return {};
 };
 
 export const putOrderOnHold =
   (reason: string): ScenarioStep =>
-  async (scene) => {
-    await holdOrder(scene.transaction, scene.tenantFor("merchant"), {
-      orderId: requireOrderId(scene),
+  async (context) => {
+    await holdOrder(context.transaction, context.contextFor("merchant"), {
+      orderId: requireOrderId(context),
       reason,
     });
     return {};
@@ -46,18 +48,18 @@ export const putOrderOnHold =
 /** Everything, or these alone. */
 export const packParcel =
   (...skus: readonly string[]): ScenarioStep =>
-  async (scene) => {
-    const { transaction, tenantFor } = scene;
-    const tenant = tenantFor("merchant");
-    const lines = [];
-    for (const sku of skus) lines.push(await findOrderLine(scene, sku));
-    const { id } = await createFulfillment(transaction, tenant, {
-      orderId: requireOrderId(scene),
-      ...(lines.length === 0
+  async (context) => {
+    const { transaction, contextFor } = context;
+    const commandContext = contextFor("merchant");
+    const linesToPack = [];
+    for (const sku of skus) linesToPack.push(await findOrderLine(context, sku));
+    const { id } = await createFulfillment(transaction, commandContext, {
+      orderId: requireOrderId(context),
+      ...(linesToPack.length === 0
         ? {}
-        : { lines: lines.map(({ id: lineId, ordered: quantity }) => ({ lineId, quantity })) }),
+        : { lines: linesToPack.map(({ id: lineId, ordered: quantity }) => ({ lineId, quantity })) }),
     });
-    await packFulfillment(transaction, tenant, { fulfillmentId: id });
+    await packFulfillment(transaction, commandContext, { fulfillmentId: id });
     return {};
   };
 
@@ -65,12 +67,12 @@ const dayMs = 86_400_000;
 
 export const shipParcel =
   (trackingNumber: string, days = 2): ScenarioStep =>
-  async (scene) => {
-    const tenant = scene.tenantFor("merchant");
-    const fulfillmentId = await findNewestPartId(scene, "fulfillment");
+  async (context) => {
+    const commandContext = context.contextFor("merchant");
+    const fulfillmentId = await findNewestPartId(context, "fulfillment");
     const url = `https://tracking.example/${trackingNumber}`;
-    const estimatedDeliveryAt = new Date(tenant.now.getTime() + days * dayMs);
-    await shipFulfillment(scene.transaction, tenant, {
+    const estimatedDeliveryAt = new Date(commandContext.now.getTime() + days * dayMs);
+    await shipFulfillment(context.transaction, commandContext, {
       fulfillmentId,
       tracking: { number: trackingNumber, url },
       estimatedDeliveryAt,
@@ -78,31 +80,31 @@ export const shipParcel =
     return {};
   };
 
-export const deliverParcel: ScenarioStep = async (scene) => {
-  const fulfillmentId = await findNewestPartId(scene, "fulfillment");
-  await deliverFulfillment(scene.transaction, scene.tenantFor("merchant"), { fulfillmentId });
+export const deliverParcel: ScenarioStep = async (context) => {
+  const fulfillmentId = await findNewestPartId(context, "fulfillment");
+  await deliverFulfillment(context.transaction, context.contextFor("merchant"), { fulfillmentId });
   return {};
 };
 
-async function settleSessionPayments(scene: ScenarioContext): Promise<void> {
-  await settlePendingPayments(scene.transaction, scene.tenantFor("system"), {
-    sessionId: requireSessionId(scene),
+async function settleSessionPayments(context: ScenarioContext): Promise<void> {
+  await settlePendingPayments(context.transaction, context.contextFor("system"), {
+    sessionId: requireSessionId(context),
   });
 }
 
-export const captureOrderPayment: ScenarioStep = async (scene) => {
-  await capturePayment(scene.transaction, scene.tenantFor("merchant"), {
-    paymentId: await findNewestPartId(scene, "payment"),
+export const captureOrderPayment: ScenarioStep = async (context) => {
+  await capturePayment(context.transaction, context.contextFor("merchant"), {
+    paymentId: await findNewestPartId(context, "payment"),
   });
-  await settleSessionPayments(scene);
+  await settleSessionPayments(context);
   return {};
 };
 
 export const disputeOrderPayment =
   (reason: DisputeReason): ScenarioStep =>
-  async (scene) => {
-    await openDispute(scene.transaction, scene.tenantFor("merchant"), {
-      paymentId: await findNewestPartId(scene, "payment"),
+  async (context) => {
+    await openDispute(context.transaction, context.contextFor("merchant"), {
+      paymentId: await findNewestPartId(context, "payment"),
       reason,
     });
     return {};
@@ -110,30 +112,31 @@ export const disputeOrderPayment =
 
 export const cancelPlacedOrder =
   (reason: OrderCancelInput["reason"], note: string): ScenarioStep =>
-  async (scene) => {
-    await cancelOrder(scene.transaction, scene.tenantFor("buyer"), {
-      orderId: requireOrderId(scene),
+  async (context) => {
+    await cancelOrder(context.transaction, context.contextFor("buyer"), {
+      orderId: requireOrderId(context),
       reason,
       note,
     });
-    await settleSessionPayments(scene);
+    await settleSessionPayments(context);
     return {};
   };
 
 export interface ReturnRequestOptions extends Pick<ReturnRequest, "kind" | "reason"> {
   /** One of these. */
   readonly sku: string;
-  readonly instead?: string;
+  readonly exchangeForSku?: string;
 }
 
 export const requestReturnStep =
-  ({ kind, reason, sku, instead }: ReturnRequestOptions): ScenarioStep =>
-  async (scene) => {
-    const { transaction, tenantFor } = scene;
-    const lines = [{ lineId: (await findOrderLine(scene, sku)).id, quantity: 1 }];
-    const exchangeVariantId = instead === undefined ? null : await findVariantId(scene, instead);
-    await requestReturn(transaction, tenantFor("buyer"), {
-      orderId: requireOrderId(scene),
+  ({ kind, reason, sku, exchangeForSku }: ReturnRequestOptions): ScenarioStep =>
+  async (context) => {
+    const { transaction, contextFor } = context;
+    const lines = [{ lineId: (await findOrderLine(context, sku)).id, quantity: 1 }];
+    const exchangeVariantId =
+      exchangeForSku === undefined ? null : await findVariantId(context, exchangeForSku);
+    await requestReturn(transaction, contextFor("buyer"), {
+      orderId: requireOrderId(context),
       kind,
       reason,
       lines,
@@ -142,56 +145,56 @@ export const requestReturnStep =
     return {};
   };
 
-async function findVariantId({ transaction, tenantFor }: ScenarioContext, sku: string): Promise<string> {
+async function findVariantId({ transaction, contextFor }: ScenarioContext, sku: string): Promise<string> {
   const variants = transaction
     .selectFrom("variant")
     .select("id")
-    .where("merchantId", "=", tenantFor("system").merchantId);
+    .where("merchantId", "=", contextFor("system").merchantId);
   return (await variants.where("sku", "=", sku).executeTakeFirstOrThrow()).id;
 }
 
-export const shipReturn: ScenarioStep = async (scene) => {
-  await trackReturn(scene.transaction, scene.tenantFor("merchant"), {
-    returnId: await findNewestPartId(scene, "orderReturn"),
+export const shipReturn: ScenarioStep = async (context) => {
+  await trackReturn(context.transaction, context.contextFor("merchant"), {
+    returnId: await findNewestPartId(context, "orderReturn"),
   });
   return {};
 };
 
-export const receiveReturnedLines: ScenarioStep = async (scene) => {
-  const returnId = await findNewestPartId(scene, "orderReturn");
-  const received = (await loadReturnLines(scene, returnId)).map(({ lineId, quantity }) => ({
+export const receiveReturnedLines: ScenarioStep = async (context) => {
+  const returnId = await findNewestPartId(context, "orderReturn");
+  const received = (await loadReturnLines(context, returnId)).map(({ lineId, quantity }) => ({
     lineId,
     received: quantity,
   }));
-  await receiveReturn(scene.transaction, scene.tenantFor("merchant"), { returnId, lines: received });
+  await receiveReturn(context.transaction, context.contextFor("merchant"), { returnId, lines: received });
   return {};
 };
 
 /** It is as good as new, and its money goes back. */
-export const acceptReturn: ScenarioStep = async (scene) => {
-  const { transaction, tenantFor } = scene;
-  const returnId = await findNewestPartId(scene, "orderReturn");
-  const inspected = (await loadReturnLines(scene, returnId)).map(({ lineId, quantity }) => ({
+export const acceptReturn: ScenarioStep = async (context) => {
+  const { transaction, contextFor } = context;
+  const returnId = await findNewestPartId(context, "orderReturn");
+  const inspected = (await loadReturnLines(context, returnId)).map(({ lineId, quantity }) => ({
     lineId,
     accepted: quantity,
     restock: quantity,
   }));
-  await inspectReturn(transaction, tenantFor("merchant"), {
+  await inspectReturn(transaction, contextFor("merchant"), {
     returnId,
     lines: inspected,
     note: "As good as new.",
   });
-  await closeReturn(transaction, tenantFor("merchant"), { returnId });
-  await settleSessionPayments(scene);
+  await closeReturn(transaction, contextFor("merchant"), { returnId });
+  await settleSessionPayments(context);
   return {};
 };
 
 export const registerLineWarranty =
   (sku: string, serialNumber: string): ScenarioStep =>
-  async (scene) => {
-    const { id: lineId } = await findOrderLine(scene, sku);
-    await registerWarranty(scene.transaction, scene.tenantFor("buyer"), {
-      orderId: requireOrderId(scene),
+  async (context) => {
+    const { id: lineId } = await findOrderLine(context, sku);
+    await registerWarranty(context.transaction, context.contextFor("buyer"), {
+      orderId: requireOrderId(context),
       lineId,
       serialNumber,
     });
@@ -210,11 +213,11 @@ export interface ScenarioSubjects {
 
 export interface ScenarioContext extends ScenarioSubjects {
   readonly transaction: Transaction;
-  readonly tenantFor: (actor: OrderActor) => OrderCommandContext & SessionCommandContext;
+  readonly contextFor: (actor: OrderActor) => OrderCommandContext & SessionCommandContext;
 }
 
 /** Takes the story on by one step; gives what it is about from then on, where that is new. */
-export type ScenarioStep = (scene: ScenarioContext) => Promise<Partial<ScenarioSubjects>>;
+export type ScenarioStep = (context: ScenarioContext) => Promise<Partial<ScenarioSubjects>>;
 
 export function requireSessionId({ sessionId }: ScenarioContext): string {
   if (sessionId === null) throw new Error("The demo's story has no checkout yet.");
@@ -231,22 +234,25 @@ function requireOrderId({ orderId }: ScenarioContext): string {
  * longer than what is done with it.
  */
 async function findOrderLine(
-  scene: ScenarioContext,
+  context: ScenarioContext,
   sku: string,
 ): Promise<{ readonly id: string; readonly ordered: number }> {
   const { rows } = await sql<{ id: string; ordered: number }>`
-    select id, ordered from order_line where order_id = ${requireOrderId(scene)} and display->>'sku' = ${sku}`.execute(
-    scene.transaction,
+    select id, ordered from order_line where order_id = ${requireOrderId(context)} and display->>'sku' = ${sku}`.execute(
+    context.transaction,
   );
   return requireRow(rows[0], sku);
 }
 
 /** The newest one. */
 async function findNewestPartId(
-  scene: ScenarioContext,
+  context: ScenarioContext,
   part: "fulfillment" | "payment" | "orderReturn",
 ): Promise<string> {
-  const rows = scene.transaction.selectFrom(part).select("id").where("orderId", "=", requireOrderId(scene));
+  const rows = context.transaction
+    .selectFrom(part)
+    .select("id")
+    .where("orderId", "=", requireOrderId(context));
   return requireRow(await rows.orderBy("id", "desc").limit(1).executeTakeFirst(), part).id;
 }
 
@@ -261,8 +267,8 @@ async function loadReturnLines(
     .execute();
 }
 
-function requireRow<Row>(row: Row | undefined, what: string): Row {
-  if (row === undefined) throw new Error(`The demo's order has no ${what} yet.`);
+function requireRow<Row>(row: Row | undefined, name: string): Row {
+  if (row === undefined) throw new Error(`The demo's order has no ${name} yet.`);
   return row;
 }
 
@@ -270,18 +276,18 @@ const returnUrls = { successUrl: "https://shop.example/thanks", cancelUrl: "http
 
 export const startCheckout =
   (minutes: number = sessionLifetimeMinutes.default): ScenarioStep =>
-  async ({ transaction, tenantFor, cartId }) => {
+  async ({ transaction, contextFor, cartId }) => {
     const input = { cartId, ...returnUrls, lifetimeMinutes: minutes };
-    return { sessionId: (await createSession(transaction, tenantFor("buyer"), input)).session.id };
+    return { sessionId: (await createSession(transaction, contextFor("buyer"), input)).session.id };
   };
 
 export const checkoutMinutesMax = sessionLifetimeMinutes.max;
 
-async function submitOpenSession(scene: ScenarioContext): Promise<void> {
-  const sessionId = requireSessionId(scene);
-  const { amountTotalMinor: amountMinor, currency } = await readSession(scene.transaction, sessionId);
+async function submitOpenSession(context: ScenarioContext): Promise<void> {
+  const sessionId = requireSessionId(context);
+  const { amountTotalMinor: amountMinor, currency } = await readSession(context.transaction, sessionId);
   const expectedAmount = { amountMinor, currency };
-  await submitSession(scene.transaction, scene.tenantFor("buyer"), {
+  await submitSession(context.transaction, context.contextFor("buyer"), {
     sessionId,
     expectedAmount,
     paymentToken: demoPaymentToken,
@@ -290,11 +296,11 @@ async function submitOpenSession(scene: ScenarioContext): Promise<void> {
 
 const submitAndPay =
   (isCaptured: boolean): ScenarioStep =>
-  async (scene) => {
-    await submitOpenSession(scene);
-    const sessionId = requireSessionId(scene);
-    await settlePendingPayments(scene.transaction, scene.tenantFor("system"), { sessionId, isCaptured });
-    return { orderId: (await readSession(scene.transaction, sessionId)).orderId };
+  async (context) => {
+    await submitOpenSession(context);
+    const sessionId = requireSessionId(context);
+    await settlePendingPayments(context.transaction, context.contextFor("system"), { sessionId, isCaptured });
+    return { orderId: (await readSession(context.transaction, sessionId)).orderId };
   };
 
 /** The money is set aside. */
@@ -304,14 +310,14 @@ export const submitAndAuthorize = submitAndPay(false);
 export const submitAndCapture = submitAndPay(true);
 
 /** Of which nobody hears as long as a session may live: the provider is not asked before. */
-export const submitWithDelayedPayment: ScenarioStep = async (scene) => {
-  await submitOpenSession(scene);
-  const dueAt = new Date(scene.tenantFor("system").now.getTime() + checkoutMinutesMax * 60_000);
-  await scene.transaction
+export const submitWithDelayedPayment: ScenarioStep = async (context) => {
+  await submitOpenSession(context);
+  const dueAt = new Date(context.contextFor("system").now.getTime() + checkoutMinutesMax * 60_000);
+  await context.transaction
     .updateTable("paymentOperation")
     .set({ dueAt })
     .where("paymentId", "in", (row) =>
-      row.selectFrom("payment").select("id").where("sessionId", "=", requireSessionId(scene)),
+      row.selectFrom("payment").select("id").where("sessionId", "=", requireSessionId(context)),
     )
     .execute();
   return {};
@@ -319,18 +325,18 @@ export const submitWithDelayedPayment: ScenarioStep = async (scene) => {
 
 export const cancelCheckout =
   (reason: SessionCancelReason, note: string): ScenarioStep =>
-  async (scene) => {
-    await cancelSession(scene.transaction, scene.tenantFor("buyer"), {
-      sessionId: requireSessionId(scene),
+  async (context) => {
+    await cancelSession(context.transaction, context.contextFor("buyer"), {
+      sessionId: requireSessionId(context),
       reason,
       note,
     });
     return {};
   };
 
-export const expireCheckout: ScenarioStep = async (scene) => {
-  const tenant = scene.tenantFor("system");
-  const locked = await lockSession(scene.transaction, tenant, requireSessionId(scene));
-  await releaseSession(scene.transaction, tenant, { ...locked, status: "expired" });
+export const expireCheckout: ScenarioStep = async (context) => {
+  const commandContext = context.contextFor("system");
+  const locked = await lockSession(context.transaction, commandContext, requireSessionId(context));
+  await releaseSession(context.transaction, commandContext, { ...locked, status: "expired" });
   return {};
 };

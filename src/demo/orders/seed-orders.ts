@@ -42,28 +42,36 @@ export type OrderSeedResult = CompleteOrderSeed | Pick<CompleteOrderSeed, "carts
 
 export async function seedOrders(
   transaction: Transaction,
-  place: OrderSeedContext,
+  context: OrderSeedContext,
 ): Promise<OrderSeedResult> {
-  const markets = await loadMarketLookup(transaction, place.owners);
-  const drawn = await priceDemoCarts(transaction, { ...place, markets, entries: orderScenarios });
-  const told = drawn.every(isAvailableAsPlanned)
-    ? await runAllScenarios(transaction, { ...place, drawn })
+  const marketLookup = await loadMarketLookup(transaction, context.owners);
+  const pricedCarts = await priceDemoCarts(transaction, {
+    ...context,
+    marketLookup,
+    definitions: orderScenarios,
+  });
+  const results = pricedCarts.every(isAvailableAsPlanned)
+    ? await runAllScenarios(transaction, { ...context, pricedCarts })
     : undefined;
-  if (told !== undefined) return toCompleteOrderSeed(told);
-  await insertScenarioCarts(transaction, drawn);
-  return { carts: getNamedCarts(drawn.map(({ entry, cart }) => ({ entry, cartId: cart.id }))) };
+  if (results !== undefined) return toCompleteOrderSeed(results);
+  await insertScenarioCarts(transaction, pricedCarts);
+  return {
+    carts: getNamedCarts(
+      pricedCarts.map(({ definition, cart }) => ({ scenario: definition, cartId: cart.id })),
+    ),
+  };
 }
 
 /** All that it is about is there to be bought, and goes where its buyer lives. */
-function isAvailableAsPlanned({ entry, cart: { next } }: PricedDemoCart<OrderScenario>): boolean {
-  const isWhole = next.lines.length === entry.lines.length && next.warnings.length === 0;
-  return isWhole && next.country === entry.country && next.deliveryMethodId !== null;
+function isAvailableAsPlanned({ definition, cart: { next } }: PricedDemoCart<OrderScenario>): boolean {
+  const isWhole = next.lines.length === definition.lines.length && next.warnings.length === 0;
+  return isWhole && next.country === definition.country && next.deliveryMethodId !== null;
 }
 
-type ScenarioResult = ScenarioSubjects & { readonly entry: OrderScenario };
+type ScenarioResult = ScenarioSubjects & { readonly scenario: OrderScenario };
 
 interface ScenarioRunContext extends OrderSeedContext {
-  readonly drawn: readonly PricedDemoCart<OrderScenario>[];
+  readonly pricedCarts: readonly PricedDemoCart<OrderScenario>[];
 }
 
 /**
@@ -73,53 +81,56 @@ interface ScenarioRunContext extends OrderSeedContext {
  */
 async function runAllScenarios(
   transaction: Transaction,
-  stage: ScenarioRunContext,
+  runContext: ScenarioRunContext,
 ): Promise<readonly ScenarioResult[] | undefined> {
-  await sql`savepoint stories`.execute(transaction);
+  await sql`savepoint scenarios`.execute(transaction);
   try {
-    await insertScenarioCarts(transaction, stage.drawn);
-    const played: ScenarioResult[] = [];
-    for (const { entry, cart } of stage.drawn)
-      played.push({ entry, ...(await runScenario(transaction, { entry, cartId: cart.id, stage })) });
-    await sql`release savepoint stories`.execute(transaction);
-    await incrementVersions(transaction, played);
-    return played;
+    await insertScenarioCarts(transaction, runContext.pricedCarts);
+    const results: ScenarioResult[] = [];
+    for (const { definition: scenario, cart } of runContext.pricedCarts)
+      results.push({
+        scenario,
+        ...(await runScenario(transaction, { scenario, cartId: cart.id, runContext })),
+      });
+    await sql`release savepoint scenarios`.execute(transaction);
+    await incrementVersions(transaction, results);
+    return results;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    await sql`rollback to savepoint stories`.execute(transaction);
-    await sql`release savepoint stories`.execute(transaction);
+    await sql`rollback to savepoint scenarios`.execute(transaction);
+    await sql`release savepoint scenarios`.execute(transaction);
     return undefined;
   }
 }
 
 async function insertScenarioCarts(
   transaction: Transaction,
-  drawn: readonly PricedDemoCart<OrderScenario>[],
+  pricedCarts: readonly PricedDemoCart<OrderScenario>[],
 ): Promise<void> {
   await insertCartRows(
     transaction,
-    drawn.map(({ cart }) => createCartRows(cart, { status: "active", version: 1 })),
+    pricedCarts.map(({ cart }) => createCartRows(cart, { status: "active", version: 1 })),
   );
 }
 
 interface ScenarioRun {
-  readonly entry: OrderScenario;
+  readonly scenario: OrderScenario;
   readonly cartId: string;
-  readonly stage: ScenarioRunContext;
+  readonly runContext: ScenarioRunContext;
 }
 
 const minuteMs = 60_000;
 
 async function runScenario(
   transaction: Transaction,
-  { entry, cartId, stage }: ScenarioRun,
+  { scenario, cartId, runContext }: ScenarioRun,
 ): Promise<ScenarioSubjects> {
   const subjects: ScenarioSubjects = { cartId, sessionId: null, orderId: null };
-  for (const [minutesAgo, step] of entry.steps) {
-    const now = new Date(stage.now.getTime() - minutesAgo * minuteMs);
+  for (const [minutesAgo, step] of scenario.steps) {
+    const now = new Date(runContext.now.getTime() - minutesAgo * minuteMs);
     Object.assign(
       subjects,
-      await step({ transaction, ...subjects, tenantFor: createContextFor(now, { entry, stage }) }),
+      await step({ transaction, ...subjects, contextFor: createContextFor(now, { scenario, runContext }) }),
     );
   }
   return subjects;
@@ -127,16 +138,16 @@ async function runScenario(
 
 function createContextFor(
   now: Date,
-  { entry, stage }: Pick<ScenarioRun, "entry" | "stage">,
-): ScenarioContext["tenantFor"] {
-  const { owners, keyring, publicUrl } = stage;
+  { scenario, runContext }: Pick<ScenarioRun, "scenario" | "runContext">,
+): ScenarioContext["contextFor"] {
+  const { owners, keyring, publicUrl } = runContext;
   return (actor: OrderActor) => ({
-    merchantId: owners[entry.owner].id,
+    merchantId: owners[scenario.owner].id,
     now,
     keyring,
     publicUrl,
     actor,
-    buyerReference: actor === "buyer" ? entry.buyer.reference : null,
+    buyerReference: actor === "buyer" ? scenario.buyer.reference : null,
     cancelActor: actor === "merchant" ? "staff" : actor,
     tokenId: null,
     outbox: { append: () => undefined, appendLast: () => undefined },
@@ -145,9 +156,12 @@ function createContextFor(
   });
 }
 
-async function incrementVersions(transaction: Transaction, played: readonly ScenarioResult[]): Promise<void> {
-  const orderIds = played.flatMap(({ orderId }) => orderId ?? []);
-  await sql`update cart set version = version + 1 where id = any(${played.map(({ cartId }) => cartId)}::text[])`.execute(
+async function incrementVersions(
+  transaction: Transaction,
+  results: readonly ScenarioResult[],
+): Promise<void> {
+  const orderIds = results.flatMap(({ orderId }) => orderId ?? []);
+  await sql`update cart set version = version + 1 where id = any(${results.map(({ cartId }) => cartId)}::text[])`.execute(
     transaction,
   );
   await sql`update sales_order set version = version + 1 where id = any(${orderIds}::text[])`.execute(
@@ -155,11 +169,11 @@ async function incrementVersions(transaction: Transaction, played: readonly Scen
   );
 }
 
-function toCompleteOrderSeed(played: readonly ScenarioResult[]): CompleteOrderSeed {
-  const sessions = new Map(played.map(({ entry, sessionId }) => [entry.session, sessionId]));
-  const orders = new Map(played.map(({ entry, orderId }) => [entry.order, orderId]));
+function toCompleteOrderSeed(results: readonly ScenarioResult[]): CompleteOrderSeed {
+  const sessions = new Map(results.map(({ scenario, sessionId }) => [scenario.session, sessionId]));
+  const orders = new Map(results.map(({ scenario, orderId }) => [scenario.order, orderId]));
   return {
-    carts: getNamedCarts(played),
+    carts: getNamedCarts(results),
     sessions: Object.fromEntries(
       demoSessionNames.map((name) => [name, requireScenarioId(sessions.get(name), name)]),
     ) as Record<DemoSessionName, string>,
@@ -170,10 +184,10 @@ function toCompleteOrderSeed(played: readonly ScenarioResult[]): CompleteOrderSe
 }
 
 function getNamedCarts(
-  told: readonly { readonly entry: OrderScenario; readonly cartId: string }[],
+  scenarioCarts: readonly { readonly scenario: OrderScenario; readonly cartId: string }[],
 ): CompleteOrderSeed["carts"] {
   const idOf = (name: "locked" | "completed"): string =>
-    requireScenarioId(told.find(({ entry }) => entry.cartName === name)?.cartId, name);
+    requireScenarioId(scenarioCarts.find(({ scenario }) => scenario.cartName === name)?.cartId, name);
   return { locked: idOf("locked"), completed: idOf("completed") };
 }
 

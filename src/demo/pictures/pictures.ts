@@ -60,7 +60,7 @@ export function renderDemoPicture(name: string): string {
     ] ?? "#66727f";
   const [above, below] = skies[(hash >>> 8) % skies.length] ?? skies[0];
   const view = parts.at(-1);
-  const body = applyColours(pictureDrawings[motif], tint);
+  const shapes = applyColours(pictureDrawings[motif], tint);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${pictureSizePixels}" height="${pictureSizePixels}" viewBox="0 0 800 800" role="img">`,
     `<defs><linearGradient id="g" x1="0" y1="0" x2="0" y2="1"><stop offset="0" stop-color="${above}"/><stop offset="1" stop-color="${below}"/></linearGradient></defs>`,
@@ -69,7 +69,7 @@ export function renderDemoPicture(name: string): string {
       ? renderLandscape(hash, below)
       : `<circle cx="400" cy="400" r="${300 + (hash % 40)}" fill="#fff" opacity="0.35"/>`,
     `<ellipse cx="400" cy="${view === "detail" ? 760 : 654}" rx="250" ry="26" fill="#000" opacity="0.10"/>`,
-    `<g transform="${viewTransforms[view ?? ""] ?? "translate(0 0)"}">${body}</g>`,
+    `<g transform="${viewTransforms[view ?? ""] ?? "translate(0 0)"}">${shapes}</g>`,
     "</svg>",
   ].join("");
 }

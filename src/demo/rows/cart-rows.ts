@@ -32,10 +32,10 @@ export interface CartRows {
   readonly personalData: readonly TableRow<"personalData">[];
 }
 
-export function createCartRows(cart: UnsavedCart, life: SeededCartState): CartRows {
+export function createCartRows(cart: UnsavedCart, state: SeededCartState): CartRows {
   const { id: cartId, merchantId, next, updatedAt, personalData } = cart;
   return {
-    cart: createCartRow(cart, life),
+    cart: createCartRow(cart, state),
     cartLine: next.lines.map((line) =>
       Object.assign({ cartId, merchantId, createdAt: updatedAt }, line, {
         restrictions: [...line.restrictions],
@@ -50,7 +50,7 @@ export function createCartRows(cart: UnsavedCart, life: SeededCartState): CartRo
 
 function createCartRow(
   { id, merchantId, next, createdAt, updatedAt }: UnsavedCart,
-  life: SeededCartState,
+  state: SeededCartState,
 ): TableRow<"cart"> {
   const {
     priced,
@@ -58,15 +58,15 @@ function createCartRow(
     promotions: _promotions,
     address: _address,
     addressTokenDigest: _digest,
-    ...own
+    ...fields
   } = next;
   return {
-    ...own,
+    ...fields,
     ...priced,
     ...createAddressColumns(next),
     id,
     merchantId,
-    ...createStatusColumns(life, updatedAt),
+    ...createStatusColumns(state, updatedAt),
     createdAt,
     updatedAt,
     expiresAt: new Date(updatedAt.getTime() + cartLifetimeMs),
@@ -97,7 +97,7 @@ function createStatusColumns(
 ): Columns<
   "status" | "version" | "orderId" | "mergedIntoCartId" | "revocationReason" | "revocationNote" | "endedAt"
 > {
-  const isLiving = status === "active" || status === "locked" || status === "expired";
+  const isUnended = status === "active" || status === "locked" || status === "expired";
   return {
     status,
     version,
@@ -105,7 +105,7 @@ function createStatusColumns(
     mergedIntoCartId: mergedIntoCartId ?? null,
     revocationReason: revocation?.reason ?? null,
     revocationNote: revocation?.note ?? null,
-    endedAt: isLiving ? null : at,
+    endedAt: isUnended ? null : at,
   };
 }
 
@@ -153,11 +153,11 @@ const addressLifetimeMs = dayMs;
 const eraseDelayMs = dayMs;
 const emailLifetimeMs = 120 * dayMs;
 
-export function createUnsavedCart(keyring: Keyring, wish: UnsavedCartInput): UnsavedCart {
-  const { merchantId, offer, createdAt, updatedAt } = wish;
-  const draft = createDraft(wish);
+export function createUnsavedCart(keyring: Keyring, input: UnsavedCartInput): UnsavedCart {
+  const { merchantId, offer, createdAt, updatedAt } = input;
+  const draft = createDraft(input);
   const basis = { before: undefined, now: updatedAt };
-  const priced = repriceCart({ ...basis, draft, offer: { ...offer, code: wish.code ?? undefined } });
+  const priced = repriceCart({ ...basis, draft, offer: { ...offer, code: input.code ?? undefined } });
   const { next } =
     priced.refusal === null
       ? priced
@@ -169,7 +169,7 @@ export function createUnsavedCart(keyring: Keyring, wish: UnsavedCartInput): Uns
     createdAt,
     updatedAt,
   };
-  return { ...cart, personalData: createPersonalDataRows(keyring, wish, cart) };
+  return { ...cart, personalData: createPersonalDataRows(keyring, input, cart) };
 }
 
 function createDraft({
@@ -234,13 +234,13 @@ function createPersonalDataRows(
   { id: cartId, merchantId, next, updatedAt: now }: Omit<UnsavedCart, "personalData">,
 ): TableRow<"personalData">[] {
   const rows: TableRow<"personalData">[] = [];
-  const place = { merchantId, cartId, now };
+  const ids = { merchantId, cartId, now };
   if (address !== null && next.address !== null) {
     const eraseAfter = new Date(now.getTime() + addressLifetimeMs + eraseDelayMs);
     rows.push(
       toPersonalDataRow(
         sealPersonalData(keyring, {
-          ...place,
+          ...ids,
           id: next.address.id,
           kind: "address",
           address,
@@ -255,7 +255,7 @@ function createPersonalDataRows(
     rows.push(
       toPersonalDataRow(
         sealPersonalData(keyring, {
-          ...place,
+          ...ids,
           id: next.buyerEmailId,
           kind: "buyer_email",
           email: buyer.email,

@@ -22,7 +22,7 @@ export interface MerchantRows {
 
 interface MerchantRowContext {
   readonly merchantId: string;
-  readonly at: Date;
+  readonly createdAt: Date;
 }
 
 interface MarketRowContext extends MerchantRowContext {
@@ -30,16 +30,16 @@ interface MarketRowContext extends MerchantRowContext {
   readonly id: string;
 }
 
-export function createMerchantRows(merchant: DemoMerchant, at: Date): MerchantRows {
-  const merchantId = createId("merchant", at.getTime());
-  const owner = { merchantId, at };
+export function createMerchantRows(merchant: DemoMerchant, createdAt: Date): MerchantRows {
+  const merchantId = createId("merchant", createdAt.getTime());
+  const rowContext = { merchantId, createdAt };
   const markets = merchant.markets.map((market) => ({
-    ...owner,
+    ...rowContext,
     market,
-    id: createId("market", at.getTime()),
+    id: createId("market", createdAt.getTime()),
   }));
   const category = merchant.categories.flatMap((entry, position) =>
-    createCategoryRows(entry, { ...owner, parentId: null, position }),
+    createCategoryRows(entry, { ...rowContext, parentId: null, position }),
   );
   return {
     merchant: {
@@ -49,8 +49,8 @@ export function createMerchantRows(merchant: DemoMerchant, at: Date): MerchantRo
       mode: "test",
       defaultLocale: "en",
       defaultMarket: "DE",
-      createdAt: at,
-      updatedAt: at,
+      createdAt,
+      updatedAt: createdAt,
     },
     markets: markets.map(({ id, market }) => ({ id, amountIndex: market.amountIndex })),
     categoryIds: new Map(category.map(({ slug, id }) => [slug, id])),
@@ -61,16 +61,16 @@ export function createMerchantRows(merchant: DemoMerchant, at: Date): MerchantRo
     taxRate: markets.flatMap(createTaxRateRows),
     deliveryMethod: markets.flatMap(createDeliveryMethodRows),
     policy: [
-      ...merchant.policies.map((policy) => createPolicyRow(policy, { ...owner, marketId: null })),
+      ...merchant.policies.map((policy) => createPolicyRow(policy, { ...rowContext, marketId: null })),
       ...markets.flatMap(({ id, market }) =>
-        market.policies.map((policy) => createPolicyRow(policy, { ...owner, marketId: id })),
+        market.policies.map((policy) => createPolicyRow(policy, { ...rowContext, marketId: id })),
       ),
     ],
     category,
   };
 }
 
-function createMarketRow({ merchantId, at, market, id }: MarketRowContext): TableRow<"market"> {
+function createMarketRow({ merchantId, createdAt, market, id }: MarketRowContext): TableRow<"market"> {
   const { handle, name, currency, taxIncluded, defaultLocale, timeZone } = market;
   return {
     id,
@@ -81,30 +81,30 @@ function createMarketRow({ merchantId, at, market, id }: MarketRowContext): Tabl
     taxIncluded,
     defaultLocale,
     timeZone,
-    createdAt: at,
-    updatedAt: at,
+    createdAt,
+    updatedAt: createdAt,
   };
 }
 
-function createTaxRateRows({ merchantId, at, market, id }: MarketRowContext): TableRow<"taxRate">[] {
+function createTaxRateRows({ merchantId, createdAt, market, id }: MarketRowContext): TableRow<"taxRate">[] {
   return market.taxRates.map((rate) => ({
-    id: createId("taxRate", at.getTime()),
+    id: createId("taxRate", createdAt.getTime()),
     merchantId,
     marketId: id,
     ...rate,
-    updatedAt: at,
+    updatedAt: createdAt,
   }));
 }
 
 function createDeliveryMethodRows({
   merchantId,
-  at,
+  createdAt,
   market,
   id,
 }: MarketRowContext): TableRow<"deliveryMethod">[] {
   return market.delivery.map(
     ({ code, names, carrier, pickup, priceMinor, freeFromMinor, days }, position) => ({
-      id: createId("deliveryMethod", at.getTime()),
+      id: createId("deliveryMethod", createdAt.getTime()),
       merchantId,
       marketId: id,
       code,
@@ -117,24 +117,24 @@ function createDeliveryMethodRows({
       maxDays: days[1],
       active: true,
       position,
-      updatedAt: at,
+      updatedAt: createdAt,
     }),
   );
 }
 
 function createPolicyRow(
   { type, summaries, url, rules }: DemoPolicy,
-  { merchantId, at, marketId }: MerchantRowContext & { readonly marketId: string | null },
+  { merchantId, createdAt, marketId }: MerchantRowContext & { readonly marketId: string | null },
 ): TableRow<"policy"> {
   return {
-    id: createId("policy", at.getTime()),
+    id: createId("policy", createdAt.getTime()),
     merchantId,
     marketId,
     type,
     summaries,
     url,
     rules,
-    updatedAt: at,
+    updatedAt: createdAt,
   };
 }
 
@@ -143,12 +143,12 @@ function createCategoryRows(
   entry: CategoryEntry,
   {
     merchantId,
-    at,
+    createdAt,
     parentId,
     position,
   }: MerchantRowContext & { readonly parentId: string | null; readonly position: number },
 ): TableRow<"category">[] {
-  const id = createId("category", at.getTime());
+  const id = createId("category", createdAt.getTime());
   const own = {
     id,
     merchantId,
@@ -156,13 +156,13 @@ function createCategoryRows(
     slug: entry.slug,
     names: entry.names,
     position,
-    createdAt: at,
-    updatedAt: at,
+    createdAt,
+    updatedAt: createdAt,
   };
   return [
     own,
     ...(entry.children ?? []).flatMap((child, index) =>
-      createCategoryRows(child, { merchantId, at, parentId: id, position: index }),
+      createCategoryRows(child, { merchantId, createdAt, parentId: id, position: index }),
     ),
   ];
 }

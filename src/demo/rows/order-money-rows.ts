@@ -27,7 +27,7 @@ export interface OrderMoneyRows {
 
 export interface OrderMoneyInput {
   readonly ids: NewOrderIds;
-  readonly life: OrderHistory;
+  readonly history: OrderHistory;
   readonly lines: readonly OrderLine[];
   readonly currency: string;
   readonly totalMinor: number;
@@ -35,16 +35,16 @@ export interface OrderMoneyInput {
 
 type PaymentAmounts = Pick<OrderPayment, "amountMinor" | "capturedMinor" | "voidedMinor" | "refundedMinor">;
 
-export function createOrderMoneyRows(money: OrderMoneyInput): OrderMoneyRows {
-  const { ids, life, currency } = money;
-  const amounts = computePaymentAmounts(money);
-  const payment = createPaymentRow(money, amounts);
-  const operations = createOperationRows(life, {
+export function createOrderMoneyRows(input: OrderMoneyInput): OrderMoneyRows {
+  const { ids, history, currency } = input;
+  const amounts = computePaymentAmounts(input);
+  const payment = createPaymentRow(input, amounts);
+  const operations = createOperationRows(history, {
     amounts,
     paymentId: payment.id,
     merchantId: ids.merchantId,
   });
-  const createdAt = life.at("place");
+  const createdAt = history.timeOf("place");
   return {
     payment,
     paymentOperation: operations,
@@ -67,13 +67,13 @@ export function createOrderMoneyRows(money: OrderMoneyInput): OrderMoneyRows {
     })),
     refund: operations
       .filter(({ kind }) => kind === "refund")
-      .map((operation) => createRefundRow(operation, money)),
+      .map((operation) => createRefundRow(operation, input)),
     orderPayments: [toOrderPayment(payment, amounts)],
   };
 }
 
 function computePaymentAmounts({
-  life: { stage, steps },
+  history: { stage, steps },
   lines,
   totalMinor,
 }: OrderMoneyInput): PaymentAmounts {
@@ -88,11 +88,11 @@ function computePaymentAmounts({
 }
 
 function createPaymentRow(
-  { ids, life, currency }: OrderMoneyInput,
+  { ids, history, currency }: OrderMoneyInput,
   amounts: PaymentAmounts,
 ): TableRow<"payment"> {
   const { merchantId, sessionId, orderId } = ids;
-  const createdAt = life.at("place");
+  const createdAt = history.timeOf("place");
   return {
     id: createId("payment", createdAt.getTime()),
     merchantId,
@@ -105,9 +105,10 @@ function createPaymentRow(
     ...amounts,
     version:
       2 +
-      life.steps.filter((step) => step === "capture" || step === "closeReturn" || step === "cancel").length,
+      history.steps.filter((step) => step === "capture" || step === "closeReturn" || step === "cancel")
+        .length,
     createdAt,
-    updatedAt: life.at(life.steps.at(-1) ?? "place"),
+    updatedAt: history.timeOf(history.steps.at(-1) ?? "place"),
   };
 }
 
@@ -139,10 +140,10 @@ interface OperationInput {
 
 /** All of them answered. */
 function createOperationRows(
-  life: OrderHistory,
+  history: OrderHistory,
   { amounts, paymentId, merchantId }: OperationInput,
 ): TableRow<"paymentOperation">[] {
-  const asked: readonly (readonly [
+  const planned: readonly (readonly [
     kind: TableRow<"paymentOperation">["kind"],
     amountMinor: number,
     step: OrderHistoryStep,
@@ -150,12 +151,12 @@ function createOperationRows(
     ["authorize", amounts.amountMinor, "place"],
     ["capture", amounts.capturedMinor, "capture"],
     ["void", amounts.voidedMinor, "cancel"],
-    ["refund", amounts.refundedMinor, life.stage === "returned" ? "closeReturn" : "cancel"],
+    ["refund", amounts.refundedMinor, history.stage === "returned" ? "closeReturn" : "cancel"],
   ];
-  return asked
+  return planned
     .filter(([, amountMinor]) => amountMinor > 0)
     .map(([kind, amountMinor, step]) => {
-      const at = life.at(step);
+      const at = history.timeOf(step);
       const id = createId("paymentOperation", at.getTime());
       return {
         id,
@@ -175,10 +176,10 @@ function createOperationRows(
 /** A return gives one unit back; a cancellation everything, the shipping with it. */
 function createRefundRow(
   { id: operationId, paymentId, amountMinor, createdAt }: TableRow<"paymentOperation">,
-  money: OrderMoneyInput,
+  input: OrderMoneyInput,
 ): TableRow<"refund"> {
-  const { ids, life, lines, currency } = money;
-  const isReturn = life.stage === "returned";
+  const { ids, history, lines, currency } = input;
+  const isReturn = history.stage === "returned";
   const parts = lines
     .filter((line) => line.reducedMinor > 0)
     .map((line) => ({
@@ -222,7 +223,7 @@ interface SettlementInput {
  */
 export async function settlePendingPayments(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { sessionId, isCaptured = false }: SettlementInput,
 ): Promise<void> {
   const { rows } = await sql<ClaimedPaymentOperation>`
@@ -233,7 +234,7 @@ export async function settlePendingPayments(
   for (const operation of rows) {
     const capturedMinor = isCaptured ? operation.amountMinor : 0;
     await writeProviderRecords(transaction, operation, capturedMinor);
-    await settleOperation(transaction, tenant, {
+    await settleOperation(transaction, context, {
       operation,
       outcome: createOutcome(operation, capturedMinor),
       log,
@@ -257,16 +258,16 @@ async function writeProviderRecords(
   { id, paymentId, kind, amountMinor, currency, createdAt }: ClaimedPaymentOperation,
   capturedMinor: number,
 ): Promise<void> {
-  const moved = (name: ClaimedPaymentOperation["kind"]): number => (kind === name ? amountMinor : 0);
+  const amountOfKind = (name: ClaimedPaymentOperation["kind"]): number => (kind === name ? amountMinor : 0);
   await sql`
     with entry as (
       insert into test_provider_entry (idempotency_key, reference, kind, amount_minor, outcome, created_at)
       values (${id}, ${paymentId}, ${kind}, ${amountMinor}, ${kind === "authorize" ? "authorized" : "succeeded"}, ${createdAt}))
     insert into test_provider_payment as b (reference, token, status, currency, amount_minor, captured_minor, decided_at, created_at)
     values (${paymentId}, ${demoPaymentToken}, 'authorized', ${currency}, ${amountMinor}, ${capturedMinor}, ${createdAt}, ${createdAt})
-    on conflict (reference) do update set captured_minor = b.captured_minor + ${moved("capture")}, voided_minor = b.voided_minor + ${moved("void")},
-      refunded_minor = b.refunded_minor + ${moved("refund")},
-      status = case when b.voided_minor + ${moved("void")} = b.amount_minor then 'voided' else 'authorized' end`.execute(
+    on conflict (reference) do update set captured_minor = b.captured_minor + ${amountOfKind("capture")}, voided_minor = b.voided_minor + ${amountOfKind("void")},
+      refunded_minor = b.refunded_minor + ${amountOfKind("refund")},
+      status = case when b.voided_minor + ${amountOfKind("void")} = b.amount_minor then 'voided' else 'authorized' end`.execute(
     transaction,
   );
 }

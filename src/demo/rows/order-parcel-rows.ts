@@ -23,23 +23,23 @@ export interface OrderParcelRows {
 
 export interface OrderParcelInput {
   readonly ids: NewOrderIds;
-  readonly life: OrderHistory;
+  readonly history: OrderHistory;
   readonly lines: readonly OrderLine[];
   readonly delivery: OrderAggregate["delivery"];
 }
 
-export function createOrderParcelRows(parcel: OrderParcelInput): OrderParcelRows {
-  const fulfillment = createFulfillmentRows(parcel);
-  const orderReturn = createReturnRows(parcel);
-  const sent = parcel.lines.slice(
+export function createOrderParcelRows(input: OrderParcelInput): OrderParcelRows {
+  const fulfillment = createFulfillmentRows(input);
+  const orderReturn = createReturnRows(input);
+  const shippedLines = input.lines.slice(
     0,
-    countShippedLines(parcel.life.stage, parcel.lines.length) || parcel.lines.length,
+    countShippedLines(input.history.stage, input.lines.length) || input.lines.length,
   );
-  const isBack = parcel.life.stage === "returned";
+  const isReturned = input.history.stage === "returned";
   return {
     fulfillment,
     fulfillmentLine: fulfillment.flatMap(({ id }) =>
-      sent.map((line) => ({
+      shippedLines.map((line) => ({
         fulfillmentId: id,
         orderLineId: line.id,
         quantity: line.ordered - line.canceled,
@@ -47,12 +47,12 @@ export function createOrderParcelRows(parcel: OrderParcelInput): OrderParcelRows
     ),
     orderReturn,
     returnLine: orderReturn.flatMap(({ id: returnId }) =>
-      parcel.lines.slice(0, 1).map((line) => ({
+      input.lines.slice(0, 1).map((line) => ({
         returnId,
         orderLineId: line.id,
         quantity: 1,
-        received: isBack ? 1 : 0,
-        accepted: isBack ? 1 : 0,
+        received: isReturned ? 1 : 0,
+        accepted: isReturned ? 1 : 0,
       })),
     ),
     orderFulfillments: fulfillment.map(({ id, status }) =>
@@ -75,14 +75,14 @@ const dayMs = 86_400_000;
 
 function createFulfillmentRows({
   ids: { orderId, merchantId },
-  life,
+  history,
   delivery,
 }: OrderParcelInput): TableRow<"fulfillment">[] {
-  const { steps, at } = life;
-  const status = statusOfStage[life.stage];
+  const { steps, timeOf } = history;
+  const status = statusOfStage[history.stage];
   if (status === undefined) return [];
-  const [packedAt, shippedAt] = [at("pack"), steps.includes("ship") ? at("ship") : null];
-  const deliveredAt = steps.includes("deliver") ? at("deliver") : null;
+  const [packedAt, shippedAt] = [timeOf("pack"), steps.includes("ship") ? timeOf("ship") : null];
+  const deliveredAt = steps.includes("deliver") ? timeOf("deliver") : null;
   const id = createId("fulfillment", packedAt.getTime());
   return [
     {
@@ -118,12 +118,12 @@ function createTracking(
 }
 
 /** One unit of the first line. */
-function createReturnRows({ ids, life, lines: [line] }: OrderParcelInput): TableRow<"orderReturn">[] {
+function createReturnRows({ ids, history, lines: [line] }: OrderParcelInput): TableRow<"orderReturn">[] {
   const { orderId, merchantId, returnId } = ids;
   if (returnId === null || line === undefined) return [];
-  const isClosed = life.steps.includes("closeReturn");
-  const closedAt = isClosed ? life.at("closeReturn") : null;
-  const requestedAt = life.at("askReturn");
+  const isClosed = history.steps.includes("closeReturn");
+  const closedAt = isClosed ? history.timeOf("closeReturn") : null;
+  const requestedAt = history.timeOf("askReturn");
   return [
     {
       id: returnId,

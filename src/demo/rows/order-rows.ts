@@ -27,11 +27,11 @@ export interface NewOrderInput {
   readonly timeZone: string;
   /** By product: its categories and all above them. */
   readonly categoryIds: ReadonlyMap<string, readonly string[]>;
-  readonly life: OrderHistory;
+  readonly history: OrderHistory;
 }
 
 export interface OrderRows extends OrderMoneyRows, OrderParcelRows {
-  readonly carts: CartRows;
+  readonly cartRows: CartRows;
   readonly hostedCheckoutSession: TableRow<"hostedCheckoutSession">;
   readonly salesOrder: TableRow<"salesOrder">;
   readonly orderLine: readonly TableRow<"orderLine">[];
@@ -44,33 +44,35 @@ const sessionLifetimeMs = 60 * minuteMs;
 const checkoutDurationMs = 4 * minuteMs;
 
 export function createOrderRows(order: NewOrderInput): OrderRows {
-  const { cart, life } = order;
-  const placedAt = life.at("place").getTime();
+  const { cart, history } = order;
+  const placedAt = history.timeOf("place").getTime();
   const ids: NewOrderIds = {
     orderId: createId("order", placedAt),
     sessionId: createId("checkoutSession", placedAt - checkoutDurationMs),
     merchantId: cart.merchantId,
-    returnId: life.steps.includes("askReturn") ? createId("return", life.at("askReturn").getTime()) : null,
+    returnId: history.steps.includes("askReturn")
+      ? createId("return", history.timeOf("askReturn").getTime())
+      : null,
   };
   const lines = createOrderLines(order);
   const money = createOrderMoneyRows({
     ids,
-    life,
+    history,
     lines,
     currency: cart.next.currency,
     totalMinor: cart.next.priced.totalMinor,
   });
-  const parcels = createOrderParcelRows({ ids, life, lines, delivery: getChosenDelivery(cart) });
+  const parcels = createOrderParcelRows({ ids, history, lines, delivery: getChosenDelivery(cart) });
   return {
     ...money,
     ...parcels,
-    carts: createCompletedCartRows(cart, ids),
-    hostedCheckoutSession: createSessionRow(cart, ids, life),
+    cartRows: createCompletedCartRows(cart, ids),
+    hostedCheckoutSession: createSessionRow(cart, ids, history),
     salesOrder: createSalesOrderRow(order, { ids, lines, money, parcels }),
     orderLine: lines.map((line) =>
       Object.assign({ orderId: ids.orderId, merchantId: ids.merchantId }, line, copyLists(line)),
     ),
-    orderTimeline: createTimelineRows(life).map((row) => Object.assign({ orderId: ids.orderId }, row)),
+    orderTimeline: createTimelineRows(history).map((row) => Object.assign({ orderId: ids.orderId }, row)),
   };
 }
 
@@ -83,12 +85,16 @@ const copyLists = ({
 });
 
 /** What becomes of each line by the stage; a cancellation takes all of it, a return one unit of the first. */
-function createOrderLines({ cart, categoryIds, life }: NewOrderInput): OrderLine[] {
-  const ids = cart.next.lines.map(() => createId("orderLine", life.at("place").getTime())).toSorted();
-  const sent = countShippedLines(life.stage, cart.next.lines.length);
+function createOrderLines({ cart, categoryIds, history }: NewOrderInput): OrderLine[] {
+  const ids = cart.next.lines.map(() => createId("orderLine", history.timeOf("place").getTime())).toSorted();
+  const shippedCount = countShippedLines(history.stage, cart.next.lines.length);
   return cart.next.lines.map((line, position) => {
-    const isSent = position < sent;
-    const counts = createLineCounts(life.stage, { quantity: line.quantity, isSent, isFirst: position === 0 });
+    const isShipped = position < shippedCount;
+    const counts = createLineCounts(history.stage, {
+      quantity: line.quantity,
+      isShipped,
+      isFirst: position === 0,
+    });
     return {
       id: ids[position] ?? "",
       position,
@@ -103,7 +109,7 @@ function createOrderLines({ cart, categoryIds, life }: NewOrderInput): OrderLine
       discountMinor: line.discountMinor,
       taxMinor: line.taxMinor,
       totalMinor: line.totalMinor,
-      reducedMinor: computeReducedMinor(life.stage, {
+      reducedMinor: computeReducedMinor(history.stage, {
         totalMinor: line.totalMinor,
         ordered: line.quantity,
         isFirst: position === 0,
@@ -121,12 +127,15 @@ type OrderLineCounts = Pick<
 
 interface LineCountInput {
   readonly quantity: number;
-  readonly isSent: boolean;
+  readonly isShipped: boolean;
   readonly isFirst: boolean;
 }
 
-function createLineCounts(stage: OrderStage, { quantity, isSent, isFirst }: LineCountInput): OrderLineCounts {
-  const none = {
+function createLineCounts(
+  stage: OrderStage,
+  { quantity, isShipped, isFirst }: LineCountInput,
+): OrderLineCounts {
+  const notShipped = {
     canceled: 0,
     allocated: quantity,
     shipped: 0,
@@ -135,37 +144,40 @@ function createLineCounts(stage: OrderStage, { quantity, isSent, isFirst }: Line
     returned: 0,
     refunded: 0,
   };
-  if (stage === "canceled" || stage === "refunded") return { ...none, canceled: quantity, allocated: 0 };
-  if (!isSent) return none;
-  const sent = { ...none, shipped: quantity };
-  if (stage === "shipped" || stage === "partlyShipped") return sent;
-  const there = { ...sent, delivered: quantity };
-  if (!isFirst || stage === "delivered") return there;
-  return stage === "returned" ? { ...there, returned: 1, refunded: 1 } : { ...there, returnRequested: 1 };
+  if (stage === "canceled" || stage === "refunded")
+    return { ...notShipped, canceled: quantity, allocated: 0 };
+  if (!isShipped) return notShipped;
+  const shippedCount = { ...notShipped, shipped: quantity };
+  if (stage === "shipped" || stage === "partlyShipped") return shippedCount;
+  const delivered = { ...shippedCount, delivered: quantity };
+  if (!isFirst || stage === "delivered") return delivered;
+  return stage === "returned"
+    ? { ...delivered, returned: 1, refunded: 1 }
+    : { ...delivered, returnRequested: 1 };
 }
 
 /** The order has the address from now on, and keeps it; the cart keeps what was paid. */
 function createCompletedCartRows(cart: UnsavedCart, { orderId }: NewOrderIds): CartRows {
   const { next, personalData } = cart;
   // Made, about to check out, checked out.
-  const life = { status: "completed", version: 3, orderId } as const;
-  const kept = personalData.map((row) => Object.assign(row, { eraseAfter: null }));
+  const history = { status: "completed", version: 3, orderId } as const;
+  const keptPersonalData = personalData.map((row) => Object.assign(row, { eraseAfter: null }));
   return createCartRows(
     {
       ...cart,
       next: { ...next, address: null, addressTokenDigest: undefined, deliveryOptions: null },
-      personalData: kept,
+      personalData: keptPersonalData,
     },
-    life,
+    history,
   );
 }
 
 function createSessionRow(
   { id: cartId, next }: UnsavedCart,
   { orderId, sessionId, merchantId }: NewOrderIds,
-  life: OrderHistory,
+  history: OrderHistory,
 ): TableRow<"hostedCheckoutSession"> {
-  const placedAt = life.at("place");
+  const placedAt = history.timeOf("place");
   const createdAt = new Date(placedAt.getTime() - checkoutDurationMs);
   const { country, currency, locale } = next;
   return {
@@ -201,12 +213,12 @@ interface OrderParts {
 }
 
 function createSalesOrderRow(
-  { cart, number, timeZone, life }: NewOrderInput,
+  { cart, number, timeZone, history }: NewOrderInput,
   { ids, lines, money, parcels }: OrderParts,
 ): TableRow<"salesOrder"> {
   const { id: cartId, next } = cart;
   const { priced } = next;
-  const isCanceled = life.stage === "canceled" || life.stage === "refunded";
+  const isCanceled = history.stage === "canceled" || history.stage === "refunded";
   const reducedMinor = isCanceled
     ? priced.totalMinor
     : lines.reduce((sum, line) => sum + line.reducedMinor, 0);
@@ -220,10 +232,10 @@ function createSalesOrderRow(
     id: ids.orderId,
     merchantId: ids.merchantId,
     number,
-    version: life.steps.length,
+    version: history.steps.length,
     ...deriveStatuses({
       ...parts,
-      status: getRecordedStatus(life),
+      status: getRecordedStatus(history),
       totalMinor: priced.totalMinor,
       reducedMinor,
       lines,
@@ -247,10 +259,10 @@ function createSalesOrderRow(
     cancellationRequest: null,
     canceledReason: isCanceled ? "changed_mind" : null,
     canceledActor: isCanceled ? "buyer" : null,
-    canceledAt: isCanceled ? life.at("cancel") : null,
-    holdReason: life.stage === "onHold" ? "The address looks unusual." : null,
-    placedAt: life.at("place"),
-    updatedAt: life.at(life.steps.at(-1) ?? "place"),
+    canceledAt: isCanceled ? history.timeOf("cancel") : null,
+    holdReason: history.stage === "onHold" ? "The address looks unusual." : null,
+    placedAt: history.timeOf("place"),
+    updatedAt: history.timeOf(history.steps.at(-1) ?? "place"),
   };
 }
 
@@ -286,7 +298,7 @@ function getRecordedStatus({ stage, steps }: OrderHistory): OrderStatus {
 export async function insertOrderRows(transaction: Transaction, orders: readonly OrderRows[]): Promise<void> {
   await insertCartRows(
     transaction,
-    orders.map(({ carts }) => carts),
+    orders.map(({ cartRows }) => cartRows),
   );
   await insertTableRows(transaction, {
     hostedCheckoutSession: orders.map(({ hostedCheckoutSession }) => hostedCheckoutSession),

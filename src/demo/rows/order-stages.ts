@@ -48,7 +48,7 @@ export interface OrderHistory {
   readonly stage: OrderStage;
   /** In their order. */
   readonly steps: readonly OrderHistoryStep[];
-  readonly at: (step: OrderHistoryStep) => Date;
+  readonly timeOf: (step: OrderHistoryStep) => Date;
 }
 
 const hourMs = 3_600_000;
@@ -83,13 +83,13 @@ export function createOrderHistory(
       placedAt.getTime() + Math.floor(Math.min(hoursAfterPlacement[step] * hourMs, ageMs * share)),
     );
   };
-  return { stage, steps, at: timeOf };
+  return { stage, steps, timeOf };
 }
 
 /** How many of the lines are in the parcel, the first ones: all but of an order that is sent in parts. */
 export function countShippedLines(stage: OrderStage, count: number): number {
-  const isSent: boolean = stepsOfStage[stage].some((step) => step === "ship");
-  if (!isSent) return 0;
+  const isShipped: boolean = stepsOfStage[stage].some((step) => step === "ship");
+  if (!isShipped) return 0;
   return stage === "partlyShipped" ? Math.max(1, count - 1) : count;
 }
 
@@ -136,13 +136,15 @@ const timelineOfStep: Readonly<Record<OrderHistoryStep, TimelineEntries>> = {
 export function createTimelineRows({
   stage,
   steps,
-  at,
+  timeOf,
 }: OrderHistory): Omit<TableRow<"orderTimeline">, "orderId">[] {
-  const ends: TimelineEntries =
+  const closingEntries: TimelineEntries =
     stage === "canceled" ? [["payment_canceled", "system"]] : stage === "refunded" ? refundTimeline : [];
   return [
-    ...steps.flatMap((step) => timelineOfStep[step].map(([type, actor]) => ({ at: at(step), type, actor }))),
-    ...ends.map(([type, actor]) => ({ at: at("cancel"), type, actor })),
+    ...steps.flatMap((step) =>
+      timelineOfStep[step].map(([type, actor]) => ({ at: timeOf(step), type, actor })),
+    ),
+    ...closingEntries.map(([type, actor]) => ({ at: timeOf("cancel"), type, actor })),
   ];
 }
 

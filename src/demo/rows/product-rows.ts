@@ -21,25 +21,25 @@ import { type VariantRowsContext, createVariantRows, type VariantRows } from "./
 export interface ProductRowsContext extends VariantRowsContext {
   readonly categoryIds: ReadonlyMap<string, string>;
   /** Closes its description. */
-  readonly care: DemoLocalizedText;
+  readonly careText: DemoLocalizedText;
 }
 
-export function createProductRows(entry: CatalogEntry, place: ProductRowsContext): ProductRows {
-  const productId = createId("product", place.since.getTime());
-  const { merchantId } = place;
-  const productTranslation = createTranslationRows(entry, { productId, place });
+export function createProductRows(entry: CatalogEntry, context: ProductRowsContext): ProductRows {
+  const productId = createId("product", context.createdAt.getTime());
+  const { merchantId } = context;
+  const productTranslation = createTranslationRows(entry, { productId, context });
   const slugs = new Set([
     ...productTranslation.map(({ slug }) => slug),
     ...(entry.slugFormer === undefined ? [] : [entry.slugFormer]),
   ]);
-  const pictures = createMediaRows(entry, { productId, merchantId, at: place.since });
+  const pictures = createMediaRows(entry, { productId, merchantId, createdAt: context.createdAt });
   return {
-    product: createProductRow(entry, { productId, place }),
+    product: createProductRow(entry, { productId, context }),
     productSlug: [...slugs].map((slug) => ({ merchantId, slug, productId })),
     productTranslation,
     productCategory: entry.categories.map((slug, position) => ({
       productId,
-      categoryId: requireCategory(place, slug),
+      categoryId: requireCategory(context, slug),
       position,
     })),
     productOption: (entry.options ?? []).map(({ code, choices }, position) => ({
@@ -50,17 +50,17 @@ export function createProductRows(entry: CatalogEntry, place: ProductRowsContext
       position,
     })),
     media: pictures.rows,
-    ...createVariantRows(entry, { productId, place, mediaIdOfColour: pictures.idOfColour }),
+    ...createVariantRows(entry, { productId, rowsContext: context, mediaIdOfColour: pictures.idOfColour }),
   };
 }
 
 interface ProductRowInput {
   readonly productId: string;
-  readonly place: ProductRowsContext;
+  readonly context: ProductRowsContext;
 }
 
-function createProductRow(entry: CatalogEntry, { productId, place }: ProductRowInput): TableRow<"product"> {
-  const { merchantId, now, since } = place;
+function createProductRow(entry: CatalogEntry, { productId, context }: ProductRowInput): TableRow<"product"> {
+  const { merchantId, now, createdAt } = context;
   const hash = hashText(entry.sku);
   const status = entry.status ?? "published";
   const isRated = status !== "draft" && hash % 9 !== 0;
@@ -78,15 +78,15 @@ function createProductRow(entry: CatalogEntry, { productId, place }: ProductRowI
       unit,
     })),
     popularity: status === "published" ? (hash >>> 8) % 180 : 0,
-    publishedAt: status === "draft" ? null : since,
-    createdAt: since,
-    updatedAt: status === "archived" ? new Date((since.getTime() + now.getTime()) / 2) : since,
+    publishedAt: status === "draft" ? null : createdAt,
+    createdAt,
+    updatedAt: status === "archived" ? new Date((createdAt.getTime() + now.getTime()) / 2) : createdAt,
   };
 }
 
 function createTranslationRows(
   entry: CatalogEntry,
-  { productId, place }: ProductRowInput,
+  { productId, context }: ProductRowInput,
 ): TableRow<"productTranslation">[] {
   const hasSeo = hashText(entry.sku) % 3 === 0;
   return demoLocales.flatMap((locale) => {
@@ -97,14 +97,14 @@ function createTranslationRows(
       {
         productId,
         locale,
-        merchantId: place.merchantId,
+        merchantId: context.merchantId,
         slug: getProductSlug(entry, locale),
         title,
         summary,
-        description: createDescription(entry, { locale, summary, care: place.care }),
+        description: createDescription(entry, { locale, summary, care: context.careText }),
         seoTitle: hasSeo ? [title, entry.brand].filter((part) => part !== null).join(" – ") : null,
         seoDescription: hasSeo ? summary : null,
-        updatedAt: place.since,
+        updatedAt: context.createdAt,
       },
     ];
   });
@@ -136,8 +136,8 @@ function createDescription(
   ].join("\n\n");
 }
 
-function requireCategory(place: ProductRowsContext, slug: string): string {
-  const id = place.categoryIds.get(slug);
+function requireCategory(context: ProductRowsContext, slug: string): string {
+  const id = context.categoryIds.get(slug);
   if (id === undefined) throw new Error(`There is no category ${slug}.`);
   return id;
 }
@@ -215,12 +215,12 @@ function createMediaRows(
   {
     productId,
     merchantId,
-    at,
-  }: { readonly productId: string; readonly merchantId: string; readonly at: Date },
+    createdAt,
+  }: { readonly productId: string; readonly merchantId: string; readonly createdAt: Date },
 ): ProductMedia {
   const pictures = listPictures(entry);
   const rows = pictures.map((picture, position) => ({
-    id: createId("media", at.getTime()),
+    id: createId("media", createdAt.getTime()),
     merchantId,
     productId,
     type: "image" as const,
@@ -247,16 +247,16 @@ function createMediaRows(
 
 function listPictures(entry: CatalogEntry): Picture[] {
   const colours = entry.options?.find(({ code }) => code === "colour")?.choices.slice(0, picturesMax) ?? [];
-  const shown: Picture[] =
+  const colourPictures: Picture[] =
     colours.length === 0 ? [{ colour: null, view: null }] : colours.map((colour) => ({ colour, view: null }));
   const colour = colours[0] ?? null;
-  const beside: Picture[] = [
+  const viewPictures: Picture[] = [
     { colour, view: "detail" },
     { colour, view: "scene" },
   ];
   // A voucher has no other side.
-  const besideMax = entry.grams === null ? 0 : 1 + (hashText(entry.sku) % 2);
-  return [...shown, ...beside.slice(0, besideMax)].slice(0, picturesMax);
+  const viewPictureCount = entry.grams === null ? 0 : 1 + (hashText(entry.sku) % 2);
+  return [...colourPictures, ...viewPictures.slice(0, viewPictureCount)].slice(0, picturesMax);
 }
 
 /** Japanese puts in brackets what others put behind a comma. */

@@ -21,14 +21,14 @@ export interface VariantRowsContext {
   readonly markets: readonly DemoMarketKey[];
   readonly now: Date;
   /** Since when the product is for sale, or has been a draft. */
-  readonly since: Date;
+  readonly createdAt: Date;
   /** Counts through all the demo's products; GTINs come from it. */
-  readonly number: number;
+  readonly productNumber: number;
 }
 
 interface ProductVariantsContext {
   readonly productId: string;
-  readonly place: VariantRowsContext;
+  readonly rowsContext: VariantRowsContext;
   readonly mediaIdOfColour: ReadonlyMap<string, string>;
 }
 
@@ -38,10 +38,10 @@ type VariantRow = TableRow<"variant">;
 const dayMs = 86_400_000;
 const gtinsPerProduct = 1000;
 
-export function createVariantRows(entry: CatalogEntry, of: ProductVariantsContext): VariantRows {
+export function createVariantRows(entry: CatalogEntry, context: ProductVariantsContext): VariantRows {
   const variants = listOptionCombinations(entry.options ?? []).map((choices, position) => {
     const state = entry.stock?.[position] ?? entry.stock?.at(-1) ?? "in_stock";
-    return { choices, state, row: createVariantRow(entry, { ...of, choices, position, state }) };
+    return { choices, state, row: createVariantRow(entry, { ...context, choices, position, state }) };
   });
   const stockLevel = variants.map(({ row, state }) =>
     createStockRow(row, { state, isDigital: entry.grams === null }),
@@ -49,7 +49,9 @@ export function createVariantRows(entry: CatalogEntry, of: ProductVariantsContex
   return {
     variant: variants.map(({ row }) => row),
     price: variants.flatMap(({ row, choices }) =>
-      of.place.markets.flatMap((market) => createPriceRows(entry, { row, choices, market, place: of.place })),
+      context.rowsContext.markets.flatMap((market) =>
+        createPriceRows(entry, { row, choices, market, rowsContext: context.rowsContext }),
+      ),
     ),
     stockLevel,
     stockMovement: stockLevel.filter(({ onHand }) => onHand > 0).map(createReceiptRow),
@@ -70,31 +72,31 @@ export function createVariantSku(entry: CatalogEntry, choices: Choices): string 
 
 function createVariantRow(
   entry: CatalogEntry,
-  of: ProductVariantsContext & {
+  context: ProductVariantsContext & {
     readonly choices: Choices;
     readonly position: number;
     readonly state: Availability;
   },
 ): VariantRow {
-  const { place, choices, position, state } = of;
+  const { rowsContext, choices, position, state } = context;
   const hasGtin = entry.grams !== null && entry.restrictions?.includes("custom_made") !== true;
   return {
-    id: createId("variant", place.since.getTime()),
-    merchantId: place.merchantId,
-    productId: of.productId,
+    id: createId("variant", rowsContext.createdAt.getTime()),
+    merchantId: rowsContext.merchantId,
+    productId: context.productId,
     sku: createVariantSku(entry, choices),
-    gtin: hasGtin ? createGtin(place.number * gtinsPerProduct + position) : null,
+    gtin: hasGtin ? createGtin(rowsContext.productNumber * gtinsPerProduct + position) : null,
     options: choices,
-    mediaId: of.mediaIdOfColour.get(choices["colour"] ?? "") ?? null,
+    mediaId: context.mediaIdOfColour.get(choices["colour"] ?? "") ?? null,
     restrictions: [...(entry.restrictions ?? [])],
     requiresShipping: entry.grams !== null,
     weightGrams: entry.grams,
     maxOrderQuantity: entry.maxOrderQuantity ?? null,
     discontinued: state === "discontinued",
-    availableFrom: state === "preorder" ? new Date(place.now.getTime() + 30 * dayMs) : null,
+    availableFrom: state === "preorder" ? new Date(rowsContext.now.getTime() + 30 * dayMs) : null,
     position,
-    createdAt: place.since,
-    updatedAt: place.since,
+    createdAt: rowsContext.createdAt,
+    updatedAt: rowsContext.createdAt,
   };
 }
 
@@ -103,11 +105,11 @@ function createStockRow(
   { state, isDigital }: { readonly state: Availability; readonly isDigital: boolean },
 ): TableRow<"stockLevel"> {
   const hash = hashText(variant.sku);
-  const plenty = isDigital ? 10_000 : 24 + (hash % 140);
+  const ampleStock = isDigital ? 10_000 : 24 + (hash % 140);
   const onHand = {
-    in_stock: plenty,
+    in_stock: ampleStock,
     low_stock: 2 + (hash % 4),
-    preorder: plenty,
+    preorder: ampleStock,
     backorder: 0,
     out_of_stock: 0,
     discontinued: 0,
@@ -143,31 +145,33 @@ interface VariantPriceInput {
   readonly row: VariantRow;
   readonly choices: Choices;
   readonly market: DemoMarketKey;
-  readonly place: VariantRowsContext;
+  readonly rowsContext: VariantRowsContext;
 }
 
 function createPriceRows(
   entry: CatalogEntry,
-  { row, choices, market, place }: VariantPriceInput,
+  { row, choices, market, rowsContext }: VariantPriceInput,
 ): TableRow<"price">[] {
-  const own = Object.values(choices).find((choice) => entry.priceOf?.[choice] !== undefined);
-  const amounts: MarketAmounts = (own === undefined ? undefined : entry.priceOf?.[own]) ?? entry.price;
+  const choiceWithPrice = Object.values(choices).find((choice) => entry.priceOf?.[choice] !== undefined);
+  const amounts: MarketAmounts =
+    (choiceWithPrice === undefined ? undefined : entry.priceOf?.[choiceWithPrice]) ?? entry.price;
   const amount = amounts[market.amountIndex];
   if (amount === null) return [];
   const steps = listPriceSteps(amount, {
     before: entry.priceBefore?.[market.amountIndex] ?? null,
-    rose: entry.priceRose === true,
+    hasRisen: entry.priceRose === true,
   });
   return steps.map(({ daysAgo, amountMinor, compareAtMinor }, index) => {
     const next = steps[index + 1];
     return {
       variantId: row.id,
       marketId: market.id,
-      merchantId: place.merchantId,
+      merchantId: rowsContext.merchantId,
       amountMinor,
       compareAtMinor,
-      validFrom: daysAgo === null ? place.since : daysBefore(place.now, daysAgo),
-      validUntil: next?.daysAgo === null || next === undefined ? null : daysBefore(place.now, next.daysAgo),
+      validFrom: daysAgo === null ? rowsContext.createdAt : daysBefore(rowsContext.now, daysAgo),
+      validUntil:
+        next?.daysAgo === null || next === undefined ? null : daysBefore(rowsContext.now, next.daysAgo),
     };
   });
 }
@@ -185,7 +189,7 @@ interface PriceStep {
  */
 function listPriceSteps(
   amount: number,
-  { before, rose }: { readonly before: number | null; readonly rose: boolean },
+  { before, hasRisen }: { readonly before: number | null; readonly hasRisen: boolean },
 ): PriceStep[] {
   if (before !== null)
     return [
@@ -194,7 +198,7 @@ function listPriceSteps(
       createPriceStep(21, before),
       createPriceStep(9, amount, before),
     ];
-  if (rose) return [createPriceStep(null, roundToTen(amount / 1.1)), createPriceStep(12, amount)];
+  if (hasRisen) return [createPriceStep(null, roundToTen(amount / 1.1)), createPriceStep(12, amount)];
   return [createPriceStep(null, amount)];
 }
 

@@ -40,16 +40,17 @@ const receiverUrl = "http://127.0.0.1:4399/webhooks";
 /** Nothing where the installation has no place for another endpoint. */
 export async function seedWebhooks(
   transaction: Transaction,
-  place: WebhookSeedContext,
+  context: WebhookSeedContext,
 ): Promise<Partial<Pick<DemoFile, "webhooks">>> {
-  await deleteEarlierEndpoint(transaction, place);
-  const endpointId = await createDemoEndpoint(transaction, place);
+  await deleteEarlierEndpoint(transaction, context);
+  const endpointId = await createDemoEndpoint(transaction, context);
   if (endpointId === undefined) return {};
-  const stage = { ...place, transaction, endpointId };
-  await disableAndEnableEndpoint(stage);
+  const endpointContext = { ...context, transaction, endpointId };
+  await disableAndEnableEndpoint(endpointContext);
   const ids = new Map<DemoDeliveryKey, string>();
-  for (const entry of demoDeliveries) ids.set(entry.key, await insertEventWithDelivery(entry, stage));
-  await setEndpointHealth(stage);
+  for (const demoDelivery of demoDeliveries)
+    ids.set(demoDelivery.key, await insertEventWithDelivery(demoDelivery, endpointContext));
+  await setEndpointHealth(endpointContext);
   const idOf = (key: DemoDeliveryKey): string => ids.get(key) ?? "";
   const deliveries = {
     succeeded: idOf("succeeded"),
@@ -80,31 +81,31 @@ function createCommandContext(
   };
 }
 
-async function deleteEarlierEndpoint(transaction: Transaction, place: WebhookSeedContext): Promise<void> {
+async function deleteEarlierEndpoint(transaction: Transaction, context: WebhookSeedContext): Promise<void> {
   const earlier = await transaction
     .selectFrom("webhookEndpoint")
     .select("id")
-    .where("installationId", "=", place.owner.installationId)
+    .where("installationId", "=", context.owner.installationId)
     .where("urlNormalized", "=", receiverUrl)
     .where("status", "<>", "deleted")
     .executeTakeFirst();
   if (earlier !== undefined)
-    await deleteEndpoint(transaction, createCommandContext(place, 0), { endpointId: earlier.id });
+    await deleteEndpoint(transaction, createCommandContext(context, 0), { endpointId: earlier.id });
 }
 
 async function createDemoEndpoint(
   transaction: Transaction,
-  place: WebhookSeedContext,
+  context: WebhookSeedContext,
 ): Promise<string | undefined> {
-  const { installationId } = place.owner;
+  const { installationId } = context.owner;
   const { hours, ...fields } = endpointHistory;
   try {
-    const made = await createEndpoint(transaction, createCommandContext(place, hours.created), {
+    const created = await createEndpoint(transaction, createCommandContext(context, hours.created), {
       ...fields,
       installationId,
       url: receiverUrl,
     });
-    return made.endpoint.id;
+    return created.endpoint.id;
   } catch (error) {
     if (error instanceof Failure) return undefined;
     throw error;
@@ -112,13 +113,13 @@ async function createDemoEndpoint(
 }
 
 /** It was off for some hours. Its pings arrived. */
-async function disableAndEnableEndpoint(stage: EndpointContext): Promise<void> {
-  const { transaction, endpointId } = stage;
+async function disableAndEnableEndpoint(endpointContext: EndpointContext): Promise<void> {
+  const { transaction, endpointId } = endpointContext;
   const { hours } = endpointHistory;
-  await markPingsDelivered(stage);
-  await disableEndpoint(transaction, createCommandContext(stage, hours.disabled), { endpointId });
-  await enableEndpoint(transaction, createCommandContext(stage, hours.enabled), { endpointId });
-  await markPingsDelivered(stage);
+  await markPingsDelivered(endpointContext);
+  await disableEndpoint(transaction, createCommandContext(endpointContext, hours.disabled), { endpointId });
+  await enableEndpoint(transaction, createCommandContext(endpointContext, hours.enabled), { endpointId });
+  await markPingsDelivered(endpointContext);
 }
 
 async function markPingsDelivered({ transaction, endpointId }: EndpointContext): Promise<void> {
@@ -133,7 +134,7 @@ async function markPingsDelivered({ transaction, endpointId }: EndpointContext):
       id,
       createdAt,
       attempts: 1,
-      ends: "succeeded",
+      finalStatus: "succeeded",
     });
     await transaction.updateTable("webhookDelivery").set(delivery).where("id", "=", id).execute();
     await transaction
@@ -144,22 +145,29 @@ async function markPingsDelivered({ transaction, endpointId }: EndpointContext):
 }
 
 /** The event as the outbox writes it, and what came of it. */
-async function insertEventWithDelivery(entry: DemoDelivery, stage: EndpointContext): Promise<string> {
-  const { transaction, endpointId, owner } = stage;
-  const tenant = createCommandContext(stage, entry.hoursAgo);
-  const { now: createdAt } = tenant;
+async function insertEventWithDelivery(
+  demoDelivery: DemoDelivery,
+  endpointContext: EndpointContext,
+): Promise<string> {
+  const { transaction, endpointId, owner } = endpointContext;
+  const commandContext = createCommandContext(endpointContext, demoDelivery.hoursAgo);
+  const { now: createdAt } = commandContext;
   const [eventId = ""] = await insertEvents(
     transaction,
-    [{ type: entry.type, id: await findSubjectId(entry, stage) }],
+    [{ type: demoDelivery.type, id: await findSubjectId(demoDelivery, endpointContext) }],
     {
-      ...tenant,
+      ...commandContext,
       fannedOutAt: createdAt,
     },
   );
-  const told: DeliveryInput = { id: createId("webhookDelivery", createdAt.getTime()), createdAt, ...entry };
-  const { delivery, attempts } = createWebhookDeliveryRows(told);
-  const named = {
-    id: told.id,
+  const deliveryInput: DeliveryInput = {
+    id: createId("webhookDelivery", createdAt.getTime()),
+    createdAt,
+    ...demoDelivery,
+  };
+  const { delivery, attempts } = createWebhookDeliveryRows(deliveryInput);
+  const columns = {
+    id: deliveryInput.id,
     merchantId: owner.id,
     installationId: owner.installationId,
     eventId,
@@ -168,14 +176,14 @@ async function insertEventWithDelivery(entry: DemoDelivery, stage: EndpointConte
   };
   await transaction
     .insertInto("webhookDelivery")
-    .values({ ...named, ...delivery, replayOf: null, replayReason: null, replayNote: null, lease: null })
+    .values({ ...columns, ...delivery, replayOf: null, replayReason: null, replayNote: null, lease: null })
     .execute();
   if (attempts.length > 0)
     await transaction
       .insertInto("webhookAttempt")
       .values([...attempts])
       .execute();
-  return told.id;
+  return deliveryInput.id;
 }
 
 /** The order, or the newest of its parts that the event is about. */
@@ -215,7 +223,7 @@ export type DemoDeliveryKey = DemoDeliveryName | "skipped";
 
 interface DemoDelivery {
   readonly key: DemoDeliveryKey;
-  readonly ends: DemoDeliveryKey;
+  readonly finalStatus: DemoDeliveryKey;
   readonly type: EventType;
   readonly order: DemoOrderName;
   /** What of the order; null: the order itself. */
@@ -225,10 +233,13 @@ interface DemoDelivery {
   readonly attempts: number;
 }
 
-const defineDelivery = (key: DemoDeliveryKey, told: Omit<DemoDelivery, "key" | "ends">): DemoDelivery => ({
+const defineDelivery = (
+  key: DemoDeliveryKey,
+  fields: Omit<DemoDelivery, "key" | "finalStatus">,
+): DemoDelivery => ({
   key,
-  ends: key,
-  ...told,
+  finalStatus: key,
+  ...fields,
 });
 
 /**
@@ -282,7 +293,7 @@ interface DeliveryInput {
   readonly id: string;
   readonly createdAt: Date;
   readonly attempts: number;
-  readonly ends: DemoDeliveryKey;
+  readonly finalStatus: DemoDeliveryKey;
 }
 
 interface WebhookDeliveryRows {
@@ -301,11 +312,11 @@ function createWebhookDeliveryRows({
   id,
   createdAt,
   attempts: count,
-  ends,
+  finalStatus,
 }: DeliveryInput): WebhookDeliveryRows {
   const times = computeAttemptTimes(createdAt, count + 1);
   const attempts = times.slice(0, count).map((startedAt, index) => {
-    const hasArrived = ends === "succeeded" && index === count - 1;
+    const hasArrived = finalStatus === "succeeded" && index === count - 1;
     return {
       id: createId("webhookAttempt", startedAt.getTime()),
       deliveryId: id,
@@ -318,10 +329,10 @@ function createWebhookDeliveryRows({
   });
   const last = attempts.at(-1);
   const endedAt = last === undefined ? createdAt : new Date(last.startedAt.getTime() + last.durationMs);
-  const isWaiting = ends === "retrying";
+  const isWaiting = finalStatus === "retrying";
   return {
     delivery: {
-      status: ends,
+      status: finalStatus,
       attemptCount: count,
       nextAttemptAt: isWaiting ? (times[count] ?? null) : null,
       finishedAt: isWaiting ? null : endedAt,
