@@ -8,7 +8,8 @@ import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { parseSearchQuery } from "#commerce/search/match-query.ts";
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
-import { type CatalogEntry, type DemoMerchant, loadDemoMerchants } from "./demo-data.ts";
+import type { CatalogEntry } from "#demo/data/catalog-schema.ts";
+import { type DemoMerchant, loadDemoMerchants } from "#demo/demo-data.ts";
 import { loadDemoSales } from "./carts/price-carts.ts";
 import type { DemoProduct } from "./demo-file.ts";
 import {

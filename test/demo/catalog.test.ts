@@ -4,15 +4,10 @@
  */
 import { describe, expect, it } from "vitest";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
-import {
-  type CatalogEntry,
-  type CategoryEntry,
-  loadDemoCatalog,
-  type DemoMerchant,
-  loadDemoMerchants,
-  type DemoLocale,
-  parseDemoData,
-} from "#demo/demo-data.ts";
+import type { CatalogEntry } from "#demo/data/catalog-schema.ts";
+import type { CategoryEntry } from "#demo/data/merchants-schema.ts";
+import { loadDemoCatalog, type DemoMerchant, loadDemoMerchants, parseDemoData } from "#demo/demo-data.ts";
+import type { DemoLocale } from "#demo/data/data-file.ts";
 import { getProductSlug, createSlug } from "#demo/rows/product-rows.ts";
 import { createVariantSku, listOptionCombinations } from "#demo/rows/variant-rows.ts";
 import { isSlug } from "#foundation/text.ts";

@@ -4,13 +4,8 @@
  */
 import { createId } from "#foundation/ids.ts";
 import { currencyExponent } from "#foundation/money.ts";
-import {
-  loadBulkVocabulary,
-  loadDemoCatalog,
-  getCatalogLabel,
-  type BulkItemType,
-  type DemoLocalizedText,
-} from "#demo/demo-data.ts";
+import { loadBulkVocabulary, loadDemoCatalog, getCatalogLabel, type BulkItemType } from "#demo/demo-data.ts";
+import type { DemoLocalizedText } from "#demo/data/data-file.ts";
 import { type ProductRows, createSlug } from "#demo/rows/product-rows.ts";
 import type { TableRow } from "#demo/rows/insert-rows.ts";
 import { createPictureName, getPicturePath, pictureSizePixels } from "#demo/pictures/pictures.ts";

@@ -8,7 +8,8 @@ import type { CategoryTable } from "#database/tables.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { createBulkProductRows, type BulkProductContext } from "./bulk-product-rows.ts";
-import { loadBulkVocabulary, type DemoLocalizedText } from "#demo/demo-data.ts";
+import { loadBulkVocabulary } from "#demo/demo-data.ts";
+import type { DemoLocalizedText } from "#demo/data/data-file.ts";
 import { insertProductRows, type ProductRows } from "#demo/rows/product-rows.ts";
 
 export interface BulkProductOptions {

@@ -28,7 +28,7 @@ import {
   readDataFile,
   nonEmptyText,
   localizedText,
-} from "#demo/demo-data.ts";
+} from "#demo/data/data-file.ts";
 import { type UnsavedCart, createUnsavedCart } from "#demo/rows/cart-rows.ts";
 
 const merchantPosition = z.enum(["first", "second"]);

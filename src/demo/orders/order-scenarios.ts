@@ -8,25 +8,27 @@ import {
   acceptReturn,
   requestReturnStep,
   deliverParcel,
+  cancelPlacedOrder,
+  captureOrderPayment,
+  confirmPlacedOrder,
+  disputeOrderPayment,
+  putOrderOnHold,
+  packParcel,
+  registerLineWarranty,
+  shipParcel,
+  shipReturn,
+  receiveReturnedLines,
+} from "./scenario-steps.ts";
+import {
   submitAndAuthorize,
   submitAndCapture,
   submitWithDelayedPayment,
-  cancelPlacedOrder,
-  captureOrderPayment,
   startCheckout,
-  confirmPlacedOrder,
-  disputeOrderPayment,
   cancelCheckout,
-  putOrderOnHold,
   checkoutMinutesMax,
-  packParcel,
-  registerLineWarranty,
   expireCheckout,
-  shipParcel,
-  shipReturn,
-  type ScenarioStep,
-  receiveReturnedLines,
-} from "./scenario-steps.ts";
+} from "./scenario-checkout-steps.ts";
+import type { ScenarioStep } from "./scenario-context.ts";
 
 export interface OrderScenario extends CartDefinition {
   /**

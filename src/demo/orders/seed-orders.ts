@@ -23,7 +23,7 @@ import {
 } from "#demo/demo-file.ts";
 import { createCartRows, insertCartRows } from "#demo/rows/cart-rows.ts";
 import { Failure } from "#foundation/failure.ts";
-import type { ScenarioContext, ScenarioSubjects } from "./scenario-steps.ts";
+import type { ScenarioContext, ScenarioSubjects } from "./scenario-context.ts";
 import { orderScenarios, type OrderScenario } from "./order-scenarios.ts";
 
 export interface OrderSeedContext extends CartSeedContext, Pick<DemoFile, "promotionCodes"> {

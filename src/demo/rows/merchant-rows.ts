@@ -1,6 +1,7 @@
 /** The rows of a demo merchant without its products: markets, taxes, deliveries, policies, categories. */
 import { createId } from "#foundation/ids.ts";
-import type { CategoryEntry, DemoMarket, DemoMerchant, DemoPolicy } from "#demo/demo-data.ts";
+import type { CategoryEntry, DemoMarket, DemoPolicy } from "#demo/data/merchants-schema.ts";
+import type { DemoMerchant } from "#demo/demo-data.ts";
 import type { TableRow } from "./insert-rows.ts";
 
 export interface DemoMarketKey {

@@ -8,27 +8,11 @@ import { deriveStatuses } from "#commerce/orders/order-statuses.ts";
 import { type CartRows, createCartRows, insertCartRows, type UnsavedCart } from "./cart-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
+import { createOrderLines, type NewOrderInput } from "./order-line-rows.ts";
 import { insertTableRows, type TableRow } from "./insert-rows.ts";
 import { type OrderMoneyRows, createOrderMoneyRows } from "./order-money-rows.ts";
-import {
-  type NewOrderIds,
-  type OrderHistory,
-  type OrderStage,
-  countShippedLines,
-  computeReducedMinor,
-  createTimelineRows,
-} from "./order-stages.ts";
+import { type NewOrderIds, type OrderHistory, createTimelineRows } from "./order-stages.ts";
 import { type OrderParcelRows, createOrderParcelRows } from "./order-parcel-rows.ts";
-
-export interface NewOrderInput {
-  readonly cart: UnsavedCart;
-  /** What is shown to buyers; another one for each of the merchant's orders. */
-  readonly number: string;
-  readonly timeZone: string;
-  /** By product: its categories and all above them. */
-  readonly categoryIds: ReadonlyMap<string, readonly string[]>;
-  readonly history: OrderHistory;
-}
 
 export interface OrderRows extends OrderMoneyRows, OrderParcelRows {
   readonly cartRows: CartRows;
@@ -83,78 +67,6 @@ const copyLists = ({
   categoryIds: [...categoryIds],
   restrictions: [...restrictions],
 });
-
-/** What becomes of each line by the stage; a cancellation takes all of it, a return one unit of the first. */
-function createOrderLines({ cart, categoryIds, history }: NewOrderInput): OrderLine[] {
-  const ids = cart.next.lines.map(() => createId("orderLine", history.timeOf("place").getTime())).toSorted();
-  const shippedCount = countShippedLines(history.stage, cart.next.lines.length);
-  return cart.next.lines.map((line, position) => {
-    const isShipped = position < shippedCount;
-    const counts = createLineCounts(history.stage, {
-      quantity: line.quantity,
-      isShipped,
-      isFirst: position === 0,
-    });
-    return {
-      id: ids[position] ?? "",
-      position,
-      productId: line.productId,
-      variantId: line.variantId,
-      categoryIds: categoryIds.get(line.productId) ?? [],
-      display: line.display,
-      requiresShipping: line.requiresShipping,
-      restrictions: line.restrictions,
-      unitPriceMinor: line.unitPriceMinor,
-      subtotalMinor: line.subtotalMinor,
-      discountMinor: line.discountMinor,
-      taxMinor: line.taxMinor,
-      totalMinor: line.totalMinor,
-      reducedMinor: computeReducedMinor(history.stage, {
-        totalMinor: line.totalMinor,
-        ordered: line.quantity,
-        isFirst: position === 0,
-      }),
-      ordered: line.quantity,
-      ...counts,
-    };
-  });
-}
-
-type OrderLineCounts = Pick<
-  OrderLine,
-  "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded"
->;
-
-interface LineCountInput {
-  readonly quantity: number;
-  readonly isShipped: boolean;
-  readonly isFirst: boolean;
-}
-
-function createLineCounts(
-  stage: OrderStage,
-  { quantity, isShipped, isFirst }: LineCountInput,
-): OrderLineCounts {
-  const notShipped = {
-    canceled: 0,
-    allocated: quantity,
-    shipped: 0,
-    delivered: 0,
-    returnRequested: 0,
-    returned: 0,
-    refunded: 0,
-  };
-  if (stage === "canceled" || stage === "refunded")
-    return { ...notShipped, canceled: quantity, allocated: 0 };
-  if (!isShipped) return notShipped;
-  const shippedCount = { ...notShipped, shipped: quantity };
-  if (stage === "shipped" || stage === "partlyShipped") return shippedCount;
-  const delivered = { ...shippedCount, delivered: quantity };
-  if (!isFirst || stage === "delivered") return delivered;
-  return stage === "returned"
-    ? { ...delivered, returned: 1, refunded: 1 }
-    : { ...delivered, returnRequested: 1 };
-}
 
 /** The order has the address from now on, and keeps it; the cart keeps what was paid. */
 function createCompletedCartRows(cart: UnsavedCart, { orderId }: NewOrderIds): CartRows {

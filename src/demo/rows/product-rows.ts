@@ -3,14 +3,9 @@
  * and time alone, and inserts the rows of any number of products with one statement per table.
  */
 import { createId } from "#foundation/ids.ts";
-import {
-  type CatalogEntry,
-  loadDemoCatalog,
-  getCatalogLabel,
-  type DemoLocale,
-  demoLocales,
-  type DemoLocalizedText,
-} from "#demo/demo-data.ts";
+import type { CatalogEntry } from "#demo/data/catalog-schema.ts";
+import { loadDemoCatalog, getCatalogLabel } from "#demo/demo-data.ts";
+import { type DemoLocale, demoLocales, type DemoLocalizedText } from "#demo/data/data-file.ts";
 import { hashText } from "#demo/random.ts";
 import { slugLengthMax } from "#foundation/text.ts";
 import type { Transaction } from "#database/transaction.ts";

@@ -4,7 +4,7 @@
  */
 import type { Availability } from "#commerce/catalog/availability.ts";
 import { createId } from "#foundation/ids.ts";
-import type { MarketAmounts, CatalogEntry, CatalogEntryOption } from "#demo/demo-data.ts";
+import type { MarketAmounts, CatalogEntry, CatalogEntryOption } from "#demo/data/catalog-schema.ts";
 import type { TableRow } from "./insert-rows.ts";
 import type { DemoMarketKey } from "./merchant-rows.ts";
 import { createGtin, hashText } from "#demo/random.ts";

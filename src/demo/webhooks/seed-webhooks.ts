@@ -3,8 +3,7 @@
  * that ended in every way there is. Its receiver is on this machine, where nothing listens. Done again, it
  * makes a new one: the endpoint from before may have become anything.
  */
-import type { Insertable } from "kysely";
-import type { DemoDeliveryName, DemoFile, DemoOrderName } from "#demo/demo-file.ts";
+import type { DemoFile, DemoOrderName } from "#demo/demo-file.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -18,8 +17,11 @@ import {
 } from "#webhooks/endpoints/endpoint-commands.ts";
 import { type RenderEventSubject, insertEvents } from "#webhooks/outbox.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import type { WebhookAttemptTable, WebhookDeliveryTable } from "#database/tables.ts";
-import { attemptDelaySeconds } from "#webhooks/delivery-rules.ts";
+import {
+  createWebhookDeliveryRows,
+  type DeliveryInput,
+  type DemoDeliveryKey,
+} from "./webhook-delivery-rows.ts";
 
 export interface WebhookSeedContext {
   readonly owner: { readonly id: string; readonly installationId: string };
@@ -218,9 +220,6 @@ async function setEndpointHealth({ transaction, endpointId }: EndpointContext): 
     .execute();
 }
 
-/** What the demo's endpoint was told of: what had just happened to the demo's orders then. */
-export type DemoDeliveryKey = DemoDeliveryName | "skipped";
-
 interface DemoDelivery {
   readonly key: DemoDeliveryKey;
   readonly finalStatus: DemoDeliveryKey;
@@ -284,68 +283,3 @@ const endpointHistory = {
   /** Ago. */
   hours: { created: 120, disabled: 62, enabled: 58 },
 } as const;
-
-/**
- * A delivery with the attempts that were made of it: each when it was due, none of them answered but the last
- * of one that arrived.
- */
-interface DeliveryInput {
-  readonly id: string;
-  readonly createdAt: Date;
-  readonly attempts: number;
-  readonly finalStatus: DemoDeliveryKey;
-}
-
-interface WebhookDeliveryRows {
-  readonly delivery: Pick<
-    Insertable<WebhookDeliveryTable>,
-    "status" | "attemptCount" | "nextAttemptAt" | "finishedAt"
-  >;
-  readonly attempts: readonly Insertable<WebhookAttemptTable>[];
-}
-
-const withoutJitter = (): number => 0.5;
-const deliveredAttemptMs = 84;
-const failedAttemptMs = 1;
-
-function createWebhookDeliveryRows({
-  id,
-  createdAt,
-  attempts: count,
-  finalStatus,
-}: DeliveryInput): WebhookDeliveryRows {
-  const times = computeAttemptTimes(createdAt, count + 1);
-  const attempts = times.slice(0, count).map((startedAt, index) => {
-    const hasArrived = finalStatus === "succeeded" && index === count - 1;
-    return {
-      id: createId("webhookAttempt", startedAt.getTime()),
-      deliveryId: id,
-      number: index + 1,
-      startedAt,
-      durationMs: hasArrived ? deliveredAttemptMs : failedAttemptMs,
-      httpStatus: hasArrived ? 204 : null,
-      errorCode: hasArrived ? null : ("connection" as const),
-    };
-  });
-  const last = attempts.at(-1);
-  const endedAt = last === undefined ? createdAt : new Date(last.startedAt.getTime() + last.durationMs);
-  const isWaiting = finalStatus === "retrying";
-  return {
-    delivery: {
-      status: finalStatus,
-      attemptCount: count,
-      nextAttemptAt: isWaiting ? (times[count] ?? null) : null,
-      finishedAt: isWaiting ? null : endedAt,
-    },
-    attempts,
-  };
-}
-
-function computeAttemptTimes(createdAt: Date, count: number): Date[] {
-  const times: Date[] = [];
-  for (let atMs = createdAt.getTime(), number = 1; number <= count; number += 1) {
-    atMs += attemptDelaySeconds(number, withoutJitter) * 1000;
-    times.push(new Date(atMs));
-  }
-  return times;
-}

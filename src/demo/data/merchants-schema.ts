@@ -1,0 +1,97 @@
+/** The schema of merchants.json: the demo's two merchants with their markets, policies and categories. */
+import { z } from "zod";
+import { localizedText, nonEmptyText, nonNegativeInteger } from "./data-file.ts";
+
+const policyFields = { summaries: localizedText, url: nonEmptyText.nullable() };
+/** The rules repeat what the policy's text says; eligibility is decided by the rules. */
+const policy = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("cancellation"),
+    ...policyFields,
+    rules: z.strictObject({
+      mode: z.enum(["immediate", "request", "none"]),
+      windowMinutes: nonNegativeInteger,
+      afterWindow: z.enum(["request", "deny"]),
+    }),
+  }),
+  z.strictObject({
+    type: z.literal("return"),
+    ...policyFields,
+    rules: z.strictObject({
+      windowDays: nonNegativeInteger,
+      exchangeWindowDays: nonNegativeInteger.nullable(),
+      methods: z.array(z.enum(["mail", "store", "pickup", "keep_item"])).exactOptional(),
+      returnShippingMinor: nonNegativeInteger.exactOptional(),
+    }),
+  }),
+  z.strictObject({
+    type: z.literal("withdrawal"),
+    ...policyFields,
+    rules: z.strictObject({ windowDays: nonNegativeInteger }),
+  }),
+  z.strictObject({
+    type: z.literal("warranty"),
+    ...policyFields,
+    rules: z.strictObject({
+      months: nonNegativeInteger,
+      repairs: nonNegativeInteger.exactOptional(),
+      replacements: nonNegativeInteger.exactOptional(),
+    }),
+  }),
+]);
+export type DemoPolicy = z.infer<typeof policy>;
+
+const taxRate = z.strictObject({
+  country: nonEmptyText,
+  regionCode: nonEmptyText.nullable(),
+  name: nonEmptyText,
+  basisPoints: nonNegativeInteger,
+  appliesToShipping: z.boolean(),
+});
+const delivery = z.strictObject({
+  code: nonEmptyText,
+  names: localizedText,
+  carrier: nonEmptyText.nullable(),
+  pickup: z.literal(true).exactOptional(),
+  priceMinor: nonNegativeInteger,
+  freeFromMinor: nonNegativeInteger.nullable(),
+  /** The shortest and the longest time. */
+  days: z.tuple([nonNegativeInteger, nonNegativeInteger]),
+});
+const market = z.strictObject({
+  handle: nonEmptyText,
+  name: nonEmptyText,
+  /** The position of the market's currency in a product's amounts. */
+  amountIndex: z.literal([0, 1, 2]),
+  currency: nonEmptyText,
+  taxIncluded: z.boolean(),
+  defaultLocale: nonEmptyText,
+  timeZone: nonEmptyText,
+  countries: z.array(nonEmptyText).min(1),
+  taxRates: z.array(taxRate),
+  delivery: z.array(delivery),
+  /** In force in this market instead of the merchant's policy of the same type. */
+  policies: z.array(policy),
+});
+export type DemoMarket = z.infer<typeof market>;
+
+const category = z.strictObject({
+  /** Products name their categories by it. */
+  slug: nonEmptyText,
+  names: localizedText,
+  get children() {
+    return z.array(category).exactOptional();
+  },
+});
+export type CategoryEntry = z.infer<typeof category>;
+
+export const merchant = z.strictObject({
+  slug: nonEmptyText,
+  name: nonEmptyText,
+  markets: z.array(market),
+  policies: z.array(policy),
+  /** Names of families of catalog.json, in the order in which their products are seeded. */
+  families: z.array(nonEmptyText),
+  categories: z.array(category),
+});
+export const merchantsFile = z.strictObject({ first: merchant, second: merchant });

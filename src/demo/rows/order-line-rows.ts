@@ -1,0 +1,92 @@
+/** Creates the lines of a seeded order, with the unit counts that the order's stage implies. */
+import type { OrderLine } from "#commerce/orders/order-aggregate.ts";
+import { createId } from "#foundation/ids.ts";
+import type { UnsavedCart } from "./cart-rows.ts";
+import {
+  computeReducedMinor,
+  countShippedLines,
+  type OrderHistory,
+  type OrderStage,
+} from "./order-stages.ts";
+
+export interface NewOrderInput {
+  readonly cart: UnsavedCart;
+  /** What is shown to buyers; another one for each of the merchant's orders. */
+  readonly number: string;
+  readonly timeZone: string;
+  /** By product: its categories and all above them. */
+  readonly categoryIds: ReadonlyMap<string, readonly string[]>;
+  readonly history: OrderHistory;
+}
+
+/** What becomes of each line by the stage; a cancellation takes all of it, a return one unit of the first. */
+export function createOrderLines({ cart, categoryIds, history }: NewOrderInput): OrderLine[] {
+  const ids = cart.next.lines.map(() => createId("orderLine", history.timeOf("place").getTime())).toSorted();
+  const shippedCount = countShippedLines(history.stage, cart.next.lines.length);
+  return cart.next.lines.map((line, position) => {
+    const isShipped = position < shippedCount;
+    const counts = createLineCounts(history.stage, {
+      quantity: line.quantity,
+      isShipped,
+      isFirst: position === 0,
+    });
+    return {
+      id: ids[position] ?? "",
+      position,
+      productId: line.productId,
+      variantId: line.variantId,
+      categoryIds: categoryIds.get(line.productId) ?? [],
+      display: line.display,
+      requiresShipping: line.requiresShipping,
+      restrictions: line.restrictions,
+      unitPriceMinor: line.unitPriceMinor,
+      subtotalMinor: line.subtotalMinor,
+      discountMinor: line.discountMinor,
+      taxMinor: line.taxMinor,
+      totalMinor: line.totalMinor,
+      reducedMinor: computeReducedMinor(history.stage, {
+        totalMinor: line.totalMinor,
+        ordered: line.quantity,
+        isFirst: position === 0,
+      }),
+      ordered: line.quantity,
+      ...counts,
+    };
+  });
+}
+
+type OrderLineCounts = Pick<
+  OrderLine,
+  "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded"
+>;
+
+interface LineCountInput {
+  readonly quantity: number;
+  readonly isShipped: boolean;
+  readonly isFirst: boolean;
+}
+
+function createLineCounts(
+  stage: OrderStage,
+  { quantity, isShipped, isFirst }: LineCountInput,
+): OrderLineCounts {
+  const notShipped = {
+    canceled: 0,
+    allocated: quantity,
+    shipped: 0,
+    delivered: 0,
+    returnRequested: 0,
+    returned: 0,
+    refunded: 0,
+  };
+  if (stage === "canceled" || stage === "refunded")
+    return { ...notShipped, canceled: quantity, allocated: 0 };
+  if (!isShipped) return notShipped;
+  const shippedCount = { ...notShipped, shipped: quantity };
+  if (stage === "shipped" || stage === "partlyShipped") return shippedCount;
+  const delivered = { ...shippedCount, delivered: quantity };
+  if (!isFirst || stage === "delivered") return delivered;
+  return stage === "returned"
+    ? { ...delivered, returned: 1, refunded: 1 }
+    : { ...delivered, returnRequested: 1 };
+}

@@ -1,0 +1,74 @@
+/** Creates the rows of a webhook delivery of the demo and of its attempts. */
+import type { Insertable } from "kysely";
+import type { WebhookAttemptTable, WebhookDeliveryTable } from "#database/tables.ts";
+import type { DemoDeliveryName } from "#demo/demo-file.ts";
+import { createId } from "#foundation/ids.ts";
+import { attemptDelaySeconds } from "#webhooks/delivery-rules.ts";
+
+/** What the demo's endpoint was told of: what had just happened to the demo's orders then. */
+export type DemoDeliveryKey = DemoDeliveryName | "skipped";
+
+/**
+ * A delivery with the attempts that were made of it: each when it was due, none of them answered but the last
+ * of one that arrived.
+ */
+export interface DeliveryInput {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly attempts: number;
+  readonly finalStatus: DemoDeliveryKey;
+}
+
+interface WebhookDeliveryRows {
+  readonly delivery: Pick<
+    Insertable<WebhookDeliveryTable>,
+    "status" | "attemptCount" | "nextAttemptAt" | "finishedAt"
+  >;
+  readonly attempts: readonly Insertable<WebhookAttemptTable>[];
+}
+
+const withoutJitter = (): number => 0.5;
+const deliveredAttemptMs = 84;
+const failedAttemptMs = 1;
+
+export function createWebhookDeliveryRows({
+  id,
+  createdAt,
+  attempts: count,
+  finalStatus,
+}: DeliveryInput): WebhookDeliveryRows {
+  const times = computeAttemptTimes(createdAt, count + 1);
+  const attempts = times.slice(0, count).map((startedAt, index) => {
+    const hasArrived = finalStatus === "succeeded" && index === count - 1;
+    return {
+      id: createId("webhookAttempt", startedAt.getTime()),
+      deliveryId: id,
+      number: index + 1,
+      startedAt,
+      durationMs: hasArrived ? deliveredAttemptMs : failedAttemptMs,
+      httpStatus: hasArrived ? 204 : null,
+      errorCode: hasArrived ? null : ("connection" as const),
+    };
+  });
+  const last = attempts.at(-1);
+  const endedAt = last === undefined ? createdAt : new Date(last.startedAt.getTime() + last.durationMs);
+  const isWaiting = finalStatus === "retrying";
+  return {
+    delivery: {
+      status: finalStatus,
+      attemptCount: count,
+      nextAttemptAt: isWaiting ? (times[count] ?? null) : null,
+      finishedAt: isWaiting ? null : endedAt,
+    },
+    attempts,
+  };
+}
+
+function computeAttemptTimes(createdAt: Date, count: number): Date[] {
+  const times: Date[] = [];
+  for (let atMs = createdAt.getTime(), number = 1; number <= count; number += 1) {
+    atMs += attemptDelaySeconds(number, withoutJitter) * 1000;
+    times.push(new Date(atMs));
+  }
+  return times;
+}
