@@ -133,9 +133,8 @@ function insert(db: Database, collected: readonly Row[]): Promise<unknown> {
       at,
     }),
   );
-  return sql`insert into api_request select * from json_populate_recordset(null::api_request, ${JSON.stringify(rows)}::json)`.execute(
-    db,
-  );
+  return sql`insert into api_request select * from json_populate_recordset(null::api_request,
+    ${JSON.stringify(rows)}::json)`.execute(db);
 }
 
 const rowsPerStatement = 2_000;
@@ -145,9 +144,8 @@ export async function sweepApiRequests(db: Database, now: Date, signal?: AbortSi
   const before = firstIdAt("request", now.getTime() - requestRetentionDays * 86_400_000);
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
-      delete from api_request where id in (select id from api_request where id < ${before} order by id limit ${rowsPerStatement})`.execute(
-      db,
-    );
+      delete from api_request where id in (select id from api_request where id < ${before} order by id
+      limit ${rowsPerStatement})`.execute(db);
     const deleted = Number(numAffectedRows);
     total += deleted;
     if (deleted < rowsPerStatement || signal?.aborted === true) return total;

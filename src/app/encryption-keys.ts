@@ -46,7 +46,8 @@ export function loadEncryptionKeys(dataDir: string): EncryptionKey[] {
     throw toFolderError(dataDir, error);
   }
   throw new FolderUnusable(
-    `${path} is damaged: it must be ${encryptionKeysRule}. Restore it from a backup: without it, the data that it encrypted cannot be read.`,
+    `${path} is damaged: it must be ${encryptionKeysRule}. Restore it from a backup: without ` +
+      "it, the data that it encrypted cannot be read.",
   );
 }
 

@@ -51,7 +51,8 @@ export async function eraseBuyerOnRequest(
   }
   throw fail("invalid_state", {
     message:
-      "The buyer's carts or orders kept changing during the erasure, so nothing was erased. Run the command again.",
+      "The buyer's carts or orders kept changing during the erasure, so nothing was erased. Run the " +
+      "command again.",
   });
 }
 

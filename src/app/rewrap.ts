@@ -135,13 +135,13 @@ async function findRows(
       ? sql`true`
       : two === undefined
         ? sql`${sql.ref(one.name)} > ${after.first}`
-        : sql`(${names}) > (${valueOf(one.type, sql`${after.first}`)}, ${valueOf(two.type, sql`${after.second}`)})`;
+        : sql`(${names}) > (${valueOf(one.type, sql`${after.first}`)},
+          ${valueOf(two.type, sql`${after.second}`)})`;
   const { rows } = await sql<OldRow>`
     select ${textOf(one)} as first, ${two === undefined ? sql`''` : textOf(two)} as second,
       ${sql.ref(sealed)} as sealed, ${sql.ref(dataKey)} as data_key, ${sql.ref(keyId)} as key_id
-    from ${sql.table(table)} where ${sql.ref(keyId)} <> ${skippedKeyId ?? ""} and ${behind} order by ${names} limit ${rowsAtOnce}`.execute(
-    db,
-  );
+    from ${sql.table(table)} where ${sql.ref(keyId)} <> ${skippedKeyId ?? ""} and ${behind} order by ${names}
+    limit ${rowsAtOnce}`.execute(db);
   return rows;
 }
 
@@ -202,7 +202,8 @@ function saveRows(db: Database, { column, currentKeyId, renewed }: RewrappedRows
   }`;
   return inTransaction(db, async (transaction) => {
     const { numAffectedRows = 0n } = await sql`
-      update ${sql.table(table)} t set ${sql.ref(dataKey)} = decode(n.new_key, 'hex'), ${sql.ref(keyId)} = ${currentKeyId}
+      update ${sql.table(table)} t set ${sql.ref(dataKey)} = decode(n.new_key, 'hex'), ${sql.ref(keyId)} =
+      ${currentKeyId}
       from unnest(
         ${renewed.map(({ first }) => first)}::text[], ${renewed.map(({ second }) => second)}::text[],
         ${hex((row) => row.dataKey)}::text[], ${hex((row) => row.newDataKey)}::text[]

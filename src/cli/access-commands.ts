@@ -137,7 +137,8 @@ function keyCreate(): Command {
 function keyRotate(): Command {
   return createCommand(
     "rotate",
-    "Creates the successor of an API key and prints its secret value, which is shown only once. Both keys work until the overlap ends.",
+    "Creates the successor of an API key and prints its secret value, which is shown only once. Both " +
+      "keys work until the overlap ends.",
   )
     .argument("<id>", "the key's id, key_…")
     .option(

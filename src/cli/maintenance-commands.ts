@@ -30,7 +30,8 @@ export function addMaintenanceCommands(program: Command): void {
 function keysCheck(): Command {
   return createCommand(
     "check",
-    "Decrypts every encrypted value in the database with ENCRYPTION_KEYS and changes nothing. Lists values that cannot be decrypted; the exit code is then 1.",
+    "Decrypts every encrypted value in the database with ENCRYPTION_KEYS and changes nothing. Lists " +
+      "values that cannot be decrypted; the exit code is then 1.",
   ).action(async ({ json }: JsonOption) => {
     await withDatabase(async ({ db }, settings) => {
       const results = await checkSealedValues({ db, keyring: readKeyring(settings) });
@@ -50,7 +51,8 @@ function keysCheck(): Command {
 function keysRewrap(): Command {
   return createCommand(
     "rewrap",
-    "Wraps the data key of every encrypted value with the first of ENCRYPTION_KEYS. The service can keep running. If the command is stopped, run it again: it continues where it stopped.",
+    "Wraps the data key of every encrypted value with the first of ENCRYPTION_KEYS. The service can keep " +
+      "running. If the command is stopped, run it again: it continues where it stopped.",
   ).action(async ({ json }: JsonOption) => {
     await withDatabase(async ({ db }, settings) => {
       const keyring = readKeyring(settings);
@@ -203,7 +205,10 @@ const csvFields = [
 function auditExport(): Command {
   return new Command("export")
     .description(
-      "Writes the audit log to standard output, oldest first, as CSV or as one JSON object per line. --from is inclusive and --to is exclusive, so an export can start where the previous one ended. Set --to to at least one minute ago: changes that are being made now may still appear with an earlier time.",
+      "Writes the audit log to standard output, oldest first, as CSV or as one JSON object per line. " +
+        "--from is inclusive and --to is exclusive, so an export can start where the previous one ended. " +
+        "Set --to to at least one minute ago: changes that are being made now may still appear with an " +
+        "earlier time.",
     )
     .option(
       "--merchant <id>",

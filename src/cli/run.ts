@@ -93,7 +93,8 @@ const serveCommands = {
   worker: {
     role: "worker",
     description:
-      "Does payments, webhook deliveries and sweeps; serves only health checks and metrics. Any number of workers can run. Requires PostgreSQL.",
+      "Does payments, webhook deliveries and sweeps; serves only health checks and metrics. Any number " +
+      "of workers can run. Requires PostgreSQL.",
   },
 } as const;
 
@@ -147,7 +148,8 @@ function requireDatabase(role: ProcessRole, { databaseUrl, processes }: Settings
   if (databaseUrl !== undefined) return;
   if (role !== "all")
     throw new InvalidSetting(
-      `DATABASE_URL is required: ${role} shares its database with other processes, but the embedded database allows only one process.`,
+      `DATABASE_URL is required: ${role} shares its database with other processes, but the ` +
+        "embedded database allows only one process.",
     );
   if (processes > 1)
     throw new InvalidSetting(

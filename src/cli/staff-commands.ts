@@ -36,7 +36,8 @@ export function addStaffCommands(program: Command): void {
 function staffCreate(): Command {
   return createCommand(
     "create",
-    "Creates an account for a merchant's staff member. Generates a password, which is printed only once, unless one is read from standard input.",
+    "Creates an account for a merchant's staff member. Generates a password, which is printed only once, " +
+      "unless one is read from standard input.",
   )
     .requiredOption("--merchant <id>", "the merchant's id, mer_…")
     .requiredOption("--email <address>", "the e-mail address to sign in with")
@@ -74,7 +75,8 @@ async function readOrGeneratePassword({
 function staffPassword(): Command {
   return createCommand(
     "password",
-    "Sets the password of a staff account and ends its sessions. Generates a password, which is printed only once, unless one is read from standard input.",
+    "Sets the password of a staff account and ends its sessions. Generates a password, which is printed " +
+      "only once, unless one is read from standard input.",
   )
     .argument("<id>", "the account's id, stf_…")
     .option("--password-stdin", passwordStdinText)
@@ -135,7 +137,8 @@ function listCommand(objects: string, list: typeof selectStaffAccounts): Command
 function signingKeyRotate(): Command {
   return createCommand(
     "rotate",
-    "Creates new signing keys, which sign tokens one minute later. Tokens of the old keys stay valid until they expire.",
+    "Creates new signing keys, which sign tokens one minute later. Tokens of the old keys stay valid " +
+      "until they expire.",
   ).action(async (given: JsonOption) => {
     await runAccessChange(
       given,

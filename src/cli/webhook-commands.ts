@@ -39,7 +39,8 @@ export function webhookCommand(): Command {
   return new Command("webhook").description("Replays webhook deliveries.").addCommand(
     new Command("replay")
       .description(
-        "Repeats webhook deliveries: one delivery, or all of an endpoint or installation that ended with the same status within a period.",
+        "Repeats webhook deliveries: one delivery, or all of an endpoint or installation that ended with " +
+          "the same status within a period.",
       )
       .option("--delivery <id>", "id of a single delivery, whd_…")
       .option("--endpoint <id>", "id of the endpoint whose deliveries are repeated, whe_…")

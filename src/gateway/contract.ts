@@ -201,7 +201,8 @@ function readParameter(
   const name = variable.variable.name.value;
   if (variable.defaultValue !== undefined)
     throw new Error(
-      `schema/operations: the variable $${name} must not have a default. Give the default to the graph's argument.`,
+      `schema/operations: the variable $${name} must not have a default. Give the default to the ` +
+        "graph's argument.",
     );
   const type = typeFromAST(schema, variable.type as never) as GraphQLInputType;
   const shape = toInputSchema(type, argumentOf(schema, definition, name));

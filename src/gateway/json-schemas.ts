@@ -136,7 +136,8 @@ export function getSelectedFields(selection: SelectionSetNode | undefined): Fiel
   return (selection?.selections ?? []).map((node) => {
     if (node.kind !== Kind.FIELD)
       throw new Error(
-        "A selection for REST must have only fields: fragments are inlined before, and unions are not supported.",
+        "A selection for REST must have only fields: fragments are inlined before, and unions are not " +
+          "supported.",
       );
     return node;
   });

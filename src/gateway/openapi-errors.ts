@@ -22,8 +22,12 @@ const meanings: Readonly<Record<(typeof statuses)[number], string>> = {
   401: "The credential is missing or not valid.",
   403: "The credential lacks the required scope, or its installation or merchant is suspended.",
   404: "The requested object does not exist, or is not visible to the caller.",
-  409: "The request conflicts with the current state of the object, or with an earlier request with the same idempotency key.",
-  429: "A rate limit is used up. `retryAfterSeconds` is the number of seconds to wait before the next attempt.",
+  409:
+    "The request conflicts with the current state of the object, or with an earlier request with the " +
+    "same idempotency key.",
+  429:
+    "A rate limit is used up. `retryAfterSeconds` is the number of seconds to wait before the next " +
+    "attempt.",
 };
 
 function errorResponse(status: (typeof statuses)[number]): Part {
@@ -78,7 +82,8 @@ export const errorBodySchema: JsonSchema = {
           type: "array",
           maxItems: 20,
           description:
-            "The invalid fields. Headers, query and body are checked in this order; only the faults of the first part with a fault are listed, at most 20.",
+            "The invalid fields. Headers, query and body are checked in this order; only the faults of " +
+            "the first part with a fault are listed, at most 20.",
           items: {
             type: "object",
             required: ["in", "field", "code", "message", "allowed"],
@@ -87,7 +92,8 @@ export const errorBodySchema: JsonSchema = {
               field: {
                 type: "string",
                 description:
-                  "The name of the parameter or header, or a JSON Pointer (RFC 6901) to the field of the body.",
+                  "The name of the parameter or header, or a JSON Pointer (RFC 6901) to the field of the " +
+                  "body.",
               },
               code: {
                 type: "string",

@@ -237,7 +237,8 @@ const headers: readonly (readonly [string, string, JsonSchema])[] = [
     {
       type: "string",
       description:
-        "`v1,` and the signature in base64. During the replacement of a secret there are two signatures, separated by a space.",
+        "`v1,` and the signature in base64. During the replacement of a secret there are two signatures, " +
+        "separated by a space.",
     },
   ],
   [

@@ -57,7 +57,10 @@ export function toOpenApi({ operations, components, webhookEvents }: OpenApiInpu
       version,
       summary: "The public API of a commerce platform.",
       description:
-        'A successful answer is `{data}`, for lists `{data, meta}`; an error is `{error}`. An answer has every documented field; a field without a value is null. Clients must ignore unknown fields and treat unknown enum values as "other". Operations marked `stable` change only by additions within v1. Operations marked `candidate` may change with 30 days\' notice.',
+        "A successful answer is `{data}`, for lists `{data, meta}`; an error is `{error}`. An answer has " +
+        "every documented field; a field without a value is null. Clients must ignore unknown fields and " +
+        'treat unknown enum values as "other". Operations marked `stable` change only by additions ' +
+        "within v1. Operations marked `candidate` may change with 30 days' notice.",
       license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
     },
     servers: [{ url: "/", description: "This service." }],
@@ -196,7 +199,9 @@ const idempotencyKey: Part = {
   in: "header",
   required: true,
   description:
-    'A key that makes retries safe: a second request with the same key and content changes nothing and gets the stored first answer. 1 to 255 printable ASCII characters without spaces and without `" \\ , ;`; stored for 7 days. The same key in quotation marks counts as the same key.',
+    "A key that makes retries safe: a second request with the same key and content changes nothing and " +
+    'gets the stored first answer. 1 to 255 printable ASCII characters without spaces and without `" \\ ' +
+    ", ;`; stored for 7 days. The same key in quotation marks counts as the same key.",
   schema: { type: "string", pattern: idempotencyHeaderPattern },
 };
 
@@ -212,11 +217,13 @@ const stabilityHeader: Part = {
 
 const replayedHeader: Part = {
   description:
-    "`true` if an earlier request with the same Idempotency-Key made the change. The body is then the stored answer to that request, byte for byte.",
+    "`true` if an earlier request with the same Idempotency-Key made the change. The body is then the " +
+    "stored answer to that request, byte for byte.",
   schema: { type: "string", enum: ["true", "false"] },
 };
 const etagHeader: Part = {
   description:
-    'The version of the object: `"v7"` is version 7. Requests do not need it; the service ignores `If-Match`.',
+    'The version of the object: `"v7"` is version 7. Requests do not need it; the service ignores ' +
+    "`If-Match`.",
   schema: { type: "string", pattern: '^"v\\d+"$' },
 };

@@ -63,7 +63,8 @@ export const builder = new SchemaBuilder<GraphTypes>({
     },
     pageInfoFieldOptions: {
       description:
-        "The position of this page within the list: its first and last cursor, and whether there are other pages.",
+        "The position of this page within the list: its first and last cursor, and whether there are " +
+        "other pages.",
     },
     // The list's own field already multiplies its cost by the page size.
     edgesFieldOptions: {

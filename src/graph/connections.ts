@@ -12,7 +12,8 @@ import { builder } from "./builder.ts";
 builder.globalConnectionField("totalCount", (t) =>
   t.int({
     description:
-      "The number of items in the whole list, on all pages; at most 10 000 are counted. Select this field only if needed: the service counts with an additional database statement.",
+      "The number of items in the whole list, on all pages; at most 10 000 are counted. Select this " +
+      "field only if needed: the service counts with an additional database statement.",
     resolve: ({ totalCount }) => totalCount(),
   }),
 );

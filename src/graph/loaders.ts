@@ -12,17 +12,19 @@ import { loadAfterSalesFactsByOrder } from "#commerce/after-sales/load-after-sal
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { findOrders, findPaymentFailures } from "#commerce/orders/find-orders.ts";
 import {
-  type CategoryRow,
-  findCategories,
   findProductAggregates,
   findProductIdsOfVariants,
   findPublicProducts,
-  listPublishedProducts,
   type ProductAggregate,
-  type ProductList,
   type PublicProductAddress,
   type PublicProductRow,
 } from "#commerce/catalog/read-products.ts";
+import {
+  type CategoryRow,
+  findCategories,
+  listPublishedProducts,
+  type ProductList,
+} from "#commerce/catalog/catalog-lists.ts";
 import {
   type DeliveryMethodRow,
   findDeliveryMethods,

@@ -4,7 +4,8 @@
  */
 import type { ImageView, PriceRange, ProductSummary } from "#commerce/catalog/render-product.ts";
 import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog/render-detail.ts";
-import type { CategoryRow, ProductAggregate, ProductVariantPart } from "#commerce/catalog/read-products.ts";
+import type { ProductAggregate, ProductVariantPart } from "#commerce/catalog/read-products.ts";
+import type { CategoryRow } from "#commerce/catalog/catalog-lists.ts";
 import type { GrantRow } from "#access/oauth/grants.ts";
 import type { StaffRow } from "#access/people/staff.ts";
 import type { ApiKeyRow, InternalTokenRow } from "#access/keys/read-credentials.ts";

@@ -60,11 +60,14 @@ import { requireDefinedMutations } from "./mutation.ts";
 builder.queryType({ description: "The fields that read data." });
 builder.mutationType({
   description:
-    "The fields that change data. Each mutation is one transaction: either all of its changes are stored, or none.",
+    "The fields that change data. Each mutation is one transaction: either all of its changes are " +
+    "stored, or none.",
 });
 builder.subscriptionType({
   description:
-    "The fields that report changes as server-sent events: send a POST request with `Accept: text/event-stream`. The first event has the current state. An event with null is the last one: the object does not exist, or the caller may not read it.",
+    "The fields that report changes as server-sent events: send a POST request with `Accept: " +
+    "text/event-stream`. The first event has the current state. An event with null is the last one: the " +
+    "object does not exist, or the caller may not read it.",
 });
 
 export default requireDefinedMutations(builder.toSchema({ sortSchema: false }));

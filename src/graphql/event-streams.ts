@@ -105,7 +105,9 @@ function requireFreeStream(entries: readonly Entry[], callerId: string, isOver: 
     });
   if (entries.filter((entry) => entry.callerId === callerId).length < streamsPerCallerMax) return;
   throw fail("rate_limited", {
-    message: `There are ${streamsPerCallerMax} streams open with this credential, which is the limit: close one first.`,
+    message:
+      `There are ${streamsPerCallerMax} streams open with this credential, which is the limit: ` +
+      "close one first.",
     retryAfterSeconds,
   });
 }

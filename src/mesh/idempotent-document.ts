@@ -49,7 +49,8 @@ export function readIdempotencyKey({
   if (key === undefined)
     throw keyFailure(
       "pattern_mismatch",
-      '"idempotencyKey" must have 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon.',
+      '"idempotencyKey" must have 1 to 255 printable ASCII characters, without space, ", \\, comma and ' +
+        "semicolon.",
     );
   return key;
 }

@@ -140,5 +140,6 @@ export function requireAccess(viewer: Viewer, security: OperationSecurity, publi
 const internalTokenFailure = (): Failure =>
   fail("role_not_allowed", {
     message:
-      "A document with @rest requires an API key. To use an internal token, send the document without its directives.",
+      "A document with @rest requires an API key. To use an internal token, send the document without " +
+      "its directives.",
   });

@@ -108,7 +108,10 @@ const longName = /\w{201,}/g;
 function withoutQuotedValues(message: string): string {
   const variable = /^Variable "\$(?<name>\w+)" got invalid value /.exec(message)?.groups?.["name"];
   if (variable !== undefined)
-    return `Variable "$${variable}"${describePath(message, variable)} is not valid${describeExpectation(message)}`;
+    return (
+      `Variable "$${variable}"${describePath(message, variable)} is not ` +
+      `valid${describeExpectation(message)}`
+    );
   if (message.startsWith("Syntax Error: "))
     return withoutForeignQuotes(message.replace(foundToken, "$<kind>"));
   return isAboutLiteral(message)

@@ -106,7 +106,8 @@ const refusalTexts: Partial<Record<FailureCode, string>> = {
 };
 
 const noScopeHeldMessage =
-  "The app is installed in your shop, but has none of the permissions that it asks for. Ask the person who manages your shop’s apps to allow more, then start again from the app.";
+  "The app is installed in your shop, but has none of the permissions that it asks for. Ask the person " +
+  "who manages your shop’s apps to allow more, then start again from the app.";
 const scopesChangedMessage =
   "The app’s permissions in your shop have changed meanwhile. Check again what you allow.";
 

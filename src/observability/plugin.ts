@@ -124,7 +124,9 @@ function createProcessGauge(): ProcessGauge {
   const registry = new Registry();
   const gauge = new Gauge({
     name: "commerce_processes",
-    help: "Processes that were started together, by state: answered if their metrics are in this answer, missing if they did not answer within one second.",
+    help:
+      "Processes that were started together, by state: answered if their metrics are in this answer, " +
+      "missing if they did not answer within one second.",
     labelNames: ["state"],
     registers: [registry],
   });

@@ -106,7 +106,8 @@ const gaugeTexts: readonly (readonly [keyof QueueMetrics, string, string])[] = [
   [
     "openBreakers",
     "commerce_webhook_breakers_open",
-    "Webhook endpoints with waiting deliveries whose circuit breaker is open: after repeated failures they only get test requests.",
+    "Webhook endpoints with waiting deliveries whose circuit breaker is open: after repeated failures " +
+      "they only get test requests.",
   ],
   [
     "waitingEvents",
@@ -140,7 +141,9 @@ function createGauges(): Gauges {
   const found = new Registry();
   const gauge = new Gauge({
     name: "commerce_database_up",
-    help: "1 if the database answered the query for waiting work within one second, otherwise 0. With 0 the other metrics of waiting work are missing.",
+    help:
+      "1 if the database answered the query for waiting work within one second, otherwise 0. With 0 the " +
+      "other metrics of waiting work are missing.",
     registers: [registry],
   });
   const gauges = gaugeTexts.map(
@@ -167,32 +170,43 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
   const { at } = moment;
   const age = (since: string): ReturnType<typeof sql> =>
     sql`coalesce(greatest(extract(epoch from ${at} - ${sql.raw(since)}), 0), 0)::double precision`;
+  const oldestDue =
+    "least((select since from first), (select min(next_attempt_at) from looked_at where may_be_sent and has_room))";
   const statement = sql<QueueMetrics>`
     with recursive waiting (id) as (
-      (select endpoint_id from webhook_delivery where next_attempt_at is not null order by endpoint_id limit 1)
+      (select endpoint_id from webhook_delivery where next_attempt_at is not null order by endpoint_id
+      limit 1)
       union all
-      select (select d.endpoint_id from webhook_delivery d where d.next_attempt_at is not null and d.endpoint_id > waiting.id order by d.endpoint_id limit 1)
+      select (select d.endpoint_id from webhook_delivery d where d.next_attempt_at is not null
+      and d.endpoint_id > waiting.id order by d.endpoint_id limit 1)
       from waiting where waiting.id is not null
     ), endpoint as materialized (${endpoints(moment)}),
-    unrestricted as materialized (select id, has_room from endpoint where not is_probed and is_active and sees_catalog),
+    unrestricted as materialized (select id, has_room from endpoint where not is_probed and is_active
+    and sees_catalog),
     due as materialized (
       select 1 from unrestricted w cross join lateral (
-        select 1 from webhook_delivery d where d.endpoint_id = w.id and d.next_attempt_at <= ${at} limit ${countMax}) d limit ${countMax}
+        select 1 from webhook_delivery d where d.endpoint_id = w.id and d.next_attempt_at <= ${at}
+        limit ${countMax}) d limit ${countMax}
     ), first as materialized (
       select min(d.next_attempt_at) as since from unrestricted w cross join lateral (
-        select next_attempt_at from webhook_delivery where endpoint_id = w.id and next_attempt_at <= ${at} order by next_attempt_at limit 1) d
+        select next_attempt_at from webhook_delivery where endpoint_id = w.id and next_attempt_at <= ${at}
+        order by next_attempt_at limit 1) d
       where w.has_room
     ), looked_at as materialized (${checkedDeliveries(at)}),
     fresh as materialized (
       select id, occurred_at from event where fanned_out_at is null order by id limit ${countMax}
     ), payment as materialized (
-      select due_at from payment_operation where status = 'pending' and due_at <= ${at} order by due_at limit ${countMax}
+      select due_at from payment_operation where status = 'pending' and due_at <= ${at} order by due_at
+      limit ${countMax}
     )
-    select least((select count(*) from due) + (select count(*) from looked_at where may_be_sent), ${countMax})::integer as due_deliveries,
-      ${age("least((select since from first), (select min(next_attempt_at) from looked_at where may_be_sent and has_room))")} as oldest_due_seconds,
+    select least((select count(*) from due) + (select count(*) from looked_at
+    where may_be_sent), ${countMax})::integer as due_deliveries,
+      ${age(oldestDue)} as oldest_due_seconds,
       (select count(*)::integer from endpoint where is_probed) as open_breakers,
-      (select count(*)::integer from fresh) as waiting_events, ${age("(select min(occurred_at) from fresh)")} as oldest_event_seconds,
-      (select count(*)::integer from payment) as due_payments, ${age("(select min(due_at) from payment)")} as oldest_payment_seconds`;
+      (select count(*)::integer from fresh) as waiting_events, ${age("(select min(occurred_at) from fresh)")}
+      as oldest_event_seconds,
+      (select count(*)::integer from payment) as due_payments, ${age("(select min(due_at) from payment)")} as
+      oldest_payment_seconds`;
   const [metrics] = await runStatement(db, statement);
   if (metrics === undefined) throw new Error("The statement that reads waiting work returned no row.");
   return metrics;
@@ -205,11 +219,18 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
 function endpoints(moment: ClaimTime): RawBuilder<unknown> {
   const ofInstallation = sql`s.installation_id = w.installation_id`;
   return sql`
-    select w.id, h.probe_at is not null as is_probed, i.status = 'active' as is_active, 'catalog:read' = any(i.scopes) as sees_catalog,
+    select w.id, h.probe_at is not null as is_probed, i.status = 'active' as is_active, 'catalog:read' =
+    any(i.scopes) as sees_catalog,
       ${currentTokens(moment)} >= 1
-        and ${countSendingDeliveries(sql`${ofInstallation} and s.endpoint_id = w.id`, moment)} < ${endpointSendingMax}
+        and ${countSendingDeliveries(
+          sql`${ofInstallation}
+          and s.endpoint_id = w.id`,
+          moment,
+        )} <
+        ${endpointSendingMax}
         and ${countSendingDeliveries(ofInstallation, moment)} < ${installationSendingMax} as has_room
-    from waiting join webhook_endpoint w on w.id = waiting.id and w.status = 'enabled' join webhook_endpoint_health h on h.endpoint_id = w.id
+    from waiting join webhook_endpoint w on w.id = waiting.id and w.status = 'enabled'
+    join webhook_endpoint_health h on h.endpoint_id = w.id
       join installation i on i.id = w.installation_id`;
 }
 
@@ -219,11 +240,13 @@ function endpoints(moment: ClaimTime): RawBuilder<unknown> {
  */
 const checkedDeliveries = (at: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select l.next_attempt_at, l.has_room, (
-    select e.subject_type = 'installation' or l.is_active and not e.subject_type = any(${catalogReadSubjectTypes}::text[]) from event e where e.id = l.event_id
+    select e.subject_type = 'installation' or l.is_active
+    and not e.subject_type = any(${catalogReadSubjectTypes}::text[]) from event e where e.id = l.event_id
   ) as may_be_sent
   from (
     select w.is_active, w.has_room, d.event_id, d.next_attempt_at from endpoint w cross join lateral (
-      select d.event_id, d.next_attempt_at from webhook_delivery d where d.endpoint_id = w.id and d.next_attempt_at <= ${at}
+      select d.event_id, d.next_attempt_at from webhook_delivery d where d.endpoint_id = w.id
+      and d.next_attempt_at <= ${at}
       order by d.next_attempt_at limit ${checkedPerEndpointMax}
     ) d where not w.is_probed and not (w.is_active and w.sees_catalog) limit ${checkedMax}
   ) l`;

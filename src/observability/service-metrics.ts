@@ -41,7 +41,9 @@ export function createServiceMetrics(
   const registers = [registry];
   new Gauge({
     name: "commerce_build_info",
-    help: "Always 1; the labels are the version of the service, the version of Node, the database engine and the role of the process.",
+    help:
+      "Always 1; the labels are the version of the service, the version of Node, the database engine and " +
+      "the role of the process.",
     labelNames: ["version", "node", "engine", "role"],
     aggregator: "max",
     registers,

@@ -43,13 +43,17 @@ export function registerStateMetrics(registry: Registry, read: RegisteredReading
   });
   register(registry, {
     name: "commerce_notices_current",
-    help: "1 while this process receives the notices of other processes, otherwise 0. For several processes it is the minimum.",
+    help:
+      "1 while this process receives the notices of other processes, otherwise 0. For several processes it " +
+      "is the minimum.",
     aggregator: "min",
     read: () => Number(read.isCurrent()),
   });
   register(registry, {
     name: "commerce_rate_limiter_away",
-    help: "1 while the shared rate limiter does not answer and each process counts requests alone, otherwise 0. For several processes it is the maximum.",
+    help:
+      "1 while the shared rate limiter does not answer and each process counts requests alone, otherwise " +
+      "0. For several processes it is the maximum.",
     aggregator: "max",
     read: () => Number(read.isLimiterAway()),
   });

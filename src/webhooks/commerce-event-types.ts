@@ -7,7 +7,8 @@ export const commerceEventTypes = {
     subject: "cart",
     schemaVersion: 1,
     description:
-      "The lines, buyer, market or delivery method of a cart changed. Sent once per change, even if several of these changed.",
+      "The lines, buyer, market or delivery method of a cart changed. Sent once per change, even if " +
+      "several of these changed.",
   },
   "cart.address_set": {
     subject: "cart",
@@ -172,7 +173,8 @@ export const commerceEventTypes = {
     subject: "payment",
     schemaVersion: 1,
     description:
-      "A payment that can no longer lead to an order holds money, or may hold money if its failure code is unresolved. Captured money is refunded automatically.",
+      "A payment that can no longer lead to an order holds money, or may hold money if its failure code " +
+      "is unresolved. Captured money is refunded automatically.",
   },
   "refund.created": { subject: "refund", schemaVersion: 1, description: "A refund was created." },
   "refund.succeeded": {

@@ -185,16 +185,19 @@ async function listEvents(
   const looked = newestMax + olderMax + 1;
   const { rows } = await sql<ListedRow>`
     with asked as (
-      select id, merchant_id, 'catalog:read' = any(scopes) as sees_catalog from installation where id = any(${installationIds}::text[])
+      select id, merchant_id, 'catalog:read' = any(scopes) as sees_catalog from installation
+      where id = any(${installationIds}::text[])
     ), newest as (
       select a.id as installation_id, n.id, row_number() over (partition by a.id order by n.id desc) as place
       from asked a cross join lateral (
         select o.id from unnest(${subjects}::text[]) as kind(name) cross join lateral (
-          select e.id from event e where e.merchant_id = a.merchant_id and e.subject_type = kind.name and e.id collate "C" >= ${first} and e.installation_id is null
+          select e.id from event e where e.merchant_id = a.merchant_id and e.subject_type = kind.name
+          and e.id collate "C" >= ${first} and e.installation_id is null
           order by e.id collate "C" desc limit ${looked}
         ) o where ${isSeen(sql`kind.name`)}
         union all (
-          select e.id from event e where e.installation_id = a.id and e.id >= ${first} and ${isSeen(sql`e.subject_type`)}
+          select e.id from event e where e.installation_id = a.id and e.id >= ${first}
+          and ${isSeen(sql`e.subject_type`)}
           order by e.id desc limit ${looked}
         )
         order by 1 desc limit ${looked}
@@ -202,10 +205,13 @@ async function listEvents(
     ), older as (
       select a.id as installation_id, o.event_id as id
       from asked a cross join lateral (
-        select distinct lost.event_id from (values ('exhausted'), ('retrying'), ('skipped')) as asked(status) cross join lateral (
+        select distinct lost.event_id from (values ('exhausted'), ('retrying'), ('skipped')) as asked(status)
+        cross join lateral (
           select distinct d.event_id from webhook_delivery d join event e on e.id = d.event_id
-          where d.installation_id = a.id and d.status = asked.status and d.status in ('exhausted', 'retrying', 'skipped') and d.event_id >= ${first}
-            and d.event_id < (select min(n.id) from newest n where n.installation_id = a.id and n.place <= ${newestMax})
+          where d.installation_id = a.id and d.status = asked.status
+          and d.status in ('exhausted', 'retrying', 'skipped') and d.event_id >= ${first}
+            and d.event_id < (select min(n.id) from newest n where n.installation_id = a.id
+            and n.place <= ${newestMax})
             and ${isSeen(sql`e.subject_type`)}
           order by d.event_id desc limit ${olderMax}
         ) lost
@@ -213,10 +219,12 @@ async function listEvents(
       ) o
     ), listed as (
       select installation_id, id, bool_or(is_included) as is_included from (
-        select installation_id, id, place <= ${newestMax} as is_included from newest union all select installation_id, id, true from older
+        select installation_id, id, place <= ${newestMax} as is_included from newest union all
+        select installation_id, id, true from older
       ) both_of group by installation_id, id
     )
-    select l.installation_id, l.is_included, e.id, e.id as event_id, e.type, e.occurred_at, e.subject_type, e.subject_id, e.subject_version
+    select l.installation_id, l.is_included, e.id, e.id as event_id, e.type, e.occurred_at, e.subject_type,
+    e.subject_id, e.subject_version
     from listed l join event e on e.id = l.id
     order by l.installation_id, e.id desc`.execute(reader);
   return rows;
@@ -241,7 +249,8 @@ async function deliveriesOf(
   if (asked.length === 0) return [];
   const eventIds = asked.map(({ eventId }) => eventId);
   const installationIds = asked.map(({ installationId }) => installationId);
-  const pairs = sql`(d.event_id, d.installation_id) in (select * from unnest(${eventIds}::text[], ${installationIds}::text[]))`;
+  const pairs = sql`(d.event_id, d.installation_id) in (select *
+    from unnest(${eventIds}::text[], ${installationIds}::text[]))`;
   return selectDeliveries(reader, sql`d.event_id = any(${eventIds}::text[]) and ${pairs}`, now);
 }
 
@@ -266,10 +275,12 @@ async function selectDeliveries(
     select d.id, d.merchant_id, d.installation_id, d.event_id, d.endpoint_id, d.status, d.attempt_count,
       case when d.status <> 'sending' then d.next_attempt_at end as next_attempt_at,
       d.replay_of, d.replay_reason, d.replay_note, d.created_at, d.finished_at, e.occurred_at,
-      (select count(*) from webhook_delivery r where r.replay_of = coalesce(d.replay_of, d.id))::integer as replays,
+      (select count(*) from webhook_delivery r where r.replay_of =
+      coalesce(d.replay_of, d.id))::integer as replays,
       a.id as attempt_id, a.number, a.started_at, a.duration_ms, a.http_status, a.error_code
     from webhook_delivery d join event e on e.id = d.event_id
-    left join lateral (select * from webhook_attempt where delivery_id = d.id order by number desc limit 1) a on true
+    left join lateral (select * from webhook_attempt where delivery_id = d.id order by number desc limit 1) a
+    on true
     where ${which} order by d.id`.execute(reader);
   return rows.map((row) => toDelivery(row, now));
 }

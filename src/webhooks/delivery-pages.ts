@@ -51,12 +51,12 @@ export async function findDeliveryPage(
   const { rows } = await sql<{ id: string }>`
     select found.id from unnest(${asked}::text[]) as asked(status) cross join lateral (
       select d.id from webhook_delivery d
-      where d.endpoint_id = ${endpointId} and d.status = asked.status and d.id collate "C" > ${after ?? ""} and ${isBefore}
+      where d.endpoint_id = ${endpointId} and d.status = asked.status and d.id collate "C" > ${after ?? ""}
+      and ${isBefore}
       order by d.id collate "C" ${order} limit ${limit}
     ) found
-    where ${isOwned({ merchantId, endpointId })} order by found.id collate "C" ${order} limit ${limit}`.execute(
-    reader,
-  );
+    where ${isOwned({ merchantId, endpointId })} order by found.id collate "C" ${order}
+    limit ${limit}`.execute(reader);
   return rows;
 }
 
@@ -70,4 +70,5 @@ const isOwned = ({
 }: Pick<DeliveryFilter, "merchantId" | "endpointId">): RawBuilder<boolean> =>
   merchantId === null
     ? sql`true`
-    : sql`exists (select from webhook_endpoint w where w.id = ${endpointId} and w.merchant_id = ${merchantId})`;
+    : sql`exists (select from webhook_endpoint w where w.id = ${endpointId}
+      and w.merchant_id = ${merchantId})`;

@@ -76,7 +76,8 @@ export const eventEnvelopeSchema: JsonSchema = {
         type: "integer",
         minimum: 1,
         description:
-          "Increases with every change of the subject. Ignore events with a version that is not greater than the last processed one.",
+          "Increases with every change of the subject. Ignore events with a version that is not greater " +
+          "than the last processed one.",
       },
     }),
     data: fixedObject({

@@ -93,13 +93,15 @@ function healthStatement({
   const starts = buckets.map(({ startsAt }) => startsAt.toISOString());
   return sql<Row>`
     with made as (
-      select width_bucket(a.started_at, ${starts}::timestamptz[]) as bucket, d.endpoint_id, a.error_code, a.duration_ms
+      select width_bucket(a.started_at, ${starts}::timestamptz[]) as bucket, d.endpoint_id, a.error_code,
+      a.duration_ms
       from webhook_attempt a join webhook_delivery d on d.id = a.delivery_id
       where a.started_at >= ${period.startsAt}::timestamptz and a.started_at < ${period.endsAt}::timestamptz
         ${merchantId === null ? sql`` : sql`and d.merchant_id = ${merchantId}`}
         ${endpointId === null ? sql`` : sql`and d.endpoint_id = ${endpointId}`}
         ${installationId === null ? sql`` : sql`and d.installation_id = ${installationId}`})
-    select bucket, endpoint_id, count(*)::int as attempts, count(*) filter (where error_code is null)::int as successes,
+    select bucket, endpoint_id, count(*)::int as attempts, count(*) filter (where error_code is null)::int as
+    successes,
       jsonb_build_object(${sql.join(counts)}) as by_code,
       percentile_disc(array[0.5, 0.95]) within group (order by duration_ms) as durations
     from made group by grouping sets ((), (bucket), (endpoint_id))`;

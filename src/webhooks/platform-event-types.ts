@@ -7,7 +7,8 @@ export const platformEventTypes = {
     subject: "product",
     schemaVersion: 1,
     description:
-      "A product changed in a way that no other event type covers. Sent once per change, even if several fields changed.",
+      "A product changed in a way that no other event type covers. Sent once per change, even if several " +
+      "fields changed.",
   },
   "product.published": {
     subject: "product",
@@ -48,7 +49,8 @@ export const platformEventTypes = {
     subject: "variant",
     schemaVersion: 1,
     description:
-      "The available quantity of a variant fell to the low-stock threshold, or the threshold was raised to that quantity.",
+      "The available quantity of a variant fell to the low-stock threshold, or the threshold was raised " +
+      "to that quantity.",
   },
   "installation.scopes_changed": {
     subject: "installation",
@@ -110,6 +112,7 @@ export const platformEventTypes = {
     subject: "webhook_endpoint",
     schemaVersion: 1,
     description:
-      "An endpoint was created, enabled or tested. The ping is sent only to that endpoint, regardless of its event types.",
+      "An endpoint was created, enabled or tested. The ping is sent only to that endpoint, regardless of " +
+      "its event types.",
   },
 } as const satisfies Record<string, EventTypeDefinition>;

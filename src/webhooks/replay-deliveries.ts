@@ -164,9 +164,11 @@ async function lockFailedDeliveries(
   const ofEndpoint = equalsUnlessNull(sql`d.endpoint_id`, endpointId ?? null);
   // The status is a literal, so that the planner can use the partial index of unsuccessful deliveries.
   const { rows } = await sql<DeliveryPosition>`
-    select d.id, d.event_id from webhook_delivery d join event e on e.id = d.event_id join installation i on i.id = d.installation_id
+    select d.id, d.event_id from webhook_delivery d join event e on e.id = d.event_id join installation i
+    on i.id = d.installation_id
     where d.installation_id = ${installationId} and ${ofEndpoint} and d.status = ${sql.lit(status)}
-      and d.replay_of is null and d.event_id >= ${firstIdAt("event", since.getTime())} and d.event_id < ${firstIdAt("event", until.getTime())}
+      and d.replay_of is null and d.event_id >= ${firstIdAt("event", since.getTime())}
+      and d.event_id < ${firstIdAt("event", until.getTime())}
       and (d.event_id, d.id) > (${eventId}, ${id}) and ${mayInstallationReadEvent}
     order by d.event_id, d.id limit ${bulkReplayPageSize + 1}`.execute(transaction);
   const eventIds = [...new Set(rows.map((row) => row.eventId))];
@@ -221,11 +223,16 @@ async function readCandidates(
   toEndpointId: string | null,
 ): Promise<readonly Candidate[]> {
   const { rows } = await sql<Candidate>`
-    select d.id, d.event_id, d.merchant_id, d.installation_id, d.status, e.occurred_at, t.id as endpoint_id, ${replayCount(sql`d.id`)} as replays,
-      exists (select from webhook_delivery r where r.replay_of = d.id and r.status in ('pending', 'sending', 'retrying')) as is_under_way,
-      exists (select from webhook_delivery r where r.replay_of = d.id and r.status = 'succeeded') as has_arrived,
-      coalesce((select max(r.replay_no) from webhook_delivery r where r.event_id = d.event_id and r.endpoint_id = t.id), 0) as replay_no
-    from webhook_delivery d join event e on e.id = d.event_id cross join lateral (select coalesce(${toEndpointId}::text, d.endpoint_id) as id) t
+    select d.id, d.event_id, d.merchant_id, d.installation_id, d.status, e.occurred_at, t.id as endpoint_id,
+    ${replayCount(sql`d.id`)} as replays,
+      exists (select from webhook_delivery r where r.replay_of = d.id
+      and r.status in ('pending', 'sending', 'retrying')) as is_under_way,
+      exists (select from webhook_delivery r where r.replay_of = d.id
+      and r.status = 'succeeded') as has_arrived,
+      coalesce((select max(r.replay_no) from webhook_delivery r where r.event_id = d.event_id
+      and r.endpoint_id = t.id), 0) as replay_no
+    from webhook_delivery d join event e on e.id = d.event_id cross join lateral (select
+    coalesce(${toEndpointId}::text, d.endpoint_id) as id) t
     where d.id = any(${page.map(({ id }) => id)}::text[]) order by d.event_id, d.id`.execute(transaction);
   return rows;
 }

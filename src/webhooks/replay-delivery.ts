@@ -73,7 +73,8 @@ export async function replayDelivery(
 }
 
 /** SQL condition: the installation `i` may still read the event `e`. */
-export const mayInstallationReadEvent = sql<boolean>`(not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))`;
+export const mayInstallationReadEvent = sql<boolean>`(not e.subject_type =
+  any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))`;
 
 interface LockedDelivery extends ReplayState {
   readonly id: string;
@@ -96,12 +97,16 @@ async function lockDelivery(
   deliveryId: string,
 ): Promise<LockedDelivery> {
   const { merchantId, installationId } = context;
-  const isTheirs = sql`${equalsUnlessNull(sql`d.merchant_id`, merchantId)} and ${equalsUnlessNull(sql`d.installation_id`, installationId)}`;
-  const which = sql`d.id = ${isCleanText(deliveryId) ? deliveryId : ""} and ${isTheirs} and ${mayInstallationReadEvent}`;
-  const from = sql`webhook_delivery d join event e on e.id = d.event_id join installation i on i.id = d.installation_id`;
+  const isTheirs = sql`${equalsUnlessNull(sql`d.merchant_id`, merchantId)}
+    and ${equalsUnlessNull(sql`d.installation_id`, installationId)}`;
+  const which = sql`d.id = ${isCleanText(deliveryId) ? deliveryId : ""} and ${isTheirs}
+    and ${mayInstallationReadEvent}`;
+  const from = sql`webhook_delivery d join event e on e.id = d.event_id join installation i
+    on i.id = d.installation_id`;
   await sql`select from ${from} where ${which} for no key update of e`.execute(transaction);
   const { rows } = await sql<LockedDelivery>`
-    select d.id, d.status, d.event_id, d.endpoint_id, d.merchant_id, d.installation_id, i.status as installation_status, e.occurred_at,
+    select d.id, d.status, d.event_id, d.endpoint_id, d.merchant_id, d.installation_id, i.status as
+    installation_status, e.occurred_at,
       o.id as original_id, o.status as original_status, ${replayCount(sql`o.id`)} as replays
     from ${from} join webhook_delivery o on o.id = coalesce(d.replay_of, d.id)
     where ${which}`.execute(transaction);
@@ -194,9 +199,11 @@ async function insertReplay(
   const id = createId("webhookDelivery", now.getTime());
   const { eventId, merchantId, installationId, originalId } = delivery;
   await sql`
-    insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, replay_no, replay_of, replay_reason, replay_note, status,
+    insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, replay_no,
+    replay_of, replay_reason, replay_note, status,
       next_attempt_at, created_at)
-    select ${id}, ${merchantId}, ${installationId}, ${eventId}, ${endpointId}, coalesce(max(replay_no), 0) + 1, ${originalId}, ${input.reason},
+    select ${id}, ${merchantId}, ${installationId}, ${eventId}, ${endpointId},
+    coalesce(max(replay_no), 0) + 1, ${originalId}, ${input.reason},
       ${input.note ?? null}, 'pending', ${now}::timestamptz, ${now}::timestamptz
     from webhook_delivery where event_id = ${eventId} and endpoint_id = ${endpointId}`.execute(transaction);
   return id;

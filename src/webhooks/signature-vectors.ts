@@ -78,7 +78,8 @@ export const signatureVectors: readonly SignatureVector[] = (
     {
       name: "rotation",
       purpose:
-        "Two signatures, as while a secret is being replaced; the second signature was made with the secret of this vector.",
+        "Two signatures, as while a secret is being replaced; the second signature was made with the " +
+        "secret of this vector.",
       signature: `${signedB} ${signedA}`,
     },
     {
@@ -139,7 +140,8 @@ export const signatureVectors: readonly SignatureVector[] = (
     {
       name: "non_ascii_body",
       purpose:
-        "A body with umlauts, Chinese and an emoji, signed with the other secret. The bytes of bodyBase64 must equal bodyUtf8 in UTF-8.",
+        "A body with umlauts, Chinese and an emoji, signed with the other secret. The bytes of " +
+        "bodyBase64 must equal bodyUtf8 in UTF-8.",
       secret: secretB,
       signature: signedB,
     },

@@ -23,7 +23,8 @@ export async function deleteExpiredEvents(db: Database, now: Date, signal?: Abor
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from event where id in (
-        select id from event where occurred_at <= ${eventRetentionStart(now)}::timestamptz order by occurred_at limit ${eventsPerBatch} for update skip locked
+        select id from event where occurred_at <= ${eventRetentionStart(now)}::timestamptz
+        order by occurred_at limit ${eventsPerBatch} for update skip locked
       )`.execute(db);
     const deleted = Number(numAffectedRows);
     total += deleted;
@@ -51,14 +52,18 @@ export async function endUndeliverableDeliveries(
     const { numAffectedRows } = await sql`
       with stray as (
         select d.id, case
-          when w.status = 'deleted' or (i.status = 'uninstalled' and e.subject_type <> 'installation') or (not 'catalog:read' = any(i.scopes) and e.subject_type = any(${catalogReadSubjectTypes}::text[]))
+          when w.status = 'deleted' or (i.status = 'uninstalled' and e.subject_type <> 'installation')
+          or (not 'catalog:read' = any(i.scopes) and e.subject_type = any(${catalogReadSubjectTypes}::text[]))
             then 'canceled'
           when d.attempt_count > 0 then 'retrying' else 'skipped' end as becomes
-        from webhook_delivery d join webhook_endpoint w on w.id = d.endpoint_id join installation i on i.id = d.installation_id join event e on e.id = d.event_id
+        from webhook_delivery d join webhook_endpoint w on w.id = d.endpoint_id join installation i
+        on i.id = d.installation_id join event e on e.id = d.event_id
         where d.endpoint_id = any(${endpointIds}::text[]) and d.next_attempt_at is not null
           and (d.status <> 'sending' or d.next_attempt_at <= ${now}::timestamptz)
-          and (w.status = 'deleted' or (i.status = 'uninstalled' and e.subject_type <> 'installation') or (w.status <> 'enabled' and d.status <> 'retrying')
-            or (not 'catalog:read' = any(i.scopes) and e.subject_type = any(${catalogReadSubjectTypes}::text[])))
+          and (w.status = 'deleted' or (i.status = 'uninstalled' and e.subject_type <> 'installation')
+          or (w.status <> 'enabled' and d.status <> 'retrying')
+            or (not 'catalog:read' = any(i.scopes) and e.subject_type =
+            any(${catalogReadSubjectTypes}::text[])))
         order by d.id limit ${deliveriesPerBatch} for update of d skip locked
       )
       update webhook_delivery d set status = s.becomes, lease = null,
@@ -79,8 +84,7 @@ async function findClosedEndpoints(db: Database): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select w.id from webhook_endpoint w join installation i on i.id = w.installation_id
     where (w.status <> 'enabled' or i.status = 'uninstalled' or not 'catalog:read' = any(i.scopes))
-      and exists (select from webhook_delivery d where d.endpoint_id = w.id and d.next_attempt_at is not null)`.execute(
-    db,
-  );
+      and exists (select from webhook_delivery d where d.endpoint_id = w.id
+      and d.next_attempt_at is not null)`.execute(db);
   return rows.map(({ id }) => id);
 }

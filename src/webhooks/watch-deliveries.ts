@@ -120,13 +120,16 @@ async function findRows(
         order by d.next_attempt_at, d.id limit ${dueMax}
       ) n
       union all select n.id from asked a cross join lateral (
-        select d.id from webhook_delivery d where d.endpoint_id = a.id and d.status = 'sending' limit ${sendingMax}
+        select d.id from webhook_delivery d where d.endpoint_id = a.id and d.status = 'sending'
+        limit ${sendingMax}
       ) n
       union all select unnest(${openIds}::text[])
     ), looked as (
-      select id, bool_or(is_newest) as is_newest from (select id, true as is_newest from newest union all select id, false from others) all_of group by id
+      select id, bool_or(is_newest) as is_newest from (select id, true as is_newest from newest union all
+      select id, false from others) all_of group by id
     )
-    select d.endpoint_id, d.id, d.status, d.attempt_count, l.is_newest from looked l join webhook_delivery d on d.id = l.id
+    select d.endpoint_id, d.id, d.status, d.attempt_count, l.is_newest from looked l join webhook_delivery d
+    on d.id = l.id
     order by d.id collate "C"`.execute(reader);
   return rows;
 }

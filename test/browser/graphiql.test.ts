@@ -132,9 +132,7 @@ it("GraphiQL gives up what was run when the dialog is left: it is not sent once 
   await run(page);
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
-  await expect
-    .poll(() => answerIn(page))
-    .toContain("The operation was not sent, because no token was");
+  await expect.poll(() => answerIn(page)).toContain("The operation was not sent, because no token was");
   await page.getByRole("button", { name: /^Token… none/ }).click();
   await giveToken(page, service.demo.tokens.analyst);
   // GraphiQL's own question about the schema did wait.

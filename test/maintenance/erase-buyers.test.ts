@@ -257,7 +257,9 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
     await expect(
       erase({ by: "buyerReference", value: "busy", merchantId: world.demo.merchants.second.id }),
     ).rejects.toThrow("No data was found for a buyer");
-    await expect(erase({ by: "cart", value: "cart_none" })).rejects.toThrow("No data was found for this cart.");
+    await expect(erase({ by: "cart", value: "cart_none" })).rejects.toThrow(
+      "No data was found for this cart.",
+    );
     expect(await writtenRows(world)).toEqual(before);
     expect(await erase({ by: "cart", value: free })).toMatchObject({ personalData: 1 });
     const { error } = await trySession(world, { cartId: free, buyer: "busy" });

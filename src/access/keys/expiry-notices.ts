@@ -22,7 +22,8 @@ function isDue(now: Date): RawBuilder<boolean> {
   const [inOneDay, inSevenDays] = [24, 168].map((hours) => new Date(now.getTime() + hours * hourMs));
   return sql<boolean>`revoked_at is null and expires_at > ${now} and (
     expiry_notices < 2 and expires_at <= ${inOneDay} and created_at <= expires_at - interval '24 hours'
-    or expiry_notices < 1 and expires_at <= ${inSevenDays} and created_at <= expires_at - interval '168 hours')`;
+    or expiry_notices < 1 and expires_at <= ${inSevenDays}
+    and created_at <= expires_at - interval '168 hours')`;
 }
 
 interface ExpiringKeysQuery {

@@ -166,8 +166,7 @@ export async function revokeInternalToken(
 export function recordInternalTokenUse(db: Database, internalTokenId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
   return recordUseOncePerMinute(db, { credentialId: internalTokenId, now }, () =>
-    sql`update internal_token set last_used_at = ${now} where id = ${internalTokenId} and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(
-      db,
-    ),
+    sql`update internal_token set last_used_at = ${now} where id = ${internalTokenId}
+      and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(db),
   );
 }

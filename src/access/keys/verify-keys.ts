@@ -142,9 +142,8 @@ export async function findApiKeyState(
 export function recordApiKeyUse(db: Database, apiKeyId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
   return recordUseOncePerMinute(db, { credentialId: apiKeyId, now }, () =>
-    sql`update api_key set last_used_at = ${now} where id = ${apiKeyId} and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(
-      db,
-    ),
+    sql`update api_key set last_used_at = ${now} where id = ${apiKeyId} and (last_used_at is null
+      or last_used_at <= ${minuteAgo})`.execute(db),
   );
 }
 

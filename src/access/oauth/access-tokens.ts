@@ -242,8 +242,7 @@ function isInForce(
 export function recordGrantUse(db: Database, grantId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
   return recordUseOncePerMinute(db, { credentialId: grantId, now }, () =>
-    sql`update oauth_grant set last_used_at = ${now} where id = ${grantId} and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(
-      db,
-    ),
+    sql`update oauth_grant set last_used_at = ${now} where id = ${grantId} and (last_used_at is null
+      or last_used_at <= ${minuteAgo})`.execute(db),
   );
 }

@@ -153,9 +153,8 @@ export async function sweepDpopProofs(db: Database, now: Date, signal?: AbortSig
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from dpop_proof where digest in (
-        select digest from dpop_proof where expires_at <= ${now} order by expires_at limit ${rowsPerStatement})`.execute(
-      db,
-    );
+        select digest from dpop_proof where expires_at <= ${now} order by expires_at
+        limit ${rowsPerStatement})`.execute(db);
     const deleted = Number(numAffectedRows);
     total += deleted;
     if (deleted < rowsPerStatement || signal?.aborted === true) return total;

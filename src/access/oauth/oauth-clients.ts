@@ -75,7 +75,10 @@ const loopbacks = new Set(["127.0.0.1", "[::1]", "localhost"]);
 function redirectUriFault(uri: string): string | undefined {
   const parsed = URL.parse(uri);
   if (parsed === null || uri.length > uriLengthMax || /[^\x21-\x7e]/.test(uri))
-    return `A redirect URI must be an absolute URI of printable ASCII characters, at most ${uriLengthMax} long.`;
+    return (
+      "A redirect URI must be an absolute URI of printable ASCII characters, at most " +
+      `${uriLengthMax} long.`
+    );
   if (uri.includes("#")) return "A redirect URI must not have a fragment (#).";
   if (parsed.username !== "" || parsed.password !== "")
     return "A redirect URI must not have user information (user:password@).";

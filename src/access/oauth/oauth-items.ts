@@ -188,9 +188,8 @@ export async function sweepOauthItems(db: Database, now: Date, signal?: AbortSig
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from oauth_item where (kind, digest) in (
-        select kind, digest from oauth_item where expires_at <= ${now} order by expires_at limit ${rowsPerStatement})`.execute(
-      db,
-    );
+        select kind, digest from oauth_item where expires_at <= ${now} order by expires_at
+        limit ${rowsPerStatement})`.execute(db);
     const deleted = Number(numAffectedRows);
     total += deleted;
     if (deleted < rowsPerStatement || signal?.aborted === true) return total;

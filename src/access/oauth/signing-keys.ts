@@ -139,9 +139,8 @@ export async function rotateSigningKeys(
   await sql`select pg_advisory_xact_lock(${lock}::bigint)`.execute(transaction);
   const signsFrom = new Date(now.getTime() + announceMs);
   const { numAffectedRows = 0n } =
-    await sql`update oauth_signing_key set retired_at = greatest(signs_from, ${signsFrom}) where retired_at is null`.execute(
-      transaction,
-    );
+    await sql`update oauth_signing_key set retired_at = greatest(signs_from, ${signsFrom})
+      where retired_at is null`.execute(transaction);
   return insertKeys(transaction, keyring, {
     now,
     signsFrom: numAffectedRows > 0n ? signsFrom : new Date(now.getTime() - announceMs),
@@ -220,7 +219,8 @@ function tryToDecrypt(
     if (!(error instanceof DecryptionFailed)) throw error;
     log?.error(
       { kid: id, encryptionKey: keyId, err: error },
-      "A private signing key cannot be decrypted with ENCRYPTION_KEYS. Its public key still verifies tokens; another key signs.",
+      "A private signing key cannot be decrypted with ENCRYPTION_KEYS. Its public key still verifies " +
+        "tokens; another key signs.",
     );
     return undefined;
   }

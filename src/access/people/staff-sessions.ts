@@ -101,9 +101,8 @@ export function recordSessionUse(db: Database, secret: string, now: Date): Promi
   const digest = sha256Digest(secret);
   const minuteAgo = new Date(now.getTime() - 60_000);
   return recordUseOncePerMinute(db, { credentialId: digest.toString("base64"), now }, () =>
-    sql`update staff_session set last_used_at = ${now} where digest = ${digest} and last_used_at <= ${minuteAgo}`.execute(
-      db,
-    ),
+    sql`update staff_session set last_used_at = ${now} where digest = ${digest}
+      and last_used_at <= ${minuteAgo}`.execute(db),
   );
 }
 
@@ -122,9 +121,8 @@ const rowsPerStatement = 500;
 export async function sweepStaffSessions(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
-      delete from staff_session where digest in (select digest from staff_session where expires_at <= ${now} order by expires_at limit ${rowsPerStatement})`.execute(
-      db,
-    );
+      delete from staff_session where digest in (select digest from staff_session where expires_at <= ${now}
+      order by expires_at limit ${rowsPerStatement})`.execute(db);
     const deleted = Number(numAffectedRows);
     total += deleted;
     if (deleted < rowsPerStatement || signal?.aborted === true) return total;

@@ -82,20 +82,28 @@ export async function findReadinessFacts(
   const sentAt = clock.now();
   const { rows } = await sql<Row>`
     select i.id as installation_id, i.status, i.scopes, i.suspended_at, i.updated_at,
-      m.mode as merchant_mode, m.status as merchant_status, m.suspended_at as merchant_suspended_at, m.default_market,
-      (select coalesce(json_agg(json_build_object('id', k.id, 'scopes', k.scopes, 'createdAt', ${utcText(sql`k.created_at`)},
+      m.mode as merchant_mode, m.status as merchant_status, m.suspended_at as merchant_suspended_at,
+      m.default_market,
+      (select coalesce(json_agg(json_build_object('id', k.id, 'scopes', k.scopes, 'createdAt',
+      ${utcText(sql`k.created_at`)},
           'expiresAt', ${utcText(sql`k.expires_at`)}, 'rotatesTo', k.rotates_to) order by k.id), '[]')
-        from api_key k where k.installation_id = i.id and k.revoked_at is null and (k.expires_at is null or k.expires_at > ${sentAt}::timestamptz)) as keys,
+        from api_key k where k.installation_id = i.id and k.revoked_at is null and (k.expires_at is null
+        or k.expires_at > ${sentAt}::timestamptz)) as keys,
       (select max(coalesce(k.revoked_at, k.expires_at)) from api_key k
-        where k.installation_id = i.id and (k.revoked_at is not null or k.expires_at <= ${sentAt}::timestamptz)) as last_key_ended_at,
+        where k.installation_id = i.id and (k.revoked_at is not null
+        or k.expires_at <= ${sentAt}::timestamptz)) as last_key_ended_at,
       (select coalesce(json_agg(json_build_object('id', g.id, 'scopes', g.scopes) order by g.id), '[]')
-        from oauth_grant g where g.installation_id = i.id and g.revoked_at is null and g.expires_at > ${sentAt}::timestamptz) as grants,
+        from oauth_grant g where g.installation_id = i.id and g.revoked_at is null
+        and g.expires_at > ${sentAt}::timestamptz) as grants,
       (select count(*)::integer from market k where k.merchant_id = m.id) as market_count,
-      exists (select from market_country c where c.merchant_id = m.id and c.country = m.default_market) as is_default_market_served,
+      exists (select from market_country c where c.merchant_id = m.id
+      and c.country = m.default_market) as is_default_market_served,
       array(select c.country from market_country c where c.merchant_id = m.id
-        and not exists (select from tax_rate t where t.market_id = c.market_id and t.country = c.country) order by c.country) as untaxed_countries,
+        and not exists (select from tax_rate t where t.market_id = c.market_id and t.country = c.country)
+        order by c.country) as untaxed_countries,
       array(select k.handle from market k where k.merchant_id = m.id and not exists (select from policy p
-        where p.merchant_id = m.id and p.type = 'return' and (p.market_id is null or p.market_id = k.id)) order by k.handle) as markets_without_return_policy,
+        where p.merchant_id = m.id and p.type = 'return' and (p.market_id is null or p.market_id = k.id))
+        order by k.handle) as markets_without_return_policy,
       clock_timestamp() as database_time
     from installation i join merchant m on m.id = i.merchant_id
     where i.id = any(${ids}::text[])`.execute(reader);

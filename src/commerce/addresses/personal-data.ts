@@ -121,9 +121,8 @@ export async function keepPersonalDataForOrder(
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;
-  await sql`update personal_data set erase_after = null where id = any(${ids}::text[]) and erased_at is null`.execute(
-    transaction,
-  );
+  await sql`update personal_data set erase_after = null where id = any(${ids}::text[])
+    and erased_at is null`.execute(transaction);
 }
 
 /** Erases rows and returns their number. Rows that were erased before are not counted. */
@@ -181,7 +180,8 @@ async function eraseDueBatch(transaction: Transaction, now: Date): Promise<numbe
 function erasedMaskSql(): ReturnType<typeof sql<string>> {
   const { countryCode: _, ...maskWithoutCountry } = erasedMask("");
   return sql<string>`case kind
-    when 'address' then jsonb_build_object('countryCode', masked -> 'countryCode') || ${JSON.stringify(maskWithoutCountry)}::jsonb
+    when 'address' then jsonb_build_object('countryCode', masked -> 'countryCode') ||
+    ${JSON.stringify(maskWithoutCountry)}::jsonb
     else ${JSON.stringify({ emailHint: null } satisfies MaskedEmail)}::jsonb end`;
 }
 

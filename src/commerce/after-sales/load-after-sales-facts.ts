@@ -32,11 +32,13 @@ export async function loadAfterSalesFactsByOrder(
   const since = new Date(now.getTime() - returnDays * dayMs);
   const { rows } = await sql<FactsRow & { readonly orderId: string }>`
     select asked.id as order_id, coalesce(stocked.list, '[]'::json) as stocked, returns.count as returns,
-      json_build_array(${utcText(sql`stocked.freed_at`)}, ${utcText(sql`priced.turns_at`)}, ${utcText(sql`returns.turns_at`)}) as change_times
+      json_build_array(${utcText(sql`stocked.freed_at`)}, ${utcText(sql`priced.turns_at`)},
+      ${utcText(sql`returns.turns_at`)}) as change_times
     from unnest(${orders.map(({ id }) => id)}::text[]) as asked (id)
     join sales_order o on o.id = asked.id
     cross join lateral (
-      select min(held.freed_at) as freed_at, json_agg(json_build_object('productId', v.product_id, 'variantId', v.id) order by v.product_id, v.id)
+      select min(held.freed_at) as freed_at, json_agg(json_build_object('productId', v.product_id,
+      'variantId', v.id) order by v.product_id, v.id)
         filter (where s.on_hand - s.reserved + held.lapsed > 0) as list
       from variant v
       join product p on p.id = v.product_id and p.status = 'published'
@@ -45,8 +47,10 @@ export async function loadAfterSalesFactsByOrder(
         select coalesce(sum(h.quantity) filter (where h.expires_at <= ${now}::timestamptz), 0) as lapsed,
           min(h.expires_at) filter (where h.expires_at > ${now}::timestamptz) as freed_at
         from stock_hold h where h.variant_id = v.id) as held
-      where exists (select from order_line l where l.order_id = o.id and l.product_id = v.product_id and (l.variant_id = v.id
-        or ${priceOf(sql`v.id`, now)} = coalesce(${priceOf(sql`l.variant_id`, now)}, l.unit_price_minor)))) as stocked
+      where exists (select from order_line l where l.order_id = o.id and l.product_id = v.product_id
+      and (l.variant_id = v.id
+        or ${priceOf(sql`v.id`, now)} = coalesce(${priceOf(sql`l.variant_id`, now)}, l.unit_price_minor)))) as
+        stocked
     cross join lateral (
       select min(turn.at) as turns_at
       from order_line l
@@ -55,10 +59,13 @@ export async function loadAfterSalesFactsByOrder(
       cross join lateral (values (x.valid_from), (x.valid_until)) as turn (at)
       where l.order_id = o.id and turn.at > ${now}::timestamptz) as priced
     cross join lateral (
-      select count(*)::int as count, min(r.requested_at) + ${returnDays}::int * interval '24 hours' as turns_at
+      select count(*)::int as count, min(r.requested_at) + ${returnDays}::int * interval '24 hours' as
+      turns_at
       from order_return r join sales_order other on other.id = r.order_id
-      where other.merchant_id = o.merchant_id and (other.id = o.id or other.buyer_reference = o.buyer_reference)
-        and r.kind in ('return_refund', 'exchange', 'refund_only') and r.status not in ('declined', 'canceled')
+      where other.merchant_id = o.merchant_id and (other.id = o.id
+      or other.buyer_reference = o.buyer_reference)
+        and r.kind in ('return_refund', 'exchange', 'refund_only')
+        and r.status not in ('declined', 'canceled')
         and r.requested_at > ${since}::timestamptz) as returns`.execute(reader);
   return new Map(rows.map(({ orderId, ...read }) => [orderId, { now, ...toFacts(read) }]));
 }
@@ -68,8 +75,10 @@ export async function loadAfterSalesFactsByOrder(
  * exchanged for a variant of the same price.
  */
 function priceOf(variantId: RawBuilder<unknown>, now: Date): RawBuilder<number> {
-  return sql<number>`(select x.amount_minor from price x where x.variant_id = ${variantId} and x.market_id = o.market_id
-    and x.valid_from <= ${now}::timestamptz and (x.valid_until is null or x.valid_until > ${now}::timestamptz))`;
+  return sql<number>`(select x.amount_minor from price x where x.variant_id = ${variantId}
+    and x.market_id = o.market_id
+    and x.valid_from <= ${now}::timestamptz and (x.valid_until is null
+    or x.valid_until > ${now}::timestamptz))`;
 }
 
 /** Loads the facts of one order. */

@@ -84,8 +84,10 @@ export async function updateReturnLineCounts(
 ): Promise<void> {
   await sql`
     update return_line l
-    set received = coalesce(c.received, l.received), accepted = coalesce(c.accepted, l.accepted), restocked = coalesce(c.restocked, l.restocked)
-    from json_to_recordset(${JSON.stringify(lines)}::json) as c("lineId" text, received int, accepted int, restocked int)
+    set received = coalesce(c.received, l.received), accepted = coalesce(c.accepted, l.accepted), restocked =
+    coalesce(c.restocked, l.restocked)
+    from json_to_recordset(${JSON.stringify(lines)}::json) as c("lineId" text, received int, accepted int,
+    restocked int)
     where l.return_id = ${returnId} and l.order_line_id = c."lineId"`.execute(transaction);
 }
 
@@ -105,8 +107,10 @@ export async function incrementOrderLines(
 ): Promise<void> {
   await sql`
     update order_line l
-    set return_requested = l.return_requested + coalesce(m."returnRequested", 0), returned = l.returned + coalesce(m.returned, 0),
-      refunded = l.refunded + coalesce(m.refunded, 0), reduced_minor = l.reduced_minor + coalesce(m."reducedMinor", 0)
+    set return_requested = l.return_requested + coalesce(m."returnRequested", 0), returned = l.returned +
+    coalesce(m.returned, 0),
+      refunded = l.refunded + coalesce(m.refunded, 0), reduced_minor = l.reduced_minor +
+      coalesce(m."reducedMinor", 0)
     from json_to_recordset(${JSON.stringify(moves)}::json)
       as m("lineId" text, "returnRequested" int, returned int, refunded int, "reducedMinor" bigint)
     where l.id = m."lineId"`.execute(transaction);

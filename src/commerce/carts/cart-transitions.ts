@@ -99,17 +99,24 @@ async function endCart(
     with saved as (
       update cart set status = ${status}, version = version + 1, updated_at = ${now},
         ended_at = ${status === "expired" ? null : now}::timestamptz,
-        revocation_reason = ${revocation?.reason ?? null}, revocation_note = ${revocation?.note ?? null}, merged_into_cart_id = ${mergedIntoCartId ?? null},
-        address_id = null, address_token_digest = null, address_expires_at = null, address_expires_at_max = null, delivery_options = null,
-        warnings = ${JSON.stringify(warnings)}::jsonb, delivery_method_id = null, shipping_minor = null, shipping_discount_minor = 0, tax_minor = null,
-        discount_minor = discount_minor - shipping_discount_minor, total_minor = subtotal_minor - discount_minor + shipping_discount_minor
+        revocation_reason = ${revocation?.reason ?? null}, revocation_note = ${revocation?.note ?? null},
+        merged_into_cart_id = ${mergedIntoCartId ?? null},
+        address_id = null, address_token_digest = null, address_expires_at = null, address_expires_at_max =
+        null, delivery_options = null,
+        warnings = ${JSON.stringify(warnings)}::jsonb, delivery_method_id = null, shipping_minor = null,
+        shipping_discount_minor = 0, tax_minor = null,
+        discount_minor = discount_minor - shipping_discount_minor, total_minor = subtotal_minor -
+        discount_minor + shipping_discount_minor
       where id = ${cart.id} and version = ${cart.version} returning id),
     lines as (
-      update cart_line set tax_minor = null, total_minor = subtotal_minor - discount_minor where cart_id = ${cart.id} and tax_minor is not null),
+      update cart_line set tax_minor = null, total_minor = subtotal_minor - discount_minor
+      where cart_id = ${cart.id} and tax_minor is not null),
     promotions as (
       update cart_promotion p set discount_minor = p.discount_minor - s.amount,
-        allocations = (select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(p.allocations) a where a->>'lineId' is not null)
-      from (select cart_id, promotion_id, (a->>'amountMinor')::bigint as amount from cart_promotion, jsonb_array_elements(allocations) a
+        allocations = (select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(p.allocations) a
+        where a->>'lineId' is not null)
+      from (select cart_id, promotion_id, (a->>'amountMinor')::bigint as amount
+      from cart_promotion, jsonb_array_elements(allocations) a
         where cart_id = ${cart.id} and a->>'lineId' is null) s
       where p.cart_id = s.cart_id and p.promotion_id = s.promotion_id)
     select id from saved`.execute(transaction);
@@ -189,7 +196,8 @@ async function findDueCarts(
       and (c.expires_at, c.id) > (${after?.expiresAt ?? "-infinity"}::text::timestamptz, ${after?.id ?? ""})
       and (c.status = 'active' or not exists (
         select 1 from hosted_checkout_session s
-        where s.cart_id = c.id and (s.status = 'processing' or (s.status = 'open' and s.expires_at > ${now}))))
+        where s.cart_id = c.id and (s.status = 'processing' or (s.status = 'open'
+        and s.expires_at > ${now}))))
     order by c.expires_at, c.id limit ${rowsMax}`.execute(db);
   return rows;
 }
@@ -240,7 +248,8 @@ export async function unlockCart(
       where ${isRequested} and id = ${cart.buyerEmail?.id ?? null}::text and erased_at is null returning 1)
     update cart set status = 'active', version = version + 1, updated_at = ${now}::timestamptz,
       expires_at = case when ${isRequested} then ${expiresAt}::timestamptz else expires_at end,
-      address_expires_at = case when ${isRequested} and address_id is not null then least(${addressExpiresAt}::timestamptz, address_expires_at_max)
+      address_expires_at = case when ${isRequested} and address_id is not null
+      then least(${addressExpiresAt}::timestamptz, address_expires_at_max)
         else address_expires_at end
     where id = ${cart.id} and version = ${cart.version} and status = 'locked' returning id`.execute(
     transaction,
@@ -262,8 +271,10 @@ export async function completeCart(
 ): Promise<CartAggregate> {
   const { now } = context;
   const { rows } = await sql`
-    update cart set status = 'completed', version = version + 1, updated_at = ${now}::timestamptz, ended_at = ${now}::timestamptz, order_id = ${orderId},
-      address_id = null, address_token_digest = null, address_expires_at = null, address_expires_at_max = null, delivery_options = null
+    update cart set status = 'completed', version = version + 1, updated_at = ${now}::timestamptz, ended_at =
+    ${now}::timestamptz, order_id = ${orderId},
+      address_id = null, address_token_digest = null, address_expires_at = null, address_expires_at_max =
+      null, delivery_options = null
     where id = ${cart.id} and version = ${cart.version} and status = 'locked' returning id`.execute(
     transaction,
   );

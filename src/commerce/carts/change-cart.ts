@@ -130,7 +130,8 @@ export async function tryLockCart(
 }
 
 const lockStatement = (): RawBuilder<unknown> =>
-  sql`select c.id from cart c where c.id = ${parameter("id")} and c.merchant_id = ${parameter("merchantId")} for no key update`;
+  sql`select c.id from cart c where c.id = ${parameter("id")} and c.merchant_id = ${parameter("merchantId")}
+    for no key update`;
 
 /** The checkout session that keeps the cart locked after the change. */
 export interface LockingSession {

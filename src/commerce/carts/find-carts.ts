@@ -43,7 +43,8 @@ export function cartsByIdQuery(
 ): CompiledQuery<CartQueryRow> {
   const list = paddedInTemplate(ids);
   const write = (): RawBuilder<CartQueryRow> =>
-    sql`select ${aggregate} as cart from cart c join merchant m on m.id = c.merchant_id where c.id ${list.write()}`;
+    sql`select ${aggregate} as cart from cart c join merchant m on m.id = c.merchant_id
+      where c.id ${list.write()}`;
   return prepareStatement(reader, { form: `carts ${list.form}`, write, values: { ...list.values, now } });
 }
 
@@ -53,38 +54,57 @@ const ownHold = sql`h.session_id in (select hs.id from hosted_checkout_session h
 
 const lines = sql<
   CartLineWithStock[]
->`coalesce((select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId', l.product_id, 'variantId', l.variant_id,
-    'quantity', l.quantity, 'unitPriceMinor', l.unit_price_minor, 'compareAtMinor', l.compare_at_minor, 'subtotalMinor', l.subtotal_minor,
-    'discountMinor', l.discount_minor, 'taxMinor', l.tax_minor, 'totalMinor', l.total_minor, 'display', l.display,
+>`coalesce((select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId', l.product_id,
+  'variantId', l.variant_id,
+    'quantity', l.quantity, 'unitPriceMinor', l.unit_price_minor, 'compareAtMinor', l.compare_at_minor,
+    'subtotalMinor', l.subtotal_minor,
+    'discountMinor', l.discount_minor, 'taxMinor', l.tax_minor, 'totalMinor', l.total_minor, 'display',
+    l.display,
     'requiresShipping', l.requires_shipping, 'restrictions', l.restrictions,
-    'stock', case when p.status = 'published' then json_build_object('onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(readAt, ownHold)},
-      'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold', coalesce(sl.low_stock_threshold, 0), 'discontinued', v.discontinued,
+    'stock', case when p.status = 'published' then json_build_object('onHand',
+    coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(readAt, ownHold)},
+      'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold',
+      coalesce(sl.low_stock_threshold, 0), 'discontinued', v.discontinued,
       'availableFrom', ${utcText(sql`v.available_from`)}) end) order by l.position, l.id)
-  from cart_line l left join variant v on v.id = l.variant_id left join product p on p.id = v.product_id left join stock_level sl on sl.variant_id = v.id
+  from cart_line l left join variant v on v.id = l.variant_id left join product p on p.id = v.product_id left
+  join stock_level sl on sl.variant_id = v.id
   where l.cart_id = c.id), '[]'::json)`;
 
-const promotions = sql`coalesce((select json_agg(json_build_object('promotionId', cp.promotion_id, 'trigger', cp.trigger, 'promotionCodeId', cp.promotion_code_id,
-    'state', cp.state, 'suspendedReason', cp.suspended_reason, 'discountMinor', cp.discount_minor, 'allocations', cp.allocations,
-    'code', pc.code, 'titles', pm.titles, 'kind', pm.kind, 'basisPoints', pm.basis_points, 'amountMinor', pm.amount_minor, 'currency', pm.currency,
-    'startsAt', ${utcText(sql`pm.starts_at`)}, 'endsAt', ${utcText(sql`pm.ends_at`)}, 'isExclusive', pm.is_exclusive) order by cp.position, cp.promotion_id)
-  from cart_promotion cp join promotion pm on pm.id = cp.promotion_id left join promotion_code pc on pc.id = cp.promotion_code_id
+const promotions = sql`coalesce((select json_agg(json_build_object('promotionId', cp.promotion_id, 'trigger',
+  cp.trigger, 'promotionCodeId', cp.promotion_code_id,
+    'state', cp.state, 'suspendedReason', cp.suspended_reason, 'discountMinor', cp.discount_minor,
+    'allocations', cp.allocations,
+    'code', pc.code, 'titles', pm.titles, 'kind', pm.kind, 'basisPoints', pm.basis_points, 'amountMinor',
+    pm.amount_minor, 'currency', pm.currency,
+    'startsAt', ${utcText(sql`pm.starts_at`)}, 'endsAt', ${utcText(sql`pm.ends_at`)}, 'isExclusive',
+    pm.is_exclusive) order by cp.position, cp.promotion_id)
+  from cart_promotion cp join promotion pm on pm.id = cp.promotion_id left join promotion_code pc
+  on pc.id = cp.promotion_code_id
   where cp.cart_id = c.id), '[]'::json)`;
 
 const columns = sql.raw(cartColumns.map((name) => `'${name}', c.${toSnakeCase(name)}`).join(", "));
 
 const aggregate = sql<CartAggregate>`json_build_object(
   'id', c.id, 'status', c.status, 'version', c.version,
-  'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale', m.default_locale),
+  'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale',
+  m.default_locale),
   ${columns},
-  'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = c.market_id),
-  'buyerEmail', (select json_build_object('id', e.id, 'hint', e.masked->'emailHint') from personal_data e where e.id = c.buyer_email_id),
-  'address', (select json_build_object('id', a.id, 'masked', a.masked, 'level', a.level, 'expiresAt', ${utcText(sql`c.address_expires_at`)},
-    'expiresAtMax', ${utcText(sql`c.address_expires_at_max`)}) from personal_data a where a.id = c.address_id),
-  'session', (select json_build_object('id', s.id, 'status', s.status, 'expiresAt', ${utcText(sql`s.expires_at`)}) from hosted_checkout_session s
+  'countries', (select json_agg(mc.country order by mc.position) from market_country mc
+  where mc.market_id = c.market_id),
+  'buyerEmail', (select json_build_object('id', e.id, 'hint', e.masked->'emailHint') from personal_data e
+  where e.id = c.buyer_email_id),
+  'address', (select json_build_object('id', a.id, 'masked', a.masked, 'level', a.level, 'expiresAt',
+  ${utcText(sql`c.address_expires_at`)},
+    'expiresAtMax', ${utcText(sql`c.address_expires_at_max`)}) from personal_data a
+    where a.id = c.address_id),
+  'session', (select json_build_object('id', s.id, 'status', s.status, 'expiresAt',
+  ${utcText(sql`s.expires_at`)}) from hosted_checkout_session s
     where s.cart_id = c.id order by s.status in ('open', 'processing', 'completed') desc, s.id desc limit 1),
   'orderId', c.order_id, 'mergedIntoCartId', c.merged_into_cart_id,
-  'revocation', case when c.revocation_reason is not null then json_build_object('reason', c.revocation_reason, 'note', c.revocation_note) end,
-  'createdAt', ${utcText(sql`c.created_at`)}, 'updatedAt', ${utcText(sql`c.updated_at`)}, 'expiresAt', ${utcText(sql`c.expires_at`)}, 'endedAt', ${utcText(sql`c.ended_at`)},
+  'revocation', case when c.revocation_reason is not null
+  then json_build_object('reason', c.revocation_reason, 'note', c.revocation_note) end,
+  'createdAt', ${utcText(sql`c.created_at`)}, 'updatedAt', ${utcText(sql`c.updated_at`)}, 'expiresAt',
+  ${utcText(sql`c.expires_at`)}, 'endedAt', ${utcText(sql`c.ended_at`)},
   'lines', ${lines}, 'promotions', ${promotions})`;
 
 export interface CartListFilter {
@@ -109,7 +129,8 @@ export function cartListQuery(
     .selectFrom("cart")
     .select("cart.id")
     .where(
-      sql<boolean>`(${current} in ('active', 'locked') or coalesce(cart.ended_at, cart.expires_at) > ${new Date(now.getTime() - endedCartRetentionMs)})`,
+      sql<boolean>`(${current} in ('active', 'locked') or
+        coalesce(cart.ended_at, cart.expires_at) > ${new Date(now.getTime() - endedCartRetentionMs)})`,
     );
   if (merchantId !== null) list = list.where("cart.merchantId", "=", merchantId);
   if (buyerReference !== null) list = list.where("cart.buyerReference", "=", buyerReference);
@@ -122,7 +143,8 @@ function cartStatusSql(now: Date): ReturnType<typeof sql<string>> {
   const isLive = sql`exists (select 1 from hosted_checkout_session s where s.cart_id = cart.id
     and (s.status = 'processing' or (s.status = 'open' and s.expires_at > ${now})))`;
   return sql<string>`case when cart.status = 'locked' and ${isLive} then 'locked'
-    when cart.status in ('active', 'locked') then case when cart.expires_at <= ${now} then 'expired' else 'active' end
+    when cart.status in ('active', 'locked') then case when cart.expires_at <= ${now} then 'expired'
+    else 'active' end
     else cart.status end`;
 }
 

@@ -140,7 +140,8 @@ function offerQuery(transaction: Transaction, request: OfferRequest): CompiledQu
   const lookup = code === null ? "none" : "id" in code ? "id" : "normalized";
   const codeValue = code === null ? null : "id" in code ? code.id : code.normalized;
   const write = (): RawBuilder<OfferRow> => sql`
-    select m.default_locale as merchant_locale, ${marketJson} as market, ${variantsJson(list.write())} as variants, ${automaticPromotionsJson} as automatic, ${promotionCodeJsonBy[lookup]} as code
+    select m.default_locale as merchant_locale, ${marketJson} as market, ${variantsJson(list.write())} as
+    variants, ${automaticPromotionsJson} as automatic, ${promotionCodeJsonBy[lookup]} as code
     from merchant m join market mk on mk.merchant_id = m.id
     where m.id = ${parameter("merchantId")} and mk.id = ${parameter("marketId")}`;
   const values = {
@@ -155,29 +156,45 @@ function offerQuery(transaction: Transaction, request: OfferRequest): CompiledQu
   return prepareStatement(transaction, { form: `offer ${list.form} ${lookup}`, write, values });
 }
 
-const marketJson = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded', mk.tax_included, 'defaultLocale', mk.default_locale,
-  'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = mk.id),
-  'taxes', coalesce((select json_agg(json_build_object('country', t.country, 'regionCode', t.region_code, 'basisPoints', t.basis_points,
+const marketJson = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded',
+  mk.tax_included, 'defaultLocale', mk.default_locale,
+  'countries', (select json_agg(mc.country order by mc.position) from market_country mc
+  where mc.market_id = mk.id),
+  'taxes', coalesce((select json_agg(json_build_object('country', t.country, 'regionCode', t.region_code,
+  'basisPoints', t.basis_points,
       'appliesToShipping', t.applies_to_shipping)) from tax_rate t where t.market_id = mk.id), '[]'::json),
-  'deliveries', coalesce((select json_agg(json_build_object('id', d.id, 'names', d.names, 'carrier', d.carrier, 'pickup', d.pickup, 'priceMinor', d.price_minor,
-      'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days) order by d.position, d.id)
+  'deliveries', coalesce((select json_agg(json_build_object('id', d.id, 'names', d.names, 'carrier',
+  d.carrier, 'pickup', d.pickup, 'priceMinor', d.price_minor,
+      'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days)
+      order by d.position, d.id)
     from delivery_method d where d.market_id = mk.id and d.active), '[]'::json))`;
 
 const variantsJson = (isWanted: RawBuilder<boolean>): RawBuilder<readonly OfferedVariant[]> => sql`coalesce((
-  select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status = 'published', 'sku', v.sku,
+  select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status =
+  'published', 'sku', v.sku,
     'priceMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor, 'onHand', coalesce(sl.on_hand, 0),
-    'reserved', ${reservedUnitsSql(parameter("now"), sql`h.session_id = ${parameter("heldBySessionId")}::text`)},
-    'backorderLimit', coalesce(sl.backorder_limit, 0), 'discontinued', v.discontinued, 'maxOrderQuantity', v.max_order_quantity,
+    'reserved', ${reservedUnitsSql(
+      parameter("now"),
+      sql`h.session_id =
+      ${parameter("heldBySessionId")}::text`,
+    )},
+    'backorderLimit', coalesce(sl.backorder_limit, 0), 'discontinued', v.discontinued, 'maxOrderQuantity',
+    v.max_order_quantity,
     'requiresShipping', v.requires_shipping, 'restrictions', v.restrictions, 'options', v.options,
-    'choices', coalesce((select json_agg(json_build_object('code', o.code, 'choices', o.choices) order by o.position, o.code)
+    'choices', coalesce((select json_agg(json_build_object('code', o.code, 'choices', o.choices)
+    order by o.position, o.code)
       from product_option o where o.product_id = v.product_id), '[]'::json),
-    'translations', (select json_agg(json_build_object('locale', t.locale, 'slug', t.slug, 'title', t.title) order by t.locale)
+    'translations', (select json_agg(json_build_object('locale', t.locale, 'slug', t.slug, 'title', t.title)
+    order by t.locale)
       from product_translation t where t.product_id = v.product_id),
-    'image', (select json_build_object('url', md.url, 'alts', md.alts, 'width', md.width, 'height', md.height) from media md
-      where md.product_id = v.product_id and md.type = 'image' order by md.id is distinct from v.media_id, md.position, md.id limit 1),
+    'image', (select json_build_object('url', md.url, 'alts', md.alts, 'width', md.width, 'height', md.height)
+    from media md
+      where md.product_id = v.product_id and md.type = 'image' order by md.id is distinct
+      from v.media_id, md.position, md.id limit 1),
     'categoryIds', coalesce((
       with recursive above as (
-        select c.id, c.parent_id from product_category pc join category c on c.id = pc.category_id where pc.product_id = v.product_id
+        select c.id, c.parent_id from product_category pc join category c on c.id = pc.category_id
+        where pc.product_id = v.product_id
         union select c.id, c.parent_id from above a join category c on c.id = a.parent_id)
       select json_agg(a.id) from above a), '[]'::json)))
   from variant v join product p on p.id = v.product_id
@@ -188,11 +205,14 @@ const variantsJson = (isWanted: RawBuilder<boolean>): RawBuilder<readonly Offere
 const buyerParameter = parameter<string | null>("buyerReference");
 
 const automaticPromotionsJson = sql<OfferRow["automatic"]>`coalesce((
-  select json_agg(json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used', ${promotionUsesByBuyer(buyerParameter)}) order by p.priority desc, p.id)
-  from promotion p where p.merchant_id = m.id and p.trigger = 'automatic' and p.status = 'active'), '[]'::json)`;
+  select json_agg(json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used',
+  ${promotionUsesByBuyer(buyerParameter)}) order by p.priority desc, p.id)
+  from promotion p where p.merchant_id = m.id and p.trigger = 'automatic'
+  and p.status = 'active'), '[]'::json)`;
 
 const promotionCodeJsonWhere = (which: RawBuilder<boolean>): RawBuilder<OfferRow["code"]> => sql`(
-  select json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used', ${promotionUsesByBuyer(buyerParameter)}, 'code', ${promotionCodeJson})
+  select json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used',
+  ${promotionUsesByBuyer(buyerParameter)}, 'code', ${promotionCodeJson})
     from promotion_code c join promotion p on p.id = c.promotion_id where c.merchant_id = m.id and ${which})`;
 
 const promotionCodeJsonBy = {

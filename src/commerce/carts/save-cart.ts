@@ -52,7 +52,8 @@ async function saveAndReadCart(
 const insertStatement = (): RawBuilder<unknown> => sql`
     with saved as (
       insert into cart (id, merchant_id, status, version, created_at, ${sql.raw(columns.join(", "))})
-      select ${cartId}, ${merchantId}, 'active', 1, ${savedAt}::timestamptz, ${sql.raw(columns.map((name) => `n.${name}`).join(", "))} from ${cartRecord}
+      select ${cartId}, ${merchantId}, 'active', 1, ${savedAt}::timestamptz,
+      ${sql.raw(columns.map((name) => `n.${name}`).join(", "))} from ${cartRecord}
       returning id),
     ${upsertLines}, ${upsertPromotions}
     select 1`;
@@ -89,16 +90,20 @@ export function updateCart(
 
 const updateStatement = (): RawBuilder<unknown> => sql`
     with saved as (
-      update cart c set status = ${parameter("status")}, version = c.version + 1, ${sql.raw(columns.map((name) => `${name} = n.${name}`).join(", "))},
-        address_token_digest = case when n.address_id is null then null else coalesce(${parameter("addressTokenDigest")}::bytea, c.address_token_digest) end
+      update cart c set status = ${parameter("status")}, version = c.version + 1,
+      ${sql.raw(columns.map((name) => `${name} = n.${name}`).join(", "))},
+        address_token_digest = case when n.address_id is null then null else
+        coalesce(${parameter("addressTokenDigest")}::bytea, c.address_token_digest) end
       from ${cartRecord} where c.id = ${cartId} and c.version = ${parameter("version")}
       returning c.id),
     email as (
       update personal_data set erase_after = ${parameter("emailEraseAfter")}::timestamptz
       where id = ${parameter("emailId")}::text and erased_at is null returning 1),
-    gone as (delete from cart_line l where l.cart_id = ${cartId} and l.id <> all(${parameter("lineIds")}::text[]) returning 1),
+    gone as (delete from cart_line l where l.cart_id = ${cartId}
+    and l.id <> all(${parameter("lineIds")}::text[]) returning 1),
     dropped as (
-      delete from cart_promotion p where p.cart_id = ${cartId} and p.promotion_id <> all(${parameter("promotionIds")}::text[])
+      delete from cart_promotion p where p.cart_id = ${cartId}
+      and p.promotion_id <> all(${parameter("promotionIds")}::text[])
         and (p.trigger = 'automatic' or ${parameter("isWithoutCode")})
       returning 1),
     ${upsertLines}, ${upsertPromotions}
@@ -167,22 +172,32 @@ function toCartRecord(next: RepricedCart, at: Date): Readonly<Record<string, unk
 const cartRecord = sql`json_to_record(${parameter("record")}::json) as n(${sql.raw(types)})`;
 
 const upsertLines = sql`lines as (
-    insert into cart_line as l (id, cart_id, merchant_id, position, product_id, variant_id, quantity, unit_price_minor, compare_at_minor, subtotal_minor,
+    insert into cart_line as l (id, cart_id, merchant_id, position, product_id, variant_id, quantity,
+    unit_price_minor, compare_at_minor, subtotal_minor,
       discount_minor, tax_minor, total_minor, display, requires_shipping, restrictions, created_at)
-    select n.id, ${cartId}, ${merchantId}, n.position, n."productId", n."variantId", n.quantity, n."unitPriceMinor", n."compareAtMinor", n."subtotalMinor",
-      n."discountMinor", n."taxMinor", n."totalMinor", n.display, n."requiresShipping", n.restrictions, ${savedAt}::timestamptz
-    from json_to_recordset(${parameter("lines")}::json) as n(id text, position int, "productId" text, "variantId" text,
-      quantity int, "unitPriceMinor" bigint, "compareAtMinor" bigint, "subtotalMinor" bigint, "discountMinor" bigint, "taxMinor" bigint, "totalMinor" bigint,
+    select n.id, ${cartId}, ${merchantId}, n.position, n."productId", n."variantId", n.quantity,
+    n."unitPriceMinor", n."compareAtMinor", n."subtotalMinor",
+      n."discountMinor", n."taxMinor", n."totalMinor", n.display, n."requiresShipping", n.restrictions,
+      ${savedAt}::timestamptz
+    from json_to_recordset(${parameter("lines")}::json) as n(id text, position int, "productId" text,
+    "variantId" text,
+      quantity int, "unitPriceMinor" bigint, "compareAtMinor" bigint, "subtotalMinor" bigint, "discountMinor"
+      bigint, "taxMinor" bigint, "totalMinor" bigint,
       display jsonb, "requiresShipping" boolean, restrictions text[])
-    on conflict (id) do update set position = excluded.position, quantity = excluded.quantity, unit_price_minor = excluded.unit_price_minor,
-      compare_at_minor = excluded.compare_at_minor, subtotal_minor = excluded.subtotal_minor, discount_minor = excluded.discount_minor,
-      tax_minor = excluded.tax_minor, total_minor = excluded.total_minor, display = excluded.display, requires_shipping = excluded.requires_shipping,
+    on conflict (id) do update set position = excluded.position, quantity = excluded.quantity,
+    unit_price_minor = excluded.unit_price_minor,
+      compare_at_minor = excluded.compare_at_minor, subtotal_minor = excluded.subtotal_minor, discount_minor =
+      excluded.discount_minor,
+      tax_minor = excluded.tax_minor, total_minor = excluded.total_minor, display = excluded.display,
+      requires_shipping = excluded.requires_shipping,
       restrictions = excluded.restrictions)`;
 
 const selectPromotions = (trigger: StoredCartPromotion["trigger"]): RawBuilder<unknown> => sql`
-    select ${cartId}, n."promotionId", n.trigger, n."promotionCodeId", n.state, n."suspendedReason", n."discountMinor", n.allocations, n.position
+    select ${cartId}, n."promotionId", n.trigger, n."promotionCodeId", n.state, n."suspendedReason",
+    n."discountMinor", n.allocations, n.position
     from json_to_recordset(${parameter(trigger)}::json) as n("promotionId" text, trigger text,
-      "promotionCodeId" text, state text, "suspendedReason" text, "discountMinor" bigint, allocations jsonb, position int)`;
+      "promotionCodeId" text, state text, "suspendedReason" text, "discountMinor" bigint, allocations jsonb,
+      position int)`;
 
 /**
  * Inserts or updates the promotions of a cart. The code promotion conflicts on its own unique index, because
@@ -191,13 +206,16 @@ const selectPromotions = (trigger: StoredCartPromotion["trigger"]): RawBuilder<u
 const upsertPromotions = upsertPromotionsSql();
 
 function upsertPromotionsSql(): RawBuilder<unknown> {
-  const target = sql`cart_promotion as p (cart_id, promotion_id, trigger, promotion_code_id, state, suspended_reason, discount_minor, allocations, position)`;
-  const amounts = sql`state = excluded.state, suspended_reason = excluded.suspended_reason, discount_minor = excluded.discount_minor,
+  const target = sql`cart_promotion as p (cart_id, promotion_id, trigger, promotion_code_id, state,
+    suspended_reason, discount_minor, allocations, position)`;
+  const amounts = sql`state = excluded.state, suspended_reason = excluded.suspended_reason, discount_minor =
+    excluded.discount_minor,
       allocations = excluded.allocations, position = excluded.position`;
   return sql`automatic as (
     insert into ${target} ${selectPromotions("automatic")}
     on conflict (cart_id, promotion_id) do update set ${amounts}),
   coded as (
     insert into ${target} ${selectPromotions("code")}
-    on conflict (cart_id) where trigger = 'code' do update set promotion_id = excluded.promotion_id, promotion_code_id = excluded.promotion_code_id, ${amounts})`;
+    on conflict (cart_id) where trigger = 'code' do update
+    set promotion_id = excluded.promotion_id, promotion_code_id = excluded.promotion_code_id, ${amounts})`;
 }

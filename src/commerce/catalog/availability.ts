@@ -51,7 +51,8 @@ export function reservedUnitsSql(
   now: Date | RawBuilder<Date>,
   own: RawBuilder<unknown> = sql`false`,
 ): RawBuilder<number> {
-  const free = sql`select sum(h.quantity) from stock_hold h where h.variant_id = sl.variant_id and (h.expires_at <= ${now}::timestamptz or ${own})`;
+  const free = sql`select sum(h.quantity) from stock_hold h where h.variant_id = sl.variant_id
+    and (h.expires_at <= ${now}::timestamptz or ${own})`;
   return sql`(coalesce(sl.reserved, 0) - coalesce((${free}), 0))::int`;
 }
 
@@ -69,7 +70,8 @@ export function availabilityIndexSql(now: RawBuilder<Date>): RawBuilder<number> 
       when s.free + coalesce(sl.backorder_limit, 0) <= 0 then ${indexSql("out_of_stock")}
       when v.available_from > ${now} then ${indexSql("preorder")}
       when s.free <= 0 then ${indexSql("backorder")}
-      when s.free <= coalesce(sl.low_stock_threshold, 0) then ${indexSql("low_stock")} else ${indexSql("in_stock")} end
+      when s.free <= coalesce(sl.low_stock_threshold, 0) then ${indexSql("low_stock")}
+      else ${indexSql("in_stock")} end
     from (select coalesce(sl.on_hand, 0) - ${reservedUnitsSql(now)} as free offset 0) as s)`;
 }
 

@@ -68,7 +68,8 @@ export function codeFaults(field: string, code: string): Faults {
     faultAt(
       field,
       "pattern_mismatch",
-      `A code must have 1 to ${catalogBounds.codeMax} lower-case letters, digits or single - or _ between them.`,
+      `A code must have 1 to ${catalogBounds.codeMax} lower-case letters, digits or single - or ` +
+        "_ between them.",
     ),
   ];
 }

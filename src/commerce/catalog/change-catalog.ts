@@ -139,10 +139,12 @@ export async function publishProductChanges(
   }: { readonly changed: readonly ProductChange[]; readonly alsoIndex?: readonly string[] },
 ): Promise<void> {
   const { rows } = await sql<{ id: string }>`
-    with raised as (update merchant set catalog_version = catalog_version + 1 where id = ${context.merchantId}),
+    with raised as (update merchant set catalog_version = catalog_version + 1
+    where id = ${context.merchantId}),
     touched as (
       update product set version = version + 1, updated_at = ${context.now}
-      where id = any(${changed.map(({ before }) => before.id)}::text[]) and merchant_id = ${context.merchantId} returning id, status)
+      where id = any(${changed.map(({ before }) => before.id)}::text[])
+      and merchant_id = ${context.merchantId} returning id, status)
     select id from touched where status = 'published'`.execute(transaction);
   for (const { before, types } of changed)
     for (const type of types) context.outbox.append({ type, id: before.id, before });

@@ -139,8 +139,10 @@ async function updateCategory(
 ): Promise<{ categoryId: string }> {
   const { id, slug, names, parentId, position } = row;
   const changed = await sql`
-    update category set slug = ${slug}, names = ${names}::jsonb, parent_id = ${parentId}, position = ${position}, version = version + 1, updated_at = ${context.now}
-    where id = ${id} and (slug, names, parent_id, position) is distinct from (${slug}, ${names}::jsonb, ${parentId}, ${position}::int)
+    update category set slug = ${slug}, names = ${names}::jsonb, parent_id = ${parentId}, position =
+    ${position}, version = version + 1, updated_at = ${context.now}
+    where id = ${id} and (slug, names, parent_id, position) is distinct
+    from (${slug}, ${names}::jsonb, ${parentId}, ${position}::int)
     returning id`.execute(transaction);
   if (changed.rows.length > 0) {
     await raiseCatalogVersion(transaction, context);
@@ -202,12 +204,14 @@ async function requireValidParent(
 ): Promise<void> {
   const { rows } = await sql<{ depth: number; isBelow: boolean; height: number }>`
     with recursive up as (
-      select id, parent_id from category where id = ${toSafeId(parentId)} and merchant_id = ${context.merchantId}
+      select id, parent_id from category where id = ${toSafeId(parentId)}
+      and merchant_id = ${context.merchantId}
       union all select c.id, c.parent_id from up join category c on c.id = up.parent_id),
     down as (
       select id, 1 as level from category where id = ${categoryId}::text
       union all select c.id, down.level + 1 from down join category c on c.parent_id = down.id)
-    select (select count(*)::int from up) as depth, exists (select from up where id = ${categoryId}::text) as is_below,
+    select (select count(*)::int from up) as depth, exists (select from up
+    where id = ${categoryId}::text) as is_below,
       (select coalesce(max(level), 1) from down) as height`.execute(transaction);
   const { depth, isBelow, height } = rows[0] ?? { depth: 0, isBelow: false, height: 1 };
   if (depth === 0)
@@ -232,9 +236,8 @@ async function findEndPosition(
   parentId: string | null,
 ): Promise<number> {
   const { rows } = await sql<{ position: number }>`
-    select coalesce(max(position) + 1, 0) as position from category where merchant_id = ${context.merchantId} and parent_id is not distinct from ${parentId}`.execute(
-    transaction,
-  );
+    select coalesce(max(position) + 1, 0) as position from category where merchant_id = ${context.merchantId}
+    and parent_id is not distinct from ${parentId}`.execute(transaction);
   return rows[0]?.position ?? 0;
 }
 
@@ -248,7 +251,8 @@ async function findPublishedInSubtree(transaction: Transaction, categoryId: stri
       select id from category where id = ${categoryId}
       union all select c.id from down join category c on c.parent_id = down.id)
     select p.id from product p
-    where p.status = 'published' and p.id in (select product_id from product_category where category_id in (select id from down))
+    where p.status = 'published' and p.id in (select product_id from product_category
+    where category_id in (select id from down))
     order by p.id for no key update`.execute(transaction);
   return rows.map(({ id }) => id);
 }

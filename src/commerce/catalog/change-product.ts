@@ -233,13 +233,17 @@ export async function saveProductFields(
     wanted as (
       select id,
         case when given ? 'brand' then given ->> 'brand' else brand end as brand,
-        case when given ? 'rating' then (given -> 'rating' ->> 'average')::float8 else rating_average end as rating_average,
-        case when given ? 'rating' then (given -> 'rating' ->> 'count')::int else rating_count end as rating_count,
+        case when given ? 'rating' then (given -> 'rating' ->> 'average')::float8 else rating_average
+        end as rating_average,
+        case when given ? 'rating' then (given -> 'rating' ->> 'count')::int else rating_count
+        end as rating_count,
         coalesce(given -> 'attributes', attributes) as attributes
       from product, patch where id = ${productId} and merchant_id = ${context.merchantId})
-    update product p set brand = w.brand, rating_average = w.rating_average, rating_count = w.rating_count, attributes = w.attributes
+    update product p set brand = w.brand, rating_average = w.rating_average, rating_count = w.rating_count,
+    attributes = w.attributes
     from wanted w
-    where p.id = w.id and (p.brand, p.rating_average, p.rating_count, p.attributes) is distinct from (w.brand, w.rating_average, w.rating_count, w.attributes)
+    where p.id = w.id and (p.brand, p.rating_average, p.rating_count, p.attributes) is distinct
+    from (w.brand, w.rating_average, w.rating_count, w.attributes)
     returning p.id`.execute(transaction);
   return areOptionsChanged || saved.rows.length > 0;
 }
@@ -287,11 +291,15 @@ export async function saveProductCategories(
   categoryIds: readonly string[],
 ): Promise<boolean> {
   const { rows } = await sql<{ changes: number }>`
-    with wanted as (select id, (place - 1)::int as position from unnest(${categoryIds}::text[]) with ordinality as w(id, place)),
-    removed as (delete from product_category where product_id = ${productId} and category_id not in (select id from wanted) returning 1),
+    with wanted as (select id, (place - 1)::int as position from unnest(${categoryIds}::text[])
+    with ordinality as w(id, place)),
+    removed as (delete from product_category where product_id = ${productId} and category_id not in (select id
+    from wanted) returning 1),
     saved as (
-      insert into product_category (product_id, category_id, position) select ${productId}, id, position from wanted
-      on conflict (product_id, category_id) do update set position = excluded.position where product_category.position <> excluded.position
+      insert into product_category (product_id, category_id, position) select ${productId}, id, position
+      from wanted
+      on conflict (product_id, category_id) do update set position = excluded.position
+      where product_category.position <> excluded.position
       returning 1)
     select (select count(*) from removed) + (select count(*) from saved) as changes`.execute(transaction);
   return (rows[0]?.changes ?? 0) > 0;

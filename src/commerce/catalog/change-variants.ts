@@ -150,20 +150,31 @@ async function insertOrUpdateVariants(
   if (rows.length === 0) return false;
   const saved = await sql`
     insert into variant
-      (id, merchant_id, product_id, sku, gtin, options, media_id, restrictions, requires_shipping, weight_grams, max_order_quantity,
+      (id, merchant_id, product_id, sku, gtin, options, media_id, restrictions, requires_shipping,
+      weight_grams, max_order_quantity,
        discontinued, available_from, position, created_at, updated_at)
-    select v.id, ${context.merchantId}, ${productId}, v.sku, v.gtin, v.options, v."mediaId", v.restrictions, v."requiresShipping", v."weightGrams",
-      v."maxOrderQuantity", v.discontinued, v."availableFrom", v.position, ${context.now}::timestamptz, ${context.now}::timestamptz
-    from json_to_recordset(${JSON.stringify(rows)}::json) as v(id text, sku text, gtin text, options jsonb, "mediaId" text, restrictions text[],
-      "requiresShipping" boolean, "weightGrams" int, "maxOrderQuantity" int, discontinued boolean, "availableFrom" timestamptz, position int)
+    select v.id, ${context.merchantId}, ${productId}, v.sku, v.gtin, v.options, v."mediaId", v.restrictions,
+    v."requiresShipping", v."weightGrams",
+      v."maxOrderQuantity", v.discontinued, v."availableFrom", v.position, ${context.now}::timestamptz,
+      ${context.now}::timestamptz
+    from json_to_recordset(${JSON.stringify(rows)}::json) as v(id text, sku text, gtin text, options jsonb,
+    "mediaId" text, restrictions text[],
+      "requiresShipping" boolean, "weightGrams" int, "maxOrderQuantity" int, discontinued boolean,
+      "availableFrom" timestamptz, position int)
     on conflict (id) do update set
-      sku = excluded.sku, gtin = excluded.gtin, options = excluded.options, media_id = excluded.media_id, restrictions = excluded.restrictions,
-      requires_shipping = excluded.requires_shipping, weight_grams = excluded.weight_grams, max_order_quantity = excluded.max_order_quantity,
-      discontinued = excluded.discontinued, available_from = excluded.available_from, position = excluded.position, updated_at = excluded.updated_at
-    where (variant.sku, variant.gtin, variant.options, variant.media_id, variant.restrictions, variant.requires_shipping, variant.weight_grams,
+      sku = excluded.sku, gtin = excluded.gtin, options = excluded.options, media_id = excluded.media_id,
+      restrictions = excluded.restrictions,
+      requires_shipping = excluded.requires_shipping, weight_grams = excluded.weight_grams, max_order_quantity
+      = excluded.max_order_quantity,
+      discontinued = excluded.discontinued, available_from = excluded.available_from, position =
+      excluded.position, updated_at = excluded.updated_at
+    where (variant.sku, variant.gtin, variant.options, variant.media_id, variant.restrictions,
+    variant.requires_shipping, variant.weight_grams,
            variant.max_order_quantity, variant.discontinued, variant.available_from, variant.position)
-      is distinct from (excluded.sku, excluded.gtin, excluded.options, excluded.media_id, excluded.restrictions, excluded.requires_shipping,
-           excluded.weight_grams, excluded.max_order_quantity, excluded.discontinued, excluded.available_from, excluded.position)
+      is distinct from (excluded.sku, excluded.gtin, excluded.options, excluded.media_id,
+      excluded.restrictions, excluded.requires_shipping,
+           excluded.weight_grams, excluded.max_order_quantity, excluded.discontinued, excluded.available_from,
+           excluded.position)
     returning id`.execute(transaction);
   return saved.rows.length > 0;
 }

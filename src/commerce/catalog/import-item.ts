@@ -172,7 +172,8 @@ export async function findProductsBySlugOrSku(
 ): Promise<string[]> {
   const { rows } = await sql<{ productId: string }>`
     select product_id from product_slug where merchant_id = ${merchantId} and slug = any(${slugs}::text[])
-    union select product_id from variant where merchant_id = ${merchantId} and lower(sku) = any(${skus}::text[])
+    union select product_id from variant where merchant_id = ${merchantId}
+    and lower(sku) = any(${skus}::text[])
     order by product_id`.execute(transaction);
   return rows.map(({ productId }) => productId);
 }

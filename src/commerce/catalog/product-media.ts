@@ -85,9 +85,8 @@ async function shiftMediaPositions(
   productId: string,
   position: number,
 ): Promise<void> {
-  await sql`update media set position = position + 1 where product_id = ${productId} and position >= ${position}`.execute(
-    transaction,
-  );
+  await sql`update media set position = position + 1 where product_id = ${productId}
+    and position >= ${position}`.execute(transaction);
 }
 
 function mediaFaults({ type, url, alts, width, height, position }: MediaAttachInput): Faults {

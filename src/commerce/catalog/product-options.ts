@@ -75,13 +75,17 @@ export async function saveProductOptions(
     position,
   }));
   const { rows: counted } = await sql<{ changes: number }>`
-    with wanted as (select * from json_to_recordset(${JSON.stringify(rows)}::json) as w(code text, names jsonb, choices jsonb, position int)),
-    removed as (delete from product_option where product_id = ${productId} and code not in (select code from wanted) returning 1),
+    with wanted as (select * from json_to_recordset(${JSON.stringify(rows)}::json) as w(code text, names
+    jsonb, choices jsonb, position int)),
+    removed as (delete from product_option where product_id = ${productId} and code not in (select code
+    from wanted) returning 1),
     saved as (
       insert into product_option (product_id, code, names, choices, position)
       select ${productId}, code, names, choices, position from wanted
-      on conflict (product_id, code) do update set names = excluded.names, choices = excluded.choices, position = excluded.position
-      where (product_option.names, product_option.choices, product_option.position) is distinct from (excluded.names, excluded.choices, excluded.position)
+      on conflict (product_id, code) do update set names = excluded.names, choices = excluded.choices,
+      position = excluded.position
+      where (product_option.names, product_option.choices, product_option.position) is distinct
+      from (excluded.names, excluded.choices, excluded.position)
       returning 1)
     select (select count(*) from removed) + (select count(*) from saved) as changes`.execute(transaction);
   return (counted[0]?.changes ?? 0) > 0;

@@ -121,16 +121,23 @@ export async function saveProductTranslations(
   }));
   const saved = await sql`
     insert into product_translation
-      (product_id, locale, merchant_id, slug, title, summary, description, seo_title, seo_description, updated_at)
-    select ${toSave.productId}, t.locale, ${context.merchantId}, t.slug, t.title, t.summary, t.description, t."seoTitle", t."seoDescription", ${context.now}::timestamptz
+      (product_id, locale, merchant_id, slug, title, summary, description, seo_title, seo_description,
+      updated_at)
+    select ${toSave.productId}, t.locale, ${context.merchantId}, t.slug, t.title, t.summary, t.description,
+    t."seoTitle", t."seoDescription", ${context.now}::timestamptz
     from json_to_recordset(${JSON.stringify(rows)}::json)
-      as t(locale text, slug text, title text, summary text, description text, "seoTitle" text, "seoDescription" text)
+      as t(locale text, slug text, title text, summary text, description text, "seoTitle" text,
+      "seoDescription" text)
     on conflict (product_id, locale) do update set
-      slug = excluded.slug, title = excluded.title, summary = excluded.summary, description = excluded.description,
-      seo_title = excluded.seo_title, seo_description = excluded.seo_description, updated_at = excluded.updated_at
-    where (product_translation.slug, product_translation.title, product_translation.summary, product_translation.description,
+      slug = excluded.slug, title = excluded.title, summary = excluded.summary, description =
+      excluded.description,
+      seo_title = excluded.seo_title, seo_description = excluded.seo_description, updated_at =
+      excluded.updated_at
+    where (product_translation.slug, product_translation.title, product_translation.summary,
+    product_translation.description,
            product_translation.seo_title, product_translation.seo_description)
-      is distinct from (excluded.slug, excluded.title, excluded.summary, excluded.description, excluded.seo_title, excluded.seo_description)
+      is distinct from (excluded.slug, excluded.title, excluded.summary, excluded.description,
+      excluded.seo_title, excluded.seo_description)
     returning locale`.execute(transaction);
   return saved.rows.length > 0;
 }

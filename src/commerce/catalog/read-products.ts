@@ -1,9 +1,9 @@
 /**
- * Reads products, and a merchant's lists of products and categories. One statement loads any number of whole
- * products, each with everything that any view needs. A loaded product contains all locales and markets, and
- * the renderers select from them, so that loads of many requests can be combined.
+ * Reads products. One statement loads any number of whole products, each with everything that any view needs.
+ * A loaded product contains all locales and markets, and the renderers select from them, so that loads of
+ * many requests can be combined.
  */
-import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import {
   paddedInTemplate,
   padToPowerOfTwo,
@@ -12,7 +12,6 @@ import {
 } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utcText } from "#database/sql-fragments.ts";
-import type { CategoryTable, Tables } from "#database/tables.ts";
 import { reservedUnitsSql } from "./availability.ts";
 
 export type LocalizedMap = Readonly<Record<string, string>>;
@@ -124,8 +123,8 @@ export async function findProductAggregates(
   now: Date,
 ): Promise<Map<string, ProductAggregate>> {
   const list = paddedInTemplate(ids);
-  const write =
-    (): RawBuilder<unknown> => sql`select ${aggregate} as product from product p join merchant m on m.id = p.merchant_id
+  const write = (): RawBuilder<unknown> => sql`select ${aggregate} as product from product p join merchant m
+      on m.id = p.merchant_id
     where p.id ${list.write()}`;
   const statement = prepareStatement<{ product: ProductAggregate }>(reader, {
     form: `products ${list.form}`,
@@ -189,7 +188,8 @@ function publicProducts(length: number): RawBuilder<unknown> {
     (_, index) => sql`(${parameter(`merchant${index}`)}::text, ${parameter(`product${index}`)}::text)`,
   );
   return sql`
-    select m.slug as merchant_slug, asked.product_slug, case when p.id is null then null else ${aggregate} end as product
+    select m.slug as merchant_slug, asked.product_slug, case when p.id is null then null else ${aggregate}
+    end as product
     from (values ${sql.join(places)}) as asked (merchant_slug, product_slug)
     join merchant m on m.slug = asked.merchant_slug and m.status = 'active'
     left join product_slug s on s.merchant_id = m.id and s.slug = asked.product_slug
@@ -198,102 +198,56 @@ function publicProducts(length: number): RawBuilder<unknown> {
 
 const now = parameter<Date>("now");
 
-const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.market_id, 'amountMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor,
-    'lowest30dMinor', (select min(h.amount_minor) from price h where h.variant_id = pr.variant_id and h.market_id = pr.market_id
+const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.market_id, 'amountMinor',
+  pr.amount_minor, 'compareAtMinor', pr.compare_at_minor,
+    'lowest30dMinor', (select min(h.amount_minor) from price h where h.variant_id = pr.variant_id
+    and h.market_id = pr.market_id
        and h.valid_from < pr.valid_from and h.valid_until > pr.valid_from - interval '30 days'),
     'validFrom', ${utcText(sql`pr.valid_from`)}) order by pr.market_id)
   from price pr where pr.variant_id = v.id and pr.valid_until is null), '[]'::json)`;
 
 const variants = sql<
   ProductVariantPart[]
->`coalesce((select json_agg(json_build_object('id', v.id, 'sku', v.sku, 'gtin', v.gtin, 'options', v.options, 'mediaId', v.media_id,
-    'restrictions', v.restrictions, 'requiresShipping', v.requires_shipping, 'weightGrams', v.weight_grams, 'maxOrderQuantity', v.max_order_quantity,
-    'discontinued', v.discontinued, 'availableFrom', ${utcText(sql`v.available_from`)}, 'onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(now)},
-    'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold', coalesce(sl.low_stock_threshold, 0),
+>`coalesce((select json_agg(json_build_object('id', v.id, 'sku', v.sku, 'gtin', v.gtin, 'options', v.options,
+  'mediaId', v.media_id,
+    'restrictions', v.restrictions, 'requiresShipping', v.requires_shipping, 'weightGrams', v.weight_grams,
+    'maxOrderQuantity', v.max_order_quantity,
+    'discontinued', v.discontinued, 'availableFrom', ${utcText(sql`v.available_from`)}, 'onHand',
+    coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(now)},
+    'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold',
+    coalesce(sl.low_stock_threshold, 0),
     'stockVersion', coalesce(sl.version, 1), 'prices', ${prices}) order by v.position, v.id)
   from variant v left join stock_level sl on sl.variant_id = v.id where v.product_id = p.id), '[]'::json)`;
 
 const aggregate = sql<ProductAggregate>`json_build_object(
-  'id', p.id, 'version', p.version, 'status', p.status, 'brand', p.brand, 'ratingAverage', p.rating_average, 'ratingCount', p.rating_count,
-  'attributes', p.attributes, 'publishedAt', ${utcText(sql`p.published_at`)}, 'createdAt', ${utcText(sql`p.created_at`)}, 'updatedAt', ${utcText(sql`p.updated_at`)},
-  'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale', m.default_locale, 'defaultMarket', m.default_market),
-  'translations', coalesce((select json_agg(json_build_object('locale', t.locale, 'slug', t.slug, 'title', t.title, 'summary', t.summary,
-      'description', t.description, 'seoTitle', t.seo_title, 'seoDescription', t.seo_description) order by t.locale)
+  'id', p.id, 'version', p.version, 'status', p.status, 'brand', p.brand, 'ratingAverage', p.rating_average,
+  'ratingCount', p.rating_count,
+  'attributes', p.attributes, 'publishedAt', ${utcText(sql`p.published_at`)}, 'createdAt',
+  ${utcText(sql`p.created_at`)}, 'updatedAt', ${utcText(sql`p.updated_at`)},
+  'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale', m.default_locale,
+  'defaultMarket', m.default_market),
+  'translations', coalesce((select json_agg(json_build_object('locale', t.locale, 'slug', t.slug, 'title',
+  t.title, 'summary', t.summary,
+      'description', t.description, 'seoTitle', t.seo_title, 'seoDescription', t.seo_description)
+      order by t.locale)
     from product_translation t where t.product_id = p.id), '[]'::json),
-  'categories', coalesce((select json_agg(json_build_object('id', c.id, 'slug', c.slug, 'names', c.names) order by pc.position, c.id)
-    from product_category pc join category c on c.id = pc.category_id where pc.product_id = p.id), '[]'::json),
-  'options', coalesce((select json_agg(json_build_object('code', o.code, 'names', o.names, 'choices', o.choices) order by o.position, o.code)
+  'categories', coalesce((select json_agg(json_build_object('id', c.id, 'slug', c.slug, 'names', c.names)
+  order by pc.position, c.id)
+    from product_category pc join category c on c.id = pc.category_id
+    where pc.product_id = p.id), '[]'::json),
+  'options', coalesce((select json_agg(json_build_object('code', o.code, 'names', o.names, 'choices',
+  o.choices) order by o.position, o.code)
     from product_option o where o.product_id = p.id), '[]'::json),
-  'media', coalesce((select json_agg(json_build_object('id', md.id, 'type', md.type, 'url', md.url, 'alts', md.alts, 'width', md.width,
-      'height', md.height, 'position', md.position) order by md.position, md.id) from media md where md.product_id = p.id), '[]'::json),
+  'media', coalesce((select json_agg(json_build_object('id', md.id, 'type', md.type, 'url', md.url, 'alts',
+  md.alts, 'width', md.width,
+      'height', md.height, 'position', md.position) order by md.position, md.id) from media md
+      where md.product_id = p.id), '[]'::json),
   'variants', ${variants},
-  'markets', coalesce((select json_agg(json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded', mk.tax_included, 'defaultLocale', mk.default_locale,
-      'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = mk.id)) order by mk.created_at, mk.handle)
+  'markets', coalesce((select json_agg(json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded',
+  mk.tax_included, 'defaultLocale', mk.default_locale,
+      'countries', (select json_agg(mc.country order by mc.position) from market_country mc
+      where mc.market_id = mk.id)) order by mk.created_at, mk.handle)
     from market mk where mk.merchant_id = p.merchant_id), '[]'::json),
-  'policies', coalesce((select json_agg(json_build_object('marketId', po.market_id, 'type', po.type, 'summaries', po.summaries, 'url', po.url) order by po.type, po.id)
+  'policies', coalesce((select json_agg(json_build_object('marketId', po.market_id, 'type', po.type,
+  'summaries', po.summaries, 'url', po.url) order by po.type, po.id)
     from policy po where po.merchant_id = p.merchant_id), '[]'::json))`;
-
-/* The lists of products and categories are returned as queries, which the caller pages or counts. */
-
-export type CategoryRow = Selectable<CategoryTable>;
-
-interface ProductFilter {
-  /** Only products of this merchant; null if products of all merchants are listed. */
-  readonly merchantId: string | null;
-  readonly status?: "draft" | "published" | "archived" | null | undefined;
-}
-
-export function productListQuery(
-  reader: Reader,
-  { merchantId, status }: ProductFilter,
-): SelectQueryBuilder<Tables, "product", { id: string }> {
-  return reader
-    .selectFrom("product")
-    .select("product.id")
-    .$if(merchantId !== null, (query) => query.where("merchantId", "=", merchantId ?? ""))
-    .$if(typeof status === "string", (query) => query.where("status", "=", status ?? "draft"));
-}
-
-export function categoryListQuery(
-  reader: Reader,
-  merchantId: string | null,
-): SelectQueryBuilder<Tables, "category", CategoryRow> {
-  return reader
-    .selectFrom("category")
-    .selectAll("category")
-    .$if(merchantId !== null, (query) => query.where("merchantId", "=", merchantId ?? ""));
-}
-
-export const findCategories = (reader: Reader, ids: readonly string[]): Promise<CategoryRow[]> =>
-  reader
-    .selectFrom("category")
-    .selectAll()
-    .where(sql<boolean>`id = any(${ids}::text[])`)
-    .execute();
-
-/** Maximum number of products in the list without paging. */
-export const productListMax = 500;
-
-/** The most recently published products of a merchant, in its default locale and market. */
-export interface ProductList {
-  readonly ids: readonly string[];
-  readonly total: number;
-  readonly locale: string;
-  readonly market: string;
-  readonly currency: string | null;
-  readonly catalogVersion: number;
-}
-
-/** Loads the product lists of several merchants in one statement, by merchant ID. */
-export async function listPublishedProducts(
-  reader: Reader,
-  merchantIds: readonly string[],
-): Promise<Map<string, ProductList>> {
-  const { rows } = await sql<ProductList & { readonly merchantId: string }>`
-    select m.id as merchant_id, m.default_locale as locale, m.default_market as market, m.catalog_version,
-      (select mk.currency from market_country c join market mk on mk.id = c.market_id where c.merchant_id = m.id and c.country = m.default_market) as currency,
-      (select count(*) from product p where p.merchant_id = m.id and p.status = 'published') as total,
-      array(select p.id from product p where p.merchant_id = m.id and p.status = 'published' order by p.published_at desc, p.id limit ${productListMax}) as ids
-    from merchant m where m.id = any(${merchantIds}::text[])`.execute(reader);
-  return new Map(rows.map((row) => [row.merchantId, row]));
-}

@@ -61,16 +61,21 @@ export interface ProductSummaryRow {
  * SQL expression for the stored part of a summary. The statement must name the product `p` and its
  * translation `t`. Every change of one of these columns must reindex the product.
  */
-export const storedSummarySql = sql`json_build_object('id', p.id, 'slug', t.slug, 'locale', t.locale, 'title', t.title, 'summary', t.summary, 'brand', p.brand,
+export const storedSummarySql = sql`json_build_object('id', p.id, 'slug', t.slug, 'locale', t.locale, 'title',
+  t.title, 'summary', t.summary, 'brand', p.brand,
   'ratingAverage', p.rating_average, 'ratingCount', p.rating_count,
-  'publishedAt', ${utcText(sql`coalesce(p.published_at, p.created_at)`)}, 'updatedAt', ${utcText(sql`p.updated_at`)},
-  'categories', (select json_agg(json_build_object('slug', c.slug, 'names', c.names) order by pc.position, c.id)
+  'publishedAt', ${utcText(sql`coalesce(p.published_at,
+    p.created_at)`)}, 'updatedAt',
+  ${utcText(sql`p.updated_at`)},
+  'categories', (select json_agg(json_build_object('slug', c.slug, 'names', c.names)
+  order by pc.position, c.id)
     from product_category pc join category c on c.id = pc.category_id where pc.product_id = p.id),
   'image', (select json_build_object('url', md.url, 'alts', md.alts, 'width', md.width, 'height', md.height)
     from media md where md.product_id = p.id and md.type = 'image' order by md.position, md.id limit 1))`;
 
 /** Columns of `SummaryRow`; the statement must also contain the joins of `summaryJoinsSql`. */
-export const summaryColumnsSql = sql`kept.summary as kept, m.id as "merchantId", m.slug as "merchantSlug", m.name as "merchantName",
+export const summaryColumnsSql = sql`kept.summary as kept, m.id as "merchantId", m.slug as "merchantSlug",
+  m.name as "merchantName",
   m.default_locale as "merchantLocale", mk.default_locale as "marketLocale", mk.currency, v.*`;
 
 export interface ProductSummaryParameters {
@@ -86,12 +91,14 @@ export function summaryJoinsSql(
   requested: RawBuilder<unknown>,
   { country, now }: ProductSummaryParameters,
 ): RawBuilder<unknown> {
-  return sql`join search_summary kept on kept.product_id = ${requested}.product_id and kept.locale = ${requested}.locale
+  return sql`join search_summary kept on kept.product_id = ${requested}.product_id
+    and kept.locale = ${requested}.locale
     join merchant m on m.id = kept.merchant_id
     left join market_country mc on mc.merchant_id = kept.merchant_id and mc.country = ${country}
     left join market mk on mk.id = mc.market_id
     cross join lateral (
-      select min(r.amount_minor) as "minMinor", max(r.amount_minor) as "maxMinor", min(r.compare_at_minor) as "minCompareMinor",
+      select min(r.amount_minor) as "minMinor", max(r.amount_minor) as "maxMinor", min(r.compare_at_minor) as
+      "minCompareMinor",
         max(r.compare_at_minor) as "maxCompareMinor", count(*)::int as "variantCount", min(r.rank) as rank,
         min(r.rank) filter (where r.amount_minor is not null) as "offeredRank"
       from (select pr.amount_minor, pr.compare_at_minor, ${availabilityIndexSql(now)} as rank

@@ -180,18 +180,22 @@ export async function savePrices(
   const wanted = sql`json_to_recordset(${JSON.stringify(prices)}::json)
     as w("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint)`;
   const ended = await sql<{ variantId: string }>`
-    update price p set valid_until = greatest(${context.now}::timestamptz, p.valid_from + interval '1 millisecond')
+    update price p set valid_until = greatest(${context.now}::timestamptz, p.valid_from + interval
+    '1 millisecond')
     from ${wanted}
     where p.variant_id = w."variantId" and p.market_id = w."marketId" and p.valid_until is null
-      and (w."amountMinor" is null or (p.amount_minor, p.compare_at_minor) is distinct from (w."amountMinor", w."compareAtMinor"))
+      and (w."amountMinor" is null or (p.amount_minor, p.compare_at_minor) is distinct
+      from (w."amountMinor", w."compareAtMinor"))
     returning p.variant_id`.execute(transaction);
   const opened = await sql<{ variantId: string }>`
     insert into price (variant_id, market_id, merchant_id, amount_minor, compare_at_minor, valid_from)
     select w."variantId", w."marketId", ${context.merchantId}, w."amountMinor", w."compareAtMinor",
-      greatest(${context.now}::timestamptz, (select max(p.valid_until) from price p where p.variant_id = w."variantId" and p.market_id = w."marketId"))
+      greatest(${context.now}::timestamptz, (select max(p.valid_until) from price p
+      where p.variant_id = w."variantId" and p.market_id = w."marketId"))
     from ${wanted}
     where w."amountMinor" is not null and not exists (
-      select from price p where p.variant_id = w."variantId" and p.market_id = w."marketId" and p.valid_until is null)
+      select from price p where p.variant_id = w."variantId" and p.market_id = w."marketId"
+      and p.valid_until is null)
     returning variant_id`.execute(transaction);
   return [...new Set([...ended.rows, ...opened.rows].map(({ variantId }) => variantId))];
 }

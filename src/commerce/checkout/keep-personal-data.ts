@@ -22,7 +22,8 @@ export async function keepPersonalDataUntilSessionEnd(
   expiresAt: Date,
 ): Promise<void> {
   if (ids.length === 0) return;
-  await sql`update personal_data set erase_after = greatest(erase_after, ${new Date(expiresAt.getTime() + retentionAfterSessionMs)}::timestamptz)
+  await sql`update personal_data set erase_after = greatest(erase_after,
+    ${new Date(expiresAt.getTime() + retentionAfterSessionMs)}::timestamptz)
     where id = any(${ids}::text[]) and erased_at is null`.execute(transaction);
 }
 
@@ -40,6 +41,7 @@ export async function keepPersonalDataAfterFailedPayment(
   );
   const ids = personalDataIds(cart);
   if (ids.length === 0) return;
-  await sql`update personal_data set erase_after = case kind when 'buyer_email' then ${emailEraseAfter}::timestamptz else ${addressEraseAfter}::timestamptz end
+  await sql`update personal_data set erase_after = case kind when 'buyer_email'
+    then ${emailEraseAfter}::timestamptz else ${addressEraseAfter}::timestamptz end
     where id = any(${ids}::text[]) and erased_at is null`.execute(transaction);
 }

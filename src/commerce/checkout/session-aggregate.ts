@@ -64,14 +64,17 @@ export async function findSessions(
   ids: readonly string[],
 ): Promise<Map<string, SessionAggregate>> {
   const { rows } = await sql<SessionRow>`
-    select s.id, s.status, s.version, m.id as merchant_id, m.slug as merchant_slug, m.name as merchant_name, s.cart_id, s.order_id, s.country, s.currency,
-      s.locale, s.amount_total_minor, s.success_url, s.cancel_url, s.created_by, s.url_sealed, s.url_data_key, s.url_key_id, s.cancel_reason,
-      s.cancel_note, s.cancel_actor, ${utcText(sql`s.created_at`)} as created_at, ${utcText(sql`s.updated_at`)} as updated_at,
-      ${utcText(sql`s.expires_at`)} as expires_at, ${utcText(sql`s.submitted_at`)} as submitted_at, ${utcText(sql`s.completed_at`)} as completed_at,
+    select s.id, s.status, s.version, m.id as merchant_id, m.slug as merchant_slug, m.name as merchant_name,
+    s.cart_id, s.order_id, s.country, s.currency,
+      s.locale, s.amount_total_minor, s.success_url, s.cancel_url, s.created_by, s.url_sealed, s.url_data_key,
+      s.url_key_id, s.cancel_reason,
+      s.cancel_note, s.cancel_actor, ${utcText(sql`s.created_at`)} as created_at,
+      ${utcText(sql`s.updated_at`)} as updated_at,
+      ${utcText(sql`s.expires_at`)} as expires_at, ${utcText(sql`s.submitted_at`)} as submitted_at,
+      ${utcText(sql`s.completed_at`)} as completed_at,
       ${utcText(sql`s.canceled_at`)} as canceled_at
-    from hosted_checkout_session s join merchant m on m.id = s.merchant_id where s.id = any(${ids}::text[])`.execute(
-    reader,
-  );
+    from hosted_checkout_session s join merchant m on m.id = s.merchant_id
+    where s.id = any(${ids}::text[])`.execute(reader);
   return new Map(rows.map((row) => [row.id, toSessionAggregate(row)]));
 }
 

@@ -92,17 +92,19 @@ async function updateOnHand(
 ): Promise<UpdatedStockLevel | undefined> {
   const { rows } = await sql<UpdatedStockLevel>`
     with moved as (
-      update stock_level set on_hand = on_hand + ${input.delta}::int, version = version + 1, updated_at = ${context.now}
+      update stock_level set on_hand = on_hand + ${input.delta}::int, version = version + 1, updated_at =
+      ${context.now}
       where variant_id = ${input.variantId} and merchant_id = ${context.merchantId}
-        and on_hand + ${input.delta}::int between 0 and ${catalogBounds.onHandMax}::int and reserved <= on_hand + ${input.delta}::int + backorder_limit
+        and on_hand + ${input.delta}::int between 0 and ${catalogBounds.onHandMax}::int
+        and reserved <= on_hand + ${input.delta}::int + backorder_limit
       returning variant_id, version, on_hand, reserved, backorder_limit, low_stock_threshold),
     movement as (
       insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
-      select ${context.merchantId}, variant_id, ${input.delta}::int, on_hand, ${input.reason}, ${input.note ?? null}::text, ${context.now}::timestamptz from moved
+      select ${context.merchantId}, variant_id, ${input.delta}::int, on_hand, ${input.reason},
+      ${input.note ?? null}::text, ${context.now}::timestamptz from moved
       returning id)
-    select movement.id as movement_id, version, on_hand, reserved, backorder_limit, low_stock_threshold from moved, movement`.execute(
-    transaction,
-  );
+    select movement.id as movement_id, version, on_hand, reserved, backorder_limit, low_stock_threshold
+    from moved, movement`.execute(transaction);
   return rows[0];
 }
 
@@ -205,11 +207,12 @@ async function writeCorrections(
   moves: readonly CountCorrection[],
 ): Promise<void> {
   await sql`
-    with moves as (select * from json_to_recordset(${JSON.stringify(moves)}::json) as m("variantId" text, "onHand" int, delta int, reason text)),
+    with moves as (select * from json_to_recordset(${JSON.stringify(moves)}::json) as m("variantId" text,
+    "onHand" int, delta int, reason text)),
     moved as (
-      update stock_level s set on_hand = m."onHand", version = s.version + 1, updated_at = ${context.now} from moves m where s.variant_id = m."variantId")
+      update stock_level s set on_hand = m."onHand", version = s.version + 1, updated_at = ${context.now}
+      from moves m where s.variant_id = m."variantId")
     insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
-    select ${context.merchantId}, "variantId", delta, "onHand", reason, null, ${context.now}::timestamptz from moves`.execute(
-    transaction,
-  );
+    select ${context.merchantId}, "variantId", delta, "onHand", reason, null, ${context.now}::timestamptz
+    from moves`.execute(transaction);
 }

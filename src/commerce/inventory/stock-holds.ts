@@ -147,9 +147,8 @@ async function deleteExpiredHolds(
       delete from stock_hold where variant_id = any(${variantIds}::text[]) and expires_at <= ${context.now}
         and session_id is distinct from ${sessionId}::text
       returning variant_id, quantity)
-    select variant_id, sum(quantity)::int as quantity from ended group by variant_id order by variant_id`.execute(
-    transaction,
-  );
+    select variant_id, sum(quantity)::int as quantity from ended group by variant_id
+    order by variant_id`.execute(transaction);
   return moveStockLevels(transaction, context, {
     moves: toStockLevelMoves(rows, levels, ({ quantity }) => ({ reserved: -quantity })),
     cause: null,
@@ -200,13 +199,13 @@ async function writeHolds(
 ): Promise<void> {
   const [variantIds, quantities] = [[...wanted.keys()], [...wanted.values()]];
   await sql`
-    with dropped as (delete from stock_hold where session_id = ${sessionId} and variant_id <> all(${variantIds}::text[]))
+    with dropped as (delete from stock_hold where session_id = ${sessionId}
+    and variant_id <> all(${variantIds}::text[]))
     insert into stock_hold as h (session_id, variant_id, merchant_id, quantity, expires_at)
     select ${sessionId}, w.variant_id, ${merchantId}, w.quantity, ${expiresAt}::timestamptz
     from unnest(${variantIds}::text[], ${quantities}::int[]) as w(variant_id, quantity)
-    on conflict (session_id, variant_id) do update set quantity = excluded.quantity, expires_at = excluded.expires_at`.execute(
-    transaction,
-  );
+    on conflict (session_id, variant_id) do update set quantity = excluded.quantity, expires_at =
+    excluded.expires_at`.execute(transaction);
 }
 
 /**

@@ -39,7 +39,8 @@ export async function lockStockLevels(
 ): Promise<Map<string, StockLevel>> {
   if (variantIds.length === 0) return new Map();
   const { rows } = await sql<StockLevel>`
-    select s.variant_id, v.product_id, s.version, s.on_hand, s.reserved, s.backorder_limit, s.low_stock_threshold, v.discontinued, v.available_from
+    select s.variant_id, v.product_id, s.version, s.on_hand, s.reserved, s.backorder_limit,
+    s.low_stock_threshold, v.discontinued, v.available_from
     from stock_level s join variant v on v.id = s.variant_id
     where s.variant_id = any(${variantIds}::text[]) and s.merchant_id = ${merchantId}
     order by s.variant_id for no key update of s`.execute(transaction);
@@ -77,16 +78,21 @@ export async function moveStockLevels(
     reserved,
   }));
   const changed = await sql<{ variantId: string; hasEndedHolds: boolean }>`
-    with m as (select * from json_to_recordset(${JSON.stringify(rows)}::json) as m("variantId" text, "onHand" int, reserved int)),
+    with m as (select * from json_to_recordset(${JSON.stringify(rows)}::json) as m("variantId" text, "onHand"
+    int, reserved int)),
     moved as (
-      update stock_level s set on_hand = s.on_hand + m."onHand", reserved = s.reserved + m.reserved, version = s.version + 1, updated_at = ${now}::timestamptz
-      from m where s.variant_id = m."variantId" and s.reserved + m.reserved <= s.on_hand + m."onHand" + s.backorder_limit
+      update stock_level s set on_hand = s.on_hand + m."onHand", reserved = s.reserved + m.reserved, version =
+      s.version + 1, updated_at = ${now}::timestamptz
+      from m where s.variant_id = m."variantId" and s.reserved + m.reserved <= s.on_hand + m."onHand" +
+      s.backorder_limit
       returning s.variant_id, s.on_hand, m."onHand" as delta),
     movement as (
       insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
-      select ${merchantId}, variant_id, delta, on_hand, ${cause?.reason ?? null}::text, ${cause?.note ?? null}::text, ${now}::timestamptz
+      select ${merchantId}, variant_id, delta, on_hand, ${cause?.reason ?? null}::text,
+      ${cause?.note ?? null}::text, ${now}::timestamptz
       from moved where delta <> 0 order by variant_id)
-    select variant_id, exists (select from stock_hold h where h.variant_id = moved.variant_id and h.expires_at <= ${now}::timestamptz) as has_ended_holds
+    select variant_id, exists (select from stock_hold h where h.variant_id = moved.variant_id
+    and h.expires_at <= ${now}::timestamptz) as has_ended_holds
     from moved`.execute(transaction);
   if (changed.rows.length < rows.length)
     throw new Error(
@@ -128,9 +134,8 @@ const hasOtherAvailability = (before: VariantStock, after: VariantStock, now: Da
  */
 async function queueForSearchIndex(transaction: Transaction, productIds: readonly string[]): Promise<void> {
   if (productIds.length === 0) return;
-  await sql`insert into search_due (product_id) select distinct id from unnest(${productIds}::text[]) as p(id)`.execute(
-    transaction,
-  );
+  await sql`insert into search_due (product_id) select distinct id
+    from unnest(${productIds}::text[]) as p(id)`.execute(transaction);
 }
 
 /** A quantity of one variant. */

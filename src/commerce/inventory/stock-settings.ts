@@ -58,9 +58,12 @@ async function openStockLevels(
   settings: readonly StockSettingsInput[],
 ): Promise<void> {
   await sql`
-    insert into stock_level (variant_id, merchant_id, on_hand, reserved, backorder_limit, low_stock_threshold, updated_at)
-    select s."variantId", ${context.merchantId}, 0, 0, coalesce(s."backorderLimit", 0), coalesce(s."lowStockThreshold", ${lowStockThresholdDefault}::int), ${context.now}::timestamptz
-    from json_to_recordset(${JSON.stringify(settings)}::json) as s("variantId" text, "backorderLimit" int, "lowStockThreshold" int)
+    insert into stock_level (variant_id, merchant_id, on_hand, reserved, backorder_limit, low_stock_threshold,
+    updated_at)
+    select s."variantId", ${context.merchantId}, 0, 0, coalesce(s."backorderLimit", 0),
+    coalesce(s."lowStockThreshold", ${lowStockThresholdDefault}::int), ${context.now}::timestamptz
+    from json_to_recordset(${JSON.stringify(settings)}::json) as s("variantId" text, "backorderLimit" int,
+    "lowStockThreshold" int)
     on conflict (variant_id) do nothing`.execute(transaction);
 }
 
@@ -86,7 +89,8 @@ async function changeSettings(
 }
 
 const settingsRecordset = (settings: readonly StockSettingsInput[]): RawBuilder<unknown> =>
-  sql`json_to_recordset(${JSON.stringify(settings)}::json) as w("variantId" text, "backorderLimit" int, "lowStockThreshold" int)`;
+  sql`json_to_recordset(${JSON.stringify(settings)}::json) as w("variantId" text, "backorderLimit" int,
+    "lowStockThreshold" int)`;
 
 /** Updates the settings and skips variants whose reserved units would exceed the new limit. */
 async function writeSettings(
@@ -96,12 +100,17 @@ async function writeSettings(
 ): Promise<StockChange[]> {
   const { rows } = await sql<StockLevel & PreviousSettings>`
     update stock_level s set backorder_limit = coalesce(w."backorderLimit", s.backorder_limit),
-      low_stock_threshold = coalesce(w."lowStockThreshold", s.low_stock_threshold), version = s.version + 1, updated_at = ${context.now}
-    from ${settingsRecordset(settings)} join stock_level was on was.variant_id = w."variantId" join variant v on v.id = was.variant_id
-    where s.variant_id = w."variantId" and s.reserved <= s.on_hand + coalesce(w."backorderLimit", s.backorder_limit)
+      low_stock_threshold = coalesce(w."lowStockThreshold", s.low_stock_threshold), version = s.version + 1,
+      updated_at = ${context.now}
+    from ${settingsRecordset(settings)} join stock_level was on was.variant_id = w."variantId" join variant v
+    on v.id = was.variant_id
+    where s.variant_id = w."variantId" and s.reserved <= s.on_hand +
+    coalesce(w."backorderLimit", s.backorder_limit)
       and (s.backorder_limit, s.low_stock_threshold)
-        is distinct from (coalesce(w."backorderLimit", s.backorder_limit), coalesce(w."lowStockThreshold", s.low_stock_threshold))
-    returning s.variant_id, v.product_id, s.version, s.on_hand, s.reserved, s.backorder_limit, s.low_stock_threshold, v.discontinued, v.available_from,
+        is distinct from (coalesce(w."backorderLimit", s.backorder_limit),
+        coalesce(w."lowStockThreshold", s.low_stock_threshold))
+    returning s.variant_id, v.product_id, s.version, s.on_hand, s.reserved, s.backorder_limit,
+    s.low_stock_threshold, v.discontinued, v.available_from,
       was.backorder_limit as backorder_limit_was, was.low_stock_threshold as low_stock_threshold_was`.execute(
     transaction,
   );
@@ -127,7 +136,8 @@ async function findRefusedSettings(
   settings: readonly StockSettingsInput[],
 ): Promise<readonly StockLevelFigures[]> {
   const { rows } = await sql<StockLevelFigures>`
-    select s.variant_id, s.on_hand, s.reserved, s.backorder_limit from stock_level s join ${settingsRecordset(settings)} on s.variant_id = w."variantId"
+    select s.variant_id, s.on_hand, s.reserved, s.backorder_limit from stock_level s
+    join ${settingsRecordset(settings)} on s.variant_id = w."variantId"
     where s.backorder_limit <> w."backorderLimit" order by s.variant_id`.execute(transaction);
   return rows;
 }

@@ -183,8 +183,10 @@ async function updateMarket(
     sql`, `,
   );
   const { rows } = await sql`
-    update market set (handle, name, currency, tax_included, default_locale, time_zone) = (${values}), version = version + 1, updated_at = ${context.now}
-    where id = ${marketId} and (handle, name, currency, tax_included, default_locale, time_zone) is distinct from (${values})
+    update market set (handle, name, currency, tax_included, default_locale, time_zone) = (${values}), version
+    = version + 1, updated_at = ${context.now}
+    where id = ${marketId} and (handle, name, currency, tax_included, default_locale, time_zone) is distinct
+    from (${values})
     returning id`.execute(transaction);
   return rows.length > 0;
 }
@@ -210,7 +212,8 @@ async function findPublishedInMarket(transaction: Transaction, marketId: string)
   const { rows } = await sql<{ id: string }>`
     select p.id from product p
     where p.status = 'published' and p.id in (
-      select v.product_id from variant v join price on price.variant_id = v.id where price.market_id = ${marketId} and price.valid_until is null)
+      select v.product_id from variant v join price on price.variant_id = v.id
+      where price.market_id = ${marketId} and price.valid_until is null)
     order by p.id for no key update`.execute(transaction);
   return rows.map(({ id }) => id);
 }

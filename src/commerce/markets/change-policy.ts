@@ -94,8 +94,10 @@ async function savePolicy(
   const stored = JSON.stringify(toStoredRules({ type, rules: rules ?? {} }));
   const { rows } = await sql`
     insert into policy as p (id, merchant_id, market_id, type, summaries, url, rules, updated_at)
-    values (${policyId}, ${merchantId}, ${marketId}, ${type}, ${texts}::jsonb, ${url ?? null}, ${stored}::jsonb, ${now})
-    on conflict (id) do update set summaries = excluded.summaries, url = excluded.url, rules = excluded.rules, version = p.version + 1,
+    values (${policyId}, ${merchantId}, ${marketId}, ${type}, ${texts}::jsonb, ${url ?? null},
+    ${stored}::jsonb, ${now})
+    on conflict (id) do update set summaries = excluded.summaries, url = excluded.url, rules = excluded.rules,
+    version = p.version + 1,
       updated_at = excluded.updated_at
     where (p.summaries, p.url, p.rules) is distinct from (excluded.summaries, excluded.url, excluded.rules)
     returning id`.execute(transaction);
@@ -250,9 +252,8 @@ async function requireKnownCategories(
   const ids = rules.return?.excludedCategoryIds ?? [];
   if (ids.length === 0) return;
   const { rows } = await sql<{ id: string }>`
-    select id from category where merchant_id = ${merchantId} and id = any(${ids.map(toSafeId)}::text[])`.execute(
-    transaction,
-  );
+    select id from category where merchant_id = ${merchantId}
+    and id = any(${ids.map(toSafeId)}::text[])`.execute(transaction);
   const found = new Set(rows.map(({ id }) => id));
   const missing = ids.flatMap((id, index) =>
     found.has(id)

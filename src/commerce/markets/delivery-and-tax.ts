@@ -63,18 +63,26 @@ export async function upsertDeliveryMethod(
     ]);
   }
   const { rows } = await sql<{ id: string }>`
-    insert into delivery_method as d (id, merchant_id, market_id, code, names, carrier, pickup, price_minor, free_from_minor, min_days, max_days, active, position, updated_at)
-    select ${createId("deliveryMethod", context.now.getTime())}, ${context.merchantId}, ${market.id}, m.code, m.names, m.carrier, m.pickup,
-      m."priceMinor", m."freeFromMinor", m."minDays", m."maxDays", coalesce(m.active, true), coalesce(m.position, 0), ${context.now}::timestamptz
-    from json_to_record(${JSON.stringify({ ...input, names: toLocalizedMap(input.names) })}::json) as m(code text, names jsonb, carrier text, pickup boolean,
+    insert into delivery_method as d (id, merchant_id, market_id, code, names, carrier, pickup, price_minor,
+    free_from_minor, min_days, max_days, active, position, updated_at)
+    select ${createId("deliveryMethod", context.now.getTime())}, ${context.merchantId}, ${market.id}, m.code,
+    m.names, m.carrier, m.pickup,
+      m."priceMinor", m."freeFromMinor", m."minDays", m."maxDays", coalesce(m.active, true),
+      coalesce(m.position, 0), ${context.now}::timestamptz
+    from json_to_record(${JSON.stringify({ ...input, names: toLocalizedMap(input.names) })}::json) as m(code
+    text, names jsonb, carrier text, pickup boolean,
       "priceMinor" bigint, "freeFromMinor" bigint, "minDays" int, "maxDays" int, active boolean, position int)
     on conflict (market_id, code) do update set
-      names = excluded.names, carrier = excluded.carrier, pickup = excluded.pickup, price_minor = excluded.price_minor,
-      free_from_minor = excluded.free_from_minor, min_days = excluded.min_days, max_days = excluded.max_days, active = excluded.active,
+      names = excluded.names, carrier = excluded.carrier, pickup = excluded.pickup, price_minor =
+      excluded.price_minor,
+      free_from_minor = excluded.free_from_minor, min_days = excluded.min_days, max_days = excluded.max_days,
+      active = excluded.active,
       position = excluded.position,
       updated_at = case when
-        (d.names, d.carrier, d.pickup, d.price_minor, d.free_from_minor, d.min_days, d.max_days, d.active, d.position) is distinct from
-        (excluded.names, excluded.carrier, excluded.pickup, excluded.price_minor, excluded.free_from_minor, excluded.min_days, excluded.max_days,
+        (d.names, d.carrier, d.pickup, d.price_minor, d.free_from_minor, d.min_days, d.max_days, d.active,
+        d.position) is distinct from
+        (excluded.names, excluded.carrier, excluded.pickup, excluded.price_minor, excluded.free_from_minor,
+        excluded.min_days, excluded.max_days,
          excluded.active, excluded.position) then excluded.updated_at else d.updated_at end
     returning id`.execute(transaction);
   return { deliveryMethodId: rows[0]?.id ?? "" };
@@ -126,12 +134,16 @@ export async function upsertTaxRate(
   const { country, name, basisPoints, appliesToShipping } = input;
   // `do update` also runs for unchanged rows, so that `returning` always returns the ID.
   const { rows } = await sql<{ id: string }>`
-    insert into tax_rate as t (id, merchant_id, market_id, country, region_code, name, basis_points, applies_to_shipping, updated_at)
-    values (${createId("taxRate", context.now.getTime())}, ${context.merchantId}, ${market.id}, ${country}, ${input.regionCode ?? null}::text,
+    insert into tax_rate as t (id, merchant_id, market_id, country, region_code, name, basis_points,
+    applies_to_shipping, updated_at)
+    values (${createId("taxRate", context.now.getTime())}, ${context.merchantId}, ${market.id}, ${country},
+    ${input.regionCode ?? null}::text,
       ${name}, ${basisPoints}, ${appliesToShipping}, ${context.now})
     on conflict (market_id, country, region_code) do update set
-      name = excluded.name, basis_points = excluded.basis_points, applies_to_shipping = excluded.applies_to_shipping,
-      updated_at = case when (t.name, t.basis_points, t.applies_to_shipping) is distinct from (excluded.name, excluded.basis_points, excluded.applies_to_shipping)
+      name = excluded.name, basis_points = excluded.basis_points, applies_to_shipping =
+      excluded.applies_to_shipping,
+      updated_at = case when (t.name, t.basis_points, t.applies_to_shipping) is distinct
+      from (excluded.name, excluded.basis_points, excluded.applies_to_shipping)
         then excluded.updated_at else t.updated_at end
     returning id`.execute(transaction);
   return { taxRateId: rows[0]?.id ?? "" };

@@ -52,11 +52,15 @@ export async function saveMarketCountries(
   { marketId, countries }: MarketCountries,
 ): Promise<boolean> {
   const { rows } = await sql<{ changes: number }>`
-    with wanted as (select country, (place - 1)::int as position from unnest(${countries}::text[]) with ordinality as w(country, place)),
-    removed as (delete from market_country where market_id = ${marketId} and country not in (select country from wanted) returning 1),
+    with wanted as (select country, (place - 1)::int as position from unnest(${countries}::text[])
+    with ordinality as w(country, place)),
+    removed as (delete from market_country where market_id = ${marketId} and country not in (select country
+    from wanted) returning 1),
     saved as (
-      insert into market_country (merchant_id, country, market_id, position) select ${context.merchantId}, country, ${marketId}, position from wanted
-      on conflict (merchant_id, country) do update set position = excluded.position where market_country.position <> excluded.position
+      insert into market_country (merchant_id, country, market_id, position)
+      select ${context.merchantId}, country, ${marketId}, position from wanted
+      on conflict (merchant_id, country) do update set position = excluded.position
+      where market_country.position <> excluded.position
       returning 1)
     select (select count(*) from removed) + (select count(*) from saved) as changes`.execute(transaction);
   return (rows[0]?.changes ?? 0) > 0;

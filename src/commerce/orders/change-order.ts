@@ -102,9 +102,8 @@ export async function findOrderIdOfPart(
   { part, id }: { readonly part: OrderPart; readonly id: string },
 ): Promise<string> {
   const { rows } = await sql<{ orderId: string | null }>`
-    select order_id from ${sql.table(partTables[part])} where id = ${toSafeId(id)} and merchant_id = ${merchantId}`.execute(
-    transaction,
-  );
+    select order_id from ${sql.table(partTables[part])} where id = ${toSafeId(id)}
+    and merchant_id = ${merchantId}`.execute(transaction);
   const orderId = rows[0]?.orderId;
   if (orderId === null || orderId === undefined) throw fail("resource_not_found");
   return orderId;

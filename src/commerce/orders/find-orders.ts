@@ -46,10 +46,8 @@ export async function findPartOwner(
   reader: Reader,
   { part, id }: { readonly part: OrderPart; readonly id: string },
 ): Promise<PartOwner | undefined> {
-  const { rows } =
-    await sql<PartOwner>`select merchant_id, order_id from ${sql.table(partTables[part])} where id = ${toSafeId(id)}`.execute(
-      reader,
-    );
+  const { rows } = await sql<PartOwner>`select merchant_id, order_id from ${sql.table(partTables[part])}
+      where id = ${toSafeId(id)}`.execute(reader);
   return rows[0];
 }
 
@@ -58,8 +56,10 @@ export async function findPaymentWithoutOrder(reader: Reader, id: string): Promi
   const { rows } = await sql<
     Omit<OrderPayment, "pending" | "provider"> & { readonly sessionId: string; readonly currency: string }
   >`
-    select id, session_id, currency, status, method_type, amount_minor, captured_minor, voided_minor, refunded_minor, failure_code,
-      ${utcText(sql`disputed_at`)} as disputed_at, dispute_reason, version, ${utcText(sql`created_at`)} as created_at, ${utcText(sql`updated_at`)} as updated_at
+    select id, session_id, currency, status, method_type, amount_minor, captured_minor, voided_minor,
+    refunded_minor, failure_code,
+      ${utcText(sql`disputed_at`)} as disputed_at, dispute_reason, version, ${utcText(sql`created_at`)} as
+      created_at, ${utcText(sql`updated_at`)} as updated_at
     from payment where id = ${toSafeId(id)} and order_id is null`.execute(reader);
   const [payment] = rows;
   return payment === undefined ? null : toPayment(payment, { ...payment, orderId: null });
@@ -68,7 +68,8 @@ export async function findPaymentWithoutOrder(reader: Reader, id: string): Promi
 /** Finds a refund of a payment that succeeded too late to place an order. */
 export async function findRefundWithoutOrder(reader: Reader, id: string): Promise<RefundView | null> {
   const { rows } = await sql<OrderRefund & { readonly currency: string }>`
-    select id, payment_id, return_id, status, amount_minor, currency, reason, note, lines, shipping_minor, version,
+    select id, payment_id, return_id, status, amount_minor, currency, reason, note, lines, shipping_minor,
+    version,
       ${utcText(sql`created_at`)} as created_at, ${utcText(sql`updated_at`)} as updated_at
     from refund where id = ${toSafeId(id)} and order_id is null`.execute(reader);
   const [refund] = rows;
@@ -103,7 +104,8 @@ export async function findOrders(
 ): Promise<Map<string, OrderAggregate>> {
   const list = paddedInTemplate(ids);
   const write = (): RawBuilder<unknown> =>
-    sql`select ${aggregate} as order from sales_order o join merchant m on m.id = o.merchant_id where o.id ${list.write()}`;
+    sql`select ${aggregate} as order from sales_order o join merchant m on m.id = o.merchant_id
+      where o.id ${list.write()}`;
   const statement = prepareStatement<{ order: OrderAggregate }>(reader, {
     form: `orders ${list.form}`,
     write,
@@ -113,75 +115,116 @@ export async function findOrders(
   return new Map(rows.map(({ order }) => [order.id, order]));
 }
 
-const lines = sql`(select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId', l.product_id, 'variantId', l.variant_id,
-    'categoryIds', l.category_ids, 'display', l.display, 'requiresShipping', l.requires_shipping, 'restrictions', l.restrictions,
-    'unitPriceMinor', l.unit_price_minor, 'subtotalMinor', l.subtotal_minor, 'discountMinor', l.discount_minor, 'taxMinor', l.tax_minor,
-    'totalMinor', l.total_minor, 'reducedMinor', l.reduced_minor, 'ordered', l.ordered, 'canceled', l.canceled, 'allocated', l.allocated,
-    'shipped', l.shipped, 'delivered', l.delivered, 'returnRequested', l.return_requested, 'returned', l.returned, 'refunded', l.refunded)
+const lines = sql`(select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId',
+  l.product_id, 'variantId', l.variant_id,
+    'categoryIds', l.category_ids, 'display', l.display, 'requiresShipping', l.requires_shipping,
+    'restrictions', l.restrictions,
+    'unitPriceMinor', l.unit_price_minor, 'subtotalMinor', l.subtotal_minor, 'discountMinor',
+    l.discount_minor, 'taxMinor', l.tax_minor,
+    'totalMinor', l.total_minor, 'reducedMinor', l.reduced_minor, 'ordered', l.ordered, 'canceled',
+    l.canceled, 'allocated', l.allocated,
+    'shipped', l.shipped, 'delivered', l.delivered, 'returnRequested', l.return_requested, 'returned',
+    l.returned, 'refunded', l.refunded)
     order by l.position, l.id) from order_line l where l.order_id = o.id)`;
 
-const fulfillments = sql`coalesce((select json_agg(json_build_object('id', f.id, 'returnId', f.return_id, 'status', f.status, 'type', f.type,
-    'carrier', f.carrier, 'trackingNumber', f.tracking_number, 'trackingUrl', f.tracking_url, 'packingStartedAt', ${utcText(sql`f.packing_started_at`)},
-    'shippedAt', ${utcText(sql`f.shipped_at`)}, 'estimatedDeliveryAt', ${utcText(sql`f.estimated_delivery_at`)}, 'deliveredAt', ${utcText(sql`f.delivered_at`)},
-    'version', f.version, 'createdAt', ${utcText(sql`f.created_at`)}, 'updatedAt', ${utcText(sql`f.updated_at`)},
-    'lines', (select json_agg(json_build_object('lineId', fl.order_line_id, 'quantity', fl.quantity, 'unreserved', fl.unreserved)
+const fulfillments = sql`coalesce((select json_agg(json_build_object('id', f.id, 'returnId', f.return_id,
+  'status', f.status, 'type', f.type,
+    'carrier', f.carrier, 'trackingNumber', f.tracking_number, 'trackingUrl', f.tracking_url,
+    'packingStartedAt', ${utcText(sql`f.packing_started_at`)},
+    'shippedAt', ${utcText(sql`f.shipped_at`)}, 'estimatedDeliveryAt',
+    ${utcText(sql`f.estimated_delivery_at`)}, 'deliveredAt', ${utcText(sql`f.delivered_at`)},
+    'version', f.version, 'createdAt', ${utcText(sql`f.created_at`)}, 'updatedAt',
+    ${utcText(sql`f.updated_at`)},
+    'lines', (select json_agg(json_build_object('lineId', fl.order_line_id, 'quantity', fl.quantity,
+    'unreserved', fl.unreserved)
       order by l.position)
-      from fulfillment_line fl join order_line l on l.id = fl.order_line_id where fl.fulfillment_id = f.id)) order by f.id)
+      from fulfillment_line fl join order_line l on l.id = fl.order_line_id where fl.fulfillment_id = f.id))
+      order by f.id)
   from fulfillment f where f.order_id = o.id), '[]'::json)`;
 
-const payments = sql`coalesce((select json_agg(json_build_object('id', p.id, 'status', p.status, 'provider', p.provider, 'methodType', p.method_type,
-    'amountMinor', p.amount_minor, 'capturedMinor', p.captured_minor, 'voidedMinor', p.voided_minor, 'refundedMinor', p.refunded_minor,
-    'failureCode', p.failure_code, 'disputedAt', ${utcText(sql`p.disputed_at`)}, 'disputeReason', p.dispute_reason, 'version', p.version,
+const payments = sql`coalesce((select json_agg(json_build_object('id', p.id, 'status', p.status, 'provider',
+  p.provider, 'methodType', p.method_type,
+    'amountMinor', p.amount_minor, 'capturedMinor', p.captured_minor, 'voidedMinor', p.voided_minor,
+    'refundedMinor', p.refunded_minor,
+    'failureCode', p.failure_code, 'disputedAt', ${utcText(sql`p.disputed_at`)}, 'disputeReason',
+    p.dispute_reason, 'version', p.version,
     'createdAt', ${utcText(sql`p.created_at`)}, 'updatedAt', ${utcText(sql`p.updated_at`)},
-    'pending', coalesce((select json_agg(json_build_object('kind', po.kind, 'amountMinor', po.amount_minor) order by po.id)
-      from payment_operation po where po.payment_id = p.id and po.status = 'pending'), '[]'::json)) order by p.id)
+    'pending', coalesce((select json_agg(json_build_object('kind', po.kind, 'amountMinor', po.amount_minor)
+    order by po.id)
+      from payment_operation po where po.payment_id = p.id and po.status = 'pending'), '[]'::json))
+      order by p.id)
   from payment p where p.order_id = o.id), '[]'::json)`;
 
-const refunds = sql`coalesce((select json_agg(json_build_object('id', r.id, 'paymentId', r.payment_id, 'returnId', r.return_id, 'status', r.status,
-    'amountMinor', r.amount_minor, 'reason', r.reason, 'note', r.note, 'lines', r.lines, 'shippingMinor', r.shipping_minor, 'version', r.version,
+const refunds = sql`coalesce((select json_agg(json_build_object('id', r.id, 'paymentId', r.payment_id,
+  'returnId', r.return_id, 'status', r.status,
+    'amountMinor', r.amount_minor, 'reason', r.reason, 'note', r.note, 'lines', r.lines, 'shippingMinor',
+    r.shipping_minor, 'version', r.version,
     'createdAt', ${utcText(sql`r.created_at`)}, 'updatedAt', ${utcText(sql`r.updated_at`)}) order by r.id)
   from refund r where r.order_id = o.id), '[]'::json)`;
 
-const returns = sql`coalesce((select json_agg(json_build_object('id', r.id, 'kind', r.kind, 'status', r.status, 'reason', r.reason, 'note', r.note,
-    'declineReason', r.decline_reason, 'inspectionNote', r.inspection_note, 'method', r.method, 'settlement', r.settlement,
+const returns = sql`coalesce((select json_agg(json_build_object('id', r.id, 'kind', r.kind, 'status',
+  r.status, 'reason', r.reason, 'note', r.note,
+    'declineReason', r.decline_reason, 'inspectionNote', r.inspection_note, 'method', r.method, 'settlement',
+    r.settlement,
     'refundMinor', r.refund_minor, 'feeMinor', r.fee_minor,
-    'exchangeVariantId', r.exchange_variant_id, 'policyId', r.policy_id, 'requestedAt', ${utcText(sql`r.requested_at`)}, 'closedAt', ${utcText(sql`r.closed_at`)},
+    'exchangeVariantId', r.exchange_variant_id, 'policyId', r.policy_id, 'requestedAt',
+    ${utcText(sql`r.requested_at`)}, 'closedAt', ${utcText(sql`r.closed_at`)},
     'version', r.version, 'updatedAt', ${utcText(sql`r.updated_at`)},
-    'lines', (select json_agg(json_build_object('lineId', rl.order_line_id, 'quantity', rl.quantity, 'received', rl.received, 'accepted', rl.accepted,
+    'lines', (select json_agg(json_build_object('lineId', rl.order_line_id, 'quantity', rl.quantity,
+    'received', rl.received, 'accepted', rl.accepted,
       'restocked', rl.restocked) order by l.position)
-      from return_line rl join order_line l on l.id = rl.order_line_id where rl.return_id = r.id)) order by r.id)
+      from return_line rl join order_line l on l.id = rl.order_line_id where rl.return_id = r.id))
+      order by r.id)
   from order_return r where r.order_id = o.id), '[]'::json)`;
 
-const policies = sql`coalesce((select json_agg(json_build_object('id', s.id, 'type', s.type, 'summary', s.summary, 'url', s.url, 'rules', s.rules,
-    'capturedAt', ${utcText(sql`s.captured_at`)}) order by s.type) from policy_snapshot s where s.order_id = o.id), '[]'::json)`;
+const policies = sql`coalesce((select json_agg(json_build_object('id', s.id, 'type', s.type, 'summary',
+  s.summary, 'url', s.url, 'rules', s.rules,
+    'capturedAt', ${utcText(sql`s.captured_at`)}) order by s.type) from policy_snapshot s
+    where s.order_id = o.id), '[]'::json)`;
 
-const warranties = sql`coalesce((select json_agg(json_build_object('id', w.id, 'lineId', w.order_line_id, 'serialNumber', w.serial_number,
-    'status', w.status, 'startsAt', ${utcText(sql`w.starts_at`)}, 'endsAt', ${utcText(sql`w.ends_at`)}, 'repairsLeft', w.repairs_left,
-    'replacementsLeft', w.replacements_left, 'version', w.version, 'createdAt', ${utcText(sql`w.created_at`)}, 'updatedAt', ${utcText(sql`w.updated_at`)},
-    'claims', coalesce((select json_agg(json_build_object('id', c.id, 'kind', c.kind, 'status', c.status, 'description', c.description,
-      'resolution', c.resolution, 'openedAt', ${utcText(sql`c.opened_at`)}, 'resolvedAt', ${utcText(sql`c.resolved_at`)}, 'returnId', c.return_id) order by c.id)
+const warranties = sql`coalesce((select json_agg(json_build_object('id', w.id, 'lineId', w.order_line_id,
+  'serialNumber', w.serial_number,
+    'status', w.status, 'startsAt', ${utcText(sql`w.starts_at`)}, 'endsAt', ${utcText(sql`w.ends_at`)},
+    'repairsLeft', w.repairs_left,
+    'replacementsLeft', w.replacements_left, 'version', w.version, 'createdAt', ${utcText(sql`w.created_at`)},
+    'updatedAt', ${utcText(sql`w.updated_at`)},
+    'claims', coalesce((select json_agg(json_build_object('id', c.id, 'kind', c.kind, 'status', c.status,
+    'description', c.description,
+      'resolution', c.resolution, 'openedAt', ${utcText(sql`c.opened_at`)}, 'resolvedAt',
+      ${utcText(sql`c.resolved_at`)}, 'returnId', c.return_id) order by c.id)
       from warranty_claim c where c.warranty_id = w.id), '[]'::json)) order by w.id)
   from warranty_registration w where w.order_id = o.id), '[]'::json)`;
 
-const timeline = sql`coalesce((select json_agg(json_build_object('at', ${utcText(sql`t.at`)}, 'type', t.type, 'actor', t.actor) order by t.id)
+const timeline = sql`coalesce((select json_agg(json_build_object('at', ${utcText(sql`t.at`)}, 'type', t.type,
+  'actor', t.actor) order by t.id)
   from (select * from order_timeline where order_id = o.id order by id desc limit 50) t), '[]'::json)`;
 
 const aggregate = sql<OrderAggregate>`json_build_object(
   'id', o.id, 'number', o.number, 'version', o.version, 'status', o.status, 'paymentStatus', o.payment_status,
   'fulfillmentStatus', o.fulfillment_status, 'returnStatus', o.return_status,
-  'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'status', m.status, 'defaultLocale', m.default_locale,
+  'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'status', m.status,
+  'defaultLocale', m.default_locale,
     'referenceKey', m.reference_key),
-  'cartId', o.cart_id, 'sessionId', o.session_id, 'marketId', o.market_id, 'country', o.country, 'timeZone', o.time_zone, 'currency', o.currency,
+  'cartId', o.cart_id, 'sessionId', o.session_id, 'marketId', o.market_id, 'country', o.country, 'timeZone',
+  o.time_zone, 'currency', o.currency,
   'taxIncluded', o.tax_included, 'locale', o.locale, 'buyerReference', o.buyer_reference,
-  'buyerEmail', (select json_build_object('id', e.id, 'hint', e.masked->'emailHint') from personal_data e where e.id = o.buyer_email_id),
-  'address', (select json_build_object('id', a.id, 'masked', a.masked) from personal_data a where a.id = o.address_id),
-  'delivery', o.delivery, 'subtotalMinor', o.subtotal_minor, 'discountMinor', o.discount_minor, 'shippingMinor', o.shipping_minor,
-  'shippingDiscountMinor', o.shipping_discount_minor, 'taxMinor', o.tax_minor, 'totalMinor', o.total_minor, 'reducedMinor', o.reduced_minor,
-  'shippingReducedMinor', o.shipping_reduced_minor, 'promotions', o.promotions, 'cancellationRequest', o.cancellation_request,
-  'cancellation', case when o.canceled_at is not null then json_build_object('reason', o.canceled_reason, 'note', o.canceled_note,
+  'buyerEmail', (select json_build_object('id', e.id, 'hint', e.masked->'emailHint') from personal_data e
+  where e.id = o.buyer_email_id),
+  'address', (select json_build_object('id', a.id, 'masked', a.masked) from personal_data a
+  where a.id = o.address_id),
+  'delivery', o.delivery, 'subtotalMinor', o.subtotal_minor, 'discountMinor', o.discount_minor,
+  'shippingMinor', o.shipping_minor,
+  'shippingDiscountMinor', o.shipping_discount_minor, 'taxMinor', o.tax_minor, 'totalMinor', o.total_minor,
+  'reducedMinor', o.reduced_minor,
+  'shippingReducedMinor', o.shipping_reduced_minor, 'promotions', o.promotions, 'cancellationRequest',
+  o.cancellation_request,
+  'cancellation', case when o.canceled_at is not null then json_build_object('reason', o.canceled_reason,
+  'note', o.canceled_note,
     'actor', o.canceled_actor, 'at', ${utcText(sql`o.canceled_at`)}) end,
-  'holdReason', o.hold_reason, 'placedAt', ${utcText(sql`o.placed_at`)}, 'updatedAt', ${utcText(sql`o.updated_at`)},
-  'lines', ${lines}, 'fulfillments', ${fulfillments}, 'payments', ${payments}, 'refunds', ${refunds}, 'returns', ${returns},
+  'holdReason', o.hold_reason, 'placedAt', ${utcText(sql`o.placed_at`)}, 'updatedAt',
+  ${utcText(sql`o.updated_at`)},
+  'lines', ${lines}, 'fulfillments', ${fulfillments}, 'payments', ${payments}, 'refunds', ${refunds},
+  'returns', ${returns},
   'policies', ${policies}, 'warranties', ${warranties}, 'timeline', ${timeline})`;
 
 /** The failure code of each session's latest payment, if that payment failed; by session id. */
@@ -190,7 +233,8 @@ export async function findPaymentFailures(
   sessionIds: readonly string[],
 ): Promise<Map<string, string>> {
   const { rows } = await sql<{ sessionId: string; failureCode: string | null }>`
-    select distinct on (session_id) session_id, failure_code from payment where session_id = any(${sessionIds}::text[])
+    select distinct on (session_id) session_id, failure_code from payment
+    where session_id = any(${sessionIds}::text[])
     order by session_id, created_at desc, id desc`.execute(reader);
   return new Map(
     rows.flatMap(({ sessionId, failureCode }) =>

@@ -57,7 +57,8 @@ export async function writeTimeline(
   if (types.length === 0) return;
   await sql`
     insert into order_timeline (order_id, at, type, actor)
-    select ${orderId}, ${now}::timestamptz, replace(t.type, '.', '_'), ${actor} from unnest(${types}::text[]) with ordinality as t(type, position)
+    select ${orderId}, ${now}::timestamptz, replace(t.type, '.', '_'), ${actor} from unnest(${types}::text[])
+    with ordinality as t(type, position)
     order by t.position`.execute(transaction);
 }
 

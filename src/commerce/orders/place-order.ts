@@ -121,10 +121,10 @@ async function categoriesOf(
   const { rows } = await sql<{ productId: string; categoryIds: string[] }>`
     with recursive above as (
       select product_id, category_id from product_category where product_id = any(${productIds}::text[])
-      union select a.product_id, c.parent_id from above a join category c on c.id = a.category_id where c.parent_id is not null)
-    select product_id, array_agg(category_id order by category_id) as category_ids from above group by product_id`.execute(
-    transaction,
-  );
+      union select a.product_id, c.parent_id from above a join category c on c.id = a.category_id
+      where c.parent_id is not null)
+    select product_id, array_agg(category_id order by category_id) as category_ids from above
+    group by product_id`.execute(transaction);
   return new Map(rows.map(({ productId, categoryIds }) => [productId, categoryIds]));
 }
 

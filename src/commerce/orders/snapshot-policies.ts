@@ -42,7 +42,8 @@ export async function snapshotPolicies(
   order: PoliciesToSnapshot,
 ): Promise<void> {
   const { rows } = await sql<PolicyFound>`
-    select p.type, p.market_id, p.summaries, p.url, p.rules, m.currency, m.default_locale as market_locale, mer.default_locale as merchant_locale
+    select p.type, p.market_id, p.summaries, p.url, p.rules, m.currency, m.default_locale as market_locale,
+    mer.default_locale as merchant_locale
     from policy p join market m on m.id = ${order.marketId} join merchant mer on mer.id = p.merchant_id
     where p.merchant_id = ${merchantId} and (p.market_id is null or p.market_id = ${order.marketId})
     order by p.market_id nulls last`.execute(transaction);
@@ -108,7 +109,8 @@ const defaultSummaries: Summaries = {
   withdrawal: ({ windowDays }) =>
     windowDays === 0
       ? "There is no right of withdrawal."
-      : `You may withdraw from the purchase within ${days(windowDays)} of the delivery, or of the order where nothing is delivered, without giving a reason.`,
+      : `You may withdraw from the purchase within ${days(windowDays)} of the delivery, or of the ` +
+        "order where nothing is delivered, without giving a reason.",
   warranty: ({ months }) =>
     months === 0
       ? "There is no warranty beyond the statutory one."

@@ -85,7 +85,8 @@ export const paymentOperationLeaseMs = 30_000;
 
 /** SQL condition on the operation `d`: every earlier operation of the same payment is settled. */
 const hasNoEarlierPendingOperation = sql`not exists (select 1 from payment_operation e
-  where e.payment_id = d.payment_id and e.status = 'pending' and (e.created_at, e.id) < (d.created_at, d.id))`;
+  where e.payment_id = d.payment_id and e.status = 'pending'
+  and (e.created_at, e.id) < (d.created_at, d.id))`;
 
 /**
  * Leases the operation that has been due the longest and has no running lease; undefined if no operation is
@@ -102,13 +103,14 @@ export async function claimPaymentOperation(
       from payment p
       where p.id = o.payment_id and o.id = (
         select d.id from payment_operation d
-        where d.status = 'pending' and d.due_at <= ${now}::timestamptz and (d.leased_until is null or d.leased_until <= ${now}::timestamptz)
+        where d.status = 'pending' and d.due_at <= ${now}::timestamptz and (d.leased_until is null
+        or d.leased_until <= ${now}::timestamptz)
           and ${hasNoEarlierPendingOperation}
         order by d.due_at, d.id limit 1 for update skip locked)
-      returning o.id, o.merchant_id, o.payment_id, o.kind, o.amount_minor, p.currency, o.attempts, o.created_at,
-        o.kind = 'void' and p.order_id is null as is_abandoned, o.traceparent, p.token_sealed, p.token_data_key, p.token_key_id`.execute(
-      transaction,
-    );
+      returning o.id, o.merchant_id, o.payment_id, o.kind, o.amount_minor, p.currency, o.attempts,
+      o.created_at,
+        o.kind = 'void' and p.order_id is null as is_abandoned, o.traceparent, p.token_sealed,
+        p.token_data_key, p.token_key_id`.execute(transaction);
     return rows[0];
   });
 }
@@ -132,9 +134,8 @@ export async function postponePaymentOperation(
 /** The time at which the next operation can be claimed; null if no operation is pending. */
 export async function findNextPaymentDueAt(db: Database): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`
-    select min(greatest(due_at, leased_until)) as at from payment_operation d where status = 'pending' and ${hasNoEarlierPendingOperation}`.execute(
-    db,
-  );
+    select min(greatest(due_at, leased_until)) as at from payment_operation d where status = 'pending'
+    and ${hasNoEarlierPendingOperation}`.execute(db);
   return rows[0]?.at ?? null;
 }
 

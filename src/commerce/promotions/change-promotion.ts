@@ -200,9 +200,8 @@ async function missingReferenceFaults(
   { ids, table, name, noun }: ReferenceList,
 ): Promise<Faults> {
   const { rows } = await sql<{ id: string }>`
-    select id from ${sql.table(table)} where merchant_id = ${context.merchantId} and id = any(${ids.map(toSafeId)}::text[])`.execute(
-    transaction,
-  );
+    select id from ${sql.table(table)} where merchant_id = ${context.merchantId}
+    and id = any(${ids.map(toSafeId)}::text[])`.execute(transaction);
   const found = new Set(rows.map(({ id }) => id));
   return ids.flatMap((id, index) =>
     found.has(id)

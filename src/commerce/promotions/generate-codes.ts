@@ -216,7 +216,8 @@ async function insertCodes(
     .toSorted((one, other) => (one.codeNormalized < other.codeNormalized ? -1 : 1));
   const inserted = await sql<PromotionCodeRow>`
     insert into promotion_code (id, merchant_id, promotion_id, code, code_normalized, usage_limit, created_at)
-    select id, ${context.merchantId}, ${promotionId}, code, "codeNormalized", ${usageLimit}::int, ${context.now}::timestamptz
+    select id, ${context.merchantId}, ${promotionId}, code, "codeNormalized", ${usageLimit}::int,
+    ${context.now}::timestamptz
     from json_to_recordset(${JSON.stringify(rows)}::json) as r(id text, code text, "codeNormalized" text)
     on conflict (merchant_id, code_normalized) do nothing
     returning *`.execute(transaction);

@@ -221,7 +221,8 @@ interface DueServices {
  */
 export function startDuePromotions(services: DueServices): Promise<number> {
   const { now } = services;
-  const condition = sql<boolean>`status = 'active' and started_at is null and starts_at <= ${now} and (ends_at is null or ends_at > ${now})`;
+  const condition = sql<boolean>`status = 'active' and started_at is null and starts_at <= ${now}
+    and (ends_at is null or ends_at > ${now})`;
   return changeDuePromotions(services, { condition, move: startDuePromotion });
 }
 

@@ -53,9 +53,8 @@ export async function lockPromotions(
   transaction: Transaction,
   promotionIds: readonly string[],
 ): Promise<void> {
-  await sql`select 1 from promotion where id = any(${promotionIds}::text[]) order by id for no key update`.execute(
-    transaction,
-  );
+  await sql`select 1 from promotion where id = any(${promotionIds}::text[]) order by id for no key
+    update`.execute(transaction);
 }
 
 /**
@@ -75,7 +74,8 @@ async function incrementPromotionUses(
     update promotion set used = used + 1,
       version = case when used + 1 = usage_limit then version + 1 else version end,
       updated_at = case when used + 1 = usage_limit then ${context.now}::timestamptz else updated_at end
-    where id = any(${promotions.map(({ promotionId }) => promotionId)}::text[]) and merchant_id = ${context.merchantId}
+    where id = any(${promotions.map(({ promotionId }) => promotionId)}::text[])
+    and merchant_id = ${context.merchantId}
       and (usage_limit is null or used < usage_limit)
     returning id, used, usage_limit, per_buyer_limit`.execute(transaction);
   const counted = new Set(rows.map(({ id }) => id));
@@ -100,8 +100,10 @@ async function incrementCodeUses(
   if (withCode.length === 0) return;
   const { rows } = await sql<{ id: string }>`
     update promotion_code c set used = used + 1
-    from unnest(${withCode.map(({ promotionCodeId }) => promotionCodeId)}::text[], ${withCode.map(({ promotionId }) => promotionId)}::text[]) as w(id, promotion_id)
-    where c.id = w.id and c.promotion_id = w.promotion_id and (c.usage_limit is null or c.used < c.usage_limit)
+    from unnest(${withCode.map(({ promotionCodeId }) => promotionCodeId)}::text[],
+    ${withCode.map(({ promotionId }) => promotionId)}::text[]) as w(id, promotion_id)
+    where c.id = w.id and c.promotion_id = w.promotion_id and (c.usage_limit is null
+    or c.used < c.usage_limit)
     returning c.id`.execute(transaction);
   const counted = new Set(rows.map(({ id }) => id));
   const refused = withCode.find(({ promotionCodeId }) => !counted.has(promotionCodeId));
@@ -119,9 +121,11 @@ async function incrementBuyerUses(
   if (buyerReference === null) return;
   const { rows } = await sql<{ promotionId: string }>`
     insert into promotion_buyer as b (promotion_id, buyer_reference, used)
-    select id, ${buyerReference}, 1 from unnest(${promotions.map(({ promotionId }) => promotionId)}::text[]) as w(id)
+    select id, ${buyerReference}, 1 from unnest(${promotions.map(({ promotionId }) => promotionId)}::text[])
+    as w(id)
     on conflict (promotion_id, buyer_reference) do update set used = b.used + 1
-    where b.used < coalesce((select p.per_buyer_limit from promotion p where p.id = b.promotion_id), b.used + 1)
+    where b.used < coalesce((select p.per_buyer_limit from promotion p
+    where p.id = b.promotion_id), b.used + 1)
     returning b.promotion_id`.execute(transaction);
   const counted = new Set(rows.map(({ promotionId }) => promotionId));
   const refused = promotions.find(({ promotionId }) => !counted.has(promotionId));
@@ -179,7 +183,8 @@ async function decrementUses(transaction: Transaction, uses: readonly PromotionU
     transaction,
   );
   await sql`
-    update promotion_buyer b set used = used - 1 from unnest(${promotionIds}::text[], ${buyers}::text[]) as h(promotion_id, buyer_reference)
+    update promotion_buyer b set used = used - 1 from unnest(${promotionIds}::text[], ${buyers}::text[]) as
+    h(promotion_id, buyer_reference)
     where b.promotion_id = h.promotion_id and b.buyer_reference = h.buyer_reference`.execute(transaction);
 }
 

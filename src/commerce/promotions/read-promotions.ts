@@ -63,18 +63,22 @@ export const promotionRuleJson = (
   buyerReference: Buyer,
 ): RawBuilder<PromotionJson> => sql<PromotionJson>`json_build_object(
   'id', p.id, 'trigger', p.trigger, 'kind', p.kind, 'status', p.status, 'titles', p.titles,
-  'basisPoints', p.basis_points, 'amountMinor', p.amount_minor, 'currency', p.currency, 'buyQuantity', p.buy_quantity, 'getQuantity', p.get_quantity,
+  'basisPoints', p.basis_points, 'amountMinor', p.amount_minor, 'currency', p.currency, 'buyQuantity',
+  p.buy_quantity, 'getQuantity', p.get_quantity,
   'minimumSubtotalMinor', p.minimum_subtotal_minor, 'minimumQuantity', p.minimum_quantity,
   'entitledProductIds', p.entitled_product_ids, 'entitledCategoryIds', p.entitled_category_ids,
   'buyProductIds', p.buy_product_ids, 'buyCategoryIds', p.buy_category_ids, 'marketIds', p.market_ids,
   'requiresSignIn', p.requires_sign_in, 'isForSomeBuyers', cardinality(p.buyer_references) > 0,
-  'isForThisBuyer', cardinality(p.buyer_references) = 0 or coalesce(${buyerReference}::text = any(p.buyer_references), false),
+  'isForThisBuyer', cardinality(p.buyer_references) = 0 or
+  coalesce(${buyerReference}::text = any(p.buyer_references), false),
   'startsAt', ${utcText(sql`p.starts_at`)}, 'endsAt', ${utcText(sql`p.ends_at`)},
-  'usageLimit', p.usage_limit, 'perBuyerLimit', p.per_buyer_limit, 'used', p.used, 'priority', p.priority, 'isExclusive', p.is_exclusive)`;
+  'usageLimit', p.usage_limit, 'perBuyerLimit', p.per_buyer_limit, 'used', p.used, 'priority', p.priority,
+  'isExclusive', p.is_exclusive)`;
 
 /** SQL for how often the buyer has used `promotion as p`; 0 for an anonymous buyer. */
 export const promotionUsesByBuyer = (buyerReference: Buyer): RawBuilder<number> =>
-  sql<number>`coalesce((select b.used from promotion_buyer b where b.promotion_id = p.id and b.buyer_reference = ${buyerReference}), 0)`;
+  sql<number>`coalesce((select b.used from promotion_buyer b where b.promotion_id = p.id
+    and b.buyer_reference = ${buyerReference}), 0)`;
 
 /** SQL for the limit and used count of a row of `promotion_code as c`. */
 export const promotionCodeJson = sql<
@@ -203,7 +207,8 @@ export async function countPromotionCodes(
   promotionIds: readonly string[],
 ): Promise<Map<string, number>> {
   const { rows } = await sql<{ id: string; count: number }>`
-    select asked.id, (select count(*) from (select 1 from promotion_code c where c.promotion_id = asked.id limit 10000) counted) as count
+    select asked.id, (select count(*) from (select 1 from promotion_code c where c.promotion_id = asked.id
+    limit 10000) counted) as count
     from unnest(${promotionIds}::text[]) as asked (id)`.execute(reader);
   return new Map(rows.map(({ id, count }) => [id, count]));
 }

@@ -42,9 +42,8 @@ export async function findReportMarkets(
     return { ids: null, currencies: rows.map(({ currency }) => currency), timeZone: null };
   }
   const { rows } = await sql<{ id: string; currency: string; timeZone: string }>`
-    select id, currency, time_zone from market where ${ofMerchant} and (id = ${market} or handle = ${market}) order by currency, id`.execute(
-    reader,
-  );
+    select id, currency, time_zone from market where ${ofMerchant} and (id = ${market} or handle = ${market})
+    order by currency, id`.execute(reader);
   const [first] = rows;
   if (first === undefined)
     throw fail("resource_not_found", { message: '"market" must be the id or handle of an existing market.' });
@@ -66,14 +65,16 @@ export function reportScopeCondition(
   moment: string,
 ): RawBuilder<boolean> {
   const column = (name: string): RawBuilder<unknown> => sql.ref(`${row}.${name}`);
-  return sql<boolean>`${column(moment)} >= ${period.startsAt}::timestamptz and ${column(moment)} < ${period.endsAt}::timestamptz
+  return sql<boolean>`${column(moment)} >= ${period.startsAt}::timestamptz
+    and ${column(moment)} < ${period.endsAt}::timestamptz
     ${merchantId === null ? sql`` : sql`and ${column("merchant_id")} = ${merchantId}`}
     ${marketIds === null ? sql`` : sql`and ${column("market_id")} = any(${marketIds}::text[])`}`;
 }
 
 /** SQL for the number of the bucket that contains the time, from 1. */
 export const reportBucketNumber = (moment: string, buckets: readonly PeriodBucket[]): RawBuilder<number> =>
-  sql<number>`width_bucket(${sql.ref(moment)}, ${buckets.map(({ startsAt }) => startsAt.toISOString())}::timestamptz[])`;
+  sql<number>`width_bucket(${sql.ref(moment)},
+    ${buckets.map(({ startsAt }) => startsAt.toISOString())}::timestamptz[])`;
 
 /** Converts a sum from its decimal digits. Throws `invalid_field` if the sum exceeds the safe integers. */
 export function toSafeAmount(digits: string | null | undefined): number {

@@ -66,16 +66,23 @@ interface ReturnReportRow {
 function returnStatement(scope: ReturnReportQuery): RawBuilder<ReturnReportRow> {
   return sql<ReturnReportRow>`
     with asked as (
-      select r.currency, r.kind, r.reason, r.status, r.status not in ('declined', 'canceled') as is_wanted, r.refund_minor, r.fee_minor,
+      select r.currency, r.kind, r.reason, r.status, r.status not in ('declined', 'canceled') as is_wanted,
+      r.refund_minor, r.fee_minor,
         (select sum(l.quantity) from return_line l where l.return_id = r.id) as units,
-        (select sum(m.amount_minor) from refund m where m.order_id = r.order_id and m.return_id = r.id and m.status = 'succeeded') as refunded
-      from (select o.currency, o.market_id, r.* from order_return r join sales_order o on o.id = r.order_id) as r
+        (select sum(m.amount_minor) from refund m where m.order_id = r.order_id and m.return_id = r.id
+        and m.status = 'succeeded') as refunded
+      from (select o.currency, o.market_id, r.* from order_return r join sales_order o
+      on o.id = r.order_id) as r
       where ${reportScopeCondition(scope, "r", "requested_at")})
-    select currency, kind, reason, count(*)::int as returns, count(*) filter (where status = 'declined')::int as declined,
-      count(*) filter (where status = 'canceled')::int as canceled, count(*) filter (where status = 'closed')::int as closed,
-      sum(units)::text as units, sum(refund_minor) filter (where is_wanted)::text as promised, sum(fee_minor) filter (where is_wanted)::text as fee,
+    select currency, kind, reason, count(*)::int as returns, count(*) filter (where status = 'declined')::int
+    as declined,
+      count(*) filter (where status = 'canceled')::int as canceled, count(*) filter (where status =
+      'closed')::int as closed,
+      sum(units)::text as units, sum(refund_minor) filter (where is_wanted)::text as promised, sum(fee_minor)
+      filter (where is_wanted)::text as fee,
       sum(refunded)::text as refunded
-    from asked group by grouping sets ((currency), (currency, kind, reason)) order by returns desc, currency, kind, reason`;
+    from asked group by grouping sets ((currency), (currency, kind, reason))
+    order by returns desc, currency, kind, reason`;
 }
 
 const emptyReturnRow = {

@@ -66,19 +66,25 @@ interface SalesRow extends Readonly<Record<Amount | "units", string | null>> {
 function salesStatement({ buckets, ...scope }: SalesReportQuery): RawBuilder<SalesRow> {
   return sql<SalesRow>`
     with placed as materialized (
-      select o.id, ${reportBucketNumber("o.placed_at", buckets)} as bucket, o.currency, o.status, o.total_minor, o.reduced_minor, o.discount_minor, o.shipping_minor, o.tax_minor
+      select o.id, ${reportBucketNumber("o.placed_at", buckets)} as bucket, o.currency, o.status,
+      o.total_minor, o.reduced_minor, o.discount_minor, o.shipping_minor, o.tax_minor
       from sales_order o where ${reportScopeCondition(scope, "o", "placed_at")}),
     counted as (
-      select currency, bucket, count(*) as orders, count(*) filter (where status = 'canceled') as canceled_orders, sum(total_minor) as gross,
-        sum(reduced_minor) as reduced, sum(discount_minor) as discount, sum(shipping_minor) as shipping, sum(tax_minor) as tax, 0 as units, 0 as refunded
+      select currency, bucket, count(*) as orders, count(*) filter (where status = 'canceled') as
+      canceled_orders, sum(total_minor) as gross,
+        sum(reduced_minor) as reduced, sum(discount_minor) as discount, sum(shipping_minor) as shipping,
+        sum(tax_minor) as tax, 0 as units, 0 as refunded
       from placed group by 1, 2
       union all
-      select p.currency, p.bucket, 0, 0, 0, 0, 0, 0, 0, sum(l.ordered), 0 from placed p join order_line l on l.order_id = p.id group by 1, 2
+      select p.currency, p.bucket, 0, 0, 0, 0, 0, 0, 0, sum(l.ordered), 0 from placed p join order_line l
+      on l.order_id = p.id group by 1, 2
       union all
       select p.currency, p.bucket, 0, 0, 0, 0, 0, 0, 0, 0, sum(r.amount_minor)
       from placed p join refund r on r.order_id = p.id where r.status = 'succeeded' group by 1, 2)
-    select currency, bucket, sum(orders)::int as orders, sum(canceled_orders)::int as canceled_orders, sum(gross)::text as gross,
-      sum(reduced)::text as reduced, sum(discount)::text as discount, sum(shipping)::text as shipping, sum(tax)::text as tax,
+    select currency, bucket, sum(orders)::int as orders, sum(canceled_orders)::int as canceled_orders,
+    sum(gross)::text as gross,
+      sum(reduced)::text as reduced, sum(discount)::text as discount, sum(shipping)::text as shipping,
+      sum(tax)::text as tax,
       sum(units)::text as units, sum(refunded)::text as refunded
     from counted group by grouping sets ((currency), (currency, bucket))`;
 }
@@ -176,16 +182,21 @@ interface PromotionReportRow {
 
 /** Uses the discounts that each order stored when it was placed. */
 function promotionStatement({ first, ...scope }: PromotionReportQuery): RawBuilder<PromotionReportRow> {
-  const figures = sql`count(*)::int as orders, count(*) filter (where status = 'canceled')::int as canceled_orders, sum(discount_minor)::text as discount,
+  const figures = sql`count(*)::int as orders, count(*) filter (where status = 'canceled')::int as
+    canceled_orders, sum(discount_minor)::text as discount,
     sum(total_minor)::text as gross, sum(total_minor - reduced_minor)::text as net`;
   return sql<PromotionReportRow>`
     with placed as materialized (
-      select o.currency, o.status, o.total_minor, o.reduced_minor, o.discount_minor, o.promotions from sales_order o
+      select o.currency, o.status, o.total_minor, o.reduced_minor, o.discount_minor, o.promotions
+      from sales_order o
       where ${reportScopeCondition(scope, "o", "placed_at")} and o.promotions <> '[]'),
     applied as (
-      select a."promotionId" as promotion_id, p.currency, p.status, p.total_minor, p.reduced_minor, a."discountMinor" as discount_minor
-      from placed p cross join lateral jsonb_to_recordset(p.promotions) as a("promotionId" text, "discountMinor" bigint)),
-    ranked as (select promotion_id, currency, ${figures} from applied group by 1, 2 order by orders desc, promotion_id, currency limit ${first})
+      select a."promotionId" as promotion_id, p.currency, p.status, p.total_minor, p.reduced_minor,
+      a."discountMinor" as discount_minor
+      from placed p cross join lateral jsonb_to_recordset(p.promotions) as a("promotionId" text,
+      "discountMinor" bigint)),
+    ranked as (select promotion_id, currency, ${figures} from applied group by 1, 2
+    order by orders desc, promotion_id, currency limit ${first})
     select null as promotion_id, currency, ${figures} from placed group by currency
     union all
     select * from ranked`;

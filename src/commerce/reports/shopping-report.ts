@@ -70,20 +70,27 @@ interface FunnelRow {
 function funnelStatement({ buckets, now, ...scope }: FunnelReportQuery): RawBuilder<FunnelRow> {
   return sql<FunnelRow>`
     with made as materialized (
-      select c.id, ${reportBucketNumber("c.created_at", buckets)} as bucket from cart c where ${reportScopeCondition(scope, "c", "created_at")} and c.status <> 'merged'),
+      select c.id, ${reportBucketNumber("c.created_at", buckets)} as bucket from cart c
+      where ${reportScopeCondition(scope, "c", "created_at")} and c.status <> 'merged'),
     checkout as materialized (
-      select m.bucket, s.cart_id, case when s.status = 'open' and s.expires_at <= ${now}::timestamptz then 'expired' else s.status end as status,
-        s.cancel_reason, s.submitted_at is not null or exists (select from payment p where p.session_id = s.id) as is_submitted
+      select m.bucket, s.cart_id, case when s.status = 'open' and s.expires_at <= ${now}::timestamptz
+      then 'expired' else s.status end as status,
+        s.cancel_reason, s.submitted_at is not null or exists (select from payment p
+        where p.session_id = s.id) as is_submitted
       from made m join hosted_checkout_session s on s.cart_id = m.id)
-    select bucket, 'carts' as step, null as status, null as reason, count(*)::int as count from made group by 1
+    select bucket, 'carts' as step, null as status, null as reason, count(*)::int as count from made
+    group by 1
     union all
     select bucket, 'checkouts', null, null, count(distinct cart_id)::int from checkout group by 1
     union all
-    select bucket, 'submittedCheckouts', null, null, count(distinct cart_id)::int from checkout where is_submitted group by 1
+    select bucket, 'submittedCheckouts', null, null, count(distinct cart_id)::int from checkout
+    where is_submitted group by 1
     union all
-    select m.bucket, 'orders', null, null, count(*)::int from made m join sales_order o on o.cart_id = m.id group by 1
+    select m.bucket, 'orders', null, null, count(*)::int from made m join sales_order o on o.cart_id = m.id
+    group by 1
     union all
-    select bucket, 'sessions', status, cancel_reason, count(*)::int from checkout group by 1, status, cancel_reason`;
+    select bucket, 'sessions', status, cancel_reason, count(*)::int from checkout
+    group by 1, status, cancel_reason`;
 }
 
 function toFunnelFigures(rows: readonly FunnelRow[]): FunnelFigures {
@@ -176,11 +183,14 @@ function searchStatement({ merchantId, country, from, to, first }: SearchReportQ
         ${merchantId === null ? sql`` : sql`and (merchant_id = ${merchantId} or merchant_id is null)`}
         ${country === null ? sql`` : sql`and country = ${country}`}
       group by query)
-    select 'totals' as list, null as query, sum(searches)::text as searches, sum(empty)::text as empty, count(*)::int as queries from counted
+    select 'totals' as list, null as query, sum(searches)::text as searches, sum(empty)::text as empty,
+    count(*)::int as queries from counted
     union all
-    (select 'top', query, searches::text, empty::text, null from counted order by counted.searches desc, query limit ${first})
+    (select 'top', query, searches::text, empty::text, null from counted order by counted.searches desc, query
+    limit ${first})
     union all
-    (select 'empty', query, searches::text, empty::text, null from counted where empty > 0 order by counted.empty desc, query limit ${first})`;
+    (select 'empty', query, searches::text, empty::text, null from counted where empty > 0
+    order by counted.empty desc, query limit ${first})`;
 }
 
 function toSearchFigures(row: SearchRow | undefined): SearchFigures {

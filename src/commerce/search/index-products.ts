@@ -92,23 +92,31 @@ async function insertDocuments(
       select p.id, t.locale, p.merchant_id, ${storedSummarySql}
       from product p join product_translation t on t.product_id = p.id where p.id = any(${productIds}::text[])
     )
-    insert into search_document (product_id, locale, locales, stemmer, title, title_folded, title_words, codes, words, head, indexed_at, title_stems,
+    insert into search_document (product_id, locale, locales, stemmer, title, title_folded, title_words,
+    codes, words, head, indexed_at, title_stems,
       group_key, merchant_id, brand, published_at, offers)
-    select "productId", locale, locales, stemmer, title, "titleFolded", "titleWords", codes, words, head, ${now}::timestamptz, "titleStems",
+    select "productId", locale, locales, stemmer, title, "titleFolded", "titleWords", codes, words, head,
+    ${now}::timestamptz, "titleStems",
       "groupKey", "merchantId", brand, "publishedAt", offers
-    from json_to_recordset(${JSON.stringify(rows)}::json) as r("productId" text, locale text, locales text[], stemmer text, title text,
-      "titleFolded" text, "titleWords" text[], codes text, words tsvector, head tsvector, "titleStems" text[], "groupKey" text, "merchantId" text,
+    from json_to_recordset(${JSON.stringify(rows)}::json) as r("productId" text, locale text, locales text[],
+    stemmer text, title text,
+      "titleFolded" text, "titleWords" text[], codes text, words tsvector, head tsvector, "titleStems" text[],
+      "groupKey" text, "merchantId" text,
       brand text, "publishedAt" timestamptz, offers jsonb)`.execute(handle);
 }
 
 async function insertOffers(handle: Transaction, rows: readonly SearchOfferRow[]): Promise<void> {
   await sql`
-    insert into search_offer (country, product_id, merchant_id, currency, min_minor, max_minor, availability, in_stock, popularity, published_at,
+    insert into search_offer (country, product_id, merchant_id, currency, min_minor, max_minor, availability,
+    in_stock, popularity, published_at,
       brand, category_keys, locales, fallback_locale, group_key, offer_key)
-    select country, "productId", "merchantId", currency, "minMinor", "maxMinor", availability, "inStock", popularity, "publishedAt",
+    select country, "productId", "merchantId", currency, "minMinor", "maxMinor", availability, "inStock",
+    popularity, "publishedAt",
       brand, "categoryKeys", locales, "fallbackLocale", "groupKey", "offerKey"
-    from json_to_recordset(${JSON.stringify(rows)}::json) as r(country text, "productId" text, "merchantId" text, currency text, "minMinor" bigint,
-      "maxMinor" bigint, availability text, "inStock" boolean, popularity integer, "publishedAt" timestamptz, brand text, "categoryKeys" text[],
+    from json_to_recordset(${JSON.stringify(rows)}::json) as r(country text, "productId" text, "merchantId"
+    text, currency text, "minMinor" bigint,
+      "maxMinor" bigint, availability text, "inStock" boolean, popularity integer, "publishedAt" timestamptz,
+      brand text, "categoryKeys" text[],
       locales text[], "fallbackLocale" text, "groupKey" text, "offerKey" text)`.execute(handle);
 }
 
@@ -122,7 +130,8 @@ async function insertTerms(
 ): Promise<void> {
   await sql`
     insert into search_term (locale, term, trigram_key)
-    select locale, term, "trigramKey" from json_to_recordset(${JSON.stringify(rows)}::json) as r(locale text, term text, "trigramKey" text)
+    select locale, term, "trigramKey" from json_to_recordset(${JSON.stringify(rows)}::json) as r(locale text,
+    term text, "trigramKey" text)
     where not exists (select from search_term t where t.locale = r.locale and t.term = r.term)
     order by locale, term collate "C"
     on conflict do nothing`.execute(handle);
@@ -147,9 +156,8 @@ export async function reindexMerchant(
     ? sql`and not exists (select from search_document d where d.product_id = p.id)`
     : sql``;
   const { rows } = await sql<{ id: string }>`
-    select p.id from product p where p.merchant_id = ${merchantId} and p.status = 'published' ${missing} order by p.id`.execute(
-    transaction,
-  );
+    select p.id from product p where p.merchant_id = ${merchantId} and p.status = 'published' ${missing}
+    order by p.id`.execute(transaction);
   await indexProducts(
     transaction,
     rows.map(({ id }) => id),
@@ -221,7 +229,8 @@ async function findDue(
  */
 async function takeDueEntries(transaction: Transaction, productIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    delete from search_due where id in (select id from search_due where product_id = any(${productIds}::text[]) for update skip locked)
+    delete from search_due where id in (select id from search_due
+    where product_id = any(${productIds}::text[]) for update skip locked)
     returning product_id as id`.execute(transaction);
   return rows.map(({ id }) => id);
 }
@@ -259,7 +268,8 @@ async function findChangedPopularity(db: Database, now: Date): Promise<readonly 
   const since = new Date(now.getTime() - countedMs);
   const { rows } = await sql<ProductPopularity>`
     with sold as (
-      select l.product_id, sum(l.ordered - l.canceled)::int as units from sales_order o join order_line l on l.order_id = o.id
+      select l.product_id, sum(l.ordered - l.canceled)::int as units from sales_order o join order_line l
+      on l.order_id = o.id
       where o.placed_at > ${since} and o.placed_at <= ${now} group by l.product_id)
     select p.id, coalesce(s.units, 0) as units from product p left join sold s on s.product_id = p.id
     where p.status = 'published' and p.popularity <> coalesce(s.units, 0) order by p.id`.execute(db);
@@ -271,16 +281,15 @@ async function findChangedPopularity(db: Database, now: Date): Promise<readonly 
  * version does not change, because clients cannot read the popularity.
  */
 function writePopularity(db: Database, rows: readonly ProductPopularity[]): Promise<unknown> {
-  const counts = sql`unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ units }) => units)}::int[]) as c(id, units)`;
+  const counts = sql`unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ units }) => units)}::int[]) as
+    c(id, units)`;
   return inTransaction(db, async (transaction) => {
-    await sql`select 1 from product where id = any(${rows.map(({ id }) => id)}::text[]) order by id for no key update`.execute(
-      transaction,
-    );
+    await sql`select 1 from product where id = any(${rows.map(({ id }) => id)}::text[]) order by id for no key
+      update`.execute(transaction);
     await sql`update product p set popularity = c.units from ${counts} where p.id = c.id`.execute(
       transaction,
     );
-    await sql`update search_offer o set popularity = c.units from ${counts} where o.product_id = c.id`.execute(
-      transaction,
-    );
+    await sql`update search_offer o set popularity = c.units from ${counts}
+      where o.product_id = c.id`.execute(transaction);
   });
 }

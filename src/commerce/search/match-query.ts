@@ -198,8 +198,10 @@ export async function correctSearchQuery(
     from json_to_recordset(${JSON.stringify(unknownCandidates.map(({ place, key, match }) => ({ place, key, match })))}::json) as w(place int, key text, match text)
     cross join lateral (
       select t.term from (
-        select term, max(similarity(trigram_key, w.key)) as likeness, bool_or(locale = any(${chain}::text[])) as is_asked
-        from search_term where trigram_key % w.key and similarity(trigram_key, w.key) >= ${similarityMin}::float8
+        select term, max(similarity(trigram_key, w.key)) as likeness, bool_or(locale = any(${chain}::text[]))
+        as is_asked
+        from search_term where trigram_key % w.key and similarity(trigram_key, w.key) >=
+        ${similarityMin}::float8
         group by term order by 2 desc, 3 desc, 1 limit ${candidatesMax}::int) as t
       where exists (select from search_document d where d.words @@ quote_literal(t.term)::tsquery)
       order by t.likeness desc, t.is_asked desc, t.term limit 1) as c

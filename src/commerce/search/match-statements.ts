@@ -34,7 +34,8 @@ const newest = sql`o.published_at desc, o.product_id`;
 
 export function matchesWithoutWords(form: SearchStatementForm): SearchMatchesSql {
   // The main currency must not depend on the sort order, so it always comes from the most popular offers.
-  const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity} limit ${sql.raw(String(searchMatchesMax))}) as popular`;
+  const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity}
+    limit ${sql.raw(String(searchMatchesMax))}) as popular`;
   const isByPopularity = form.sort === "relevance" || form.sort === "popularity";
   const main = mainCurrencySql(
     isByPopularity
@@ -50,7 +51,8 @@ function baseOf(form: SearchStatementForm): Sql {
   if (form.sort === "price_asc") return byPrice(form, sql`asc`);
   if (form.sort === "price_desc") return byPrice(form, sql`desc`);
   return numberRows(
-    sql`select ${columns} from ${offers(form)} order by ${form.sort === "newest" ? newest : byPopularity} limit ${window}`,
+    sql`select ${columns} from ${offers(form)} order by ${form.sort === "newest" ? newest : byPopularity}
+      limit ${window}`,
   );
 }
 
@@ -69,7 +71,17 @@ function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql)
   if (hasCategory) filters.push(sql`o.category_keys @> array[${parameter("categoryKey")}::text]`);
   if (hasMerchant)
     filters.push(sql`o.merchant_id = (select id from merchant where slug = ${parameter("merchant")}::text)`);
-  return sql`search_offer o ${joined === undefined ? sql`` : sql`on ${joined}`} where ${sql.join(filters, sql` and `)}`;
+  return sql`search_offer o ${
+    joined === undefined
+      ? sql``
+      : sql`on
+    ${joined}`
+  }
+    where ${sql.join(
+      filters,
+      sql`
+    and `,
+    )}`;
 }
 
 /**
@@ -92,7 +104,8 @@ function byTitle(form: SearchStatementForm): Sql {
 function byPrice(form: SearchStatementForm, direction: Sql): Sql {
   const main = sql`(select currency from main)`;
   const part = (number: 0 | 1, { among, order }: { among: Sql; order: Sql }): Sql => sql`
-    (select ${columns}, ${sql.raw(String(number))} as part, o.currency, o.min_minor from ${offers(form)} and o.currency ${among}
+    (select ${columns}, ${sql.raw(String(number))} as part, o.currency, o.min_minor from ${offers(form)}
+    and o.currency ${among}
       order by ${order} limit ${window})`;
   return sql`
     select *, row_number() over (order by part, currency, min_minor ${direction}, product_id) as place from (
@@ -122,7 +135,8 @@ export function matchesOfWords(form: SearchStatementForm): SearchMatchesSql {
       : sql``;
   const base = sql`
     select d.product_id, d.locale, d.group_key, d.brand, ${countedKeySql(key)} as offer ${sortKey}
-    from (select *, offers ->> ${countryParameter}::text as offer_key from search_document where words @@ (${query(form)}) offset 0) as d ${popularity}
+    from (select *, offers ->> ${countryParameter}::text as offer_key from search_document
+    where words @@ (${query(form)}) offset 0) as d ${popularity}
     where ${key} is not null and ${isShown(key)} and ${isMerchantActiveSql(sql`d.merchant_id`)}`;
   return {
     base,
@@ -137,7 +151,8 @@ export function matchesOfWords(form: SearchStatementForm): SearchMatchesSql {
  */
 function isShown(key: Sql): Sql {
   const requested = sql`${parameter("chain0")}::text`;
-  return sql`(d.locale = ${requested} or (not ${requested} = any(d.locales) and d.locale = ${resolvedLocaleSql(sql`d.locales`, offerFallbackLocaleSql(key))}))`;
+  return sql`(d.locale = ${requested} or (not ${requested} = any(d.locales)
+    and d.locale = ${resolvedLocaleSql(sql`d.locales`, offerFallbackLocaleSql(key))}))`;
 }
 
 const mainCurrencyFirst = sql`currency is distinct from (select currency from main), currency`;
@@ -160,7 +175,8 @@ const orders: Record<SearchSort, Sql> = {
 function query({ hasMerchant }: SearchStatementForm): Sql {
   const words = parameter<string>("filtered");
   if (!hasMerchant) return sql`select ${words}::tsquery`;
-  return sql`select ${words}::tsquery && quote_literal(${parameter("merchantMark")}::text || id)::tsquery from merchant where slug = ${parameter("merchant")}::text`;
+  return sql`select ${words}::tsquery && quote_literal(${parameter("merchantMark")}::text || id)::tsquery
+    from merchant where slug = ${parameter("merchant")}::text`;
 }
 
 /**
@@ -169,9 +185,11 @@ function query({ hasMerchant }: SearchStatementForm): Sql {
  */
 export function scoreSql({ hasCode }: SearchStatementForm, inStock: Sql): Sql {
   const code = hasCode
-    ? sql`when strpos(d.codes, ${parameter("codeStart")}::text) > 0 then case when strpos(d.codes, ${parameter("code")}::text) > 0 then 1000 else 500 end`
+    ? sql`when strpos(d.codes, ${parameter("codeStart")}::text) > 0 then case
+      when strpos(d.codes, ${parameter("code")}::text) > 0 then 1000 else 500 end`
     : sql``;
-  return sql`(case ${code} when strpos(' ' || d.title_folded, ${parameter("phrase")}::text) > 0 then 200 when d.head @@ ${parameter("allInTitle")}::tsquery then 100
+  return sql`(case ${code} when strpos(' ' || d.title_folded, ${parameter("phrase")}::text) > 0 then 200
+    when d.head @@ ${parameter("allInTitle")}::tsquery then 100
       when d.head @@ ${parameter("all")}::tsquery then 50 else 1 end
     + case when ${inStock} then 20 else 0 end
     + 10 * ts_rank('{0.3,0.3,1,0.5}', d.head, ${parameter("any")}::tsquery, 1)::float8)`;

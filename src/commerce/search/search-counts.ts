@@ -154,15 +154,16 @@ async function saveCounts(db: Database, entries: readonly Entry[]): Promise<void
   await sql`
     insert into search_query_day as d (day, merchant_id, country, query, searches, empty)
     select s.day, m.id, s.country, s.query, s.searches, s.empty
-    from unnest(${column(({ day }) => day)}::date[], ${column(({ merchant }) => merchant ?? null)}::text[], ${column(({ country }) => country)}::text[],
-      ${column(({ query }) => query)}::text[], ${column(({ searches }) => searches)}::int[], ${column(({ empty }) => empty)}::int[])
+    from unnest(${column(({ day }) => day)}::date[], ${column(({ merchant }) => merchant ?? null)}::text[],
+    ${column(({ country }) => country)}::text[],
+      ${column(({ query }) => query)}::text[], ${column(({ searches }) => searches)}::int[],
+      ${column(({ empty }) => empty)}::int[])
       as s(day, merchant, country, query, searches, empty)
     left join merchant m on m.slug = s.merchant
     where s.merchant is null or m.id is not null
     order by s.day, m.id, s.country, s.query
-    on conflict (day, merchant_id, country, query) do update set searches = d.searches + excluded.searches, empty = d.empty + excluded.empty`.execute(
-    db,
-  );
+    on conflict (day, merchant_id, country, query) do update
+    set searches = d.searches + excluded.searches, empty = d.empty + excluded.empty`.execute(db);
 }
 
 /** Number of days for which counts are kept: the longest report period, plus the current day. */

@@ -106,7 +106,8 @@ export function resolvedLocaleSql(
  * comparison of every match with every merchant.
  */
 export const isMerchantActiveSql = (merchantId: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sql`(not exists (select from merchant where status = 'suspended') or ${merchantId} not in (select id from merchant where status = 'suspended'))`;
+  sql`(not exists (select from merchant where status = 'suspended') or ${merchantId} not in (select id
+    from merchant where status = 'suspended'))`;
 
 /**
  * SQL for the main currency. If all offers of the country have the same currency, that currency is used
@@ -114,8 +115,10 @@ export const isMerchantActiveSql = (merchantId: RawBuilder<unknown>): RawBuilder
  */
 export const mainCurrencySql = (counted: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select case when first = last then first else (${counted}) end as currency
-  from (select (select currency from search_offer where country = ${countryParameter} order by currency limit 1) as first,
-    (select currency from search_offer where country = ${countryParameter} order by currency desc limit 1) as last offset 0) as used`;
+  from (select (select currency from search_offer where country = ${countryParameter} order by currency
+  limit 1) as first,
+    (select currency from search_offer where country = ${countryParameter} order by currency desc
+    limit 1) as last offset 0) as used`;
 
 export const mostUsedCurrencySql = (
   currency: RawBuilder<unknown>,

@@ -35,18 +35,32 @@ export function searchStatement(form: SearchStatementForm): Sql {
     base as materialized (${base}),
     size as materialized (select count(*)::int as total from base),
     main as materialized (${main}),
-    found as not materialized (${form.hasWords ? bestOf(order) : sql`select * from base where place <= ${max}`}),
+    found as not materialized
+    (${
+      form.hasWords
+        ? bestOf(order)
+        : sql`select * from base
+      where place <= ${max}`
+    }),
     counted as materialized (${countedIn(sql`found`)}),
     page as materialized (${pageOf(form, order)})
-    select (select coalesce(json_agg(h order by h.place), '[]') from (select * from page) as h) as hits, (select total from size) as total,
+    select (select coalesce(json_agg(h order by h.place), '[]') from (select *
+    from page) as h) as hits, (select total from size) as total,
       (select currency from main where (select total from size) > 0) as currency, ${mostUsedLocale} as locale,
-      ${facetsOf()} as facets, ${form.hasWords ? sql`(select array_agg(locale) from used) as used_locales` : cacheColumns}, ${indexedAt} as indexed_at`;
+      ${facetsOf()} as facets,
+      ${
+        form.hasWords
+          ? sql`(select array_agg(locale)
+        from used) as used_locales`
+          : cacheColumns
+      }, ${indexedAt} as indexed_at`;
 }
 
 const indexedAt = sql`(select max(indexed_at) from search_document)`;
 
 /** Additional columns of a search without words, for the cache: the first products and the snapshot. */
-const cacheColumns = sql`(select coalesce(json_agg(json_build_object('product_id', product_id, 'locale', locale) order by place), '[]')
+const cacheColumns = sql`(select coalesce(json_agg(json_build_object('product_id', product_id, 'locale',
+  locale) order by place), '[]')
     from base where place <= ${sql.raw(String(firstMax))}) as first, pg_current_snapshot()::text as snapshot`;
 
 /**
@@ -59,7 +73,8 @@ export function cachedPageStatement(): Sql {
     with page as materialized (${cachedPage})
     select (select coalesce(json_agg(h order by h.place), '[]') from (select * from page) as h) as hits,
       not exists (select from search_change where xid >= pg_snapshot_xmin(${snapshot})::text::bigint
-        and not pg_visible_in_snapshot(xid::text::xid8, ${snapshot})) as is_current, ${indexedAt} as indexed_at`;
+        and not pg_visible_in_snapshot(xid::text::xid8, ${snapshot})) as is_current, ${indexedAt} as
+        indexed_at`;
 }
 
 /**
@@ -82,7 +97,8 @@ function usedLocales({ hasWords }: SearchStatementForm): Sql {
   return sql`used(locale) as (
       (select locale from search_term order by locale limit 1)
       union all
-      select (select t.locale from search_term t where t.locale > u.locale order by t.locale limit 1) from used u where u.locale is not null
+      select (select t.locale from search_term t where t.locale > u.locale order by t.locale limit 1)
+      from used u where u.locale is not null
     ),`;
 }
 
@@ -99,7 +115,8 @@ const tables = summaryJoinsSql(sql`f`, {
 /** The cached products of a page as JSON; as a single parameter its length does not affect the SQL text. */
 const cachedPage = sql`
   select f.place, 0 as score, ${summaryColumnsSql}
-  from (select product_id, locale, row_number() over () as place from json_to_recordset(${parameter("cachedHits")}::json) as r(product_id text, locale text)) as f
+  from (select product_id, locale, row_number() over () as place
+  from json_to_recordset(${parameter("cachedHits")}::json) as r(product_id text, locale text)) as f
   ${tables}`;
 
 /**
@@ -110,14 +127,24 @@ function pageOf(form: SearchStatementForm, order: Sql): Sql {
   const score = form.hasWords && form.sort === "relevance" ? sql`, score` : sql``;
   const pageRows = sql`
     select product_id, locale, offer ${score}, row_number() over () as place
-    from (select * from base order by ${order} offset ${parameter("offset")}::int limit ${parameter("limit")}::int) as ordered limit ${sql.raw(String(searchPageSizeMax))}`;
+    from (select * from base order by ${order} offset ${parameter("offset")}::int
+    limit ${parameter("limit")}::int) as ordered limit ${sql.raw(String(searchPageSizeMax))}`;
   if (!form.hasWords)
     return sql`select f.place, 0 as score, ${summaryColumnsSql} from (${pageRows}) as f ${tables}`;
   return sql`
-    select f.place, ${form.sort === "relevance" ? sql`f.score` : sql`${scoreSql(form, isOfferInStockSql(sql`f.offer`))} as score`},
-      ${isIn("anyCode", "head")} as "inCode", ${isIn("anyTitle", "head")} as "inTitle", ${isIn("anyBrand", "head")} as "inBrand",
-      ${isIn("anyCategory", "head")} as "inCategory", ${isIn("anyText", "words")} as "inText", d.stemmer, d.title_stems as "titleStems", ${summaryColumnsSql}
-    from (${pageRows}) as f join search_document d on d.product_id = f.product_id and d.locale = f.locale ${tables}`;
+    select f.place,
+    ${
+      form.sort === "relevance"
+        ? sql`f.score`
+        : sql`${scoreSql(form, isOfferInStockSql(sql`f.offer`))} as
+      score`
+    },
+      ${isIn("anyCode", "head")} as "inCode", ${isIn("anyTitle", "head")} as "inTitle",
+      ${isIn("anyBrand", "head")} as "inBrand",
+      ${isIn("anyCategory", "head")} as "inCategory", ${isIn("anyText", "words")} as "inText", d.stemmer,
+      d.title_stems as "titleStems", ${summaryColumnsSql}
+    from (${pageRows}) as f join search_document d on d.product_id = f.product_id
+    and d.locale = f.locale ${tables}`;
 }
 
 /*
@@ -154,33 +181,52 @@ function countedIn(found: Sql): Sql {
     from ${found} as f group by grouping sets ((group_key), (brand), (locale, offer))`;
 }
 
-const byGroup = sql`(select split_part(group_key, ' ', 1) as merchant_id, string_to_array(group_key, ' ') as parts, count from counted where kind = 1)`;
+const byGroup = sql`(select split_part(group_key, ' ', 1) as merchant_id, string_to_array(group_key, ' ') as
+  parts, count from counted where kind = 1)`;
 const byBrand = sql`counted where kind = 2`;
-const byOffer = sql`(select locale, ${offerAvailabilitySql(sql`offer`)} as availability, ${offerCurrencySql(sql`offer`)} as currency, ${offerPriceStepSql(sql`offer`)} as step, count
+const byOffer = sql`(select locale, ${offerAvailabilitySql(sql`offer`)} as availability,
+  ${offerCurrencySql(sql`offer`)} as currency, ${offerPriceStepSql(sql`offer`)} as step, count
   from counted where kind = 3)`;
 
 /** Locale in which most of the found products are shown. */
-const mostUsedLocale = sql`(select locale from ${byOffer} as o group by locale order by sum(count) desc, locale limit 1)`;
+const mostUsedLocale = sql`(select locale from ${byOffer} as o group by locale
+  order by sum(count) desc, locale limit 1)`;
 
 function facetsOf(): Sql {
   const largest = sql`count desc, value`;
   return sql`json_build_object(
     'category', ${list(
       sql`select k.slug, c.names, m.default_locale as "defaultLocale", k.count
-        from (select slug, sum(count) as count, min(merchant_id) as merchant_id from ${byGroup} as g, unnest(g.parts[2:]) as u(slug)
+        from (select slug, sum(count) as count, min(merchant_id) as merchant_id
+        from ${byGroup} as g, unnest(g.parts[2:]) as u(slug)
           group by slug order by sum(count) desc, slug limit ${buckets}) as k
-        left join category c on c.merchant_id = k.merchant_id and c.slug = k.slug left join merchant m on m.id = k.merchant_id`,
+        left join category c on c.merchant_id = k.merchant_id and c.slug = k.slug left join merchant m
+        on m.id = k.merchant_id`,
       sql`count desc, slug`,
     )},
     'merchant', ${list(
       sql`select m.slug as value, m.name as label, k.count
-        from (select merchant_id, sum(count) as count from ${byGroup} as g group by merchant_id order by sum(count) desc, merchant_id limit ${buckets}) as k
+        from (select merchant_id, sum(count) as count from ${byGroup} as g group by merchant_id
+        order by sum(count) desc, merchant_id limit ${buckets}) as k
         join merchant m on m.id = k.merchant_id`,
       largest,
     )},
-    'brand', ${list(sql`select brand as value, count from ${byBrand} and brand is not null order by count desc, brand limit ${buckets}`, largest)},
-    'availability', ${list(sql`select availability as value, sum(count) as count from ${byOffer} as o group by availability`, largest)},
-    'price', ${list(sql`select step, sum(count) as count from ${byOffer} as o where currency = (select currency from main) group by step`, sql`step`)})`;
+    'brand', ${list(
+      sql`select brand as value, count from ${byBrand} and brand is not null
+      order by count desc, brand limit ${buckets}`,
+      largest,
+    )},
+    'availability',
+    ${list(
+      sql`select availability as value, sum(count) as count from ${byOffer} as o
+      group by availability`,
+      largest,
+    )},
+    'price', ${list(
+      sql`select step, sum(count) as count from ${byOffer} as o
+      where currency = (select currency from main) group by step`,
+      sql`step`,
+    )})`;
 }
 
 const list = (rows: Sql, order: Sql): Sql =>

@@ -66,8 +66,10 @@ export async function loadStems(
   );
   // A dictionary that the server does not have returns no stems.
   const { rows } = await sql<{ stemmer: string; words: string[]; stems: string[] }>`
-    select l.key as stemmer, array_agg(w.word) as words, array_agg(coalesce((ts_lexize(d.oid::regdictionary, w.word))[1], '')) as stems
-    from json_each(${lists}::json) as l join pg_ts_dict d on d.dictname = l.key || '_stem', json_array_elements_text(l.value) as w(word)
+    select l.key as stemmer, array_agg(w.word) as words, array_agg(coalesce((ts_lexize(d.oid::regdictionary,
+    w.word))[1], '')) as stems
+    from json_each(${lists}::json) as l join pg_ts_dict d
+    on d.dictname = l.key || '_stem', json_array_elements_text(l.value) as w(word)
     group by l.key`.execute(reader);
   return new Map(
     rows.map(({ stemmer, words, stems }) => [
@@ -90,12 +92,16 @@ export async function loadStemsOfIndexedLanguages(
     with recursive used(locale) as (
       (select locale from search_term order by locale limit 1)
       union all
-      select (select t.locale from search_term t where t.locale > u.locale order by t.locale limit 1) from used u where u.locale is not null
+      select (select t.locale from search_term t where t.locale > u.locale order by t.locale limit 1)
+      from used u where u.locale is not null
     ), language as (
-      select distinct coalesce(${JSON.stringify(stemmerNames)}::json ->> split_part(locale, '-', 1), ${noStemmer}) as stemmer from used where locale is not null
+      select distinct coalesce(${JSON.stringify(stemmerNames)}::json ->> split_part(locale, '-', 1),
+      ${noStemmer}) as stemmer from used where locale is not null
     )
-    select l.stemmer, (select array_agg(coalesce((ts_lexize(d.oid::regdictionary, w.word))[1], '') order by w.place)
-      from pg_ts_dict d, unnest(${[...words]}::text[]) with ordinality as w(word, place) where d.dictname = l.stemmer || '_stem') as stems
+    select l.stemmer, (select array_agg(coalesce((ts_lexize(d.oid::regdictionary, w.word))[1], '')
+    order by w.place)
+      from pg_ts_dict d, unnest(${[...words]}::text[]) with ordinality as w(word, place)
+      where d.dictname = l.stemmer || '_stem') as stems
     from language l order by l.stemmer`.execute(reader);
   if (rows.length === 0) return new Map([[noStemmer, new Map()]]);
   return new Map(

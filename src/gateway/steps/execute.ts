@@ -174,7 +174,9 @@ export const requireIdempotencyKey: RestStep = {
     );
     const [line, second] = lines;
     if (line === undefined) {
-      const message = `${headerName} is required. Use a new key for each change and the same key for each retry of the change.`;
+      const message =
+        `${headerName} is required. Use a new key for each change and the same key for each retry ` +
+        "of the change.";
       throw fail("idempotency_key_required", { message, details: [headerDetail("required", message)] });
     }
     const key = second === undefined ? parseIdempotencyKey(line) : undefined;

@@ -11,7 +11,8 @@ const AuditActorEnum = defineEnum("AuditActor", {
     oauth_client: "An app, with an OAuth access token of its installation.",
     buyer: "A buyer.",
     staff:
-      "The merchant's staff: a staff member with an account, or a program with an internal token of the role admin.",
+      "The merchant's staff: a staff member with an account, or a program with an internal token of the " +
+      "role admin.",
     operator: "The platform, with an internal token of the role operator.",
     command: "The platform's operator, at the command line.",
     system: "The service itself, without a request.",
@@ -36,7 +37,8 @@ const AuditEntry = builder.objectRef<AuditRow>("AuditEntry").implement({
     actorId: t.exposeID("actorId", {
       nullable: true,
       description:
-        "The id of the API key, OAuth grant, internal token or staff account that made the change; null for the command line and for the service itself.",
+        "The id of the API key, OAuth grant, internal token or staff account that made the change; null " +
+        "for the command line and for the service itself.",
     }),
     action: t.exposeString("action", {
       description: "The name of the GraphQL mutation or REST operation that made the change.",
@@ -44,7 +46,8 @@ const AuditEntry = builder.objectRef<AuditRow>("AuditEntry").implement({
     targetType: t.exposeString("targetType", {
       nullable: true,
       description:
-        "The type of the changed object, for example `cart` or `api_key`; null if the change has no single target.",
+        "The type of the changed object, for example `cart` or `api_key`; null if the change has no " +
+        "single target.",
     }),
     targetId: t.exposeID("targetId", {
       nullable: true,
@@ -53,12 +56,14 @@ const AuditEntry = builder.objectRef<AuditRow>("AuditEntry").implement({
     requestId: t.exposeID("requestId", {
       nullable: true,
       description:
-        "The id of the request, as in the `X-Request-Id` header and in the logs; null if the change was made without a request.",
+        "The id of the request, as in the `X-Request-Id` header and in the logs; null if the change was " +
+        "made without a request.",
     }),
     details: t.expose("details", {
       type: "JSON",
       description:
-        "An object with the names of the given fields, ids of related objects and the reason. Contains no secrets and no personal data of buyers.",
+        "An object with the names of the given fields, ids of related objects and the reason. Contains " +
+        "no secrets and no personal data of buyers.",
     }),
   }),
 });
@@ -68,7 +73,8 @@ builder.queryField("auditEntries", (t) =>
     {
       type: AuditEntry,
       description:
-        "The audit entries of the merchants that the caller may read, newest first. With a token of the platform, includes the entries of the platform.",
+        "The audit entries of the merchants that the caller may read, newest first. With a token of the " +
+        "platform, includes the entries of the platform.",
       authScopes: { callers: staffCallers },
       complexity: connectionCost,
       args: {

@@ -50,7 +50,10 @@ const ApiKeyRotateInput = builder.inputType("ApiKeyRotateInput", {
     apiKeyId: t.id({ required: true, description: "The id of the API key to replace, `key_…`." }),
     overlapHours: t.int({
       defaultValue: keyOverlapHours.standard,
-      description: `How many hours the old key keeps working beside its successor, 0 to ${keyOverlapHours.max}, but never beyond its own expiry; ${keyOverlapHours.standard} by default.`,
+      description:
+        "How many hours the old key keeps working beside its successor, 0 to " +
+        `${keyOverlapHours.max}, but never beyond its own expiry; ${keyOverlapHours.standard} by ` +
+        "default.",
       validate: z.int32().min(0).max(keyOverlapHours.max),
     }),
     expiresAt: t.field({
@@ -75,7 +78,8 @@ const InternalTokenCreateInput = builder.inputType("InternalTokenCreateInput", {
     }),
     merchantId: t.id({
       description:
-        "The id of the token's merchant, `mer_…`. Omit it for a token of the platform: required for the role operator, allowed for the role analyst.",
+        "The id of the token's merchant, `mer_…`. Omit it for a token of the platform: required for the " +
+        "role operator, allowed for the role analyst.",
     }),
     expiresAt: t.field({
       type: "DateTime",
@@ -171,7 +175,8 @@ defineMutation({
   ...accessMutationKind,
   name: "apiKeyRotate",
   description:
-    "Creates the successor of an API key. Both keys work until the overlap ends; then the old key has expired. A key can be rotated once.",
+    "Creates the successor of an API key. Both keys work until the overlap ends; then the old key has " +
+    "expired. A key can be rotated once.",
   callers: staffCallers,
   input: ApiKeyRotateInput,
   type: ApiKeyRotated,
@@ -210,7 +215,8 @@ defineMutation({
   ...accessMutationKind,
   name: "internalTokenCreate",
   description:
-    "Creates an internal token. Its secret value is only in this response. Staff members who are signed in cannot use this mutation, because the token would outlive their account.",
+    "Creates an internal token. Its secret value is only in this response. Staff members who are signed " +
+    "in cannot use this mutation, because the token would outlive their account.",
   callers: staffCallers,
   input: InternalTokenCreateInput,
   type: InternalTokenCreated,
@@ -218,7 +224,8 @@ defineMutation({
     if (isStaffViewer(viewer))
       throw fail("role_not_allowed", {
         message:
-          "A signed-in staff member cannot create internal tokens, because they would outlive the account. Use an internal token of the role admin.",
+          "A signed-in staff member cannot create internal tokens, because they would outlive the " +
+          "account. Use an internal token of the role admin.",
       });
   },
   run: (transaction, access, { expiresAt, merchantId, ...input }) =>

@@ -93,7 +93,8 @@ ViewerRef.implement({
       type: OAuthGrantRef,
       nullable: true,
       description:
-        "The OAuth grant behind the request's access token; null if the request was made with another kind of credential.",
+        "The OAuth grant behind the request's access token; null if the request was made with another " +
+        "kind of credential.",
       resolve: (viewer, _args, { loaders }) =>
         viewer.kind === "oauth" ? loaders.oauthGrants.load(viewer.grantId) : null,
     }),
@@ -145,7 +146,8 @@ builder.objectFields(ViewerRef, (t) => ({
 
 export const ScopeEnum = defineEnum<Scope>("Scope", {
   description:
-    "A permission of an app's installation, API key or OAuth grant. REST and `scopes` fields spell it `catalog:read`.",
+    "A permission of an app's installation, API key or OAuth grant. REST and `scopes` fields spell it " +
+    "`catalog:read`.",
   values: scopeDescriptions,
 });
 
@@ -222,7 +224,8 @@ builder.queryField("installation", (t) =>
     type: InstallationRef,
     nullable: true,
     description:
-      "The installation of the caller's credential; for internal callers, the installation with the given `id`. Null if there is none.",
+      "The installation of the caller's credential; for internal callers, the installation with the " +
+      "given `id`. Null if there is none.",
     authScopes: { callers: [...integratorCallers, ...merchantReaders, "system"] },
     args: {
       id: t.arg.id({ description: "The installation's id, `ins_…`; ignored if the caller is an app." }),

@@ -1,5 +1,5 @@
 /** The GraphQL types of an installation's `catalogProducts`: a list of its merchant's published products. */
-import { productListMax, type ProductList } from "#commerce/catalog/read-products.ts";
+import { productListMax, type ProductList } from "#commerce/catalog/catalog-lists.ts";
 import { type ProductSummary, renderProductSummary } from "#commerce/catalog/render-product.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
@@ -61,7 +61,8 @@ const CatalogListMeta = builder.objectRef<ProductList>("CatalogProductsMeta").im
       description: "How to read the other products of a truncated list; null if the list is complete.",
       resolve: ({ ids, total }) =>
         total > ids.length
-          ? `The list contains ${productListMax} of ${total} products. Read the others by search with the parameter merchant.`
+          ? `The list contains ${productListMax} of ${total} products. Read the others by search with ` +
+            "the parameter merchant."
           : null,
     }),
     generatedAt: t.field({

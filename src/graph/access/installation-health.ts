@@ -91,12 +91,14 @@ const InstallationReadinessType = builder
   .objectRef<InstallationReadiness>("InstallationReadiness")
   .implement({
     description:
-      "Whether an installation can do its work with the credential of the request. For internal callers, all credentials of the installation count together.",
+      "Whether an installation can do its work with the credential of the request. For internal callers, " +
+      "all credentials of the installation count together.",
     fields: (t) => ({
       status: t.expose("status", {
         type: ReadinessStatusEnum,
         description:
-          "The overall result: `action_required` if a blocking check fails; else `degraded` if a check warns or fails; else `ready`. `blocked` if the merchant or the installation is not active.",
+          "The overall result: `action_required` if a blocking check fails; else `degraded` if a check " +
+          "warns or fails; else `ready`. `blocked` if the merchant or the installation is not active.",
       }),
       evaluatedAt: t.expose("evaluatedAt", {
         type: "DateTime",
@@ -127,7 +129,8 @@ const InstallationReadinessType = builder
         type: "DateTime",
         nullable: true,
         description:
-          "The next time by which someone must act: an API key expires, or a webhook signing secret becomes 365 days old. Null if neither is ahead.",
+          "The next time by which someone must act: an API key expires, or a webhook signing secret " +
+          "becomes 365 days old. Null if neither is ahead.",
       }),
     }),
   });
@@ -200,7 +203,12 @@ builder.objectField(InstallationRef, "recentRequests", (t) =>
   t.connection(
     {
       type: ApiRequest,
-      description: `The REST requests of the installation's credentials in the last ${requestRetentionDays} days, newest first; a request appears a few seconds after its response. The list is a sample: for every two seconds, each server process stores at most ${loggedFailuresMax} failed and ${loggedSuccessesMax} successful requests of an installation. Requests without a known credential are not listed.`,
+      description:
+        `The REST requests of the installation's credentials in the last ${requestRetentionDays} ` +
+        "days, newest first; a request appears a few seconds after its response. The list is a " +
+        `sample: for every two seconds, each server process stores at most ${loggedFailuresMax} ` +
+        `failed and ${loggedSuccessesMax} successful requests of an installation. Requests without ` +
+        "a known credential are not listed.",
       authScopes: { callers: merchantReaders },
       complexity: connectionCost,
       args: {

@@ -99,7 +99,8 @@ const InstallationCreateInput = builder.inputType("InstallationCreateInput", {
 
 const InstallationScopesSetInput = builder.inputType("InstallationScopesSetInput", {
   description:
-    "The new scopes of an installation. Its API keys and OAuth grants keep only those of their scopes that are in this list.",
+    "The new scopes of an installation. Its API keys and OAuth grants keep only those of their scopes " +
+    "that are in this list.",
   fields: (t) => ({
     installationId: t.id({ required: true, description: "The id of the installation, `ins_…`." }),
     scopes: t.field({

@@ -2,7 +2,7 @@
 import { selectApiKeys, selectInternalTokens } from "#access/keys/read-credentials.ts";
 import { selectApps, selectInstallations } from "#access/installations.ts";
 import { selectMerchants } from "#access/merchants.ts";
-import { productListMax } from "#commerce/catalog/read-products.ts";
+import { productListMax } from "#commerce/catalog/catalog-lists.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
 import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
@@ -117,7 +117,9 @@ InstallationRef.implement({
     }),
     catalogProducts: t.field({
       type: CatalogList,
-      description: `The published products of the merchant in the merchant's default locale and market, newest first, at most ${productListMax}.`,
+      description:
+        "The published products of the merchant in the merchant's default locale and market, " +
+        `newest first, at most ${productListMax}.`,
       resolve: ({ merchantId }, _args, { loaders }) => loaders.productLists.load(merchantId),
     }),
   }),
@@ -136,7 +138,8 @@ export { RoleEnum };
 
 InternalTokenRef.implement({
   description:
-    "A token with which internal frontends and people call the internal GraphQL API. Its secret value was returned once, when the token was created.",
+    "A token with which internal frontends and people call the internal GraphQL API. Its secret value " +
+    "was returned once, when the token was created.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The internal token's id, `tok_…`." }),
     name: t.exposeString("name", { description: "The name that says what the token is used for." }),
@@ -241,7 +244,8 @@ builder.queryFields((t) => ({
       args: {
         installationId: t.arg.id({
           description:
-            "Only API keys of the installation with this id, `ins_…`; the list is empty if the installation does not exist.",
+            "Only API keys of the installation with this id, `ins_…`; the list is empty if the " +
+            "installation does not exist.",
         }),
       },
       resolve: (_root, { installationId, ...args }, context) => {
@@ -257,7 +261,8 @@ builder.queryFields((t) => ({
     {
       type: InternalTokenRef,
       description:
-        "The internal tokens of the merchants that the caller may read, oldest first, including revoked tokens.",
+        "The internal tokens of the merchants that the caller may read, oldest first, including revoked " +
+        "tokens.",
       complexity: connectionCost,
       authScopes: { callers: staffCallers },
       resolve: (_root, args, context) =>

@@ -66,7 +66,8 @@ defineMutation({
   ...accessMutationKind,
   name: "oauthClientDisable",
   description:
-    "Disables an OAuth client for all merchants: it cannot start new authorizations, and all its grants are revoked permanently.",
+    "Disables an OAuth client for all merchants: it cannot start new authorizations, and all its grants " +
+    "are revoked permanently.",
   callers: platformOperators,
   input: OAuthClientTransitionInput,
   type: OAuthClient,

@@ -12,7 +12,8 @@ import { InstallationRef, OAuthGrantRef } from "#graph/refs.ts";
 
 OAuthGrantRef.implement({
   description:
-    "Access that a staff member of a merchant granted to an OAuth client. A grant is a credential of an installation, like an API key.",
+    "Access that a staff member of a merchant granted to an OAuth client. A grant is a credential of an " +
+    "installation, like an API key.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The OAuth grant's id, `grt_…`." }),
     clientId: t.exposeID("clientId", {
@@ -74,7 +75,8 @@ const listOptions = (description: string, list: readonly string[]) => ({
 
 const OAuthAuthorization = builder.objectRef<AuthorizationServer>("OAuthAuthorization").implement({
   description:
-    "How OAuth clients get access tokens: the authorization server's metadata (RFC 8414), with fields for DPoP (RFC 9449).",
+    "How OAuth clients get access tokens: the authorization server's metadata (RFC 8414), with fields " +
+    "for DPoP (RFC 9449).",
   fields: (t) => ({
     issuer: t.field(
       urlOptions("The authorization server's identifier: the `iss` of its responses and tokens.", ""),
@@ -99,7 +101,8 @@ const OAuthAuthorization = builder.objectRef<AuthorizationServer>("OAuthAuthoriz
     }),
     pushedAuthorizationRequestEndpoint: t.field(
       urlOptions(
-        "The URL to which clients can send the authorization request before they open the browser (RFC 9126).",
+        "The URL to which clients can send the authorization request before they open the browser (RFC " +
+          "9126).",
         oauthPaths.pushedAuthorizationRequest,
       ),
     ),

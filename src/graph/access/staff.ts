@@ -59,7 +59,8 @@ const StaffCreateInput = builder.inputType("StaffCreateInput", {
     email: t.string({
       required: true,
       description:
-        "The e-mail address to sign in with, 3 to 254 characters; unique among the enabled accounts of all merchants.",
+        "The e-mail address to sign in with, 3 to 254 characters; unique among the enabled accounts of " +
+        "all merchants.",
       validate: z.string().min(3).max(254),
     }),
     name: t.string({
@@ -69,7 +70,8 @@ const StaffCreateInput = builder.inputType("StaffCreateInput", {
     }),
     password: t.string({
       description:
-        "The password, 12 to 256 characters. If omitted, the server generates a password and returns it once.",
+        "The password, 12 to 256 characters. If omitted, the server generates a password and returns it " +
+        "once.",
     }),
   }),
 });
@@ -94,7 +96,8 @@ const StaffPasswordSetInput = builder.inputType("StaffPasswordSetInput", {
     staffId: t.id({ required: true, description: "The id of the staff account, `stf_…`." }),
     password: t.string({
       description:
-        "The password, 12 to 256 characters. If omitted, the server generates a password and returns it once.",
+        "The password, 12 to 256 characters. If omitted, the server generates a password and returns it " +
+        "once.",
     }),
     revokeGrants: t.boolean({
       description: "Whether to revoke the OAuth grants that the staff member gave to apps; false by default.",
@@ -178,7 +181,8 @@ defineMutation({
   ...accessMutationKind,
   name: "staffPasswordSet",
   description:
-    "Sets the password of a staff account and ends its sessions. The account's OAuth grants stay in force unless `revokeGrants` is true.",
+    "Sets the password of a staff account and ends its sessions. The account's OAuth grants stay in " +
+    "force unless `revokeGrants` is true.",
   callers: staffCallers,
   input: StaffPasswordSetInput,
   type: StaffPasswordSet,
@@ -216,7 +220,8 @@ defineMutation({
   ...accessMutationKind,
   name: "staffEnable",
   description:
-    "Enables a disabled staff account, which signs in with its old password. Its revoked OAuth grants stay revoked.",
+    "Enables a disabled staff account, which signs in with its old password. Its revoked OAuth grants " +
+    "stay revoked.",
   callers: staffCallers,
   input: StaffEnableInput,
   type: StaffAccountRef,
@@ -263,7 +268,8 @@ builder.queryFields((t) => ({
     {
       type: StaffAccountRef,
       description:
-        "The staff accounts of the merchants that the caller may read, oldest first, including disabled accounts.",
+        "The staff accounts of the merchants that the caller may read, oldest first, including disabled " +
+        "accounts.",
       complexity: connectionCost,
       authScopes: { callers: staffCallers },
       resolve: (_root, args, context) =>
@@ -285,7 +291,8 @@ builder.queryFields((t) => ({
       args: {
         installationId: t.arg.id({
           description:
-            "Only grants of the installation with this id, `ins_…`; the list is empty if the installation does not exist.",
+            "Only grants of the installation with this id, `ins_…`; the list is empty if the " +
+            "installation does not exist.",
         }),
       },
       resolve: (_root, { installationId, ...args }, context) => {

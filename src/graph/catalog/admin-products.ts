@@ -1,5 +1,5 @@
 /** Graph types and queries of a merchant's products in every status and locale, and of its categories. */
-import { categoryListQuery, productListQuery } from "#commerce/catalog/read-products.ts";
+import { categoryListQuery, productListQuery } from "#commerce/catalog/catalog-lists.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { loadConnection, connectionTypeOptions, connectionCost } from "#graph/connections.ts";
 import { getCallerMerchantId, merchantReaders } from "#graph/context.ts";

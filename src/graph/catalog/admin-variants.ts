@@ -41,7 +41,8 @@ const PriceRef = builder
         type: MoneyRef,
         nullable: true,
         description:
-          "The lowest price in the 30 days before the current price began; null if the variant had no price then.",
+          "The lowest price in the 30 days before the current price began; null if the variant had no " +
+          "price then.",
         resolve: (price) =>
           price.lowest30dMinor === null ? null : money(price.lowest30dMinor, currencyOf(price)),
       }),
@@ -134,7 +135,8 @@ VariantRef.implement({
       type: "DateTime",
       nullable: true,
       description:
-        "The time from which the variant is available; it is sold as a preorder until then. Null if it is available at once.",
+        "The time from which the variant is available; it is sold as a preorder until then. Null if it " +
+        "is available at once.",
     }),
   }),
 });
@@ -166,7 +168,8 @@ builder.queryField("variant", (t) =>
     type: VariantRef,
     nullable: true,
     description:
-      "Returns a variant of one of the merchant's products, in any status; null if the merchant has no variant with this ID.",
+      "Returns a variant of one of the merchant's products, in any status; null if the merchant has no " +
+      "variant with this ID.",
     authScopes: { callers: [...merchantReaders, "system"] },
     args: { id: t.arg.id({ required: true, description: "The variant's ID." }) },
     resolve: async (_root, { id }, context) => {

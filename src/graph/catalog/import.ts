@@ -7,13 +7,8 @@ import { importProducts, type ProductImportResult } from "#commerce/catalog/impo
 import { builder, defineEnum } from "#graph/builder.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
-import {
-  AttributeInputType,
-  OptionInputType,
-  RatingInputType,
-  TranslationInputType,
-  VariantOptionInputType,
-} from "./inputs.ts";
+import { AttributeInputType, OptionInputType, RatingInputType, TranslationInputType } from "./inputs.ts";
+import { VariantOptionInputType } from "./variant-inputs.ts";
 import { RestrictionEnum } from "./products.ts";
 import { ProductRef } from "#graph/refs.ts";
 
@@ -32,12 +27,14 @@ const ImportPriceInput = builder.inputType("ImportPriceInput", {
     amountMinor: t.field({
       type: "MinorUnits",
       description:
-        "The price in minor units of the market's currency; null removes the variant from sale in the market.",
+        "The price in minor units of the market's currency; null removes the variant from sale in the " +
+        "market.",
     }),
     compareAtMinor: t.field({
       type: "MinorUnits",
       description:
-        "The price before a reduction, in minor units; must be higher than the price. Null if the price is not reduced.",
+        "The price before a reduction, in minor units; must be higher than the price. Null if the price " +
+        "is not reduced.",
     }),
     currency: t.field({
       type: "CurrencyCode",
@@ -76,7 +73,8 @@ const ImportVariantInput = builder.inputType("ImportVariantInput", {
     availableFrom: t.field({
       type: "DateTime",
       description:
-        "The time from which the variant is available; it is sold as a preorder until then. Null if it is available at once.",
+        "The time from which the variant is available; it is sold as a preorder until then. Null if it " +
+        "is available at once.",
     }),
     position: t.int({ description: "The position among the product's variants." }),
     backorderLimit: t.int({ description: "The number of units that may be sold beyond the units on hand." }),
@@ -95,7 +93,8 @@ const ImportVariantInput = builder.inputType("ImportVariantInput", {
 
 const ImportItem = builder.inputType("ProductImportItem", {
   description:
-    "A product to create or update. An existing product is found by any of its slugs or SKUs. Translations, variants and prices that are not listed stay unchanged.",
+    "A product to create or update. An existing product is found by any of its slugs or SKUs. " +
+    "Translations, variants and prices that are not listed stay unchanged.",
   fields: (t) => ({
     brand: t.string({ description: "The product's brand; null removes it." }),
     rating: t.field({ type: RatingInputType, description: "The average customer rating; null removes it." }),
@@ -210,7 +209,8 @@ defineMutation({
   ...merchantMutationKind,
   name: "productsImport",
   description:
-    "Imports up to 500 products in one transaction. An item that breaks a rule is skipped and its result names the error; the other items are saved.",
+    "Imports up to 500 products in one transaction. An item that breaks a rule is skipped and its result " +
+    "names the error; the other items are saved.",
   input: ProductsImportInput,
   type: ImportResults,
   run: (transaction, context, { items }) =>

@@ -3,7 +3,8 @@ import { MoneyRef, PriceRangeRef } from "#graph/refs.ts";
 
 MoneyRef.implement({
   description:
-    "An amount of money: an integer number of minor units of a currency (for example cents), so that no amount is rounded.",
+    "An amount of money: an integer number of minor units of a currency (for example cents), so that no " +
+    "amount is rounded.",
   fields: (t) => ({
     amountMinor: t.expose("amountMinor", {
       type: "MinorUnits",

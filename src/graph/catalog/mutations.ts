@@ -15,13 +15,12 @@ import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import {
   expectedVersionDescription,
   LocalizedTextInputType,
-  PricesSetInputType,
   ProductCreateInputType,
   ProductTransitionInputType,
   ProductTranslationUpsertInputType,
   ProductUpdateInputType,
-  VariantUpsertInputType,
 } from "./inputs.ts";
+import { PricesSetInputType, VariantUpsertInputType } from "./variant-inputs.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { MediaTypeEnum } from "./product-detail.ts";
 import { CategoryRef, ProductRef } from "#graph/refs.ts";
@@ -53,7 +52,8 @@ const MediaAttachInput = builder.inputType("MediaAttachInput", {
       type: [LocalizedTextInputType],
       required: true,
       description:
-        "Alternative texts by locale, for people who cannot see the picture or video. An empty list marks it as decoration.",
+        "Alternative texts by locale, for people who cannot see the picture or video. An empty list " +
+        "marks it as decoration.",
     }),
     width: t.int({ required: true, description: `The width in pixels. 1 to ${bounds.mediaSidePixelsMax}.` }),
     height: t.int({
@@ -61,7 +61,9 @@ const MediaAttachInput = builder.inputType("MediaAttachInput", {
       description: `The height in pixels. 1 to ${bounds.mediaSidePixelsMax}.`,
     }),
     position: t.int({
-      description: `The position among the product's pictures and videos, counted from 0; those at this position and after it move one up. Left out: the end. 0 to ${bounds.positionMax}.`,
+      description:
+        "The position among the product's pictures and videos, counted from 0; those at this " +
+        `position and after it move one up. Left out: the end. 0 to ${bounds.positionMax}.`,
     }),
   }),
 });
@@ -95,10 +97,13 @@ const CategoryUpsertInput = builder.inputType("CategoryUpsertInput", {
     }),
     parentId: t.id({
       description:
-        "The ID of the parent category. Left out: the parent stays the same. Null: the category becomes a top-level category.",
+        "The ID of the parent category. Left out: the parent stays the same. Null: the category becomes " +
+        "a top-level category.",
     }),
     position: t.int({
-      description: `The position among the categories with the same parent. Left out: the current position, or the end for a new or moved category. 0 to ${bounds.positionMax}.`,
+      description:
+        "The position among the categories with the same parent. Left out: the current position, " +
+        `or the end for a new or moved category. 0 to ${bounds.positionMax}.`,
     }),
   }),
 });
@@ -119,7 +124,8 @@ const ProductDeleted = builder
       productId: t.exposeID("productId", { description: "The product's ID." }),
       archived: t.exposeBoolean("archived", {
         description:
-          "True if the product was archived instead of deleted. This happens if it was ever published, because its slugs and price history must be kept.",
+          "True if the product was archived instead of deleted. This happens if it was ever published, " +
+          "because its slugs and price history must be kept.",
       }),
     }),
   });
@@ -146,7 +152,8 @@ defineMutation({
   ...productChange,
   name: "productUpdate",
   description:
-    "Changes a product's brand, rating, attributes, options and categories. Fields that are left out stay unchanged.",
+    "Changes a product's brand, rating, attributes, options and categories. Fields that are left out " +
+    "stay unchanged.",
   input: ProductUpdateInputType,
   run: updateProduct,
 });
@@ -155,7 +162,8 @@ defineMutation({
   ...productChange,
   name: "productPublish",
   description:
-    "Publishes a product, so that buyers can see and buy it. The product needs a translation in the merchant's default locale, a variant and a price.",
+    "Publishes a product, so that buyers can see and buy it. The product needs a translation in the " +
+    "merchant's default locale, a variant and a price.",
   input: ProductTransitionInputType,
   run: publishProduct,
 });
@@ -205,7 +213,8 @@ defineMutation({
   ...merchantMutationKind,
   name: "productDelete",
   description:
-    "Deletes a draft. A draft that was published before is archived instead. A published product must be unpublished first.",
+    "Deletes a draft. A draft that was published before is archived instead. A published product must be " +
+    "unpublished first.",
   input: ProductTransitionInputType,
   type: ProductDeleted,
   run: deleteProduct,

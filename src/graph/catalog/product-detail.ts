@@ -47,7 +47,8 @@ const Media = builder.objectRef<ProductDetail["media"][number]>("ProductMedia").
     alt: t.exposeString("alt", {
       nullable: true,
       description:
-        "The alternative text in the product's locale, for people who cannot see the picture or video; null if there is none.",
+        "The alternative text in the product's locale, for people who cannot see the picture or video; " +
+        "null if there is none.",
     }),
     width: t.exposeInt("width", { description: "The width in pixels." }),
     height: t.exposeInt("height", { description: "The height in pixels." }),
@@ -225,7 +226,8 @@ builder.objectFields(ProductDetailRef, (t) => ({
   structuredData: t.expose("structuredData", {
     type: "JSON",
     description:
-      "The product as JSON-LD in the vocabulary https://schema.org/Product, ready to be embedded in a page. A page must escape `<` before embedding it in a script element.",
+      "The product as JSON-LD in the vocabulary https://schema.org/Product, ready to be embedded in a " +
+      "page. A page must escape `<` before embedding it in a script element.",
   }),
   status: t.expose("status", { type: ProductStatusView, description: "Always PUBLISHED." }),
 }));

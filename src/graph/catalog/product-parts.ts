@@ -16,7 +16,8 @@ export const ProductTranslationRef = builder
       slug: t.expose("slug", {
         type: "Slug",
         description:
-          "The part of the product page's URL that names the product in this locale; unique within the merchant.",
+          "The part of the product page's URL that names the product in this locale; unique within the " +
+          "merchant.",
       }),
       title: t.exposeString("title", {
         description: "The product's title in this locale, 1 to 200 characters.",
@@ -58,7 +59,8 @@ export const OptionDefinitionRef = builder
   .objectRef<ProductAggregate["options"][number]>("OptionDefinition")
   .implement({
     description:
-      "A property in which the variants of a product differ, for example colour or size. Every variant has one choice of each option.",
+      "A property in which the variants of a product differ, for example colour or size. Every variant " +
+      "has one choice of each option.",
     fields: (t) => ({
       code: t.exposeString("code", {
         description: "The stable code of the option, unique within its product.",
@@ -101,7 +103,8 @@ export const MediaRef = builder.objectRef<ProductMediaPart>("Media").implement({
     alts: t.expose("alts", {
       type: "StringMap",
       description:
-        "Alternative texts by locale, for people who cannot see the picture or video. Empty if it is only decoration.",
+        "Alternative texts by locale, for people who cannot see the picture or video. Empty if it is " +
+        "only decoration.",
     }),
     width: t.exposeInt("width", { description: "The width in pixels." }),
     height: t.exposeInt("height", { description: "The height in pixels." }),

@@ -37,7 +37,8 @@ ImageRef.implement({
     alt: t.exposeString("alt", {
       nullable: true,
       description:
-        "The alternative text in the product's locale, for people who cannot see the picture; null if there is none.",
+        "The alternative text in the product's locale, for people who cannot see the picture; null if " +
+        "there is none.",
     }),
     width: t.exposeInt("width", { description: "The width of the picture in pixels." }),
     height: t.exposeInt("height", { description: "The height of the picture in pixels." }),
@@ -87,13 +88,15 @@ export const ProductListingInterface = builder.interfaceRef<ProductSummary>("Pro
     locale: t.expose("locale", {
       type: "LocaleCode",
       description:
-        "The locale of the texts: the requested locale, or the fallback locale if the product has no such translation.",
+        "The locale of the texts: the requested locale, or the fallback locale if the product has no " +
+        "such translation.",
     }),
     title: t.exposeString("title", { description: "The product's title, 1 to 200 characters." }),
     summary: t.exposeString("summary", {
       nullable: true,
       description:
-        "One or two sentences about the product in plain text, at most 300 characters; null if there are none.",
+        "One or two sentences about the product in plain text, at most 300 characters; null if there are " +
+        "none.",
     }),
     brand: t.exposeString("brand", {
       nullable: true,
@@ -117,7 +120,8 @@ export const ProductListingInterface = builder.interfaceRef<ProductSummary>("Pro
       type: PriceRangeRef,
       nullable: true,
       description:
-        "The lowest and highest price of the product's variants in the requested country; null if no variant is sold there.",
+        "The lowest and highest price of the product's variants in the requested country; null if no " +
+        "variant is sold there.",
     }),
     compareAtRange: t.expose("compareAtRange", {
       type: PriceRangeRef,
@@ -167,7 +171,8 @@ VariantOfferRef.implement({
       type: MoneyRef,
       nullable: true,
       description:
-        "The lowest price in the 30 days before the current price began (Directive 98/6/EC, article 6a); null if the variant had no price then.",
+        "The lowest price in the 30 days before the current price began (Directive 98/6/EC, article 6a); " +
+        "null if the variant had no price then.",
     }),
   }),
 });
@@ -201,7 +206,8 @@ ProductVariantRef.implement({
     }),
     title: t.exposeString("title", {
       description:
-        "The labels of the variant's choices, for example `Blue / M`; the product's title if the product has no options.",
+        "The labels of the variant's choices, for example `Blue / M`; the product's title if the product " +
+        "has no options.",
     }),
     options: t.expose("options", {
       type: "StringMap",
@@ -248,7 +254,8 @@ builder.queryField("publicProduct", (t) =>
   t.field({
     type: ProductDetailRef,
     description:
-      "Returns a published product by the slugs of its merchant and of the product; former product slugs work too. Fails with merchant_not_found or product_not_found.",
+      "Returns a published product by the slugs of its merchant and of the product; former product slugs " +
+      "work too. Fails with merchant_not_found or product_not_found.",
     authScopes: { callers: allCallers },
     args: {
       merchantSlug: t.arg.string({ required: true, description: "The merchant's slug." }),

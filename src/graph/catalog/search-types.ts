@@ -53,7 +53,8 @@ type SearchItem = ProductSummary & Pick<Hit, "score" | "matched" | "titleHighlig
 
 const SearchHighlightsRef = builder.objectRef<{ title: string | null }>("SearchHighlights").implement({
   description:
-    "Texts of a found product as HTML. Words that match the query are enclosed in `<mark>`; all other text is HTML-escaped.",
+    "Texts of a found product as HTML. Words that match the query are enclosed in `<mark>`; all other " +
+    "text is HTML-escaped.",
   fields: (t) => ({
     title: t.exposeString("title", {
       nullable: true,
@@ -68,7 +69,8 @@ const ProductSearchItemRef = builder.objectRef<SearchItem>("ProductSearchItem").
   fields: (t) => ({
     score: t.exposeFloat("score", {
       description:
-        "How well the product matches the query; higher is better. Scores can be compared only within one response.",
+        "How well the product matches the query; higher is better. Scores can be compared only within " +
+        "one response.",
     }),
     matched: t.field({
       type: [MatchedFieldEnum],
@@ -200,7 +202,8 @@ builder.objectFields(ProductSearchMetaRef, (t) => ({
     type: "CurrencyCode",
     nullable: true,
     description:
-      "The currency of most of the offers found; price order and price ranges use only this currency. Null if nothing was found.",
+      "The currency of most of the offers found; price order and price ranges use only this currency. " +
+      "Null if nothing was found.",
     resolve: ({ result }) => result.currency,
   }),
   facets: t.field({

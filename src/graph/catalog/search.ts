@@ -17,7 +17,8 @@ builder.queryField("productSearch", (t) =>
   t.field({
     type: ProductSearchResultRef,
     description:
-      "Searches the published products of all merchants that sell to a country. With a token of a single merchant, only that merchant's products are searched.",
+      "Searches the published products of all merchants that sell to a country. With a token of a single " +
+      "merchant, only that merchant's products are searched.",
     authScopes: { callers: allCallers },
     complexity: ({ pageSize }) => ({ field: 10, multiplier: Math.max(1, pageSize / 20) }),
     args: {
@@ -25,13 +26,15 @@ builder.queryField("productSearch", (t) =>
         type: "SearchText",
         required: true,
         description:
-          "The search text. All words must match, the last one also as the beginning of a word. An empty text finds all products.",
+          "The search text. All words must match, the last one also as the beginning of a word. An empty " +
+          "text finds all products.",
       }),
       locale: t.arg({
         type: "LocaleCode",
         required: true,
         description:
-          "The locale in which products are searched and shown. A product without this locale is searched in its fallback locale.",
+          "The locale in which products are searched and shown. A product without this locale is " +
+          "searched in its fallback locale.",
       }),
       market: t.arg({
         type: "CountryCode",

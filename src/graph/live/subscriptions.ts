@@ -31,13 +31,18 @@ const ChangesRef = builder.objectRef<DeliveriesTold>("WebhookDeliveryChanges").i
   fields: (t) => ({
     deliveries: t.field({
       type: [WebhookDeliveryRef],
-      description: `The changed deliveries in their present state, oldest first, at most ${deliveriesPerStepMax}; the next event contains the others. The first event contains the newest ${deliveriesPerStepMax} deliveries.`,
+      description:
+        "The changed deliveries in their present state, oldest first, at most " +
+        `${deliveriesPerStepMax}; the next event contains the others. The first event contains the ` +
+        `newest ${deliveriesPerStepMax} deliveries.`,
       complexity: { multiplier: deliveriesPerStepMax },
       resolve: ({ deliveries }) => [...deliveries],
     }),
     readAnew: t.exposeBoolean("isMore", {
       description:
-        "Whether deliveries are missing from the events: older deliveries in the first event; in later events, changes that were dropped because too many occurred at once. Query `webhookDeliveries` to load all.",
+        "Whether deliveries are missing from the events: older deliveries in the first event; in later " +
+        "events, changes that were dropped because too many occurred at once. Query `webhookDeliveries` " +
+        "to load all.",
     }),
   }),
 });
@@ -47,7 +52,8 @@ builder.subscriptionFields((t) => ({
     type: CartRef,
     nullable: true,
     description:
-      "Sends the cart at once and after each change of its version. Changes in quick succession are combined into one event. Sends null and ends if the caller can see no such cart.",
+      "Sends the cart at once and after each change of its version. Changes in quick succession are " +
+      "combined into one event. Sends null and ends if the caller can see no such cart.",
     authScopes: { callers: ["storefront", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "The cart's id, `cart_…`." }) },
     subscribe: (_root, { id }, context) => followVersion(watchOf(context).carts, id),
@@ -62,7 +68,8 @@ builder.subscriptionFields((t) => ({
     type: OrderRef,
     nullable: true,
     description:
-      "Sends the order with all its parts at once and after each change of its version. Changes in quick succession are combined into one event. Sends null and ends if the caller can see no such order.",
+      "Sends the order with all its parts at once and after each change of its version. Changes in quick " +
+      "succession are combined into one event. Sends null and ends if the caller can see no such order.",
     authScopes: { callers: ["storefront", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "The order's id, `ord_…`." }) },
     subscribe: (_root, { id }, context) => followVersion(watchOf(context).orders, id),
@@ -77,7 +84,9 @@ builder.subscriptionFields((t) => ({
     type: ChangesRef,
     nullable: true,
     description:
-      "Sends the newest deliveries of an endpoint at once, then every delivery whose status or number of attempts has changed, in its present state. Also works for deleted endpoints. Sends null and ends if the caller can see no such endpoint.",
+      "Sends the newest deliveries of an endpoint at once, then every delivery whose status or number of " +
+      "attempts has changed, in its present state. Also works for deleted endpoints. Sends null and ends " +
+      "if the caller can see no such endpoint.",
     authScopes: { callers: merchantReaders },
     args: { endpointId: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }) },
     subscribe: (_root, { endpointId }, context) => followDeliveries(watchOf(context).deliveries, endpointId),

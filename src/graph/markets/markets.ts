@@ -20,7 +20,8 @@ export const TaxRateRef = builder.objectRef<TaxRateRow>("TaxRate").implement({
     regionCode: t.exposeString("regionCode", {
       nullable: true,
       description:
-        "The ISO 3166-2 code of the region in which the tax rate applies; null if it applies to the whole country.",
+        "The ISO 3166-2 code of the region in which the tax rate applies; null if it applies to the " +
+        "whole country.",
     }),
     name: t.exposeString("name", { description: "The name of the tax, for example `VAT`." }),
     basisPoints: t.exposeInt("basisPoints", {
@@ -83,14 +84,16 @@ export const DeliveryMethodRef = builder
 
 export const PolicyRef = builder.objectRef<PolicyRow>("Policy").implement({
   description:
-    "A merchant's policy on cancellations, returns, withdrawals or warranty: for one market, or for all markets without a policy of their own.",
+    "A merchant's policy on cancellations, returns, withdrawals or warranty: for one market, or for all " +
+    "markets without a policy of their own.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The policy's ID, `pol_…`." }),
     type: t.expose("type", { type: PolicyTypeEnum, description: "The subject of the policy." }),
     marketId: t.exposeID("marketId", {
       nullable: true,
       description:
-        "The ID of the market in which the policy applies; null if it applies to all markets without a policy of their own.",
+        "The ID of the market in which the policy applies; null if it applies to all markets without a " +
+        "policy of their own.",
     }),
     summaries: t.field({
       type: "StringMap",
@@ -105,7 +108,8 @@ export const PolicyRef = builder.objectRef<PolicyRow>("Policy").implement({
     rules: t.expose("rules", {
       type: "JSON",
       description:
-        "The rules that the merchant has set, in the fields of `policyUpsert`. Rules that are missing have their default values.",
+        "The rules that the merchant has set, in the fields of `policyUpsert`. Rules that are missing " +
+        "have their default values.",
     }),
     version: t.exposeInt("version", {
       description: "The policy's version; increases by one with every change.",
@@ -116,7 +120,8 @@ export const PolicyRef = builder.objectRef<PolicyRow>("Policy").implement({
 
 MarketRef.implement({
   description:
-    "A group of countries to which a merchant sells in one currency, with prices either including or excluding tax.",
+    "A group of countries to which a merchant sells in one currency, with prices either including or " +
+    "excluding tax.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The market's ID, `mkt_…`." }),
     handle: t.exposeString("handle", {

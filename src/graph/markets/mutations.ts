@@ -26,7 +26,8 @@ const MarketUpsertInput = builder.inputType("MarketUpsertInput", {
     handle: t.string({
       required: true,
       description:
-        "The stable handle of the market, unique within the merchant: lower-case letters, digits and single hyphens. 1 to 96 characters.",
+        "The stable handle of the market, unique within the merchant: lower-case letters, digits and " +
+        "single hyphens. 1 to 96 characters.",
     }),
     name: t.string({ required: true, description: "The name of the market. 1 to 200 characters." }),
     currency: t.field({
@@ -48,7 +49,8 @@ const MarketUpsertInput = builder.inputType("MarketUpsertInput", {
       type: ["CountryCode"],
       required: true,
       description:
-        "The market's countries, the main country first. A country can belong to only one market of the merchant.",
+        "The market's countries, the main country first. A country can belong to only one market of the " +
+        "merchant.",
     }),
   }),
 });
@@ -64,7 +66,8 @@ const TaxRateUpsertInput = builder.inputType("TaxRateUpsertInput", {
     }),
     regionCode: t.string({
       description:
-        "The ISO 3166-2 code of the region in which the tax rate applies; if left out, the rate applies to the whole country.",
+        "The ISO 3166-2 code of the region in which the tax rate applies; if left out, the rate applies " +
+        "to the whole country.",
     }),
     name: t.string({
       required: true,
@@ -107,7 +110,8 @@ const DeliveryMethodUpsertInput = builder.inputType("DeliveryMethodUpsertInput",
     freeFromMinor: t.field({
       type: "MinorUnits",
       description:
-        "Delivery is free if the cart's subtotal is at least this amount, in minor units. Null: delivery is never free.",
+        "Delivery is free if the cart's subtotal is at least this amount, in minor units. Null: delivery " +
+        "is never free.",
     }),
     currency: t.field({
       type: "CurrencyCode",
@@ -139,7 +143,8 @@ const StockAdjustInput = builder.inputType("StockAdjustInput", {
     delta: t.int({
       required: true,
       description:
-        "The number of units to add (positive) or remove (negative); not 0. Reserved units cannot be removed.",
+        "The number of units to add (positive) or remove (negative); not 0. Reserved units cannot be " +
+        "removed.",
     }),
     reason: t.field({ type: StockReasonEnum, required: true, description: "The reason for the change." }),
     note: t.string({ description: "A note kept with the change. 1 to 500 characters." }),

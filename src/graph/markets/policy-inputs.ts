@@ -31,7 +31,8 @@ const CancellationRulesInput = builder.inputType("CancellationRulesInput", {
     }),
     windowMinutes: t.int({
       description:
-        "The time limit after the order was placed, in minutes, 1 to 43 200. Null: until packing begins. 60 by default.",
+        "The time limit after the order was placed, in minutes, 1 to 43 200. Null: until packing begins. " +
+        "60 by default.",
     }),
     afterWindow: t.field({
       type: AfterWindowEnum,
@@ -61,25 +62,30 @@ const ReturnRulesInput = builder.inputType("ReturnRulesInput", {
     }),
     restockingBasisPoints: t.int({
       description:
-        "The restocking fee in basis points (hundredths of a percent) of the value of the returned goods, 0 to 10 000; 0 by default.",
+        "The restocking fee in basis points (hundredths of a percent) of the value of the returned " +
+        "goods, 0 to 10 000; 0 by default.",
     }),
     returnShippingMinor: t.field({
       type: "MinorUnits",
       description:
-        "The return shipping fee paid by the buyer, in minor units of the market's currency; 0 by default. A fee above 0 requires `marketId`.",
+        "The return shipping fee paid by the buyer, in minor units of the market's currency; 0 by " +
+        "default. A fee above 0 requires `marketId`.",
     }),
     keepItemMinor: t.field({
       type: "MinorUnits",
       description:
-        "Goods worth up to this amount are refunded without being sent back, in minor units of the market's currency. Null: goods are always sent back. An amount above 0 requires `marketId`.",
+        "Goods worth up to this amount are refunded without being sent back, in minor units of the " +
+        "market's currency. Null: goods are always sent back. An amount above 0 requires `marketId`.",
     }),
     extendUntil: t.string({
       description:
-        "A date, `YYYY-MM-DD`. A return limit that would end earlier is extended to the end of this day in the market's time zone.",
+        "A date, `YYYY-MM-DD`. A return limit that would end earlier is extended to the end of this day " +
+        "in the market's time zone.",
     }),
     excludedCategoryIds: t.idList({
       description:
-        "The IDs of categories whose products cannot be returned, including all categories below them; at most 100.",
+        "The IDs of categories whose products cannot be returned, including all categories below them; " +
+        "at most 100.",
     }),
     excludedCountries: t.field({
       type: ["CountryCode"],
@@ -99,18 +105,21 @@ const ReturnRulesInput = builder.inputType("ReturnRulesInput", {
 
 const WithdrawalRulesInput = builder.inputType("WithdrawalRulesInput", {
   description:
-    "The right of withdrawal of consumers. In the European Economic Area it is at least 14 days, as the law requires.",
+    "The right of withdrawal of consumers. In the European Economic Area it is at least 14 days, as the " +
+    "law requires.",
   fields: (t) => ({
     windowDays: t.int({
       description:
-        "The time limit in days after the delivery of the last line, 0 to 365. 0: no right of withdrawal beyond the law. 0 by default.",
+        "The time limit in days after the delivery of the last line, 0 to 365. 0: no right of withdrawal " +
+        "beyond the law. 0 by default.",
     }),
   }),
 });
 
 const WarrantyRulesInput = builder.inputType("WarrantyRulesInput", {
   description:
-    "The merchant's warranty. In the European Union it is at least 24 months, as the legal guarantee requires.",
+    "The merchant's warranty. In the European Union it is at least 24 months, as the legal guarantee " +
+    "requires.",
   fields: (t) => ({
     months: t.int({ description: "The duration in months after delivery, 0 to 240; 0 by default." }),
     repairs: t.int({ description: "The number of repairs per registered product, 0 to 1000; 1 by default." }),
@@ -122,7 +131,8 @@ const WarrantyRulesInput = builder.inputType("WarrantyRulesInput", {
 
 const PolicyRulesInputType = builder.inputType("PolicyRulesInput", {
   description:
-    "The rules by which eligibility is decided. Only the group of the policy's own type may be set. Rules that are left out have their defaults.",
+    "The rules by which eligibility is decided. Only the group of the policy's own type may be set. " +
+    "Rules that are left out have their defaults.",
   fields: (t) => ({
     cancellation: t.field({
       type: CancellationRulesInput,
@@ -143,7 +153,8 @@ export const PolicyUpsertInputType = builder.inputType("PolicyUpsertInput", {
   fields: (t) => ({
     marketId: t.id({
       description:
-        "The ID of the market in which the policy applies; if left out, it applies to all markets without a policy of their own.",
+        "The ID of the market in which the policy applies; if left out, it applies to all markets " +
+        "without a policy of their own.",
     }),
     type: t.field({ type: PolicyTypeEnum, required: true, description: "The subject of the policy." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),

@@ -13,7 +13,8 @@ export const OrderQuantities = builder
   .objectRef<OrderLineView["quantities"]>("OrderLineQuantities")
   .implement({
     description:
-      "The numbers of units of an order line by their state. `canceled` + `shipped` never exceeds `ordered`; `delivered` never exceeds `shipped`.",
+      "The numbers of units of an order line by their state. `canceled` + `shipped` never exceeds " +
+      "`ordered`; `delivered` never exceeds `shipped`.",
     fields: (t) => ({
       ordered: t.exposeInt("ordered", { description: "Ordered units." }),
       canceled: t.exposeInt("canceled", { description: "Canceled units." }),
@@ -163,7 +164,8 @@ export const OrderBuyer = builder.objectRef<OrderView["buyer"]>("OrderBuyer").im
   fields: (t) => ({
     reference: t.exposeString("reference", {
       description:
-        "An opaque id of the buyer, `byr_…`: the same for all orders of the buyer at this merchant. A guest has a different one for each order.",
+        "An opaque id of the buyer, `byr_…`: the same for all orders of the buyer at this merchant. A " +
+        "guest has a different one for each order.",
     }),
     guest: t.exposeBoolean("guest", { description: "True if the buyer was not signed in." }),
     emailHint: t.exposeString("emailHint", {
@@ -175,7 +177,8 @@ export const OrderBuyer = builder.objectRef<OrderView["buyer"]>("OrderBuyer").im
 
 export const OrderPolicyType = builder.objectRef<OrderView["policies"][number]>("OrderPolicy").implement({
   description:
-    "A policy of the merchant as of the time of purchase. Later changes of the policy do not apply to the order.",
+    "A policy of the merchant as of the time of purchase. Later changes of the policy do not apply to " +
+    "the order.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of this copy of the policy, `pol_…`." }),
     type: t.expose("type", { type: PolicyTypeEnum, description: "What the policy is about." }),

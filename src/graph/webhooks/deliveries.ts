@@ -91,7 +91,9 @@ WebhookDeliveryRef.implement({
     }),
     replayable: t.exposeBoolean("isReplayable", {
       description:
-        "Whether the delivery can be replayed: it has finished, its body is still stored and its replays are not used up. A succeeded delivery needs `force`; a delivery to a deleted endpoint needs another endpoint.",
+        "Whether the delivery can be replayed: it has finished, its body is still stored and its replays " +
+        "are not used up. A succeeded delivery needs `force`; a delivery to a deleted endpoint needs " +
+        "another endpoint.",
     }),
     payloadExpiresAt: t.expose("payloadExpiresAt", {
       type: "DateTime",

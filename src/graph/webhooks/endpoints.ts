@@ -16,7 +16,8 @@ const EndpointStatusEnum = defineEnum("WebhookEndpointStatus", {
     enabled: "Events are delivered to the endpoint.",
     disabled: "The endpoint was switched off by a caller. Events that occur meanwhile are skipped.",
     auto_disabled:
-      "The endpoint was switched off because deliveries kept failing. Events that occur meanwhile are skipped.",
+      "The endpoint was switched off because deliveries kept failing. Events that occur meanwhile are " +
+      "skipped.",
   },
 });
 
@@ -44,13 +45,15 @@ const HealthStateEnum = defineEnum("WebhookEndpointHealthState", {
     healthy: "Deliveries succeed, apart from failures of the last 24 hours that are retried.",
     degraded: "No delivery has succeeded for 24 hours.",
     failing:
-      "Twenty attempts in a row failed, so only one attempt a minute is made; or the endpoint was disabled for failing.",
+      "Twenty attempts in a row failed, so only one attempt a minute is made; or the endpoint was " +
+      "disabled for failing.",
   },
 });
 
 const WebhookSecret = builder.objectRef<WebhookSecretHint>("WebhookSecret").implement({
   description:
-    "A secret that signs the requests sent to an endpoint. The secret itself was returned only once, when it was created.",
+    "A secret that signs the requests sent to an endpoint. The secret itself was returned only once, " +
+    "when it was created.",
   fields: (t) => ({
     version: t.exposeInt("version", {
       description: "The number of this secret among the endpoint's secrets, counted from 1.",
@@ -61,7 +64,8 @@ const WebhookSecret = builder.objectRef<WebhookSecretHint>("WebhookSecret").impl
       type: "DateTime",
       nullable: true,
       description:
-        "When this replaced secret stops signing; until then both secrets sign. Null if it is the current secret.",
+        "When this replaced secret stops signing; until then both secrets sign. Null if it is the " +
+        "current secret.",
     }),
   }),
 });
@@ -137,7 +141,8 @@ WebhookEndpointRef.implement({
     }),
     eventTypes: t.stringList({
       description:
-        "The event types that the endpoint receives: names of the event catalogue, `group.*` for a whole group, or `*` alone for all events.",
+        "The event types that the endpoint receives: names of the event catalogue, `group.*` for a whole " +
+        "group, or `*` alone for all events.",
       resolve: ({ eventTypes }) => [...eventTypes],
     }),
     payloadMode: t.expose("payloadMode", {
@@ -155,7 +160,8 @@ WebhookEndpointRef.implement({
     secrets: t.field({
       type: [WebhookSecret],
       description:
-        "The secrets that sign requests at present, newest first. There are two while a secret is being replaced.",
+        "The secrets that sign requests at present, newest first. There are two while a secret is being " +
+        "replaced.",
       complexity: { multiplier: 2 },
       resolve: ({ secrets }) => secrets,
     }),
@@ -215,7 +221,8 @@ builder.queryField("webhookEndpoint", (t) =>
     type: WebhookEndpointRef,
     nullable: true,
     description:
-      "The webhook endpoint with the given id; null if the caller can see no such endpoint. REST answers 404 in that case.",
+      "The webhook endpoint with the given id; null if the caller can see no such endpoint. REST answers " +
+      "404 in that case.",
     authScopes: { callers: [...integratorCallers, "system", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }) },
     resolve: async (_root, { id }, context) => {

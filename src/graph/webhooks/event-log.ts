@@ -29,7 +29,8 @@ export const EventTypeRef = builder.objectRef<EventTypeView>("EventType").implem
     }),
     group: t.exposeString("group", {
       description:
-        "The part of the event type's name before the dot. An endpoint subscribes to the whole group with `group.*`.",
+        "The part of the event type's name before the dot. An endpoint subscribes to the whole group " +
+        "with `group.*`.",
     }),
     description: t.exposeString("description", { description: "When events of this type occur." }),
     stability: t.expose("stability", {
@@ -135,7 +136,8 @@ const WebhookLog = builder.objectRef<{ readonly installationId: string }>("Webho
 
 WebhookLog.implement({
   description:
-    "The event catalogue of an installation, its newest events, and older events with unsuccessful deliveries.",
+    "The event catalogue of an installation, its newest events, and older events with unsuccessful " +
+    "deliveries.",
   fields: (t) => ({
     eventTypes: t.field({
       type: [EventTypeRef],
@@ -146,7 +148,8 @@ WebhookLog.implement({
     events: t.field({
       type: [WebhookEventRef],
       description:
-        "The newest 100 events that the installation may see, and up to 100 older ones with a delivery that is exhausted, retrying or skipped. Newest first.",
+        "The newest 100 events that the installation may see, and up to 100 older ones with a delivery " +
+        "that is exhausted, retrying or skipped. Newest first.",
       complexity: { multiplier: 200 },
       resolve: async ({ installationId }, _args, { loaders }) =>
         (await loaders.webhookLogs.load(installationId)).events,

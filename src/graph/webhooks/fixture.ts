@@ -61,7 +61,8 @@ const Request = builder.objectRef<FixtureRequest>("SignatureRequest").implement(
 
 const Live = builder.objectRef<LiveFixture>("SignatureLiveFixture").implement({
   description:
-    "An example request signed at the time of the query with the endpoint's secrets. Nothing is sent to the endpoint.",
+    "An example request signed at the time of the query with the endpoint's secrets. Nothing is sent to " +
+    "the endpoint.",
   fields: (t) => ({
     secretVersions: t.field({
       type: ["Int"],
@@ -79,7 +80,8 @@ const Live = builder.objectRef<LiveFixture>("SignatureLiveFixture").implement({
 
 const Vector = builder.objectRef<SignatureVector>("SignatureVector").implement({
   description:
-    "A request signed with a public test secret, and the result expected of a verifier. The vectors are the same for all endpoints and versions.",
+    "A request signed with a public test secret, and the result expected of a verifier. The vectors are " +
+    "the same for all endpoints and versions.",
   fields: (t) => ({
     name: t.exposeString("name", { description: "The name of the test vector." }),
     purpose: t.exposeString("purpose", { description: "What the test vector tests." }),
@@ -148,7 +150,8 @@ builder.objectField(WebhookEndpointRef, "signatureFixture", (t) =>
   t.field({
     type: Fixture,
     description:
-      "Signed example requests for testing a signature verifier. Also available while the endpoint is disabled.",
+      "Signed example requests for testing a signature verifier. Also available while the endpoint is " +
+      "disabled.",
     authScopes: { callers: integratorsAndStaff },
     resolve: async ({ id }, _args, { loaders, services, clock }) => {
       const sealed = await loaders.signatureFixtures.load(id);

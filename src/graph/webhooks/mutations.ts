@@ -38,7 +38,8 @@ const metadata = z
   .meta({ maxProperties: bounds.metadataKeysMax });
 
 const urlRule =
-  "https, port 443 or 1024 and higher, a public host name in normalized form, no user name, no fragment; at most 2048 characters.";
+  "https, port 443 or 1024 and higher, a public host name in normalized form, no user name, no " +
+  "fragment; at most 2048 characters.";
 const eventTypesRule = "1 to 100 different names of the event catalogue or `group.*`, or `*` alone.";
 const metadataRule =
   "at most 20 entries, with names of 1 to 40 characters and values of at most 500 characters.";
@@ -124,7 +125,9 @@ const SecretRotateInput = builder.inputType("WebhookSecretRotateInput", {
     expectedVersion: t.int({ description: expectedVersionDescription }),
     overlapHours: t.int({
       defaultValue: secretOverlapHours.usual,
-      description: `The number of hours for which the old secret signs beside the new one, 0 to ${secretOverlapHours.max}. Default: ${secretOverlapHours.usual}.`,
+      description:
+        "The number of hours for which the old secret signs beside the new one, 0 to " +
+        `${secretOverlapHours.max}. Default: ${secretOverlapHours.usual}.`,
       validate: z.int32().min(0).max(secretOverlapHours.max),
     }),
   }),
@@ -230,7 +233,8 @@ defineMutation({
   ...existingEndpointMutationKind,
   name: "webhookEndpointDisable",
   description:
-    "Disables a webhook endpoint. Deliveries already attempted wait; deliveries not yet attempted and events that occur meanwhile are skipped.",
+    "Disables a webhook endpoint. Deliveries already attempted wait; deliveries not yet attempted and " +
+    "events that occur meanwhile are skipped.",
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
   run: disableEndpoint,
@@ -260,7 +264,8 @@ defineMutation({
   ...existingEndpointMutationKind,
   name: "webhookSecretRotate",
   description:
-    "Creates a new secret for a webhook endpoint. The previous secret also signs until the overlap ends; an even older secret stops signing at once. The new secret is returned only in this answer.",
+    "Creates a new secret for a webhook endpoint. The previous secret also signs until the overlap ends; " +
+    "an even older secret stops signing at once. The new secret is returned only in this answer.",
   input: SecretRotateInput,
   type: WithSecret,
   run: rotateWebhookSecret,

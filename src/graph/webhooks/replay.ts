@@ -29,7 +29,8 @@ const ReplayInput = builder.inputType("PublicWebhookReplayRequest", {
     reason: t.field({ type: ReplayReasonEnum, required: true, description: "Why the delivery is replayed." }),
     endpointId: t.id({
       description:
-        "The receiving endpoint of the same installation, `whe_…`. Default: the endpoint of the original delivery.",
+        "The receiving endpoint of the same installation, `whe_…`. Default: the endpoint of the original " +
+        "delivery.",
     }),
     force: t.boolean({
       defaultValue: false,
@@ -70,7 +71,8 @@ defineMutation({
   ...replayMutationKind,
   name: "webhookDeliveryReplay",
   description:
-    "Replays a delivery with the same event id and body and a new signature, to the endpoint's present URL. Possible until 30 days after the event, at most ten times.",
+    "Replays a delivery with the same event id and body and a new signature, to the endpoint's present " +
+    "URL. Possible until 30 days after the event, at most ten times.",
   callers: integratorsAndStaff,
   idempotency: "required_or_header",
   target: { deliveryId: "The id of the delivery to replay, `whd_…`." },
@@ -99,7 +101,8 @@ const BulkInput = builder.inputType("WebhookDeliveriesReplayInput", {
   fields: (t) => ({
     endpointId: t.id({
       description:
-        "Replays deliveries to this endpoint, `whe_…`, even if it was deleted. Either `endpointId` or `installationId` is required.",
+        "Replays deliveries to this endpoint, `whe_…`, even if it was deleted. Either `endpointId` or " +
+        "`installationId` is required.",
     }),
     installationId: t.id({
       description: "Replays deliveries to all endpoints of this installation, `ins_…`.",
@@ -130,7 +133,8 @@ const BulkInput = builder.inputType("WebhookDeliveriesReplayInput", {
     }),
     toEndpointId: t.id({
       description:
-        "The endpoint of the installation that receives all replays. Default: each delivery's original endpoint.",
+        "The endpoint of the installation that receives all replays. Default: each delivery's original " +
+        "endpoint.",
     }),
     after: t.string({ description: "The `endCursor` of the previous call, to continue after it." }),
   }),
@@ -186,7 +190,10 @@ const BulkReplay = builder.objectRef<BulkReplayResult>("WebhookDeliveriesReplay"
 defineMutation({
   ...replayMutationKind,
   name: "webhookDeliveriesReplay",
-  description: `Replays unsuccessful deliveries of a period. One call examines at most ${bulkReplayPageSize} deliveries, oldest event first, and skips those that cannot be replayed.`,
+  description:
+    "Replays unsuccessful deliveries of a period. One call examines at most " +
+    `${bulkReplayPageSize} deliveries, oldest event first, and skips those that cannot be ` +
+    "replayed.",
   input: BulkInput,
   inputDescription: "Selects the deliveries to replay, and gives the reason.",
   type: BulkReplay,

@@ -100,7 +100,9 @@ export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
     report({
       parameters: shop,
       columns: ["kind", "reason", ...returned],
-      query: `query (${shopVariables}) { report: returnReport(${shopArguments}) { reasons { kind reason ${returned.join(" ")} } } }`,
+      query:
+        `query (${shopVariables}) { report: returnReport(${shopArguments}) { reasons { kind reason ` +
+        `${returned.join(" ")} } } }`,
       toRows: ({ reasons }: { readonly reasons: readonly Row[] }) => reasons,
     }),
   ],

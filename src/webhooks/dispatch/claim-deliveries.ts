@@ -70,40 +70,61 @@ export async function claimDeliveries(
   const probeAt = new Date(now.getTime() + probeEveryMs);
   const claim = sql<ClaimedDelivery>`
     with room as (
-      select h.endpoint_id, h.installation_id, ${currentTokens(moment)} as tokens, h.probe_at is not null as is_probe, u.under_way,
+      select h.endpoint_id, h.installation_id, ${currentTokens(moment)} as tokens, h.probe_at is not null as
+      is_probe, u.under_way,
         'catalog:read' = any(i.scopes) as sees_catalog, i.status = 'active' as is_active,
-        case when h.probe_at is not null then 1 else least(floor(${currentTokens(moment)})::integer, ${endpointSendingMax} - u.under_way) end as places
+        case when h.probe_at is not null then 1 else least(floor(${currentTokens(moment)})::integer,
+        ${endpointSendingMax} - u.under_way) end as places
       from webhook_endpoint_health h join webhook_endpoint w on w.id = h.endpoint_id
         join installation i on i.id = w.installation_id
-        cross join lateral (select ${countSendingDeliveries(sql`s.endpoint_id = h.endpoint_id`, moment)} as under_way) u
-      where h.endpoint_id = any(${endpointIds}::text[]) and w.status = 'enabled' and (h.probe_at is null or h.probe_at <= ${at})
+        cross join lateral (select ${countSendingDeliveries(
+          sql`s.endpoint_id =
+          h.endpoint_id`,
+          moment,
+        )} as
+        under_way) u
+      where h.endpoint_id = any(${endpointIds}::text[]) and w.status = 'enabled' and (h.probe_at is null
+      or h.probe_at <= ${at})
       for update of h skip locked
     ), due as (
-      select d.*, r.installation_id, r.under_way + row_number() over (partition by r.endpoint_id order by d.next_attempt_at, d.id) as turn
+      select d.*, r.installation_id, r.under_way + row_number() over (partition by r.endpoint_id
+      order by d.next_attempt_at, d.id) as turn
       from room r cross join lateral (
-        select d.id, d.endpoint_id, d.next_attempt_at from webhook_delivery d join event e on e.id = d.event_id
+        select d.id, d.endpoint_id, d.next_attempt_at from webhook_delivery d join event e
+        on e.id = d.event_id
         where d.endpoint_id = r.endpoint_id and d.next_attempt_at <= ${at}
-          and (r.is_active or e.subject_type = 'installation') and (r.sees_catalog or not e.subject_type = any(${catalogReadSubjectTypes}::text[]))
+          and (r.is_active or e.subject_type = 'installation') and (r.sees_catalog
+          or not e.subject_type = any(${catalogReadSubjectTypes}::text[]))
         order by d.next_attempt_at, d.id limit greatest(r.places, 0) for update of d skip locked
       ) d
     ), ranked as (
-      select id, endpoint_id, installation_id, next_attempt_at, ${countSendingDeliveries(sql`s.installation_id = due.installation_id`, moment)}
-        + row_number() over (partition by installation_id order by turn, next_attempt_at, id) as place from due
+      select id, endpoint_id, installation_id, next_attempt_at,
+      ${countSendingDeliveries(
+        sql`s.installation_id
+        = due.installation_id`,
+        moment,
+      )}
+        + row_number() over (partition by installation_id order by turn, next_attempt_at, id) as place
+        from due
     ), chosen as (
-      select id, endpoint_id from ranked where place <= ${installationSendingMax} order by place, next_attempt_at, id limit ${deliveriesMax}
+      select id, endpoint_id from ranked where place <= ${installationSendingMax}
+      order by place, next_attempt_at, id limit ${deliveriesMax}
     ), charged as (
       update webhook_endpoint_health h set tokens = r.tokens - c.taken, tokens_at = ${at},
         probe_at = case when r.is_probe then ${probeAt}::timestamptz else h.probe_at end
       from room r, (select endpoint_id, count(*) as taken from chosen group by endpoint_id) c
       where h.endpoint_id = r.endpoint_id and c.endpoint_id = r.endpoint_id
     )
-    update webhook_delivery d set status = 'sending', lease = ${randomUUID()} || '/' || d.id, next_attempt_at = ${until}::timestamptz,
+    update webhook_delivery d set status = 'sending', lease = ${randomUUID()} || '/' || d.id, next_attempt_at
+    = ${until}::timestamptz,
       attempt_count = d.attempt_count + case when d.status = 'sending' then 0 else 1 end
     from chosen c, event e, webhook_endpoint w, merchant m
     where d.id = c.id and e.id = d.event_id and w.id = d.endpoint_id and m.id = d.merchant_id
-    returning d.id, d.lease, d.event_id, e.type as event_type, d.endpoint_id, d.installation_id, d.merchant_id, m.mode, w.url, w.version as endpoint_version,
+    returning d.id, d.lease, d.event_id, e.type as event_type, d.endpoint_id, d.installation_id,
+    d.merchant_id, m.mode, w.url, w.version as endpoint_version,
       e.traceparent,
-      case w.payload_mode when 'thin' then e.thin else e.snapshot end as body, d.attempt_count as attempt_number, d.replay_no > 0 as is_replay,
+      case w.payload_mode when 'thin' then e.thin else e.snapshot
+      end as body, d.attempt_count as attempt_number, d.replay_no > 0 as is_replay,
       d.created_at, e.occurred_at, ${secretsOf(at)} as secrets`;
   return runStatement(db, claim);
 }
@@ -111,9 +132,11 @@ export async function claimDeliveries(
 const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly SealedWebhookSecret[]> => sql<
   readonly SealedWebhookSecret[]
 >`(
-  select coalesce(json_agg(json_build_object('id', s.id, 'version', s.version, 'sealed', encode(s.sealed, 'base64'),
+  select coalesce(json_agg(json_build_object('id', s.id, 'version', s.version, 'sealed', encode(s.sealed,
+  'base64'),
     'dataKey', encode(s.data_key, 'base64'), 'keyId', s.key_id) order by s.version desc), '[]')
-  from webhook_secret s where s.endpoint_id = d.endpoint_id and (s.expires_at is null or s.expires_at > ${at}))`;
+  from webhook_secret s where s.endpoint_id = d.endpoint_id and (s.expires_at is null
+  or s.expires_at > ${at}))`;
 
 /**
  * Lease duration: the longest attempt (15 s) and a margin for waiting for a database connection, because the
@@ -150,7 +173,8 @@ export const toClaimTime = (now: Date): ClaimTime => ({
 
 export const currentTokens = ({ at, latest }: ClaimTime): RawBuilder<number> => {
   const perSecond = sql`coalesce(w.max_per_second, ${perSecondDefault})`;
-  const refilled = sql`h.tokens + greatest(extract(epoch from ${at} - h.tokens_at)::double precision, 0) * ${perSecond}`;
+  const refilled = sql`h.tokens + greatest(extract(epoch
+    from ${at} - h.tokens_at)::double precision, 0) * ${perSecond}`;
   const burst = sql`greatest(${perSecond} * ${burstShare}::double precision, 1)`;
   return sql<number>`case when h.tokens_at > ${latest} then ${burst} else least(${burst}, ${refilled}) end`;
 };
@@ -161,7 +185,8 @@ export const countSendingDeliveries = (
   { at, latest }: ClaimTime,
 ): RawBuilder<number> =>
   sql<number>`(select count(*) from webhook_delivery s
-    where s.status = 'sending' and ${whose} and s.next_attempt_at > ${at} and s.next_attempt_at <= ${latest})::integer`;
+    where s.status = 'sending' and ${whose} and s.next_attempt_at > ${at}
+    and s.next_attempt_at <= ${latest})::integer`;
 
 /** Finds endpoints with due deliveries that may be sent: of all endpoints, or only of those in `among`. */
 export async function findDueEndpoints(
@@ -172,15 +197,19 @@ export async function findDueEndpoints(
   const at = sql`${now}::timestamptz`;
   const named = sql`select id from unnest(${among ?? []}::text[]) as named (id)`;
   const statement = sql<{ id: string }>`
-    with recursive waiting (id) as (${among === undefined ? allWaitingEndpoints : named}), due as materialized (
-      select id from waiting where exists (select 1 from webhook_delivery d where d.endpoint_id = waiting.id and d.next_attempt_at <= ${at})
+    with recursive waiting (id) as (${among === undefined ? allWaitingEndpoints : named}), due as materialized
+    (
+      select id from waiting where exists (select 1 from webhook_delivery d where d.endpoint_id = waiting.id
+      and d.next_attempt_at <= ${at})
     )
     select w.id from due join webhook_endpoint w on w.id = due.id and w.status = 'enabled'
       join webhook_endpoint_health h on h.endpoint_id = w.id and (h.probe_at is null or h.probe_at <= ${at})
       join installation i on i.id = w.installation_id
     where i.status = 'active' and 'catalog:read' = any(i.scopes) or exists (
-      select 1 from webhook_delivery d join event e on e.id = d.event_id where d.endpoint_id = w.id and d.next_attempt_at <= ${at}
-        and (i.status = 'active' and not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or e.subject_type = 'installation'))`;
+      select 1 from webhook_delivery d join event e on e.id = d.event_id where d.endpoint_id = w.id
+      and d.next_attempt_at <= ${at}
+        and (i.status = 'active' and not e.subject_type = any(${catalogReadSubjectTypes}::text[])
+        or e.subject_type = 'installation'))`;
   return (await runStatement(db, statement)).map(({ id }) => id);
 }
 
@@ -191,7 +220,8 @@ export async function findDueEndpoints(
 const allWaitingEndpoints: RawBuilder<unknown> = sql`
   (select endpoint_id from webhook_delivery where next_attempt_at is not null order by endpoint_id limit 1)
   union all
-  select (select d.endpoint_id from webhook_delivery d where d.next_attempt_at is not null and d.endpoint_id > waiting.id order by d.endpoint_id limit 1)
+  select (select d.endpoint_id from webhook_delivery d where d.next_attempt_at is not null
+  and d.endpoint_id > waiting.id order by d.endpoint_id limit 1)
   from waiting where waiting.id is not null`;
 
 /**
@@ -205,7 +235,9 @@ export async function findNextRetryTime(
   const until = new Date(now.getTime() + withinMs);
   const statement = sql<{ at: Date | null }>`
     select min(greatest(d.next_attempt_at, h.probe_at)) as at from webhook_delivery d
-      join webhook_endpoint w on w.id = d.endpoint_id and w.status = 'enabled' join webhook_endpoint_health h on h.endpoint_id = w.id
-    where d.status = 'retrying' and d.next_attempt_at > ${now}::timestamptz and d.next_attempt_at <= ${until}::timestamptz`;
+      join webhook_endpoint w on w.id = d.endpoint_id and w.status = 'enabled' join webhook_endpoint_health h
+      on h.endpoint_id = w.id
+    where d.status = 'retrying' and d.next_attempt_at > ${now}::timestamptz
+    and d.next_attempt_at <= ${until}::timestamptz`;
   return (await runStatement(db, statement))[0]?.at ?? null;
 }

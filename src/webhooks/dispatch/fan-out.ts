@@ -55,16 +55,20 @@ type Taken =
 async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {
   const { rows } = await sql<Taken>`
     with taken as (
-      select id, merchant_id, installation_id, type, subject_type, subject_id, traceparent from event where fanned_out_at is null
+      select id, merchant_id, installation_id, type, subject_type, subject_id, traceparent from event
+      where fanned_out_at is null
       order by id limit ${fanOutEventsMax} for update skip locked
     ), fanned_out as (
       update event e set fanned_out_at = ${now}::timestamptz from taken where e.id = taken.id
     )
     select e.id as event_id, e.traceparent, w.id as endpoint_id, w.merchant_id, w.installation_id,
-      w.status = 'enabled' and (w.installation_status = 'active' or e.subject_type = 'installation') as is_awaited
+      w.status = 'enabled' and (w.installation_status = 'active'
+      or e.subject_type = 'installation') as is_awaited
     from taken e left join lateral (
-      select w.id, w.merchant_id, w.installation_id, w.status, i.status as installation_status from webhook_endpoint w
-      join installation i on i.id = w.installation_id and (i.status <> 'uninstalled' or e.subject_type = 'installation')
+      select w.id, w.merchant_id, w.installation_id, w.status, i.status as installation_status
+      from webhook_endpoint w
+      join installation i on i.id = w.installation_id and (i.status <> 'uninstalled'
+      or e.subject_type = 'installation')
         and (not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))
       where w.merchant_id = e.merchant_id and w.status <> 'deleted' and w.id <> e.subject_id
         and (e.installation_id is null or e.installation_id = w.installation_id)

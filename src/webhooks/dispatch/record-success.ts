@@ -94,19 +94,23 @@ async function insertSuccesses(
   );
   const statement = sql<{ lease: string }>`
     with done as (
-      update webhook_delivery d set status = 'succeeded', next_attempt_at = null, lease = null, finished_at = ${at}
+      update webhook_delivery d set status = 'succeeded', next_attempt_at = null, lease = null, finished_at =
+      ${at}
       from json_to_recordset(${JSON.stringify(made)}::json)
-        as m(id text, lease text, attempt_id text, number integer, started_at timestamptz, duration_ms integer, http_status integer)
+        as m(id text, lease text, attempt_id text, number integer, started_at timestamptz, duration_ms
+        integer, http_status integer)
       where d.id = m.id and d.lease = m.lease returning d.endpoint_id, m.*
     ), attempt as (
       insert into webhook_attempt (id, delivery_id, number, started_at, duration_ms, http_status, error_code)
       select attempt_id, id, number, started_at, duration_ms, http_status, null from done order by endpoint_id
     ), unwell as (
       select endpoint_id from webhook_endpoint_health where endpoint_id in (select endpoint_id from done)
-        and (consecutive_failures > 0 or failing_since is not null or last_success_at is null or last_success_at < ${at} - interval '1 second')
+        and (consecutive_failures > 0 or failing_since is not null or last_success_at is null
+        or last_success_at < ${at} - interval '1 second')
       order by endpoint_id for no key update
     ), health as (
-      update webhook_endpoint_health h set consecutive_failures = 0, last_success_at = ${at}, failing_since = null, failed_since_success = 0,
+      update webhook_endpoint_health h set consecutive_failures = 0, last_success_at = ${at}, failing_since =
+      null, failed_since_success = 0,
         degraded_at = null, probe_at = null
       from unwell where h.endpoint_id = unwell.endpoint_id
     )

@@ -169,14 +169,17 @@ interface Row extends Omit<WebhookEndpoint, "secrets" | "health">, StoredEndpoin
 async function find(reader: Reader, which: RawBuilder<unknown>, now: Date): Promise<WebhookEndpoint[]> {
   const since = new Date(now.getTime() - dayMs);
   const { rows } = await sql<Row>`
-    select w.id, w.merchant_id, w.installation_id, w.url, w.description, w.status, w.disabled_reason, w.disabled_at, w.event_types, w.payload_mode,
+    select w.id, w.merchant_id, w.installation_id, w.url, w.description, w.status, w.disabled_reason,
+    w.disabled_at, w.event_types, w.payload_mode,
       w.max_per_second, w.metadata, w.version, w.created_at, w.updated_at,
-      h.consecutive_failures, h.last_success_at, h.last_failure_at, h.last_failure_code, h.last_failure_status, h.failing_since, h.degraded_at, h.probe_at,
+      h.consecutive_failures, h.last_success_at, h.last_failure_at, h.last_failure_code,
+      h.last_failure_status, h.failing_since, h.degraded_at, h.probe_at,
       day.attempts, day.successes, ${secretHints(now)} as secrets
     from webhook_endpoint w
     join webhook_endpoint_health h on h.endpoint_id = w.id
     cross join lateral (
-      select coalesce(sum(t.attempts), 0)::integer as attempts, coalesce(sum(t.successes), 0)::integer as successes
+      select coalesce(sum(t.attempts), 0)::integer as attempts,
+      coalesce(sum(t.successes), 0)::integer as successes
       from webhook_endpoint_hour t where t.endpoint_id = w.id and t.hour > ${since}::timestamptz
     ) day
     where ${which} and w.status <> 'deleted'
@@ -187,9 +190,11 @@ async function find(reader: Reader, which: RawBuilder<unknown>, now: Date): Prom
 const secretHints = (now: Date): RawBuilder<readonly WebhookSecretHint[]> => sql<
   readonly WebhookSecretHint[]
 >`(
-  select coalesce(json_agg(json_build_object('version', s.version, 'hint', '…' || s.hint, 'createdAt', ${utcText(sql`s.created_at`)},
+  select coalesce(json_agg(json_build_object('version', s.version, 'hint', '…' || s.hint, 'createdAt',
+  ${utcText(sql`s.created_at`)},
     'expiresAt', ${utcText(sql`s.expires_at`)}) order by s.version desc), '[]')
-  from webhook_secret s where s.endpoint_id = w.id and (s.expires_at is null or s.expires_at > ${now}::timestamptz))`;
+  from webhook_secret s where s.endpoint_id = w.id and (s.expires_at is null
+  or s.expires_at > ${now}::timestamptz))`;
 
 function toEndpoint(row: Row): WebhookEndpoint {
   const {

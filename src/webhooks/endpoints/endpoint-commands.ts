@@ -268,7 +268,8 @@ async function queuePing(
   });
   const deliveryId = createId("webhookDelivery", now.getTime());
   await sql`
-    insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, status, next_attempt_at, created_at)
+    insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, status,
+    next_attempt_at, created_at)
     select ${deliveryId}, ${merchantId}, ${installationId}, ${eventId}, ${endpointId}, 'pending',
       least(${now}::timestamptz, min(next_attempt_at) - interval '1 millisecond'), ${now}::timestamptz
     from webhook_delivery where endpoint_id = ${endpointId} and next_attempt_at is not null`.execute(

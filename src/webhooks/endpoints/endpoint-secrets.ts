@@ -129,9 +129,11 @@ export async function findFixtureSources(
 }
 
 const sealedSecrets = (now: Date): RawBuilder<readonly SealedRow[]> => sql<readonly SealedRow[]>`(
-  select coalesce(json_agg(json_build_object('id', s.id, 'version', s.version, 'sealed', encode(s.sealed, 'base64'),
+  select coalesce(json_agg(json_build_object('id', s.id, 'version', s.version, 'sealed', encode(s.sealed,
+  'base64'),
     'dataKey', encode(s.data_key, 'base64'), 'keyId', s.key_id)), '[]')
-  from webhook_secret s where s.endpoint_id = w.id and (s.expires_at is null or s.expires_at > ${now}::timestamptz))`;
+  from webhook_secret s where s.endpoint_id = w.id and (s.expires_at is null
+  or s.expires_at > ${now}::timestamptz))`;
 
 export function openFixtureSource(
   { endpoint, secrets }: SealedFixtureSource,

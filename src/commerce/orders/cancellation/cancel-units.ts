@@ -75,9 +75,12 @@ async function cancelLineUnits(
   units: readonly CanceledUnits[],
 ): Promise<void> {
   await sql`
-    update order_line l set canceled = l.canceled + u.quantity, allocated = l.allocated - u.allocated, reduced_minor = l.reduced_minor + u.amount_minor
-    from unnest(${units.map(({ lineId }) => lineId)}::text[], ${units.map(({ quantity }) => quantity)}::integer[],
-      ${units.map(({ allocated }) => allocated)}::integer[], ${units.map(({ amountMinor }) => amountMinor)}::bigint[])
+    update order_line l set canceled = l.canceled + u.quantity, allocated = l.allocated - u.allocated,
+    reduced_minor = l.reduced_minor + u.amount_minor
+    from unnest(${units.map(({ lineId }) => lineId)}::text[],
+    ${units.map(({ quantity }) => quantity)}::integer[],
+      ${units.map(({ allocated }) => allocated)}::integer[],
+      ${units.map(({ amountMinor }) => amountMinor)}::bigint[])
       as u(id, quantity, allocated, amount_minor)
     where l.id = u.id and l.order_id = ${orderId}`.execute(transaction);
 }
@@ -122,7 +125,8 @@ async function keepLines(
     .where("orderLineId", "not in", ids)
     .execute();
   await sql`
-    update fulfillment_line f set quantity = k.quantity from unnest(${ids}::text[], ${lines.map(({ quantity }) => quantity)}::integer[]) as k(id, quantity)
+    update fulfillment_line f set quantity = k.quantity from unnest(${ids}::text[],
+    ${lines.map(({ quantity }) => quantity)}::integer[]) as k(id, quantity)
     where f.fulfillment_id = ${fulfillmentId} and f.order_line_id = k.id`.execute(transaction);
 }
 

@@ -64,17 +64,20 @@ async function requireErasable(
   if (locked.length > 0) {
     const sessions = locked.map(({ session }) => session?.id).join(", ");
     throw fail("invalid_state", {
-      message: `A checkout is in progress (${sessions}). Cancel the checkout or wait until it ends. Nothing was erased.`,
+      message:
+        `A checkout is in progress (${sessions}). Cancel the checkout or wait until it ends. ` +
+        "Nothing was erased.",
     });
   }
   const { rows: waiting } = await sql<{ id: string }>`
-    select id from sales_order where id = any(${orderIds}::text[]) and status in ('pending', 'confirmed', 'on_hold') order by id`.execute(
-    transaction,
-  );
+    select id from sales_order where id = any(${orderIds}::text[])
+    and status in ('pending', 'confirmed', 'on_hold') order by id`.execute(transaction);
   if (waiting.length > 0 && !isForced) {
     const ids = waiting.map(({ id }) => id).join(", ");
     throw fail("invalid_state", {
-      message: `Orders are not completed (${ids}) and need their address. Repeat with --force to erase it anyway. Nothing was erased.`,
+      message:
+        `Orders are not completed (${ids}) and need their address. Repeat with --force to erase it ` +
+        "anyway. Nothing was erased.",
     });
   }
   return carts.filter((cart) => cartStatusAt(cart, now) === "active").map(({ id }) => id);
@@ -99,9 +102,8 @@ async function removePersonalDataFromCart(
 async function redactEvents(transaction: Transaction, subjectIds: readonly string[]): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     update event set snapshot = replace(thin, '"truncated":false', '"truncated":true')
-    where subject_id = any(${subjectIds}::text[]) and snapshot <> replace(thin, '"truncated":false', '"truncated":true')`.execute(
-    transaction,
-  );
+    where subject_id = any(${subjectIds}::text[]) and snapshot <> replace(thin, '"truncated":false',
+    '"truncated":true')`.execute(transaction);
   return Number(numAffectedRows);
 }
 

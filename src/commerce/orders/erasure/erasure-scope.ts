@@ -45,7 +45,8 @@ export async function findErasureScope(reader: Reader, target: ErasureTarget): P
   const { merchantId, cartIds, buyerReference } = seed;
   const { rows: carts } = await sql<{ id: string }>`
     with recursive mine (id) as (
-      select unnest(${cartIds}::text[]) union select c.id from cart c join mine on c.merged_into_cart_id = mine.id)
+      select unnest(${cartIds}::text[]) union select c.id from cart c join mine
+      on c.merged_into_cart_id = mine.id)
     select id from mine order by id`.execute(reader);
   const ids = carts.map(({ id }) => id);
   const { rows: orders } = await sql<{ id: string }>`
@@ -56,11 +57,11 @@ export async function findErasureScope(reader: Reader, target: ErasureTarget): P
   const orderIds = orders.map(({ id }) => id);
   const { rows: personal } = await sql<{ id: string }>`
     select id from personal_data where cart_id = any(${ids}::text[])
-    union select id from personal_data where merchant_id = ${merchantId} and buyer_reference = ${buyerReference}::text
+    union select id from personal_data where merchant_id = ${merchantId}
+    and buyer_reference = ${buyerReference}::text
     union select unnest(array[${personalDataColumns}]) from cart where id = any(${ids}::text[])
-    union select unnest(array[${personalDataColumns}]) from sales_order where id = any(${orderIds}::text[])`.execute(
-    reader,
-  );
+    union select unnest(array[${personalDataColumns}]) from sales_order
+    where id = any(${orderIds}::text[])`.execute(reader);
   const personalIds = personal.map(({ id }) => id).filter((id: string | null) => id !== null);
   return { merchantId, cartIds: ids, orderIds, personalIds };
 }
@@ -76,9 +77,8 @@ export async function lockErasureScope(
   await sql`select id from cart where id = any(${cartIds}::text[]) order by id for no key update`.execute(
     transaction,
   );
-  await sql`select id from sales_order where id = any(${orderIds}::text[]) order by id for no key update`.execute(
-    transaction,
-  );
+  await sql`select id from sales_order where id = any(${orderIds}::text[]) order by id for no key
+    update`.execute(transaction);
 }
 
 export function isSameErasureScope(one: ErasureScope, other: ErasureScope): boolean {
@@ -131,9 +131,8 @@ async function findBuyerByReference(
   const { rows } = await sql<{ id: string | null }>`
     select id from cart where merchant_id = ${merchantId} and buyer_reference = ${value}
     union select cart_id from sales_order where merchant_id = ${merchantId} and buyer_reference = ${value}
-    union select cart_id from personal_data where merchant_id = ${merchantId} and buyer_reference = ${value}`.execute(
-    reader,
-  );
+    union select cart_id from personal_data where merchant_id = ${merchantId}
+    and buyer_reference = ${value}`.execute(reader);
   if (rows.length === 0) return undefined;
   return { merchantId, cartIds: rows.map(({ id }) => id).filter((id) => id !== null), buyerReference: value };
 }

@@ -106,7 +106,9 @@ export function requireFulfillmentMove(
 ): void {
   const from: readonly FulfillmentStatus[] = fulfillmentMoves[move].from[fulfillment.type];
   if (!from.includes(fulfillment.status)) {
-    const message = `A fulfillment of type ${fulfillment.type} that is ${fulfillment.status} cannot become ${fulfillmentMoves[move].to}.`;
+    const message =
+      `A fulfillment of type ${fulfillment.type} that is ${fulfillment.status} cannot become ` +
+      `${fulfillmentMoves[move].to}.`;
     throw refuseFulfillment(fulfillment, { message, data: { type: fulfillment.type, allowed: from } });
   }
   if (move === "cancel" && fulfillment.returnId !== null) {

@@ -56,9 +56,11 @@ export async function countUnits(
 ): Promise<void> {
   if (fulfillment.returnId !== null || lines.length === 0) return;
   await sql`
-    update order_line l set allocated = l.allocated + ${allocated}::int * f.quantity, shipped = l.shipped + ${shipped}::int * f.quantity,
+    update order_line l set allocated = l.allocated + ${allocated}::int * f.quantity, shipped = l.shipped +
+    ${shipped}::int * f.quantity,
       delivered = l.delivered + ${delivered}::int * f.quantity
-    from unnest(${lines.map(({ lineId }) => lineId)}::text[], ${lines.map(({ quantity }) => quantity)}::int[]) as f(line_id, quantity)
+    from unnest(${lines.map(({ lineId }) => lineId)}::text[], ${lines.map(({ quantity }) => quantity)}::int[])
+    as f(line_id, quantity)
     where l.id = f.line_id`.execute(transaction);
 }
 
@@ -265,7 +267,8 @@ async function markUnreserved(
   if (missing.length === 0) return;
   await sql`
     update fulfillment_line f set unreserved = m.quantity
-    from unnest(${missing.map(({ lineId }) => lineId)}::text[], ${missing.map(({ quantity }) => quantity)}::int[]) as m(line_id, quantity)
+    from unnest(${missing.map(({ lineId }) => lineId)}::text[],
+    ${missing.map(({ quantity }) => quantity)}::int[]) as m(line_id, quantity)
     where f.fulfillment_id = ${fulfillmentId} and f.order_line_id = m.line_id`.execute(transaction);
 }
 

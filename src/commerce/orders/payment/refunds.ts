@@ -218,8 +218,10 @@ async function markRefunded(
   lines: OrderRefund["lines"],
 ): Promise<void> {
   await sql`
-    update order_line l set refunded = l.refunded + u.quantity, reduced_minor = l.reduced_minor + u.amount_minor
-    from unnest(${lines.map(({ lineId }) => lineId)}::text[], ${lines.map(({ quantity }) => quantity)}::integer[],
+    update order_line l set refunded = l.refunded + u.quantity, reduced_minor = l.reduced_minor +
+    u.amount_minor
+    from unnest(${lines.map(({ lineId }) => lineId)}::text[],
+    ${lines.map(({ quantity }) => quantity)}::integer[],
       ${lines.map(({ amountMinor }) => amountMinor)}::bigint[]) as u(id, quantity, amount_minor)
     where l.id = u.id and l.order_id = ${orderId}`.execute(transaction);
 }
@@ -260,9 +262,11 @@ export async function queueRefund(
   });
   const id = createId("refund", now.getTime());
   await sql`
-    insert into refund (id, merchant_id, payment_id, order_id, return_id, operation_id, amount_minor, currency, reason, note, lines, shipping_minor,
+    insert into refund (id, merchant_id, payment_id, order_id, return_id, operation_id, amount_minor,
+    currency, reason, note, lines, shipping_minor,
       created_at, updated_at)
-    values (${id}, ${merchantId}, ${payment.id}, ${order.id}, ${returnId}, ${operationId}, ${amountMinor}, ${order.currency}, ${reason}, ${note},
+    values (${id}, ${merchantId}, ${payment.id}, ${order.id}, ${returnId}, ${operationId}, ${amountMinor},
+    ${order.currency}, ${reason}, ${note},
       ${JSON.stringify(lines)}::jsonb, ${shippingMinor}, ${now}::timestamptz, ${now}::timestamptz)`.execute(
     transaction,
   );

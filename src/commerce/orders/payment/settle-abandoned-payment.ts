@@ -162,9 +162,8 @@ async function retryRefund(
   const { now, outbox } = context;
   const { id: failedId, paymentId, amountMinor } = operation;
   const { rows } = await sql<{ refused: number }>`
-    select count(*)::int as refused from payment_operation where payment_id = ${paymentId} and kind = 'refund' and status = 'failed'`.execute(
-    transaction,
-  );
+    select count(*)::int as refused from payment_operation where payment_id = ${paymentId} and kind = 'refund'
+    and status = 'failed'`.execute(transaction);
   const delayMs = retryMs[(rows[0]?.refused ?? 1) - 1] ?? retryMsMax;
   const operationId = await queueLateRefund(transaction, context, {
     paymentId,
