@@ -16,7 +16,7 @@ import {
 } from "./data/data-file.ts";
 import { type CategoryEntry, type merchant, merchantsFile } from "./data/merchants-schema.ts";
 
-/** A merchant with its families of products. */
+/** A merchant of merchants.json together with its product families of catalog.json. */
 export interface DemoMerchant extends Omit<z.infer<typeof merchant>, "families"> {
   readonly families: readonly z.infer<typeof productFamily>[];
 }
@@ -29,7 +29,10 @@ const bulkItemType = z.strictObject({
   motif: z.enum(pictureMotifs),
 });
 export type BulkItemType = z.infer<typeof bulkItemType>;
-/** Materials and properties that suit each other: nobody knits a clock. In German the material follows "aus". */
+/**
+ * Materials and traits that suit each other: a clock, for example, is never knitted. The German text of a
+ * material is in the dative case, because it follows "aus".
+ */
 const bulkMake = z.strictObject({ materials: z.array(localizedText), traits: z.array(localizedText) });
 
 const bulkFile = z
@@ -38,7 +41,7 @@ const bulkFile = z
       z.strictObject({
         slug: nonEmptyText,
         names: localizedText,
-        /** A name in makes. */
+        /** A key of `makes`. */
         make: nonEmptyText,
         ranges: z.array(
           z.strictObject({ slug: nonEmptyText, names: localizedText, things: z.array(bulkItemType) }),
@@ -53,8 +56,8 @@ const bulkFile = z
   .transform(({ departments, makes, ...rest }, context) => ({
     ...rest,
     departments: departments.flatMap((department, index) => {
-      const found = makes[department.make];
-      if (found !== undefined) return [{ ...department, make: found }];
+      const make = makes[department.make];
+      if (make !== undefined) return [{ ...department, make }];
       context.addIssue({
         code: "custom",
         path: ["departments", index, "make"],
@@ -64,7 +67,10 @@ const bulkFile = z
     }),
   }));
 
-/** Each takes the text of its file. */
+/**
+ * Parsers of the data files' JSON text. A parser throws an error that names the file, the entry and the
+ * broken rule.
+ */
 export const parseDemoData = {
   catalog: (json: string) => parseDataFile("catalog.json", catalogFile, json),
   merchants: (json: string) => parseDataFile("merchants.json", merchantsFile, json),
@@ -73,41 +79,41 @@ export const parseDemoData = {
 
 export const loadDemoCatalog = loadOnce(() => parseDemoData.catalog(readDataFile("catalog")));
 export const loadBulkVocabulary = loadOnce(() => parseDemoData.bulk(readDataFile("bulk")));
-/** The two merchants with their products; checks that the products' categories are categories of the merchant. */
+/** Loads the two merchants with their products. Throws if a product has a category that its merchant lacks. */
 export const loadDemoMerchants = loadOnce(() => {
   const { first, second } = parseDemoData.merchants(readDataFile("merchants"));
   return { first: addProductFamilies(first), second: addProductFamilies(second) };
 });
 
-function addProductFamilies({ families, ...own }: z.infer<typeof merchant>): DemoMerchant {
-  const slugs = new Set(listCategorySlugs(own.categories));
-  const found = families.map((name) => {
-    const known = loadDemoCatalog().families[name];
-    if (known === undefined)
+function addProductFamilies({ families, ...fields }: z.infer<typeof merchant>): DemoMerchant {
+  const slugs = new Set(listCategorySlugs(fields.categories));
+  const entries = families.map((name) => {
+    const family = loadDemoCatalog().families[name];
+    if (family === undefined)
       throw new Error(
-        `src/demo/data/merchants.json: ${own.slug} has the family "${name}", which is not in catalog.json.`,
+        `src/demo/data/merchants.json: ${fields.slug} has the product family "${name}", which catalog.json lacks.`,
       );
-    for (const { sku, categories } of known.entries)
+    for (const { sku, categories } of family.entries)
       for (const slug of categories)
         if (!slugs.has(slug))
           throw new Error(
-            `src/demo/data/catalog.json: ${sku} has the category "${slug}", which ${own.slug} does not have.`,
+            `src/demo/data/catalog.json: ${sku} has the category "${slug}", which the merchant ${fields.slug} lacks.`,
           );
-    return known;
+    return family;
   });
-  return { ...own, families: found };
+  return { ...fields, families: entries };
 }
 
 const listCategorySlugs = (categories: readonly CategoryEntry[]): string[] =>
   categories.flatMap(({ slug, children }) => [slug, ...listCategorySlugs(children ?? [])]);
 
-/** A label of the catalogue; throws if there is none by that code. */
+/** Returns a label of catalog.json in all languages. Throws if the file has no label with this code. */
 export function getCatalogLabel(
   kind: "options" | "attributes" | "colours" | "choices",
   code: string,
 ): DemoLocalizedText {
-  const { labels: known } = loadDemoCatalog();
-  const found = known[kind][code] ?? (kind === "choices" ? known.colours[code] : undefined);
-  if (found === undefined) throw new Error(`src/demo/data/catalog.json has no ${code} in labels.${kind}.`);
-  return found;
+  const { labels } = loadDemoCatalog();
+  const label = labels[kind][code] ?? (kind === "choices" ? labels.colours[code] : undefined);
+  if (label === undefined) throw new Error(`src/demo/data/catalog.json has no "${code}" in labels.${kind}.`);
+  return label;
 }

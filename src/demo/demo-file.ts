@@ -1,6 +1,7 @@
 /**
- * `demo.json`: what somebody needs to try the demo, secrets included, so it is readable by its owner only. It
- * is written whole or not at all, and parts that this version does not know are kept.
+ * Reads and writes `demo.json`: the ids and secrets that a developer needs to try the demo. The file has
+ * secrets, so only its owner can read the file. A write replaces the whole file atomically and keeps parts
+ * that this version does not know.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -68,8 +69,8 @@ export type DemoPromotionCodeName = (typeof demoPromotionCodeNames)[number];
 const demoFile = z.looseObject({
   baseUrl: z.string(),
   /**
-   * Of the first merchant's installation, but `otherMerchant`; with all four scopes unless the name says
-   * which one.
+   * API keys of the first merchant's installation, except `otherMerchant`, which belongs to the second
+   * merchant. A key has all four scopes unless its name states its scope.
    */
   keys: z.object({
     full: z.string(),
@@ -85,28 +86,37 @@ const demoFile = z.looseObject({
   tokens: z.object({ storefront: z.string(), admin: z.string(), analyst: z.string(), operator: z.string() }),
   merchants: z.object({ first: demoMerchant, second: demoMerchant }),
   products: z.array(demoProduct),
-  /** Of the first merchant, but `otherMerchant`; each in the state that its name says. */
+  /**
+   * Cart ids of the first merchant, except `otherMerchant`, which belongs to the second merchant. Each cart
+   * is in the state that its name states.
+   */
   carts: z.record(z.enum(demoCartNames), z.string()),
   /**
-   * As with carts. That of `open` is the checkout of the cart `locked`, that of `completed` the one of the
-   * cart `completed`.
+   * Checkout session ids, named as the carts are. The session `open` belongs to the cart `locked`, the
+   * session `completed` to the cart `completed`.
    */
   sessions: z.record(z.enum(demoSessionNames), z.string()),
-  /** As with carts. That of `delivered` was the cart `completed`. */
+  /** Order ids, named as the carts are. The order `delivered` was placed with the cart `completed`. */
   orders: z.record(z.enum(demoOrderNames), z.string()),
-  /** As a buyer types them; of the first merchant, but `otherMerchant`. */
+  /**
+   * Promotion codes as a buyer types them. They belong to the first merchant, except `otherMerchant`, which
+   * belongs to the second merchant.
+   */
   promotionCodes: z.record(z.enum(demoPromotionCodeNames), z.string()),
-  /** Of the first merchant's installation; its receiver does not listen. */
+  /**
+   * Ids of the webhook endpoint of the first merchant's installation, and of its deliveries. No server
+   * listens at the endpoint's URL.
+   */
   webhooks: z.object({ endpoint: z.string(), deliveries: z.record(z.enum(demoDeliveryNames), z.string()) }),
-  /** Of the first merchant: who signs in where an app asks to be let in. */
+  /** The sign-in of a staff member of the first merchant, for the page where staff authorize an app. */
   staff: z.object({ email: z.string(), password: z.string() }),
-  /** Of the app that both merchants have installed. */
+  /** The OAuth client of the app that both merchants have installed. */
   oauthClient: z.object({ clientId: z.string(), redirectUri: z.string() }),
 });
 export type DemoFile = z.infer<typeof demoFile>;
 export type DemoPromotionCodes = DemoFile["promotionCodes"];
 
-/** An earlier version's file has fewer parts. */
+/** The file as an earlier version of the service may have written it: these parts may be absent. */
 const partialDemoFile = demoFile.partial({
   carts: true,
   sessions: true,
@@ -123,8 +133,8 @@ export function getDemoFilePath(folder: string): string {
 }
 
 /**
- * Makes the folder where it is missing and throws FolderUnusable where nothing can be written: known before
- * the secrets are that belong there.
+ * Creates the folder if it is missing. Throws `FolderUnusable` if the folder cannot be written to, so that
+ * this error occurs before any secret is created.
  */
 export function makeDemoFolder(folder: string): void {
   const probe = createTemporaryPath(folder);
@@ -137,7 +147,10 @@ export function makeDemoFolder(folder: string): void {
   }
 }
 
-/** Undefined where there is none; throws where it is not what it should be. */
+/**
+ * Reads demo.json. Returns undefined if the file does not exist; throws if the file does not have the
+ * expected parts.
+ */
 export function readDemoFile(folder: string): PartialDemoFile | undefined {
   const path = getDemoFilePath(folder);
   let text: string;
@@ -150,7 +163,7 @@ export function readDemoFile(folder: string): PartialDemoFile | undefined {
   const parsed = partialDemoFile.safeParse(parseJson(text));
   if (!parsed.success)
     throw new Error(
-      `${path} is damaged; delete it together with the database beside it to seed the demo anew.`,
+      `${path} is damaged. Delete it together with the database beside it to seed the demo again.`,
     );
   return parsed.data;
 }
@@ -166,7 +179,10 @@ export function writeDemoFile(folder: string, demo: PartialDemoFile): void {
   }
 }
 
-/** At each start: the same keys under the address that holds now. Undefined where there is no file to refresh. */
+/**
+ * Writes the service's current base URL into demo.json and keeps all other parts. Called at each start.
+ * Returns undefined if the file does not exist.
+ */
 export function refreshDemoFile(folder: string, baseUrl: string): PartialDemoFile | undefined {
   const demo = readDemoFile(folder);
   if (demo === undefined) return undefined;

@@ -1,8 +1,8 @@
 /**
- * Makes sure that the demo is there: seeds an empty database, and gives out keys, tokens, an account, carts,
- * orders and webhooks when demo.json does not have those of this database (it was deleted, the process ended
- * between the two, or an earlier version wrote it). Secrets cannot be read back, carts, orders and deliveries
- * may have become anything, so new ones are made then.
+ * Prepares the demo at the start of the service. Seeds an empty database. Creates the keys, tokens, accounts,
+ * carts, orders and webhooks that demo.json lacks (the file was deleted, an earlier version wrote it, or the
+ * process ended before it was written). They are created again rather than looked up, because secrets cannot
+ * be read back, and carts, orders and deliveries may have changed since.
  */
 import { sql } from "kysely";
 import { type AccessCommandContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
@@ -33,27 +33,33 @@ export interface PrepareDemoOptions {
   readonly dataDir: string;
   readonly publicUrl: string;
   readonly now: Date;
-  /** Seals the addresses of the demo's buyers and the secret of its webhooks. */
+  /** Encrypts the buyers' addresses and the secret of the webhook endpoint. */
   readonly keyring: Keyring;
-  /** The bodies of the webhooks that were sent. */
+  /** Renders the bodies of the webhook events. */
   readonly render: RenderEventSubject;
 }
 
-/** Of the merchants in data/merchants.json, which is only read to seed them. */
+/**
+ * Slugs of the merchants in data/merchants.json. They are repeated here so that the file is read only for
+ * seeding.
+ */
 const demoMerchantSlugs = { first: "lindenhof", second: "morgenrot" } as const;
 
 const seedLock = 7_462_193_016;
 
-/** Undefined when the database has other data than the demo's: that is left alone. */
+/**
+ * Prepares the demo and writes demo.json. Returns undefined, and changes nothing, if the database has data
+ * other than the demo's.
+ */
 export async function prepareDemo(
   { db }: OpenDatabase,
   { dataDir, publicUrl, now, keyring, render }: PrepareDemoOptions,
 ): Promise<DemoFile | undefined> {
-  // With PostgreSQL nobody else needs the folder, so a database of others must start without it.
+  // With PostgreSQL, only the demo needs the folder. A database without the demo must start without the folder.
   if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db))) makeDemoFolder(dataDir);
   const knownFile = readDemoFile(dataDir);
   const newParts = await inTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
-    // Two processes that start at once: the second finds what the first has seeded.
+    // If two processes start at once, the second waits here and then finds the demo that the first has seeded.
     await sql`select pg_advisory_xact_lock(${seedLock})`.execute(transaction);
     const merchants = (await findDemoMerchants(transaction)) ?? (await seedDemoIfEmpty(transaction, now));
     if (merchants === undefined) return undefined;
@@ -136,13 +142,13 @@ async function createMerchantParts(
 }
 
 interface SalesContext extends Omit<OrderSeedContext, "promotionCodes"> {
-  /** What demo.json has already. */
+  /** The parts that demo.json has already. */
   readonly knownFile: Partial<PartialDemoFile>;
 }
 
 /**
- * Carts are new where they were not known; checkouts and orders as well, and with them the two carts that
- * they are of.
+ * Creates carts if demo.json has none. Creates checkouts and orders, together with their two carts, if
+ * demo.json has none or if the other carts are new.
  */
 async function createSalesParts(
   transaction: Transaction,
@@ -236,7 +242,7 @@ async function createExpiredKey(
   return (await createApiKey(transaction, access, input)).value;
 }
 
-/** Where nothing listens until somebody tries it. */
+/** The redirect URI of the demo's OAuth client. No server listens there until a developer starts one. */
 const redirectUri = "http://127.0.0.1:4010/callback";
 
 interface AccountSeedContext {
@@ -244,7 +250,10 @@ interface AccountSeedContext {
   readonly now: Date;
 }
 
-/** Done again it makes others: a password cannot be read back. */
+/**
+ * Creates a staff account and an OAuth client. A repeated call creates new ones, because a password cannot be
+ * read back.
+ */
 async function seedAccounts(
   transaction: Transaction,
   { owner, now }: AccountSeedContext,

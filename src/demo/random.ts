@@ -1,9 +1,9 @@
 /**
- * Numbers that look random and are always the same for the same name, so that the demo is one catalogue and
- * not another one each time.
+ * Deterministic pseudo-random numbers for the demo: the same seed gives the same numbers, so that every
+ * seeding creates the same data.
  */
 
-/** FNV-1a, 32 bits. */
+/** Computes the 32-bit FNV-1a hash of a text. */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1)
@@ -11,7 +11,7 @@ export function hashText(text: string): number {
   return hash >>> 0;
 }
 
-/** Mulberry32: numbers in [0, 1), a whole sequence from one seed. */
+/** Returns a generator of numbers from 0 (included) to 1 (excluded), with the Mulberry32 algorithm. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -24,20 +24,20 @@ export function createRandom(seed: number): () => number {
 
 export function pickRandom<Item>(random: () => number, items: readonly Item[]): Item {
   const item = items[Math.floor(random() * items.length)];
-  if (item === undefined) throw new RangeError("There is nothing to pick from.");
+  if (item === undefined) throw new RangeError("The list to pick from must not be empty.");
   return item;
 }
 
 /**
- * A GTIN-13 in the range that GS1 leaves to a shop's own use (prefix 2), so that it can never be the code of
- * somebody's real product.
+ * Creates a GTIN-13 with the prefix 2, which GS1 reserves for internal use by shops. The code can therefore
+ * never be that of a real product.
  */
 export function createGtin(number: number): string {
   const body = `2${String(number % 100_000_000_000).padStart(11, "0")}`;
   return body + computeGtinCheckDigit(body);
 }
 
-/** GS1 modulo 10: weights 3 and 1 by turns, from the right. */
+/** Computes the GS1 check digit: modulo 10, with the weights 3 and 1 in turn, from the right. */
 function computeGtinCheckDigit(body: string): string {
   let sum = 0;
   for (let index = 0; index < body.length; index += 1)

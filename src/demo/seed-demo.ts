@@ -1,7 +1,7 @@
 /**
- * Fills an empty database with the two demo merchants, their catalogues, the searches of four weeks and an
- * app installed at both. Keys, tokens and the search index are the caller's: it knows the secrets and the
- * clock.
+ * Seeds an empty database with the two demo merchants, their catalogues, the search counts of four weeks and
+ * an app that both merchants have installed. The caller creates keys and tokens and updates the search
+ * index.
  */
 import { integratorScopes } from "#access/viewer.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -25,11 +25,14 @@ import { hashText, createRandom } from "./random.ts";
 
 export interface DemoSeedResult {
   readonly merchants: { readonly first: SeededMerchant; readonly second: SeededMerchant };
-  /** Ids of the installations of one app, which has all four scopes at both merchants. */
+  /** Ids of the app's installation at each merchant. Both installations have all four scopes. */
   readonly installations: { readonly first: string; readonly second: string };
-  /** Offered in market DE and in stock there, the first merchant's before the second's. */
+  /**
+   * Products that are in stock in the market DE. The products of the first merchant precede those of the
+   * second.
+   */
   readonly products: readonly DemoProduct[];
-  /** Everything published, for the search index. */
+  /** Ids of all published products, for the search index. */
   readonly productIds: readonly string[];
 }
 
@@ -39,10 +42,13 @@ interface SeededMerchant {
 }
 
 const dayMs = 86_400_000;
-/** The merchants are older than their oldest product. */
+/** The merchants are created this many days ago, before their oldest product. */
 const merchantAgeDays = 400;
 const productAgeDaysMax = 200;
-/** What has a price history must be older than the history. */
+/**
+ * The minimum age in days of a product with a price history, so that the history does not begin before the
+ * product.
+ */
 const priceHistoryAgeDaysMin = 60;
 
 interface MerchantWithProducts {
@@ -101,7 +107,10 @@ function createMerchantWithProducts(
   return { merchant: rows, products };
 }
 
-/** Spread over the catalogue's age with the families mixed, and no two alike. */
+/**
+ * Computes a different age for every product. Products of one family get ages far apart (multiples of the
+ * golden ratio).
+ */
 function computeProductAgeDays(
   entry: CatalogEntry,
   { index, count }: { readonly index: number; readonly count: number },
@@ -112,7 +121,10 @@ function computeProductAgeDays(
   return youngest + share * (productAgeDaysMax - youngest);
 }
 
-/** The first merchant's before the second's. */
+/**
+ * Lists the products that are in stock in Germany. The products of the first merchant precede those of the
+ * second.
+ */
 export function listDemoProducts(): DemoProduct[] {
   const { first, second } = loadDemoMerchants();
   return [first, second].flatMap(listMerchantProducts);
@@ -169,10 +181,10 @@ async function insertApp(
   return [first.id, second.id];
 }
 
-/** For so many days, up to today, the demo has searches. */
+/** The number of days, including today, for which search counts are seeded. */
 const searchDays = 28;
 
-/** What the demo's buyers have searched for, found and not found, counted by day as the service counts it. */
+/** Creates the daily counts of the buyers' searches, with and without results. */
 export function createSearchRows(now: Date): TableRow<"searchQueryDay">[] {
   const { found, missed } = loadDemoSales().searches;
   return [
@@ -181,9 +193,12 @@ export function createSearchRows(now: Date): TableRow<"searchQueryDay">[] {
   ].flat();
 }
 
-/** A day on which fewer searched than may be kept has none. */
 type DemoSearch = ReturnType<typeof loadDemoSales>["searches"]["found"][number];
 
+/**
+ * Creates one row per day. Leaves out days with fewer searches than the service stores
+ * (`clientsPerQueryMin`).
+ */
 function createRowsOfSearch(
   { query: text, country, perDay }: DemoSearch,
   { now, isMissed }: { readonly now: Date; readonly isMissed: boolean },

@@ -1,7 +1,6 @@
 /**
- * Turns carts as they are written in data/sales.json or in a story into priced carts. What is for sale is
- * read once for each market, however many carts there are. Has the rules of sales.json: addresses,
- * promotions, carts and searches.
+ * Prices the carts that data/sales.json and the order scenarios define. Loads the offer of each market once,
+ * for all carts together. Has the schema of sales.json: addresses, promotions, carts and searches.
  */
 import { z } from "zod";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
@@ -33,7 +32,7 @@ import { type UnsavedCart, createUnsavedCart } from "#demo/rows/cart-rows.ts";
 
 const merchantPosition = z.enum(["first", "second"]);
 
-/** The names of the carts in demo.json, without the two that checkouts create. */
+/** Names of the carts in demo.json, without the two carts that the order scenarios create. */
 export const cartNamesWithoutCheckout = demoCartNames.filter(
   (name) => name !== "locked" && name !== "completed",
 );
@@ -41,11 +40,11 @@ const cartKey = z.enum([...cartNamesWithoutCheckout, "mergedInto", "american", "
 export type DemoCartKey = z.infer<typeof cartKey>;
 
 /**
- * A cart that nobody checks out: one in every status, two to try requests with, and two that show what other
- * markets do to a cart.
+ * A cart without a checkout. sales.json has a cart in every status, two active carts for trying requests, and
+ * two carts in other markets.
  */
 const cart = z.strictObject({
-  /** A name of demo.json, or of a cart that is only found in lists. */
+  /** The cart's name in demo.json. The carts `mergedInto`, `american` and `japanese` are not in demo.json. */
   key: cartKey,
   owner: merchantPosition,
   country: nonEmptyText,
@@ -64,7 +63,7 @@ const cart = z.strictObject({
 export type DemoCartEntry = z.infer<typeof cart>;
 
 const promotion = z.strictObject({
-  /** Null if the promotion is automatic. */
+  /** The promotion's code; null if the promotion is automatic. */
   code: z.strictObject({ name: z.enum(demoPromotionCodeNames), text: nonEmptyText }).nullable(),
   owner: merchantPosition,
   kind: z.enum(promotionKinds),
@@ -79,22 +78,22 @@ const promotion = z.strictObject({
       usageLimit: nonNegativeInteger,
     })
     .exactPartial(),
-  /** Holds in the market of this country alone; without it in every market. */
+  /** The promotion applies only in the market that sells to this country; in every market if left out. */
   country: nonEmptyText.exactOptional(),
-  /** How many days ago its window began and ended. */
+  /** How many days ago the promotion started and ended. */
   windowDaysAgo: z.tuple([nonNegativeInteger, nonNegativeInteger]).exactOptional(),
 });
 export type DemoPromotionEntry = z.infer<typeof promotion>;
 
-/** How often something is searched for on an ordinary day. */
+/** Searches and how often they occur on an average day. */
 const searches = z.array(
   z.strictObject({ query: nonEmptyText, country: nonEmptyText, perDay: nonNegativeInteger }),
 );
 
 const salesFile = z.strictObject({
   /**
-   * Where the buyers live: public places, and nobody's name. One address for each country that the merchants
-   * sell to.
+   * The buyers' addresses: one for each country that the merchants sell to. They are public places, without a
+   * person's name.
    */
   addresses: z.array(
     z.strictObject({
@@ -108,7 +107,7 @@ const salesFile = z.strictObject({
   ),
   promotions: z.array(promotion),
   carts: z.array(cart),
-  /** Searches for what the merchants sell, and for what they do not. */
+  /** Searches with results (`found`) and without results (`missed`). */
   searches: z.strictObject({ found: searches, missed: searches }),
 });
 
@@ -119,7 +118,7 @@ export interface DemoMerchantPair {
   readonly second: { readonly id: string };
 }
 
-/** Which market of a merchant sells to a country. */
+/** Returns the id of the merchant's market that sells to a country; undefined if there is none. */
 export type FindMarketOfCountry = (merchantId: string, country: string) => string | undefined;
 
 export interface CartDefinition {
@@ -127,11 +126,12 @@ export interface CartDefinition {
   readonly country: string;
   readonly lines: readonly (readonly [sku: string, quantity: number])[];
   readonly buyer?: { readonly reference: string; readonly email: string };
-  /** Ships to its country's address of the demo, by the first of the methods. */
+  /** Set if the cart has the demo's address in its country and the first delivery method of its market. */
   readonly isAddressed?: true;
   readonly code?: DemoPromotionCodeName;
-  /** Since its last change, and from its first to its last. */
+  /** Minutes since the cart's last change. */
   readonly quietMinutes: number;
+  /** Minutes between the cart's creation and its last change. */
   readonly livedMinutes: number;
 }
 
@@ -168,7 +168,7 @@ export async function priceDemoCarts<Entry extends CartDefinition>(
 
 export interface MarketLookup {
   readonly findByCountry: FindMarketOfCountry;
-  /** Any of a merchant's. */
+  /** Returns a market of the merchant with one of its countries. Throws if the merchant sells to no country. */
   readonly getFirstMarket: (merchantId: string) => { readonly id: string; readonly country: string };
 }
 
@@ -189,13 +189,13 @@ export async function loadMarketLookup(
     getFirstMarket: (merchantId) => {
       const row = rows.find((candidate) => candidate.merchantId === merchantId);
       if (row === undefined)
-        throw new Error(`The demo's merchant ${merchantId} sells to no country any more.`);
+        throw new Error(`The demo's merchant ${merchantId} must sell to at least one country.`);
       return { id: row.marketId, country: row.country };
     },
   };
 }
 
-/** What an entry can take from. */
+/** Everything that is needed to price a cart of one market. */
 interface CartSupply {
   readonly country: string;
   readonly offer: CartOffer;
@@ -205,7 +205,10 @@ interface CartSupply {
 
 type LoadCartSupply = (definition: CartDefinition) => Promise<CartSupply>;
 
-/** One statement for each market and for each code. */
+/**
+ * Returns a function that loads the supply of a cart. It runs one statement per market, and one per cart with
+ * a promotion code.
+ */
 async function createSupplyLoader(
   transaction: Transaction,
   { owners, definitions, marketLookup, promotionCodes, now }: CartPricingContext<CartDefinition>,
@@ -214,10 +217,10 @@ async function createSupplyLoader(
   const offers = new Map<string, CartOffer>();
   return async ({ owner, country, code }) => {
     const merchantId = owners[owner].id;
-    // A merchant who no longer sells to the country has its carts elsewhere.
-    const ofCountry = marketLookup.findByCountry(merchantId, country);
+    // If the merchant no longer sells to the country, the cart is created in another market of the merchant.
+    const marketId = marketLookup.findByCountry(merchantId, country);
     const market =
-      ofCountry === undefined ? marketLookup.getFirstMarket(merchantId) : { id: ofCountry, country };
+      marketId === undefined ? marketLookup.getFirstMarket(merchantId) : { id: marketId, country };
     const variantIdsOfMerchant = variantIds[owner];
     const request = {
       merchantId,
@@ -265,7 +268,7 @@ async function loadVariantIds(
   return { first: variantIdsOf(first), second: variantIdsOf(second) };
 }
 
-/** Where the demo's buyers in a country live; undefined if it has none there. */
+/** Returns the demo's address in a country; undefined if sales.json has none. */
 export function findDemoAddress(country: string): PostalAddressInput | undefined {
   return loadDemoSales().addresses.find(({ countryCode }) => countryCode === country);
 }

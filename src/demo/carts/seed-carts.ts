@@ -1,7 +1,7 @@
 /**
- * Gives the demo's merchants their promotions and a cart in every state but those that checkouts bring about,
- * all in the transaction of the caller: the names of demo.json stand for what is there whole. Done again, it
- * makes new carts: those from before may have become anything.
+ * Seeds the promotions of the demo's merchants, and carts in every status that a cart can have without a
+ * checkout. All rows are written in the caller's transaction. A repeated call creates new carts, because the
+ * earlier carts may have changed since.
  */
 import type { Transaction } from "#database/transaction.ts";
 import type { DemoFile, DemoPromotionCodes } from "#demo/demo-file.ts";
@@ -68,7 +68,10 @@ export async function seedCarts(
   };
 }
 
-/** The version counts the steps that a buyer would have taken. */
+/**
+ * Returns the cart's status and version. The version counts the changes that a buyer would have made to reach
+ * this cart.
+ */
 function getCartState(
   { state, lines }: DemoCartEntry,
   { createdAt, updatedAt, next }: UnsavedCart,
@@ -92,14 +95,10 @@ function getCartState(
 
 function requireCartId(cartIds: ReadonlyMap<DemoCartKey, string>, key: DemoCartKey): string {
   const id = cartIds.get(key);
-  if (id === undefined) throw new Error(`The demo has no cart ${key}.`);
+  if (id === undefined) throw new Error(`src/demo/data/sales.json has no cart with the key "${key}".`);
   return id;
 }
 
-/**
- * Gives the demo's merchants their promotions. Those whose code is there already stay as they are, so that it
- * can be done again.
- */
 interface PromotionSeedContext {
   readonly owners: DemoMerchantPair;
   readonly findMarket: FindMarketOfCountry;
@@ -108,9 +107,13 @@ interface PromotionSeedContext {
 
 const dayMs = 86_400_000;
 const promotionAgeDays = 90;
-/** A draft, then active, then ended. */
+/** Versions after the usual steps: draft, then active, then paused or ended. */
 const versionOfStatus = { draft: 1, active: 2, paused: 3, ended: 3 } as const;
 
+/**
+ * Inserts the promotions of sales.json. Leaves promotions alone whose codes exist already, so that the call
+ * can be repeated.
+ */
 async function seedPromotions(
   transaction: Transaction,
   context: PromotionSeedContext,
@@ -118,7 +121,7 @@ async function seedPromotions(
   const { promotions } = loadDemoSales();
   const codes = await findExistingCodes(transaction, context.owners);
   const isMissing = ({ code, owner }: DemoPromotionEntry): boolean =>
-    // An automatic one has no name to be known by: it comes with the first codes.
+    // An automatic promotion has no code to look it up by, so it is inserted only if no code exists yet.
     code === null ? codes.size === 0 : !codes.has(createCodeKey(context.owners[owner].id, code.text));
   const rows = promotions.filter(isMissing).flatMap((entry) => createPromotionRows(entry, context));
   await insertTableRows(transaction, {
@@ -149,7 +152,7 @@ async function findExistingCodes(
   return new Set(rows.map(({ merchantId, codeNormalized }) => `${merchantId} ${codeNormalized}`));
 }
 
-/** Nothing for a market that the merchant no longer has. */
+/** Creates the rows of a promotion; none if the merchant no longer has a market for the promotion's country. */
 function createPromotionRows(
   { code, owner, kind, status, titles, values, country, windowDaysAgo }: DemoPromotionEntry,
   { owners, findMarket, now }: PromotionSeedContext,

@@ -10,8 +10,8 @@ import { type DemoLocalizedText, localizedText, nonEmptyText, nonNegativeInteger
 const labelsByCode = z.record(z.string(), localizedText);
 
 /**
- * Minor units in EUR, USD and JPY, which is the order of the first merchant's markets. Null if the product is
- * not sold there.
+ * Amounts in minor units of EUR, USD and JPY, in this order, one for each market. null if the product is not
+ * sold in the market.
  */
 const marketAmounts = z.tuple([
   nonNegativeInteger.nullable(),
@@ -32,42 +32,48 @@ const restrictions = [
   "gift_card",
 ] as const;
 
-/** A product, from which all its rows follow. */
+/** A product of catalog.json. All database rows of the product are created from this entry. */
 const catalogEntry = z.strictObject({
-  /** The SKUs of its variants begin with it. */
+  /** The SKUs of the product's variants begin with this text. */
   sku: nonEmptyText,
   motif: z.enum(pictureMotifs),
   brand: nonEmptyText.nullable(),
-  /** Slugs of categories of the merchant that sells the family. */
+  /** Slugs of the product's categories, which belong to the merchant that sells the product family. */
   categories: z.tuple([nonEmptyText], nonEmptyText),
   title: localizedText,
-  /** Japanese titles give no slug by themselves, so theirs is romanised by hand. */
+  /** The Japanese slug, romanised by hand, because no slug can be derived from a Japanese title. */
   slugJa: nonEmptyText.exactOptional(),
-  /** Set if the slug differs from the one that the English title gives. */
+  /** The English slug; left out if the slug is derived from the English title. */
   slugEn: nonEmptyText.exactOptional(),
-  /** An earlier slug, which still leads to the product. */
+  /** A former slug that still finds the product. */
   slugFormer: nonEmptyText.exactOptional(),
   summary: localizedText,
-  /** The product's advantages, a list per language. */
+  /** The product's advantages: one list per language. */
   points: z.strictObject({
     en: z.array(nonEmptyText),
     de: z.array(nonEmptyText),
     ja: z.array(nonEmptyText).exactOptional(),
   }),
   price: marketAmounts,
-  /** The price before the current sale. */
+  /** The price before the current sale; left out if the product is not on sale. */
   priceBefore: marketAmounts.exactOptional(),
-  /** Set if the price rose by a tenth twelve days ago. */
+  /** Set if the price rose by 10 % twelve days ago. */
   priceRose: z.literal(true).exactOptional(),
-  /** By choice, if a size has another price. */
+  /** Prices of variants that differ from `price`, keyed by choice (for example a size). */
   priceOf: z.record(z.string(), marketAmounts).exactOptional(),
-  /** Codes of labels.options, with choices of labels.colours or labels.choices. */
+  /**
+   * The product's options: the code is a key of labels.options, each choice a key of labels.colours or
+   * labels.choices.
+   */
   options: z
     .array(z.strictObject({ code: nonEmptyText, choices: z.array(nonEmptyText).min(1) }))
     .exactOptional(),
-  /** Of its variants in their order; the last one holds for the rest. */
+  /**
+   * The availability of each variant, in the order of the variants. The last value also applies to all
+   * further variants.
+   */
   stock: z.array(z.enum(availabilities)).min(1).exactOptional(),
-  /** Codes of labels.attributes. */
+  /** The product's attributes: each code is a key of labels.attributes. */
   attributes: z
     .array(
       z.strictObject({
@@ -77,7 +83,7 @@ const catalogEntry = z.strictObject({
       }),
     )
     .exactOptional(),
-  /** Null if the product has no weight, because it is digital. */
+  /** The weight in grams; null if the product is digital. */
   grams: nonNegativeInteger.nullable(),
   maxOrderQuantity: nonNegativeInteger.exactOptional(),
   restrictions: z.array(z.enum(restrictions)).exactOptional(),
@@ -86,7 +92,7 @@ const catalogEntry = z.strictObject({
 export type CatalogEntry = z.infer<typeof catalogEntry>;
 export type CatalogEntryOption = NonNullable<CatalogEntry["options"]>[number];
 
-/** Products that share the last paragraph of their descriptions. */
+/** A product family: products whose descriptions end with the same care paragraph. */
 export const productFamily = z.strictObject({ care: localizedText, entries: z.array(catalogEntry) });
 
 export const catalogFile = z
@@ -101,10 +107,10 @@ export const catalogFile = z
     }),
     families: z.record(z.string(), productFamily),
   })
-  .superRefine(({ labels: known, families }, context) => {
+  .superRefine(({ labels, families }, context) => {
     for (const [name, { entries }] of Object.entries(families))
       for (const [index, entry] of entries.entries())
-        for (const message of listLabelFaults(entry, known))
+        for (const message of listLabelFaults(entry, labels))
           context.addIssue({ code: "custom", path: ["families", name, "entries", index], message });
   });
 
@@ -112,23 +118,23 @@ type Labels = z.infer<typeof catalogFile>["labels"];
 
 function listUnknownCodes(
   codes: readonly string[],
-  there: Readonly<Record<string, DemoLocalizedText>>,
-  place: string,
+  labels: Readonly<Record<string, DemoLocalizedText>>,
+  labelsName: string,
 ): string[] {
   return codes
-    .filter((code) => !Object.hasOwn(there, code))
-    .map((code) => `"${code}" is not in labels.${place}.`);
+    .filter((code) => !Object.hasOwn(labels, code))
+    .map((code) => `"${code}" is not in labels.${labelsName}.`);
 }
 
 function listLabelFaults(
   { title, slugJa, options = [], attributes = [] }: CatalogEntry,
-  known: Labels,
+  labels: Labels,
 ): string[] {
-  const choices = { ...known.colours, ...known.choices };
+  const choices = { ...labels.colours, ...labels.choices };
   return [
     ...listUnknownCodes(
       options.map(({ code }) => code),
-      known.options,
+      labels.options,
       "options",
     ),
     ...listUnknownCodes(
@@ -138,7 +144,7 @@ function listLabelFaults(
     ),
     ...listUnknownCodes(
       attributes.map(({ code }) => code),
-      known.attributes,
+      labels.attributes,
       "attributes",
     ),
     ...(title.ja !== undefined && slugJa === undefined

@@ -10,21 +10,24 @@ export type DemoLocale = (typeof demoLocales)[number];
 
 export const nonEmptyText = z.string().min(1);
 export const nonNegativeInteger = z.int().min(0);
-/** One text in each language; the second merchant has no Japanese texts. */
+/** A text in English, German and Japanese. The second merchant has no Japanese texts. */
 export const localizedText = z.strictObject({
   en: nonEmptyText,
   de: nonEmptyText,
   ja: nonEmptyText.exactOptional(),
 });
 export type DemoLocalizedText = z.infer<typeof localizedText>;
-/** Checks the text of a data file; throws an error with the file, the entry and the rule if it breaks one. */
-export function parseDataFile<File extends z.ZodType>(
+/**
+ * Parses a data file's JSON text and checks it with the schema. Throws an error that names the file, the
+ * entry and each broken rule.
+ */
+export function parseDataFile<Schema extends z.ZodType>(
   name: string,
-  file: File,
+  schema: Schema,
   json: string,
-): z.output<File> {
+): z.output<Schema> {
   const data: unknown = JSON.parse(json);
-  const parsed = file.safeParse(data);
+  const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map(
     ({ path, message }) => `${describeDataPath(path, data)}: ${message}`,
@@ -33,17 +36,17 @@ export function parseDataFile<File extends z.ZodType>(
 }
 
 /**
- * Where a fault is, with the name of the innermost entry that has one: `families.gifts.entries[0].price
- * (GFT-CARD)`.
+ * Describes where a fault is, with the SKU, slug or handle of the innermost entry that has one:
+ * `families.gifts.entries[0].price (GFT-CARD)`.
  */
 function describeDataPath(path: readonly PropertyKey[], data: unknown): string {
-  let [place, name, value] = ["", "", data];
+  let [location, name, value] = ["", "", data];
   for (const key of path) {
-    place += typeof key === "number" ? `[${key}]` : `${place === "" ? "" : "."}${String(key)}`;
+    location += typeof key === "number" ? `[${key}]` : `${location === "" ? "" : "."}${String(key)}`;
     value = typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
     name = getEntryName(value) ?? name;
   }
-  return name === "" ? place : `${place} (${name})`;
+  return name === "" ? location : `${location} (${name})`;
 }
 
 const getEntryName = (value: unknown): string | undefined =>
@@ -51,6 +54,7 @@ const getEntryName = (value: unknown): string | undefined =>
     .map((key): unknown => Object(value)[key])
     .find((name) => typeof name === "string");
 
+/** Returns a function that calls `read` at its first call and returns the same result at later calls. */
 export function loadOnce<Data>(read: () => Data): () => Data {
   let data: Data | undefined;
   return () => (data ??= read());

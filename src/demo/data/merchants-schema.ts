@@ -3,7 +3,7 @@ import { z } from "zod";
 import { localizedText, nonEmptyText, nonNegativeInteger } from "./data-file.ts";
 
 const policyFields = { summaries: localizedText, url: nonEmptyText.nullable() };
-/** The rules repeat what the policy's text says; eligibility is decided by the rules. */
+/** A policy. Its rules state the same as its texts; the service decides eligibility by the rules alone. */
 const policy = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("cancellation"),
@@ -55,13 +55,13 @@ const delivery = z.strictObject({
   pickup: z.literal(true).exactOptional(),
   priceMinor: nonNegativeInteger,
   freeFromMinor: nonNegativeInteger.nullable(),
-  /** The shortest and the longest time. */
+  /** The shortest and the longest delivery time, in days. */
   days: z.tuple([nonNegativeInteger, nonNegativeInteger]),
 });
 const market = z.strictObject({
   handle: nonEmptyText,
   name: nonEmptyText,
-  /** The position of the market's currency in a product's amounts. */
+  /** The position of this market's amount in a product's prices (see `MarketAmounts`). */
   amountIndex: z.literal([0, 1, 2]),
   currency: nonEmptyText,
   taxIncluded: z.boolean(),
@@ -70,13 +70,13 @@ const market = z.strictObject({
   countries: z.array(nonEmptyText).min(1),
   taxRates: z.array(taxRate),
   delivery: z.array(delivery),
-  /** In force in this market instead of the merchant's policy of the same type. */
+  /** Policies of this market. A policy replaces the merchant's policy of the same type. */
   policies: z.array(policy),
 });
 export type DemoMarket = z.infer<typeof market>;
 
 const category = z.strictObject({
-  /** Products name their categories by it. */
+  /** The category's slug, to which the products of catalog.json refer. */
   slug: nonEmptyText,
   names: localizedText,
   get children() {
@@ -90,7 +90,10 @@ export const merchant = z.strictObject({
   name: nonEmptyText,
   markets: z.array(market),
   policies: z.array(policy),
-  /** Names of families of catalog.json, in the order in which their products are seeded. */
+  /**
+   * The merchant's product families: keys of `families` in catalog.json, in the order in which the products
+   * are seeded.
+   */
   families: z.array(nonEmptyText),
   categories: z.array(category),
 });

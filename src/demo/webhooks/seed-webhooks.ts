@@ -1,7 +1,7 @@
 /**
- * Gives the first merchant's installation an endpoint that has been there for days, with deliveries of orders
- * that ended in every way there is. Its receiver is on this machine, where nothing listens. Done again, it
- * makes a new one: the endpoint from before may have become anything.
+ * Seeds a webhook endpoint for the first merchant's installation, created days ago, with order events whose
+ * deliveries have every status. The endpoint's URL is on the local machine, where no server listens. A
+ * repeated call replaces the endpoint, because the earlier one may have changed since.
  */
 import type { DemoFile, DemoOrderName } from "#demo/demo-file.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -36,10 +36,16 @@ interface EndpointContext extends WebhookSeedContext {
   readonly endpointId: string;
 }
 
-/** Nobody listens there: below the ports that systems give out, and no well-known one. */
+/**
+ * The endpoint's URL. No server listens there: the port is below the ephemeral ports and belongs to no
+ * well-known service.
+ */
 const receiverUrl = "http://127.0.0.1:4399/webhooks";
 
-/** Nothing where the installation has no place for another endpoint. */
+/**
+ * Seeds the endpoint and its deliveries. Returns an empty object if the installation cannot have another
+ * endpoint.
+ */
 export async function seedWebhooks(
   transaction: Transaction,
   context: WebhookSeedContext,
@@ -114,7 +120,10 @@ async function createDemoEndpoint(
   }
 }
 
-/** It was off for some hours. Its pings arrived. */
+/**
+ * Disables the endpoint and enables it again a few hours later. Marks the pings that both activations sent as
+ * delivered.
+ */
 async function disableAndEnableEndpoint(endpointContext: EndpointContext): Promise<void> {
   const { transaction, endpointId } = endpointContext;
   const { hours } = endpointHistory;
@@ -146,7 +155,10 @@ async function markPingsDelivered({ transaction, endpointId }: EndpointContext):
   }
 }
 
-/** The event as the outbox writes it, and what came of it. */
+/**
+ * Inserts an event, as the outbox would, with its delivery and the delivery's attempts. Returns the
+ * delivery's id.
+ */
 async function insertEventWithDelivery(
   demoDelivery: DemoDelivery,
   endpointContext: EndpointContext,
@@ -188,7 +200,7 @@ async function insertEventWithDelivery(
   return deliveryInput.id;
 }
 
-/** The order, or the newest of its parts that the event is about. */
+/** Returns the id that the event refers to: the order, or its newest fulfillment or return. */
 async function findSubjectId(
   { order, part }: DemoDelivery,
   { transaction, orders }: EndpointContext,
@@ -199,7 +211,10 @@ async function findSubjectId(
   return (await rows.orderBy("id", "desc").limit(1).executeTakeFirst())?.id ?? orderId;
 }
 
-/** The last attempt arrived: it is well. */
+/**
+ * Sets the endpoint's health from its attempts. The newest attempt was successful, so the endpoint is
+ * healthy.
+ */
 async function setEndpointHealth({ transaction, endpointId }: EndpointContext): Promise<void> {
   const attempts = transaction
     .selectFrom("webhookAttempt as a")
@@ -225,10 +240,10 @@ interface DemoDelivery {
   readonly finalStatus: DemoDeliveryKey;
   readonly type: EventType;
   readonly order: DemoOrderName;
-  /** What of the order; null: the order itself. */
+  /** The part of the order that the event is about; null if the event is about the order itself. */
   readonly part: "fulfillment" | "orderReturn" | null;
   readonly hoursAgo: number;
-  /** Made by now. */
+  /** The number of attempts that were made. */
   readonly attempts: number;
 }
 
@@ -242,8 +257,9 @@ const defineDelivery = (
 });
 
 /**
- * The oldest first. All ten attempts take 75 hours and 35 minutes. Of a day ago, seven were made; the eighth
- * follows in seven and a half hours. The last one that was made arrived.
+ * The deliveries, oldest first. Ten attempts take 75 hours and 35 minutes, so the delivery of 96 hours ago is
+ * exhausted. The delivery of 24 hours ago has had seven attempts; its eighth follows in seven and a half
+ * hours.
  */
 const demoDeliveries: readonly DemoDelivery[] = [
   defineDelivery("exhausted", {
@@ -278,8 +294,8 @@ const demoDeliveries: readonly DemoDelivery[] = [
 
 const endpointHistory = {
   description: "The demo's: nothing listens there.",
-  /** Only these: it has no use for more, and what cannot be delivered is tried for days. */
+  /** Only the types of the seeded events, because every further event would be retried for days. */
   eventTypes: demoDeliveries.map(({ type }) => type),
-  /** Ago. */
+  /** How many hours ago the endpoint was created, disabled and enabled. */
   hours: { created: 120, disabled: 62, enabled: 58 },
 } as const;

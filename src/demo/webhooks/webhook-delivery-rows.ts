@@ -5,12 +5,12 @@ import type { DemoDeliveryName } from "#demo/demo-file.ts";
 import { createId } from "#foundation/ids.ts";
 import { attemptDelaySeconds } from "#webhooks/delivery-rules.ts";
 
-/** What the demo's endpoint was told of: what had just happened to the demo's orders then. */
+/** The name of a seeded delivery, which is also its status. demo.json lists all of them except `skipped`. */
 export type DemoDeliveryKey = DemoDeliveryName | "skipped";
 
 /**
- * A delivery with the attempts that were made of it: each when it was due, none of them answered but the last
- * of one that arrived.
+ * A delivery to create. Each attempt starts when it is due. All attempts fail with a connection error, except
+ * the last attempt of a succeeded delivery.
  */
 export interface DeliveryInput {
   readonly id: string;
