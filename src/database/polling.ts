@@ -48,16 +48,16 @@ export function createPolling<Mark>({
     if (!state.isOver && watchers.size > 0)
       timer = inDetachedContext(() => setTimeout(() => void go(), inMs).unref());
   };
-  const tellAll = async (): Promise<void> => {
-    const asked = [...watchers.keys()];
-    const found = await look(asked);
-    for (const id of asked) for (const onLook of watchers.get(id) ?? []) onLook(found.get(id) ?? null);
+  const notifyWatchers = async (): Promise<void> => {
+    const watchedIds = [...watchers.keys()];
+    const found = await look(watchedIds);
+    for (const id of watchedIds) for (const onLook of watchers.get(id) ?? []) onLook(found.get(id) ?? null);
   };
   const go = async (): Promise<void> => {
     const beganAtMs = performance.now();
     Object.assign(state, { isLooking: true, isCalled: false });
     try {
-      await tellAll();
+      await notifyWatchers();
       state.isFaulty = false;
     } catch (error) {
       if (!state.isFaulty && !state.isOver) onFault(error);

@@ -112,7 +112,7 @@ function contextsOf({
     // Analysts change no data, so a slightly older state of the replica is sufficient.
     const source = viewer.role === "analyst" ? services.replica?.forAnalysts : undefined;
     return createContext(services, {
-      ...askerOf(request, viewer),
+      ...callerDetailsOf(request, viewer),
       client: getClientKey(request),
       source,
       onOnce: ({ isReplay }) => setReplayed(request, isReplay),
@@ -120,7 +120,7 @@ function contextsOf({
   };
 }
 
-const askerOf = (request: FastifyRequest, viewer: InternalViewer): Omit<CallerDetails, "client"> => ({
+const callerDetailsOf = (request: FastifyRequest, viewer: InternalViewer): Omit<CallerDetails, "client"> => ({
   viewer,
   requestId: request.id,
   languages: parseAcceptLanguage(request.headers["accept-language"]),
@@ -153,8 +153,8 @@ function createGraphYoga(
         run,
         streams,
         recheck,
-        contextOf: (asker, viewer) =>
-          createContext(services, { ...askerOf(asker, viewer), client: getClientKey(asker) }),
+        contextOf: (request, viewer) =>
+          createContext(services, { ...callerDetailsOf(request, viewer), client: getClientKey(request) }),
         publicUrl: services.publicUrl,
         log,
       }),

@@ -131,7 +131,7 @@ export async function saveCartAddress(
 }
 
 export interface StoredAddressPlan {
-  /** The token that stands for the stored address from now on. */
+  /** The token that represents the stored address from now on. */
   readonly token: string;
   readonly plan: PlanCartChange;
 }

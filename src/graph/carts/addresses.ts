@@ -86,7 +86,7 @@ const Quote = builder.objectRef<NonNullable<CartAddressToken["quote"]>>("CartQuo
 });
 
 const AddressToken = builder.objectRef<CartAddressToken>("CartAddressToken").implement({
-  description: "A token that stands for the address of a cart. The full address is never returned.",
+  description: "A token that represents the address of a cart. The full address is never returned.",
   fields: (t) => ({
     addressToken: t.exposeID("addressToken", {
       description:
@@ -125,7 +125,7 @@ defineMutation({
   name: "cartAddressSet",
   description:
     "Sets the address of a cart, prices the cart with the taxes of the address, and returns a " +
-    "token that stands for the address. An address with faults is refused (400 " +
+    "token that represents the address. An address with faults is refused (400 " +
     "address_invalid).",
   callers: cartCallers,
   input: CartAddressSetInputType,

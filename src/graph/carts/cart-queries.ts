@@ -82,7 +82,7 @@ builder.queryField("deliveryOptions", (t) =>
   t.field({
     type: [DeliveryOptionRef],
     description:
-      "Lists the delivery options of the cart and the address that a token stands for. Fails " +
+      "Lists the delivery options of the cart and the address that a token represents. Fails " +
       "with 404 resource_not_found if the token is unknown or has expired.",
     authScopes: { callers: ["storefront", "admin", "operator"] },
     complexity: { multiplier: 5 },

@@ -21,12 +21,12 @@ function watchOf({ services: { watch } }: GraphContext): SubscriptionWatch {
   return watch;
 }
 
-interface DeliveriesTold {
+interface DeliveryChangeBatch {
   readonly deliveries: readonly DeliveryView[];
   readonly isMore: boolean;
 }
 
-const ChangesRef = builder.objectRef<DeliveriesTold>("WebhookDeliveryChanges").implement({
+const ChangesRef = builder.objectRef<DeliveryChangeBatch>("WebhookDeliveryChanges").implement({
   description: "The deliveries of an endpoint that have changed since the previous event.",
   fields: (t) => ({
     deliveries: t.field({
@@ -99,7 +99,7 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-async function newest(context: GraphContext, endpointId: string): Promise<DeliveriesTold> {
+async function newest(context: GraphContext, endpointId: string): Promise<DeliveryChangeBatch> {
   const filter = { merchantId: null, endpointId, status: null };
   const page = await findDeliveryPage(context.db, filter, {
     limit: deliveriesPerStepMax + 1,
@@ -113,7 +113,7 @@ const changed = async (
   context: GraphContext,
   { isMore }: DeliveriesStep,
   ids: readonly string[],
-): Promise<DeliveriesTold> => ({
+): Promise<DeliveryChangeBatch> => ({
   deliveries: await load(context, ids.toSorted()),
   isMore,
 });

@@ -165,7 +165,8 @@ export const RefundCreateInput = builder.inputType("RefundCreateInput", {
     reason: t.field({
       type: RefundReasonEnum,
       required: true,
-      description: "The reason for the refund, shown to everybody who may read the refund, and in its event.",
+      description:
+        "The reason for the refund, visible to all callers that can read the refund, and in its event.",
     }),
     note: t.string({
       description:

@@ -226,7 +226,7 @@ const PostalAddressType = builder.objectRef<PostalAddress>("PostalAddress").impl
     line1: t.exposeString("line1", { description: "The street and house number (streetAddress)." }),
     line2: t.exposeString("line2", {
       nullable: true,
-      description: "The second address line, for example floor or door; null if there is none.",
+      description: "The second address line, for example the floor or apartment; null if there is none.",
     }),
     line3: t.exposeString("line3", {
       nullable: true,

@@ -9,8 +9,8 @@ import { ReportPeriodRef, readShopReport, reportBaseCost, marketArgs, reportArgs
 
 const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").implement({
   description:
-    "ReturnFiguresType about returns that were requested in a period, in one currency. A return " +
-    "counts in the period in which it was requested, whatever its later status.",
+    "Figures about returns that were requested in a period, in one currency. A return " +
+    "counts in the period of its request, regardless of its later status.",
   fields: (t) => ({
     currency: t.expose("currency", {
       type: "CurrencyCode",
@@ -52,12 +52,12 @@ const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").i
 });
 
 const ReturnTotalsType = builder.objectRef<ReturnFigures>("ReturnTotals").implement({
-  description: "ReturnFiguresType about all returns in one currency.",
+  description: "Figures about all returns in one currency.",
   interfaces: [ReturnFiguresType],
 });
 
 const ReturnReportRowType = builder.objectRef<ReturnReport["reasons"][number]>("ReturnReportRow").implement({
-  description: "ReturnFiguresType about the returns of one kind and reason, in one currency.",
+  description: "Figures about the returns of one kind and reason, in one currency.",
   interfaces: [ReturnFiguresType],
   fields: (t) => ({
     kind: t.expose("kind", { type: ReturnKindEnum, description: "The kind of the returns." }),
@@ -77,14 +77,14 @@ const ReturnReportType = builder
       totals: t.field({
         type: [ReturnTotalsType],
         description:
-          "ReturnFiguresType about all returns, one entry per currency. Amounts of different currencies " +
+          "Figures about all returns, one entry per currency. Amounts of different currencies " +
           "are never added.",
         complexity: { multiplier: 3 },
         resolve: ({ totals }) => totals,
       }),
       reasons: t.field({
         type: [ReturnReportRowType],
-        description: "ReturnFiguresType per kind, reason and currency, most returns first.",
+        description: "Figures per kind, reason and currency, most returns first.",
         complexity: { multiplier: 50 },
         resolve: ({ reasons }) => reasons,
       }),

@@ -20,7 +20,7 @@ import {
 
 const SearchFiguresType = builder.interfaceRef<SearchFigures>("SearchFigures").implement({
   description:
-    "SearchFiguresType about searches by buyers, over REST and in storefronts; only the first " +
+    "Figures about searches by buyers, over REST and in storefronts; only the first " +
     "page of a search counts. For privacy, a query is left out if fewer than " +
     `${clientsPerQueryMin} clients searched for it on one day in one country, if it contains an ` +
     "e-mail address, or if it contains a number of nine or more digits that is not a " +
@@ -36,13 +36,13 @@ const SearchFiguresType = builder.interfaceRef<SearchFigures>("SearchFigures").i
 });
 
 const SearchTotalsType = builder.objectRef<SearchReport["totals"]>("SearchTotals").implement({
-  description: "SearchFiguresType about all counted searches.",
+  description: "Figures about all counted searches.",
   interfaces: [SearchFiguresType],
   fields: (t) => ({ queries: t.exposeInt("queries", { description: "The number of different queries." }) }),
 });
 
 const SearchReportRowType = builder.objectRef<SearchReport["top"][number]>("SearchReportRow").implement({
-  description: "SearchFiguresType about one search query.",
+  description: "Figures about one search query.",
   interfaces: [SearchFiguresType],
   fields: (t) => ({
     query: t.exposeString("query", {
@@ -67,7 +67,7 @@ const SearchReportType = builder
       totals: t.expose("totals", {
         type: SearchTotalsType,
         complexity: reportTotalsCost,
-        description: "SearchFiguresType about all searches of the period.",
+        description: "Figures about all searches of the period.",
       }),
       top: t.field({
         type: [SearchReportRowType],

@@ -178,7 +178,7 @@ const oldestOf = ({ events }: EventLog): Date | null => events.at(-1)?.occurredA
 builder.objectField(InstallationRef, "webhookLog", (t) =>
   t.field({
     type: WebhookLog,
-    description: "What happened, and how the installation was told of it.",
+    description: "The recent events of the installation with their deliveries.",
     authScopes: { callers: [...integratorCallers, ...merchantReaders] },
     resolve: ({ id }) => ({ installationId: id }),
   }),
