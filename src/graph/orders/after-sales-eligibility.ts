@@ -32,9 +32,9 @@ import { OrderQuantities } from "./order-pieces.ts";
 const AfterSalesDecisionEnum = defineEnum<AfterSalesEligibility["decision"]>("AfterSalesDecision", {
   description: "For how many lines of an order the buyer has after-sales options.",
   values: {
-    eligible: "For every line.",
-    partially_eligible: "For some of the lines.",
-    not_eligible: "For no line.",
+    eligible: "The buyer has an option for every line.",
+    partially_eligible: "The buyer has an option for some of the lines.",
+    not_eligible: "The buyer has no option for any line.",
   },
 });
 

@@ -31,7 +31,11 @@ export const CancellationActionEnum = defineEnum<"cancel">("EligibilityAction", 
 
 export const CancellationScopeEnum = defineEnum<CancellationEligibility["scope"]>("CancellationScope", {
   description: "How much of an order can be canceled.",
-  values: { order: "The whole order.", lines: "Some of its lines or units.", none: "Nothing." },
+  values: {
+    order: "The whole order.",
+    lines: "Some lines or units of the order.",
+    none: "No unit of the order.",
+  },
 });
 
 export const CancellationObstacleEnum = defineEnum<CancellationObstacle>("CancellationReasonCode", {
