@@ -1,6 +1,6 @@
 /**
- * One product of the bulk catalogue: what it is follows from the seed and its number alone, so that any part
- * of it can be made again.
+ * Creates the rows of a bulk product. The product depends only on the seed and its number, so that the same
+ * product can be created again.
  */
 import { createId } from "#foundation/ids.ts";
 import { currencyExponent } from "#foundation/money.ts";
@@ -19,7 +19,7 @@ interface BulkMarket {
 export interface BulkProductContext {
   readonly merchantId: string;
   readonly markets: readonly BulkMarket[];
-  /** By slug; those of the departments and their ranges are there. */
+  /** Category ids by slug, with the categories of all departments and ranges. */
   readonly categoryIds: ReadonlyMap<string, string>;
   readonly now: Date;
   readonly seed: number;
@@ -37,7 +37,7 @@ interface ProductDesign {
   readonly colours: readonly [string, ...string[]];
   readonly origin: string;
   readonly euros: number;
-  /** The price before it fell, as a factor; 1: it did not. */
+  /** The previous price divided by the current price; 1 if the price was not reduced. */
   readonly previousPriceFactor: number;
   readonly stock: number;
   readonly rating: number | null;
@@ -102,7 +102,7 @@ function designProduct(number: number, { seed, now }: BulkProductContext): Produ
   };
 }
 
-/** Mostly plenty, sometimes few, sometimes none. */
+/** Picks the units in stock: none for 5 % of products, 1 to 5 for 7 %, otherwise 10 to 409. */
 function pickStock(random: () => number): number {
   const luck = random();
   if (luck < 0.05) return 0;
@@ -283,7 +283,7 @@ function createPriceRow(
   };
 }
 
-/** 23.90 and 3,890: what price tags look like. */
+/** Rounds an amount to a usual price, such as 23.90 or 3890, and converts it to minor units. */
 function toPriceTagMinor(amount: number, currency: string): number {
   const exponent = currencyExponent(currency);
   return exponent === 0

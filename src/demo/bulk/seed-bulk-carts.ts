@@ -1,6 +1,6 @@
 /**
- * Fills a merchant with as many carts as one wants to measure with, in transactions of a thousand: prices are
- * read once, then each cart is made here.
+ * Adds many generated carts to a merchant, for measurements. Prices are loaded once for all carts. Each
+ * transaction inserts 1000 carts.
  */
 import { sql } from "kysely";
 import { loadOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
@@ -26,14 +26,21 @@ export interface BulkCartOptions {
   readonly count: number;
   readonly now: Date;
   readonly keyring: Keyring;
-  /** The same seed gives the same carts to a merchant that has as many already. */
+  /**
+   * Selects the generated carts; 1 if left out. The same seed gives the same carts if the merchant has the
+   * same number of carts already.
+   */
   readonly seed?: number;
+  /** Called after each transaction, with the number of carts inserted so far. */
   readonly onProgress?: (done: number) => void;
 }
 
 const countMax = 1_000_000;
 const batchSize = 1000;
-/** Of each market. More would not make carts more different, only slower to price. */
+/**
+ * The most variants per market that carts are created from. More variants would slow down pricing without
+ * more variety.
+ */
 const variantsMax = 2000;
 const codesMax = 5;
 
@@ -57,7 +64,10 @@ function createRows(number: number, context: BulkCartContext): CartRows {
   return createCartRows(cart, { status: "active", version: 1 });
 }
 
-/** Numbers go on where the merchant's carts end, so that a second run gives other carts. */
+/**
+ * Loads everything that creating carts needs. New carts are numbered after the existing ones, so that a
+ * second run creates other carts.
+ */
 async function loadContext(
   transaction: Transaction,
   { merchantId, now, keyring, seed = 1 }: BulkCartOptions,
@@ -65,7 +75,9 @@ async function loadContext(
   const markets = await loadBulkMarketOffers(transaction, { merchantId, now, seed });
   const [market] = markets;
   if (market === undefined)
-    throw new Error(`The merchant ${merchantId} has nothing in stock that could be put into a cart.`);
+    throw new Error(
+      `The merchant ${merchantId} has nothing in stock. Carts can be created only if a market has variants in stock.`,
+    );
   const { carts } = await transaction
     .selectFrom("cart")
     .select(({ fn }) => fn.countAll<number>().as("carts"))
@@ -75,10 +87,7 @@ async function loadContext(
   return { context: { merchantId, markets, codes, keyring, now, seed }, first: carts + 1 };
 }
 
-/**
- * Where the merchant sells anything, and what: what it costs there is read once, however many carts there
- * will be.
- */
+/** Loads the merchant's markets that have variants in stock, each with the offer of these variants. */
 export async function loadBulkMarketOffers(
   transaction: Transaction,
   { merchantId, now, seed }: Pick<BulkCartContext, "merchantId" | "now" | "seed">,
@@ -89,7 +98,10 @@ export async function loadBulkMarketOffers(
     .where("merchantId", "=", merchantId)
     .orderBy("handle")
     .execute();
-  if (found.length === 0) throw new Error(`The merchant ${merchantId} has no market to sell in.`);
+  if (found.length === 0)
+    throw new Error(
+      `The merchant ${merchantId} has no market. Carts can be created only for a merchant with a market.`,
+    );
   const markets: BulkMarketOffer[] = [];
   for (const { id: marketId } of found) {
     const variantIds = await findVariantIds(transaction, { marketId, seed });
@@ -108,7 +120,10 @@ export async function loadBulkMarketOffers(
   return markets;
 }
 
-/** Any of the catalogue, by what their SKUs give with the seed: ids are other ones in each database. */
+/**
+ * Finds variants that are on sale in a market with enough stock, ordered by the hash of SKU and seed. Ids are
+ * not used for the order, because they differ between databases.
+ */
 async function findVariantIds(
   transaction: Transaction,
   { marketId, seed }: { readonly marketId: string; readonly seed: number },
@@ -146,17 +161,17 @@ async function findActiveCodes(
   return rules.filter((rule) => rule !== undefined);
 }
 
-/** What a market's carts can have. */
+/** A market with the variants that its carts can contain. */
 export interface BulkMarketOffer {
   readonly offer: CartOffer;
-  /** On sale there and plenty of it, always in the same order. */
+  /** Ids of variants that are on sale in the market with enough stock, in a stable order. */
   readonly variantIds: readonly string[];
 }
 
 interface BulkCartContext {
   readonly merchantId: string;
   readonly markets: readonly BulkMarketOffer[];
-  /** The merchant's that apply now; which of them to a cart is for the rules. */
+  /** The merchant's active promotion codes. The price rules decide whether a code applies to a cart. */
   readonly codes: readonly PromotionRule[];
   readonly keyring: Keyring;
   readonly now: Date;
@@ -164,12 +179,12 @@ interface BulkCartContext {
 }
 
 const hourMs = 3_600_000;
-/** Younger than the age at which carts expire. */
+/** The highest age of a cart in hours, below the age at which carts expire. */
 const cartAgeHoursMax = 25 * 24;
-/** There is that much of each line: none is cut, whatever it is. */
+/** The highest quantity of a line. All chosen variants have this stock, so that pricing reduces no quantity. */
 const bulkQuantityMax = 3;
 const [linesMin, linesMax] = [2, 5];
-/** The tenth that is about to check out. */
+/** The share of carts with an address and a delivery method. */
 const addressedShare = 0.1;
 const knownBuyerShare = 0.4;
 
@@ -183,7 +198,7 @@ function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
   const createdAt = new Date(
     context.now.getTime() - Math.floor(random() * cartAgeHoursMax * hourMs) - hourMs,
   );
-  // An address is of today, else it would have run out.
+  // A cart with an address was changed today; otherwise its address would have expired.
   const updatedAt = isDelivered ? context.now : new Date(createdAt.getTime() + Math.floor(random() * hourMs));
   const input: UnsavedCartInput = {
     merchantId: context.merchantId,
@@ -204,7 +219,7 @@ function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
   return createUnsavedCart(context.keyring, input);
 }
 
-/** Different ones, as far as there are any. */
+/** Picks two to five different variants (fewer if there are not enough), each with a quantity. */
 export function pickCartLines(
   random: () => number,
   variantIds: readonly string[],
@@ -220,7 +235,7 @@ export function pickCartLines(
 
 const checkedAddresses = new Map<string, PostalAddress | null>();
 
-/** The demo's address there; null: it has none. */
+/** Returns the demo's address in a country, checked and normalized; null if the demo has none. */
 export function findCheckedDemoAddress(country: string): PostalAddress | null {
   let address = checkedAddresses.get(country);
   if (address === undefined) {

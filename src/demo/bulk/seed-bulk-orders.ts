@@ -1,7 +1,7 @@
 /**
- * Fills a merchant with as many orders as one wants to measure with, from the last year and in every state,
- * in transactions of a thousand: each with its cart, session, payment and what the provider has of it.
- * Nothing is told of them, and no stock is taken for them: what they sold came and went.
+ * Adds many generated orders of the last year to a merchant, in every status, for measurements. An order has
+ * its cart, session, payment and provider records. The orders publish no events and change no stock. Each
+ * transaction inserts 1000 orders.
  */
 import { sql } from "kysely";
 import { snapshotPolicies } from "#commerce/orders/snapshot-policies.ts";
@@ -14,7 +14,8 @@ import { createId } from "#foundation/ids.ts";
 import type { CartOffer } from "#commerce/carts/load-offer.ts";
 import { createUnsavedCart } from "#demo/rows/cart-rows.ts";
 import { hashText, pickRandom, createRandom } from "#demo/random.ts";
-import { createOrderHistory, type OrderStage } from "#demo/rows/order-stages.ts";
+import { createOrderHistory } from "#demo/rows/order-stages.ts";
+import { pickOrderStage } from "./pick-order-stage.ts";
 import {
   findCheckedDemoAddress,
   type BulkMarketOffer,
@@ -27,8 +28,12 @@ export interface BulkOrderOptions {
   readonly count: number;
   readonly now: Date;
   readonly keyring: Keyring;
-  /** The same seed gives the same orders to a merchant that has as many already. */
+  /**
+   * Selects the generated orders; 1 if left out. The same seed gives the same orders if the merchant has the
+   * same number of orders already.
+   */
   readonly seed?: number;
+  /** Called after each transaction, with the number of orders inserted so far. */
   readonly onProgress?: (done: number) => void;
 }
 
@@ -55,7 +60,10 @@ export async function seedBulkOrders(db: Database, options: BulkOrderOptions): P
   }
 }
 
-/** Numbers go on where the merchant's orders end, so that a second run gives other orders. */
+/**
+ * Loads everything that creating orders needs. New orders are numbered after the existing ones, so that a
+ * second run creates other orders.
+ */
 async function loadContext(
   transaction: Transaction,
   { merchantId, now, keyring, seed = 1 }: BulkOrderOptions,
@@ -65,7 +73,7 @@ async function loadContext(
     keepShippableVariants(await loadBulkMarketOffers(transaction, { merchantId, now, seed })),
   );
   if (markets.length === 0)
-    throw new Error(`The merchant ${merchantId} has nothing in stock that could be sent to anybody.`);
+    throw new Error(`The merchant ${merchantId} has nothing in stock that can be shipped.`);
   const { orders } = await transaction
     .selectFrom("salesOrder")
     .select(({ fn }) => fn.countAll<number>().as("orders"))
@@ -106,7 +114,7 @@ function mapProductCategories(markets: readonly BulkOrderMarket[]): ReadonlyMap<
   return new Map(variants.map(({ productId, categoryIds }) => [productId, categoryIds.toSorted()]));
 }
 
-/** By where it was sold: what stands in each order's policies there. */
+/** The policies of orders, by market, country and locale. */
 type PolicySnapshots = Map<string, readonly PolicySnapshotContent[]>;
 type PolicySnapshotContent = Pick<TableRow<"policySnapshot">, "type" | "summary" | "url" | "rules">;
 
@@ -115,7 +123,10 @@ interface PolicySnapshotInput {
   readonly policies: PolicySnapshots;
 }
 
-/** The first order of each place gets its policies as every order does; those after it get the same. */
+/**
+ * Inserts the policies of all orders. The first order of a market, country and locale gets its policies from
+ * the service's own function; later orders get copies.
+ */
 async function insertPolicySnapshots(
   transaction: Transaction,
   { orders, policies }: PolicySnapshotInput,
@@ -128,9 +139,9 @@ async function insertPolicySnapshots(
     if (snapshots === undefined)
       policies.set(marketKey, await snapshotOrderPolicies(transaction, salesOrder));
     else
-      for (const text of snapshots)
+      for (const snapshot of snapshots)
         rows.push({
-          ...text,
+          ...snapshot,
           id: createId("policy", placedAt.getTime()),
           orderId: salesOrder.id,
           merchantId,
@@ -153,7 +164,7 @@ async function snapshotOrderPolicies(
   return rows;
 }
 
-/** What a market's orders can have. */
+/** A market with the variants that its orders can contain. */
 interface BulkOrderMarket extends BulkMarketOffer {
   readonly timeZone: string;
 }
@@ -161,7 +172,7 @@ interface BulkOrderMarket extends BulkMarketOffer {
 interface BulkOrderContext {
   readonly merchantId: string;
   readonly markets: readonly BulkOrderMarket[];
-  /** By product: its categories and all above them. */
+  /** Category ids by product id: the product's categories with all their ancestors. */
   readonly categoryIds: ReadonlyMap<string, readonly string[]>;
   readonly keyring: Keyring;
   readonly now: Date;
@@ -170,10 +181,10 @@ interface BulkOrderContext {
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const orderAgeDaysMax = 365;
-/** The youngest has been there for a moment. */
+/** The lowest age of an order. */
 const orderAgeMsMin = 10 * minuteMs;
 const buyerCount = 50_000;
-/** The others are guests. */
+/** The share of orders whose buyer has a reference; the other buyers are guests. */
 const knownBuyerShare = 0.8;
 const cartAgeMsMax = 2 * hourMs;
 
@@ -189,7 +200,7 @@ function createBulkOrder(number: number, context: BulkOrderContext): OrderRows {
   const placedAt = new Date(
     now.getTime() - orderAgeMsMin - Math.floor(random() * (orderAgeDaysMax * dayMs - orderAgeMsMin)),
   );
-  const stage = pickStage(random, {
+  const stage = pickOrderStage(random, {
     ageDays: (now.getTime() - placedAt.getTime()) / dayMs,
     lines: lines.length,
   });
@@ -215,81 +226,19 @@ function createBulkOrder(number: number, context: BulkOrderContext): OrderRows {
   });
 }
 
-/** Uses of promotions are counted where they are taken; what is made here takes none. */
+/** Removes all promotions from an offer, because bulk orders do not count uses of promotions. */
 const withoutPromotions = (offer: CartOffer): CartOffer => ({ ...offer, automatic: [], code: undefined });
 
-/** Of a hundred orders; the older, the more of them are done. */
-const stageShares: readonly (readonly [
-  untilDays: number,
-  stages: readonly (readonly [OrderStage, number])[],
-])[] = [
-  [
-    0.5,
-    [
-      ["placed", 65],
-      ["onHold", 5],
-      ["packing", 25],
-      ["canceled", 5],
-    ],
-  ],
-  [
-    2,
-    [
-      ["packing", 45],
-      ["partlyShipped", 8],
-      ["shipped", 40],
-      ["canceled", 7],
-    ],
-  ],
-  [
-    6,
-    [
-      ["shipped", 60],
-      ["partlyShipped", 5],
-      ["delivered", 28],
-      ["canceled", 5],
-      ["refunded", 2],
-    ],
-  ],
-  [
-    28,
-    [
-      ["delivered", 78],
-      ["returnRequested", 4],
-      ["returned", 10],
-      ["canceled", 5],
-      ["refunded", 3],
-    ],
-  ],
-  [
-    Infinity,
-    [
-      ["delivered", 82],
-      ["returned", 10],
-      ["canceled", 5],
-      ["refunded", 3],
-    ],
-  ],
-];
-
-function pickStage(
-  random: () => number,
-  { ageDays, lines }: { readonly ageDays: number; readonly lines: number },
-): OrderStage {
-  const stages = stageShares.find(([untilDays]) => ageDays < untilDays)?.[1] ?? [];
-  let left = random() * 100;
-  const stage = stages.find(([, share]) => (left -= share) < 0)?.[0] ?? "placed";
-  // A single line goes in one parcel.
-  return stage === "partlyShipped" && lines < 2 ? "shipped" : stage;
-}
-
-/** Crockford's digits, as the numbers of all orders. */
+/** The digits of Crockford's base 32, which all order numbers use. */
 const crockfordDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const [digits, bits] = [10, 50n];
-/** Odd, so that each number has another product in so many bits. */
+/**
+ * The multiplier that spreads order numbers. It is odd, so that different numbers give different products
+ * modulo 2^50.
+ */
 const numberMultiplier = 0x2_c5b1_7f4a_7c15n;
 
-/** Looks random, and is another one for each of a merchant's orders. */
+/** Creates an order number that looks random and is unique among the generated orders. */
 function createOrderNumber(number: number, seed: number): string {
   let rest = BigInt.asUintN(
     Number(bits),

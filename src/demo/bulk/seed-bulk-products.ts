@@ -1,6 +1,6 @@
 /**
- * Fills a merchant's catalogue with as many products as one wants to measure with, in transactions of a
- * thousand.
+ * Adds many generated products to a merchant's catalogue, for measurements. Each transaction inserts 1000
+ * products.
  */
 import { type Insertable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -16,16 +16,20 @@ export interface BulkProductOptions {
   readonly merchantId: string;
   readonly count: number;
   readonly now: Date;
-  /** The same seed gives the same products to a merchant that has as many already. */
+  /**
+   * Selects the generated products; 1 if left out. The same seed gives the same products if the merchant has
+   * the same number of products already.
+   */
   readonly seed?: number;
-  /** Brings the search index up to date, in the transaction that writes the products. */
+  /** Updates the search index, in the transaction that inserts the products. */
   readonly index: (transaction: Transaction, productIds: readonly string[]) => Promise<unknown>;
+  /** Called after each transaction, with the number of products inserted so far. */
   readonly onProgress?: (done: number) => void;
 }
 
 const productCountMax = 1_000_000;
 const batchSize = 1000;
-/** The merchant's own categories stay in front. */
+/** The position of the first added category, after the merchant's existing categories. */
 const firstCategoryPosition = 100;
 
 export async function seedBulkProducts(db: Database, options: BulkProductOptions): Promise<void> {
@@ -43,12 +47,12 @@ export async function seedBulkProducts(db: Database, options: BulkProductOptions
     onProgress?.(done);
   };
   const batches = createBatches(productCount + 1, count);
-  // The first one alone: it brings the search index most of its words, for which two transactions would wait
-  // for each other.
+  // The first batch runs alone: it adds most of the words to the search index, for which two concurrent
+  // transactions would wait for each other.
   const first = batches.next();
   if (first.done !== true) await write(first.value);
-  // Two lanes: this process makes the next thousand while the database writes the last. A lane that fails
-  // closes the batches for the other.
+  // Two lanes run concurrently: this process creates the next 1000 products while the database inserts the
+  // previous ones. If a lane fails, the generator of batches ends, so that the other lane stops too.
   const lane = async (): Promise<void> => {
     for (const numbers of batches) await write(numbers);
   };
@@ -72,13 +76,16 @@ async function writeBatch(
     transaction,
     products.map(({ product }) => product.id),
   );
-  // Last, because until the end of the transaction everybody else who changes the catalog waits for it.
+  // This update runs last, because its row lock blocks all other catalogue changes until the transaction ends.
   await sql`update merchant set catalog_version = catalog_version + 1, updated_at = ${now}::timestamptz where id = ${merchantId}`.execute(
     transaction,
   );
 }
 
-/** Numbers go on where the merchant's products end, so that a second run gives other products. */
+/**
+ * Loads the merchant's markets and its number of products. New products are numbered after the existing ones,
+ * so that a second run creates other products.
+ */
 async function loadMerchant(
   db: Database,
   merchantId: string,
@@ -89,7 +96,10 @@ async function loadMerchant(
     .where("merchantId", "=", merchantId)
     .orderBy("id")
     .execute();
-  if (markets.length === 0) throw new Error(`The merchant ${merchantId} has no market to sell in.`);
+  if (markets.length === 0)
+    throw new Error(
+      `The merchant ${merchantId} has no market. Products can be added only to a merchant with a market.`,
+    );
   const { productCount } = await db
     .selectFrom("product")
     .select(({ fn }) => fn.countAll<number>().as("productCount"))
@@ -98,7 +108,10 @@ async function loadMerchant(
   return { markets, productCount };
 }
 
-/** The departments and their ranges; a slug that the merchant has already keeps the meaning it has. */
+/**
+ * Inserts the categories of the departments and ranges. A category of the merchant that has the same slug is
+ * kept and used.
+ */
 function ensureCategories(
   db: Database,
   { merchantId, now }: { readonly merchantId: string; readonly now: Date },

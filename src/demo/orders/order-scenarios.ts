@@ -1,6 +1,6 @@
 /**
- * What the demo's buyers have checked out, and what became of it: a story each, told by its steps and by how
- * long ago they were taken.
+ * The scenarios of the demo's checkouts and orders. A scenario is a cart with the steps that follow, each
+ * with the minutes since it happened.
  */
 import type { CartDefinition } from "#demo/carts/price-carts.ts";
 import type { DemoOrderName, DemoSessionName } from "#demo/demo-file.ts";
@@ -31,15 +31,14 @@ import {
 import type { ScenarioStep } from "./scenario-context.ts";
 
 export interface OrderScenario extends CartDefinition {
-  /**
-   * Under which its session, its order and its cart stand in demo.json; those without one are only found in
-   * lists.
-   */
+  /** The name of the scenario's session in demo.json; left out if demo.json does not list the session. */
   readonly session?: DemoSessionName;
+  /** The name of the scenario's order in demo.json; left out if demo.json does not list the order. */
   readonly order?: DemoOrderName;
+  /** The name of the scenario's cart in demo.json; left out if demo.json does not list the cart. */
   readonly cartName?: "locked" | "completed";
   readonly buyer: { readonly reference: string; readonly email: string };
-  /** In their order. */
+  /** The steps in the order of their execution, each with the minutes since it happened. */
   readonly steps: readonly (readonly [minutesAgo: number, step: ScenarioStep])[];
 }
 
@@ -50,7 +49,7 @@ const clara = { reference: "buyer-clara", email: "clara@example.com" };
 const erin = { reference: "buyer-erin", email: "erin@example.com" };
 const hanako = { reference: "buyer-hanako", email: "hanako@example.com" };
 
-/** Opened, and paid three minutes later. */
+/** Opens a checkout three minutes before `minutesAgo` and pays at `minutesAgo`. */
 const checkOutAndPay = (
   minutesAgo: number,
   payStep: ScenarioStep = submitAndAuthorize,
@@ -59,7 +58,10 @@ const checkOutAndPay = (
   [minutesAgo, payStep],
 ];
 
-/** Paid at once, and on its way half a day later. */
+/**
+ * Checks out with a captured payment, confirms after one hour, packs after eight hours and ships after twelve
+ * hours.
+ */
 const buyAndShip = (minutesAgo: number, trackingNumber: string): OrderScenario["steps"] => [
   ...checkOutAndPay(minutesAgo, submitAndCapture),
   [minutesAgo - hour, confirmPlacedOrder],
@@ -73,7 +75,7 @@ type ScenarioFields = Omit<
 > &
   Partial<Pick<OrderScenario, "owner" | "country">>;
 
-/** Its cart was put together in the quarter of an hour before. */
+/** Completes a scenario with its defaults. The cart was created 15 minutes before the first step. */
 function defineScenario(fields: ScenarioFields): OrderScenario {
   const [startedMinutesAgo = 0] = fields.steps[0] ?? [];
   return {
@@ -86,7 +88,7 @@ function defineScenario(fields: ScenarioFields): OrderScenario {
   };
 }
 
-/** The oldest first. */
+/** All scenarios, oldest first. */
 export const orderScenarios: readonly OrderScenario[] = [
   defineScenario({
     country: "US",
@@ -277,7 +279,7 @@ export const orderScenarios: readonly OrderScenario[] = [
       ["HOM-PUTE-MIDNIGHT", 2],
     ],
     buyer: anna,
-    // It has its whole life before it.
+    // The session has just been opened, so that it stays open for its whole lifetime.
     steps: [[0, startCheckout(checkoutMinutesMax)]],
   }),
 ];

@@ -12,6 +12,7 @@ import { requireSessionId, type ScenarioContext, type ScenarioStep } from "./sce
 
 const returnUrls = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
 
+/** Opens a checkout session that lives for the given minutes. */
 export const startCheckout =
   (minutes: number = sessionLifetimeMinutes.default): ScenarioStep =>
   async ({ transaction, contextFor, cartId }) => {
@@ -19,6 +20,7 @@ export const startCheckout =
     return { sessionId: (await createSession(transaction, contextFor("buyer"), input)).session.id };
   };
 
+/** The longest lifetime in minutes that a checkout session can have. */
 export const checkoutMinutesMax = sessionLifetimeMinutes.max;
 
 async function submitOpenSession(context: ScenarioContext): Promise<void> {
@@ -41,13 +43,16 @@ const submitAndPay =
     return { orderId: (await readSession(context.transaction, sessionId)).orderId };
   };
 
-/** The money is set aside. */
+/** Submits the checkout session. The provider authorizes the payment; a later step can capture it. */
 export const submitAndAuthorize = submitAndPay(false);
 
-/** The money is taken with it. */
+/** Submits the checkout session. The provider authorizes and captures the payment at once. */
 export const submitAndCapture = submitAndPay(true);
 
-/** Of which nobody hears as long as a session may live: the provider is not asked before. */
+/**
+ * Submits the checkout session, and postpones the request to the provider by the longest session lifetime.
+ * The session therefore stays in the status "processing".
+ */
 export const submitWithDelayedPayment: ScenarioStep = async (context) => {
   await submitOpenSession(context);
   const dueAt = new Date(context.contextFor("system").now.getTime() + checkoutMinutesMax * 60_000);
@@ -61,6 +66,7 @@ export const submitWithDelayedPayment: ScenarioStep = async (context) => {
   return {};
 };
 
+/** Cancels the open checkout session for the buyer. */
 export const cancelCheckout =
   (reason: SessionCancelReason, note: string): ScenarioStep =>
   async (context) => {
@@ -72,6 +78,7 @@ export const cancelCheckout =
     return {};
   };
 
+/** Expires the open checkout session. */
 export const expireCheckout: ScenarioStep = async (context) => {
   const commandContext = context.contextFor("system");
   const locked = await lockSession(context.transaction, commandContext, requireSessionId(context));

@@ -11,8 +11,8 @@ import type { Transaction } from "#database/transaction.ts";
 import { settlePendingPayments } from "#demo/rows/order-money-rows.ts";
 
 /**
- * Where a story is: which cart, session and order it is about by now, and for whom its next step is taken,
- * and when.
+ * Ids of the objects that the scenario has created so far. Session and order are null before the step that
+ * creates them.
  */
 export interface ScenarioSubjects {
   readonly cartId: string;
@@ -20,27 +20,31 @@ export interface ScenarioSubjects {
   readonly orderId: string | null;
 }
 
+/**
+ * Everything that a step needs: the scenario's ids, the transaction, and the command context of an actor at
+ * the step's time.
+ */
 export interface ScenarioContext extends ScenarioSubjects {
   readonly transaction: Transaction;
   readonly contextFor: (actor: OrderActor) => OrderCommandContext & SessionCommandContext;
 }
 
-/** Takes the story on by one step; gives what it is about from then on, where that is new. */
+/** Executes one step of a scenario. Returns the ids that the step has created, for the steps after it. */
 export type ScenarioStep = (context: ScenarioContext) => Promise<Partial<ScenarioSubjects>>;
 
 export function requireSessionId({ sessionId }: ScenarioContext): string {
-  if (sessionId === null) throw new Error("The demo's story has no checkout yet.");
+  if (sessionId === null) throw new Error("The scenario must start a checkout before this step.");
   return sessionId;
 }
 
 export function requireOrderId({ orderId }: ScenarioContext): string {
-  if (orderId === null) throw new Error("The demo's story has no order yet.");
+  if (orderId === null) throw new Error("The scenario must place an order before this step.");
   return orderId;
 }
 
 /**
- * The parts that a story goes on with are looked up by themselves: reading a whole order each time would take
- * longer than what is done with it.
+ * Finds the order line of a SKU. Reads only this line, because loading the whole order would take longer than
+ * the step itself.
  */
 export async function findOrderLine(
   context: ScenarioContext,
@@ -53,7 +57,7 @@ export async function findOrderLine(
   return requireRow(rows[0], sku);
 }
 
-/** The newest one. */
+/** Returns the id of the order's newest fulfillment, payment or return. */
 export async function findNewestPartId(
   context: ScenarioContext,
   part: "fulfillment" | "payment" | "orderReturn",
@@ -65,6 +69,7 @@ export async function findNewestPartId(
   return requireRow(await rows.orderBy("id", "desc").limit(1).executeTakeFirst(), part).id;
 }
 
+/** Loads the order lines and quantities of a return. */
 export async function loadReturnLines(
   { transaction }: ScenarioContext,
   returnId: string,
@@ -77,10 +82,11 @@ export async function loadReturnLines(
 }
 
 function requireRow<Row>(row: Row | undefined, name: string): Row {
-  if (row === undefined) throw new Error(`The demo's order has no ${name} yet.`);
+  if (row === undefined) throw new Error(`The scenario's order must have a ${name} before this step.`);
   return row;
 }
 
+/** Settles the pending payment operations of the scenario's checkout session as successful. */
 export async function settleSessionPayments(context: ScenarioContext): Promise<void> {
   await settlePendingPayments(context.transaction, context.contextFor("system"), {
     sessionId: requireSessionId(context),

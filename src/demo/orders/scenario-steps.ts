@@ -43,7 +43,7 @@ export const putOrderOnHold =
     return {};
   };
 
-/** Everything, or these alone. */
+/** Packs a parcel with the lines of the given SKUs, or with all lines if no SKU is given. */
 export const packParcel =
   (...skus: readonly string[]): ScenarioStep =>
   async (context) => {
@@ -63,6 +63,7 @@ export const packParcel =
 
 const dayMs = 86_400_000;
 
+/** Ships the newest fulfillment, with an estimated delivery after the given days. */
 export const shipParcel =
   (trackingNumber: string, days = 2): ScenarioStep =>
   async (context) => {
@@ -78,12 +79,14 @@ export const shipParcel =
     return {};
   };
 
+/** Marks the newest fulfillment as delivered. */
 export const deliverParcel: ScenarioStep = async (context) => {
   const fulfillmentId = await findNewestPartId(context, "fulfillment");
   await deliverFulfillment(context.transaction, context.contextFor("merchant"), { fulfillmentId });
   return {};
 };
 
+/** Captures the order's payment and lets the provider confirm the capture. */
 export const captureOrderPayment: ScenarioStep = async (context) => {
   await capturePayment(context.transaction, context.contextFor("merchant"), {
     paymentId: await findNewestPartId(context, "payment"),
@@ -102,6 +105,7 @@ export const disputeOrderPayment =
     return {};
   };
 
+/** Cancels the order for the buyer and lets the provider confirm the void or refund. */
 export const cancelPlacedOrder =
   (reason: OrderCancelInput["reason"], note: string): ScenarioStep =>
   async (context) => {
@@ -114,9 +118,11 @@ export const cancelPlacedOrder =
     return {};
   };
 
+/** A buyer's request to return or exchange one unit. */
 export interface ReturnRequestOptions extends Pick<ReturnRequest, "kind" | "reason"> {
-  /** One of these. */
+  /** The SKU of the line of which one unit is returned. */
   readonly sku: string;
+  /** The SKU that the buyer wants in exchange; left out if the buyer wants the money back. */
   readonly exchangeForSku?: string;
 }
 
@@ -145,6 +151,7 @@ async function findVariantId({ transaction, contextFor }: ScenarioContext, sku: 
   return (await variants.where("sku", "=", sku).executeTakeFirstOrThrow()).id;
 }
 
+/** Records that the buyer has shipped the return. */
 export const shipReturn: ScenarioStep = async (context) => {
   await trackReturn(context.transaction, context.contextFor("merchant"), {
     returnId: await findNewestPartId(context, "orderReturn"),
@@ -152,6 +159,7 @@ export const shipReturn: ScenarioStep = async (context) => {
   return {};
 };
 
+/** Records that the merchant has received all units of the return. */
 export const receiveReturnedLines: ScenarioStep = async (context) => {
   const returnId = await findNewestPartId(context, "orderReturn");
   const received = (await loadReturnLines(context, returnId)).map(({ lineId, quantity }) => ({
@@ -162,7 +170,7 @@ export const receiveReturnedLines: ScenarioStep = async (context) => {
   return {};
 };
 
-/** It is as good as new, and its money goes back. */
+/** Accepts all returned units, puts them back into stock, closes the return and refunds the buyer. */
 export const acceptReturn: ScenarioStep = async (context) => {
   const { transaction, contextFor } = context;
   const returnId = await findNewestPartId(context, "orderReturn");

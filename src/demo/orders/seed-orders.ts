@@ -1,8 +1,8 @@
 /**
- * Gives the demo's merchants checkouts and orders in every state, all in the transaction of the caller, by
- * the functions that make and change any: prices, stock, promotions, payments and deadlines are what they
- * would be, only earlier. Nothing is told of them: who subscribes later does not want to hear of days
- * before.
+ * Seeds checkouts and orders in every status, in the caller's transaction. The scenarios run the same
+ * commands as the service, with earlier times, so that prices, stock, promotions, payments and deadlines are
+ * correct. The commands publish no events, because later webhook subscribers must not receive events of past
+ * days.
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { sql } from "kysely";
@@ -30,13 +30,14 @@ export interface OrderSeedContext extends CartSeedContext, Pick<DemoFile, "promo
   readonly publicUrl: string;
 }
 
+/** Ids of the seeded carts, sessions and orders, by their names in demo.json. */
 export interface CompleteOrderSeed extends Pick<DemoFile, "sessions" | "orders"> {
   readonly carts: Readonly<Record<"locked" | "completed", string>>;
 }
 
 /**
- * Only the carts where the merchants no longer sell what the stories are about, or no longer as they are
- * told.
+ * The seeded ids. Only carts are seeded if the merchants no longer sell the scenarios' products, or if a rule
+ * of the service refuses a step.
  */
 export type OrderSeedResult = CompleteOrderSeed | Pick<CompleteOrderSeed, "carts">;
 
@@ -62,7 +63,10 @@ export async function seedOrders(
   };
 }
 
-/** All that it is about is there to be bought, and goes where its buyer lives. */
+/**
+ * Returns whether the priced cart has all lines of the scenario without warnings, and can be delivered to the
+ * buyer's country.
+ */
 function isAvailableAsPlanned({ definition, cart: { next } }: PricedDemoCart<OrderScenario>): boolean {
   const isWhole = next.lines.length === definition.lines.length && next.warnings.length === 0;
   return isWhole && next.country === definition.country && next.deliveryMethodId !== null;
@@ -75,9 +79,9 @@ interface ScenarioRunContext extends OrderSeedContext {
 }
 
 /**
- * What is saved once in a transaction (a cart, an order) is saved more often in one of a story, as it would
- * be in transactions of its own. To the database that is so: what was written before a savepoint ended was
- * written by another. The last save is outside of it.
+ * Runs all scenarios; returns undefined, without their changes, if a step fails. The database checks that a
+ * transaction saves a cart or an order only once. The scenarios save them several times, which the check
+ * allows inside a savepoint. The last save (`incrementVersions`) runs outside the savepoint.
  */
 async function runAllScenarios(
   transaction: Transaction,
@@ -156,6 +160,7 @@ function createContextFor(
   });
 }
 
+/** Saves every cart and order once more, after the savepoint. */
 async function incrementVersions(
   transaction: Transaction,
   results: readonly ScenarioResult[],
@@ -192,6 +197,6 @@ function getNamedCarts(
 }
 
 function requireScenarioId(id: string | null | undefined, name: string): string {
-  if (id === null || id === undefined) throw new Error(`The demo tells no story of ${name}.`);
+  if (id === null || id === undefined) throw new Error(`No order scenario has the name "${name}".`);
   return id;
 }

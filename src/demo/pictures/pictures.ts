@@ -1,6 +1,6 @@
 /**
- * The demo's product pictures: drawn, not photographed, and a pure function of their name. A name reads
- * `motif-whatever-view`; any other name gives a picture as well, and no part of a name ever gets into the
+ * Renders the demo's product pictures as SVG from their names alone. A name has the form
+ * `motif-sku-colour-view`; every other text gives a picture as well. No part of a name is copied into the
  * SVG.
  */
 import { pictureDrawings } from "./picture-drawings.ts";
@@ -12,7 +12,10 @@ export const pictureMotifs = Object.keys(pictureDrawings) as PictureMotif[];
 
 export const pictureSizePixels = 800;
 
-/** The last words say which colour the thing has and how it is looked at. */
+/**
+ * Creates the name of a picture. The words are the SKU, then optionally the colour and the view (`detail` or
+ * `scene`).
+ */
 export function createPictureName(motif: PictureMotif, ...words: readonly string[]): string {
   return [motif, ...words].join("-").toLowerCase();
 }
@@ -21,7 +24,7 @@ export function getPicturePath(name: string): string {
   return `/media/demo/${name}.svg`;
 }
 
-/** By the codes of the catalogue's colours. */
+/** RGB values by the colour codes of catalog.json. */
 const colours: Readonly<Record<string, string>> = {
   moss: "#5f7a4b",
   ochre: "#cf9436",
@@ -50,7 +53,7 @@ const skies = [
 ] as const;
 
 export function renderDemoPicture(name: string): string {
-  // Without its view, so that all pictures of a thing have one colour and one sky.
+  // The hash leaves the view out, so that all pictures of a product have the same colour and background.
   const hash = hashText(name.replace(/-(?:detail|scene)$/, ""));
   const parts = name.split("-");
   const motif = findMotif(name, hash);
@@ -79,7 +82,7 @@ const viewTransforms: Readonly<Record<string, string>> = {
   scene: "translate(120 190) scale(0.7)",
 };
 
-/** The longest motif that the name begins with, so that `sleeping-bag-…` is not anything shorter. */
+/** Returns the longest motif with which the name begins; a motif chosen by the hash if there is none. */
 function findMotif(name: string, hash: number): PictureMotif {
   const named = pictureMotifs
     .filter((motif) => name.startsWith(`${motif}-`))
@@ -87,7 +90,7 @@ function findMotif(name: string, hash: number): PictureMotif {
   return named[0] ?? pictureMotifs[hash % pictureMotifs.length] ?? "box";
 }
 
-/** Drawings name their fills; here the names become shades of the tint. */
+/** Replaces the fill names of a drawing (`{main}`, `{dark}`, …) by colours, most of them shades of one colour. */
 function applyColours(drawing: string, tint: string): string {
   return drawing
     .replaceAll("{main}", tint)
@@ -109,7 +112,7 @@ function mixColours(tint: string, other: number, share: number): string {
   return `#${channel(16)}${channel(8)}${channel(0)}`;
 }
 
-/** A sun and two ranges of hills behind a thing that is shown in use. */
+/** Renders the background of a scene: a sun and two ranges of hills. */
 function renderLandscape(hash: number, tint: string): string {
   const rise = hash % 90;
   const hills = [

@@ -1,6 +1,6 @@
 /**
- * Makes whole carts, priced by the rules that price every cart, and writes the rows of any number of them
- * with one statement per table.
+ * Creates complete carts with the same price rules as the service, and inserts the rows of many carts with
+ * one statement per table.
  */
 import type { CartStatus, CartRevocationReason } from "#commerce/carts/cart-aggregate.ts";
 import { cartLifetimeMs } from "#commerce/carts/cart-status.ts";
@@ -16,7 +16,7 @@ import { createId } from "#foundation/ids.ts";
 import { digestAddressToken } from "#commerce/carts/find-carts.ts";
 import { insertTableRows, type TableRow } from "./insert-rows.ts";
 
-/** How far it has come. */
+/** The status of a seeded cart, with the values that the status requires. */
 export interface SeededCartState {
   readonly status: CartStatus;
   readonly version: number;
@@ -119,9 +119,8 @@ export function insertCartRows(transaction: Transaction, carts: readonly CartRow
 }
 
 /**
- * A cart made whole at once, priced by the rules that every change of a cart is priced by. The database lets
- * a cart be saved only once in a transaction, so what a buyer would do in several steps is one here. An
- * address lives as long as one can: the demo shows it for a day.
+ * The fields of a cart that is created complete, in one step, because the database allows a cart to be saved
+ * only once per transaction. The address gets the longest possible lifetime (one day).
  */
 export interface UnsavedCartInput {
   readonly merchantId: string;
@@ -129,15 +128,16 @@ export interface UnsavedCartInput {
   readonly country: string;
   readonly lines: readonly { readonly variantId: string; readonly quantity: number }[];
   readonly buyer: { readonly reference: string; readonly email: string | null } | null;
-  /** It ships there by the first of the market's methods. */
+  /** The shipping address, with the first delivery method of the market; null if the cart has no address. */
   readonly address: PostalAddress | null;
-  /** Left out where it does not apply. */
+  /** The promotion code, which is dropped if it does not apply to the cart; null if the cart has no code. */
   readonly code: PromotionRule | null;
   readonly createdAt: Date;
-  /** Of its last change. */
+  /** When the cart was last changed. */
   readonly updatedAt: Date;
 }
 
+/** A priced cart that is not in the database yet. */
 export interface UnsavedCart {
   readonly id: string;
   readonly merchantId: string;
@@ -149,7 +149,7 @@ export interface UnsavedCart {
 
 const dayMs = 86_400_000;
 const addressLifetimeMs = dayMs;
-/** What is sealed outlives its use by so long. */
+/** How long encrypted personal data is kept after its last use. */
 const eraseDelayMs = dayMs;
 const emailLifetimeMs = 120 * dayMs;
 
@@ -217,7 +217,7 @@ function createDraftDelivery(
       expiresAt,
       expiresAtMax: expiresAt,
     },
-    // Nobody knows the token: who needs one gives the address again.
+    // The token itself is not kept. A client that needs a token submits the address again.
     addressTokenDigest: digestAddressToken(createId("addressToken", at)),
     deliveryMethodId: first?.id ?? null,
   };
@@ -227,7 +227,10 @@ function extendAddressExpiry({ address, ...next }: RepricedCart): RepricedCart {
   return { ...next, address: address === null ? null : { ...address, expiresAt: address.expiresAtMax } };
 }
 
-/** Of what the cart has come to have: an address outside of its market is none. */
+/**
+ * Encrypts the buyer's email and address. Leaves out an address that pricing has removed because it is
+ * outside the market.
+ */
 function createPersonalDataRows(
   keyring: Keyring,
   { address, buyer }: UnsavedCartInput,

@@ -1,6 +1,6 @@
 /**
- * Many rows of a table in one statement: they travel as one JSON text, so their number changes neither the
- * statement nor its parameters.
+ * Inserts many rows of a table with one statement. The rows are sent as one JSON parameter, so that the
+ * statement is the same for any number of rows.
  */
 import { type Insertable, type SelectType, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
@@ -9,18 +9,21 @@ import type { Transaction } from "#database/transaction.ts";
 type TableName = keyof Tables;
 
 /**
- * A row as it is read: JSON columns hold what they hold, not text of it, and bytes are bytes. Columns that
- * the database fills in may be left out.
+ * A row to insert. JSON columns hold values rather than JSON text, byte columns hold byte arrays. Columns
+ * with a database default may be left out.
  */
 export type TableRow<Name extends TableName> = {
   [Column in keyof Insertable<Tables[Name]>]: Column extends keyof Tables[Name]
     ? SelectedType<Tables[Name][Column]>
     : never;
 };
-// Twice, because a JSON column with a default is one column type inside another.
+// Applied twice, because a JSON column with a default is a column type inside a column type.
 type SelectedType<Column> = SelectType<SelectType<Column>>;
 
-/** Table by table in the order given, which must be the one in which they refer to each other. */
+/**
+ * Inserts the rows, table by table, in the order of the keys. A table must follow the tables to which its
+ * foreign keys refer.
+ */
 export async function insertTableRows(
   transaction: Transaction,
   tables: { readonly [Name in TableName]?: readonly TableRow<Name>[] },
@@ -28,7 +31,7 @@ export async function insertTableRows(
   for (const [table, rows] of Object.entries(tables)) await insertRowsIntoTable(transaction, table, rows);
 }
 
-/** All rows have the columns of the first one. */
+/** Inserts rows into one table. All rows must have the same columns as the first row. */
 async function insertRowsIntoTable(
   transaction: Transaction,
   table: string,
@@ -45,7 +48,7 @@ async function insertRowsIntoTable(
   );
 }
 
-/** What PostgreSQL reads into a bytea. */
+/** Returns bytes in PostgreSQL's hexadecimal input format of `bytea`. */
 const toByteText = (bytes: Uint8Array): string => `\\x${Buffer.from(bytes).toString("hex")}`;
 
 const columnNames = new Map<string, string>();

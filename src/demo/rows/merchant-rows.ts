@@ -1,9 +1,13 @@
-/** The rows of a demo merchant without its products: markets, taxes, deliveries, policies, categories. */
+/**
+ * Creates the rows of a demo merchant except its products: markets, tax rates, delivery methods, policies and
+ * categories.
+ */
 import { createId } from "#foundation/ids.ts";
 import type { CategoryEntry, DemoMarket, DemoPolicy } from "#demo/data/merchants-schema.ts";
 import type { DemoMerchant } from "#demo/demo-data.ts";
 import type { TableRow } from "./insert-rows.ts";
 
+/** A market's id, and the position of the market's amount in a product's prices. */
 export interface DemoMarketKey {
   readonly id: string;
   readonly amountIndex: DemoMarket["amountIndex"];
@@ -139,7 +143,10 @@ function createPolicyRow(
   };
 }
 
-/** Parents stand before their children, as the foreign key wants it to be read. */
+/**
+ * Creates the rows of a category and its descendants. Parents precede their children, because the foreign key
+ * requires it.
+ */
 function createCategoryRows(
   entry: CategoryEntry,
   {

@@ -9,17 +9,21 @@ import {
   type OrderStage,
 } from "./order-stages.ts";
 
+/** A placed order to create, from its cart and its history. */
 export interface NewOrderInput {
   readonly cart: UnsavedCart;
-  /** What is shown to buyers; another one for each of the merchant's orders. */
+  /** The order number that buyers see, unique among the merchant's orders. */
   readonly number: string;
   readonly timeZone: string;
-  /** By product: its categories and all above them. */
+  /** Category ids by product id: the product's categories with all their ancestors. */
   readonly categoryIds: ReadonlyMap<string, readonly string[]>;
   readonly history: OrderHistory;
 }
 
-/** What becomes of each line by the stage; a cancellation takes all of it, a return one unit of the first. */
+/**
+ * Creates the order lines from the cart's lines. A cancellation cancels all units; a return returns one unit
+ * of the first line.
+ */
 export function createOrderLines({ cart, categoryIds, history }: NewOrderInput): OrderLine[] {
   const ids = cart.next.lines.map(() => createId("orderLine", history.timeOf("place").getTime())).toSorted();
   const shippedCount = countShippedLines(history.stage, cart.next.lines.length);
@@ -82,9 +86,9 @@ function createLineCounts(
   if (stage === "canceled" || stage === "refunded")
     return { ...notShipped, canceled: quantity, allocated: 0 };
   if (!isShipped) return notShipped;
-  const shippedCount = { ...notShipped, shipped: quantity };
-  if (stage === "shipped" || stage === "partlyShipped") return shippedCount;
-  const delivered = { ...shippedCount, delivered: quantity };
+  const shipped = { ...notShipped, shipped: quantity };
+  if (stage === "shipped" || stage === "partlyShipped") return shipped;
+  const delivered = { ...shipped, delivered: quantity };
   if (!isFirst || stage === "delivered") return delivered;
   return stage === "returned"
     ? { ...delivered, returned: 1, refunded: 1 }

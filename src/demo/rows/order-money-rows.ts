@@ -1,6 +1,6 @@
 /**
- * The payments of the demo's orders and what the built-in provider has in its books of them: as rows of an
- * order that is made whole, and as the provider's answers to the payments of a story.
+ * Creates the payments of the demo's orders and the records of the built-in payment provider: as rows of an
+ * order that is inserted complete, and as the provider's answers to the payments of a scenario.
  */
 import { sql } from "kysely";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -21,7 +21,7 @@ export interface OrderMoneyRows {
   readonly testProviderPayment: TableRow<"testProviderPayment">;
   readonly testProviderEntry: readonly TableRow<"testProviderEntry">[];
   readonly refund: readonly TableRow<"refund">[];
-  /** As an order has them, for the statuses that follow. */
+  /** The payments as the order aggregate holds them, from which the order's statuses are derived. */
   readonly orderPayments: readonly OrderPayment[];
 }
 
@@ -138,7 +138,7 @@ interface OperationInput {
   readonly merchantId: string;
 }
 
-/** All of them answered. */
+/** Creates the payment operations of the order, all of them succeeded. */
 function createOperationRows(
   history: OrderHistory,
   { amounts, paymentId, merchantId }: OperationInput,
@@ -173,7 +173,10 @@ function createOperationRows(
     });
 }
 
-/** A return gives one unit back; a cancellation everything, the shipping with it. */
+/**
+ * Creates the refund of a payment operation. A return refunds one unit; a cancellation refunds everything,
+ * shipping included.
+ */
 function createRefundRow(
   { id: operationId, paymentId, amountMinor, createdAt }: TableRow<"paymentOperation">,
   input: OrderMoneyInput,
@@ -207,19 +210,19 @@ function createRefundRow(
   };
 }
 
-/** The payment token of every story. */
+/** The payment token of every order scenario: the built-in provider authorizes it. */
 export const demoPaymentToken = "tok_success";
 
 interface SettlementInput {
   readonly sessionId: string;
-  /** What is authorized is captured with it, as a bank transfer is. */
+  /** Whether an authorization also captures the amount, as for a bank transfer; false if left out. */
   readonly isCaptured?: boolean;
 }
 
 /**
- * Settles all pending operations of a session's payment as done. The built-in provider keeps its books in
- * transactions of its own; here its rows are written in the caller's transaction, so that the provider goes
- * on with these payments as with any other.
+ * Settles all pending operations of a session's payment as successful. Also writes the records of the
+ * built-in provider, in the caller's transaction, so that the provider can process later operations of these
+ * payments.
  */
 export async function settlePendingPayments(
   transaction: Transaction,
@@ -242,7 +245,7 @@ export async function settlePendingPayments(
   }
 }
 
-/** Nothing goes wrong here that could be logged. */
+/** A log without output, because seeded operations never fail. */
 const log = createLog("silent", { write: () => undefined });
 
 function createOutcome(

@@ -1,4 +1,4 @@
-/** What was sent of an order that is made whole, and what came back of it. */
+/** Creates the fulfillments and returns of an order that is inserted complete. */
 import type {
   OrderAggregate,
   OrderFulfillment,
@@ -16,8 +16,9 @@ export interface OrderParcelRows {
   readonly fulfillmentLine: readonly TableRow<"fulfillmentLine">[];
   readonly orderReturn: readonly TableRow<"orderReturn">[];
   readonly returnLine: readonly TableRow<"returnLine">[];
-  /** As an order has them, for the statuses that follow. */
+  /** The fulfillments as the order aggregate holds them, from which the order's statuses are derived. */
   readonly orderFulfillments: readonly OrderFulfillment[];
+  /** The returns as the order aggregate holds them, from which the order's statuses are derived. */
   readonly orderReturns: readonly OrderReturn[];
 }
 
@@ -117,13 +118,13 @@ function createTracking(
   };
 }
 
-/** One unit of the first line. */
+/** Creates the order's return, which has one unit of the first line; none if the order has no return. */
 function createReturnRows({ ids, history, lines: [line] }: OrderParcelInput): TableRow<"orderReturn">[] {
   const { orderId, merchantId, returnId } = ids;
   if (returnId === null || line === undefined) return [];
   const isClosed = history.steps.includes("closeReturn");
   const closedAt = isClosed ? history.timeOf("closeReturn") : null;
-  const requestedAt = history.timeOf("askReturn");
+  const requestedAt = history.timeOf("requestReturn");
   return [
     {
       id: returnId,

@@ -1,6 +1,6 @@
 /**
- * The rows of orders that are made whole, with all that led to them, and the statements that write any number
- * of them: one a table.
+ * Creates complete orders with their cart, session, payment and parcels, and inserts the rows of many orders
+ * with one statement per table.
  */
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
@@ -24,7 +24,7 @@ export interface OrderRows extends OrderMoneyRows, OrderParcelRows {
 
 const minuteMs = 60_000;
 const sessionLifetimeMs = 60 * minuteMs;
-/** So long a buyer has the page open. */
+/** The time between opening and completing the checkout session. */
 const checkoutDurationMs = 4 * minuteMs;
 
 export function createOrderRows(order: NewOrderInput): OrderRows {
@@ -34,8 +34,8 @@ export function createOrderRows(order: NewOrderInput): OrderRows {
     orderId: createId("order", placedAt),
     sessionId: createId("checkoutSession", placedAt - checkoutDurationMs),
     merchantId: cart.merchantId,
-    returnId: history.steps.includes("askReturn")
-      ? createId("return", history.timeOf("askReturn").getTime())
+    returnId: history.steps.includes("requestReturn")
+      ? createId("return", history.timeOf("requestReturn").getTime())
       : null,
   };
   const lines = createOrderLines(order);
@@ -68,11 +68,14 @@ const copyLists = ({
   restrictions: [...restrictions],
 });
 
-/** The order has the address from now on, and keeps it; the cart keeps what was paid. */
+/**
+ * Creates the rows of the completed cart. The cart loses its address, which now belongs to the order and is
+ * kept without an erasure date.
+ */
 function createCompletedCartRows(cart: UnsavedCart, { orderId }: NewOrderIds): CartRows {
   const { next, personalData } = cart;
-  // Made, about to check out, checked out.
-  const history = { status: "completed", version: 3, orderId } as const;
+  // The versions of a completed cart: 1 created, 2 locked by the checkout, 3 completed.
+  const state = { status: "completed", version: 3, orderId } as const;
   const keptPersonalData = personalData.map((row) => Object.assign(row, { eraseAfter: null }));
   return createCartRows(
     {
@@ -80,7 +83,7 @@ function createCompletedCartRows(cart: UnsavedCart, { orderId }: NewOrderIds): C
       next: { ...next, address: null, addressTokenDigest: undefined, deliveryOptions: null },
       personalData: keptPersonalData,
     },
-    history,
+    state,
   );
 }
 
@@ -98,7 +101,7 @@ function createSessionRow(
     cartId,
     orderId,
     status: "completed",
-    // Opened, submitted, paid.
+    // The versions of a completed session: 1 opened, 2 submitted, 3 paid.
     version: 3,
     expiresAt: new Date(createdAt.getTime() + sessionLifetimeMs),
     createdAt,
@@ -199,7 +202,10 @@ const pickOrderTotals = ({
   totalMinor,
 });
 
-/** What somebody has set; the rest follows. What was delivered is completed, and stays so. */
+/**
+ * Returns the order status that the service stores; the other statuses are derived. A delivered order is
+ * completed, also after a return.
+ */
 function getRecordedStatus({ stage, steps }: OrderHistory): OrderStatus {
   if (stage === "onHold") return "on_hold";
   if (steps.includes("cancel")) return "canceled";

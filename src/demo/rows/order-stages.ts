@@ -1,6 +1,6 @@
 /**
- * How far an order of the bulk has come: the steps that led there, when each was taken, and what its buyer
- * reads of them.
+ * The stages of bulk orders: the steps of each stage, the time of each step, and the timeline entries of each
+ * step.
  */
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { unitShare } from "#commerce/orders/order-value.ts";
@@ -14,7 +14,7 @@ export type OrderHistoryStep =
   | "capture"
   | "ship"
   | "deliver"
-  | "askReturn"
+  | "requestReturn"
   | "closeReturn"
   | "cancel";
 
@@ -27,11 +27,11 @@ const stepsOfStage = {
   partlyShipped: stepsUntilShipped,
   shipped: stepsUntilShipped,
   delivered: [...stepsUntilShipped, "deliver"],
-  returnRequested: [...stepsUntilShipped, "deliver", "askReturn"],
-  returned: [...stepsUntilShipped, "deliver", "askReturn", "closeReturn"],
-  /** Before anything was captured. */
+  returnRequested: [...stepsUntilShipped, "deliver", "requestReturn"],
+  returned: [...stepsUntilShipped, "deliver", "requestReturn", "closeReturn"],
+  /** Canceled before the payment was captured. */
   canceled: ["place", "cancel"],
-  /** Canceled when it was paid. */
+  /** Canceled after the payment was captured. */
   refunded: ["place", "confirm", "capture", "cancel"],
 } as const satisfies Record<string, readonly OrderHistoryStep[]>;
 export type OrderStage = keyof typeof stepsOfStage;
@@ -40,19 +40,20 @@ export interface NewOrderIds {
   readonly orderId: string;
   readonly sessionId: string;
   readonly merchantId: string;
-  /** Null: nothing came back, or was asked to. */
+  /** The id of the order's return; null if no return was requested. */
   readonly returnId: string | null;
 }
 
 export interface OrderHistory {
   readonly stage: OrderStage;
-  /** In their order. */
+  /** The steps in the order of their execution. */
   readonly steps: readonly OrderHistoryStep[];
+  /** Returns when a step was executed. */
   readonly timeOf: (step: OrderHistoryStep) => Date;
 }
 
 const hourMs = 3_600_000;
-/** So many hours after it was placed, where it is old enough. */
+/** Hours between placing the order and each step, for an order that is old enough. */
 const hoursAfterPlacement: Readonly<Record<OrderHistoryStep, number>> = {
   place: 0,
   confirm: 0.5,
@@ -62,11 +63,14 @@ const hoursAfterPlacement: Readonly<Record<OrderHistoryStep, number>> = {
   ship: 21,
   cancel: 24,
   deliver: 80,
-  askReturn: 180,
+  requestReturn: 180,
   closeReturn: 320,
 };
 
-/** A young order has gone through its steps faster: none is in the future, and they follow each other. */
+/**
+ * Creates the history of an order in a stage. A recent order has shorter times between its steps, so that the
+ * steps keep their order and none is in the future.
+ */
 export function createOrderHistory(
   stage: OrderStage,
   { placedAt, now }: { readonly placedAt: Date; readonly now: Date },
@@ -86,7 +90,10 @@ export function createOrderHistory(
   return { stage, steps, timeOf };
 }
 
-/** How many of the lines are in the parcel, the first ones: all but of an order that is sent in parts. */
+/**
+ * Returns how many lines are shipped, counted from the first line: all lines but the last if the order is
+ * partly shipped, otherwise all or none.
+ */
 export function countShippedLines(stage: OrderStage, count: number): number {
   const isShipped: boolean = stepsOfStage[stage].some((step) => step === "ship");
   if (!isShipped) return 0;
@@ -99,7 +106,7 @@ interface LineAmount {
   readonly isFirst: boolean;
 }
 
-/** What the buyer no longer owes of a line. */
+/** Computes by how much a cancellation or return reduces a line's amount, in minor units. */
 export function computeReducedMinor(stage: OrderStage, { totalMinor, ordered, isFirst }: LineAmount): number {
   if (stage === "canceled" || stage === "refunded") return totalMinor;
   return stage === "returned" && isFirst
@@ -123,7 +130,7 @@ const timelineOfStep: Readonly<Record<OrderHistoryStep, TimelineEntries>> = {
   capture: [["payment_captured", "system"]],
   ship: [["fulfillment_shipped", "merchant"]],
   deliver: [["fulfillment_delivered", "merchant"]],
-  askReturn: [["return_requested", "buyer"]],
+  requestReturn: [["return_requested", "buyer"]],
   closeReturn: [
     ["return_inspected", "merchant"],
     ["return_closed", "merchant"],

@@ -1,6 +1,6 @@
 /**
- * Makes the rows of a product of the demo catalogue (texts, slugs, pictures, variants) from its entry, number
- * and time alone, and inserts the rows of any number of products with one statement per table.
+ * Creates the rows of a product of the demo catalogue (texts, slugs, pictures, variants), and inserts the
+ * rows of many products with one statement per table.
  */
 import { createId } from "#foundation/ids.ts";
 import type { CatalogEntry } from "#demo/data/catalog-schema.ts";
@@ -15,7 +15,7 @@ import { type VariantRowsContext, createVariantRows, type VariantRows } from "./
 
 export interface ProductRowsContext extends VariantRowsContext {
   readonly categoryIds: ReadonlyMap<string, string>;
-  /** Closes its description. */
+  /** The last paragraph of the product's description. */
   readonly careText: DemoLocalizedText;
 }
 
@@ -105,6 +105,7 @@ function createTranslationRows(
   });
 }
 
+/** Returns the product's slug in a language, given in the entry or derived from the title. */
 export function getProductSlug(entry: CatalogEntry, locale: DemoLocale): string {
   if (locale === "en") return entry.slugEn ?? createSlug(entry.title.en, "en");
   if (locale === "de") return createSlug(entry.title.de, "de");
@@ -133,11 +134,11 @@ function createDescription(
 
 function requireCategory(context: ProductRowsContext, slug: string): string {
   const id = context.categoryIds.get(slug);
-  if (id === undefined) throw new Error(`There is no category ${slug}.`);
+  if (id === undefined) throw new Error(`The merchant has no category with the slug "${slug}".`);
   return id;
 }
 
-/** What a title reads in an address: ASCII letters, digits and single hyphens. */
+/** Replacements of letters in slugs, which consist of ASCII letters, digits and single hyphens. */
 const germanSpellings: Readonly<Record<string, string>> = {
   ä: "ae",
   ö: "oe",
@@ -150,7 +151,10 @@ const germanSpellings: Readonly<Record<string, string>> = {
 };
 const otherSpellings: Readonly<Record<string, string>> = { ...germanSpellings, ä: "a", ö: "o", ü: "u" };
 
-/** German spells its umlauts out, others drop the dots. Empty for a text without a letter of the Latin script. */
+/**
+ * Creates a slug from a text. A German slug spells umlauts out ("ae"); other languages drop the dots. Returns
+ * an empty text if the text has no Latin letter or digit.
+ */
 export function createSlug(text: string, locale: string): string {
   const letters = locale === "de" ? germanSpellings : otherSpellings;
   return text
@@ -164,7 +168,7 @@ export function createSlug(text: string, locale: string): string {
     .replaceAll(/^-|-$/g, "");
 }
 
-/** Writes the rows of any number of products, one statement a table. */
+/** The rows of one product, by table. */
 export interface ProductRows extends VariantRows {
   readonly product: TableRow<"product">;
   readonly productSlug: readonly TableRow<"productSlug">[];
@@ -189,10 +193,7 @@ export function insertProductRows(transaction: Transaction, products: readonly P
   });
 }
 
-/**
- * Which pictures a demo product has: one for each of its first three colours, else one, and what fits beside
- * it.
- */
+/** The most pictures that a product has: one per colour (one if it has no colours), then a detail and a scene. */
 const picturesMax = 3;
 
 interface ProductMedia {
@@ -249,12 +250,15 @@ function listPictures(entry: CatalogEntry): Picture[] {
     { colour, view: "detail" },
     { colour, view: "scene" },
   ];
-  // A voucher has no other side.
+  // A digital product (a voucher) has neither a detail nor a scene.
   const viewPictureCount = entry.grams === null ? 0 : 1 + (hashText(entry.sku) % 2);
   return [...colourPictures, ...viewPictures.slice(0, viewPictureCount)].slice(0, picturesMax);
 }
 
-/** Japanese puts in brackets what others put behind a comma. */
+/**
+ * Creates the alternative texts of a picture: title, colour and view. Japanese puts colour and view in
+ * brackets, the other languages separate them by commas.
+ */
 function createAltTexts(entry: CatalogEntry, { colour, view }: Picture): DemoLocalizedText {
   const additions = [
     colour === null ? undefined : getCatalogLabel("colours", colour),

@@ -1,6 +1,6 @@
 /**
- * The rows of a demo product's variants: every combination of its choices, with prices, their history, and
- * stock.
+ * Creates the rows of a demo product's variants: one variant per combination of choices, with its price
+ * history and stock.
  */
 import type { Availability } from "#commerce/catalog/availability.ts";
 import { createId } from "#foundation/ids.ts";
@@ -20,9 +20,12 @@ export interface VariantRowsContext {
   readonly merchantId: string;
   readonly markets: readonly DemoMarketKey[];
   readonly now: Date;
-  /** Since when the product is for sale, or has been a draft. */
+  /** When the product was created and, unless it is a draft, published. */
   readonly createdAt: Date;
-  /** Counts through all the demo's products; GTINs come from it. */
+  /**
+   * The product's number among all products of the demo. The GTINs of its variants are derived from this
+   * number.
+   */
   readonly productNumber: number;
 }
 
@@ -58,6 +61,7 @@ export function createVariantRows(entry: CatalogEntry, context: ProductVariantsC
   };
 }
 
+/** Lists all combinations of the options' choices; one empty combination if there are no options. */
 export function listOptionCombinations(options: readonly CatalogEntryOption[]): Choices[] {
   return options.reduce<Choices[]>(
     (combinations, { code, choices }) =>
@@ -177,15 +181,16 @@ function createPriceRows(
 }
 
 interface PriceStep {
-  /** Null: since there is the product. */
+  /** How many days ago the price began to apply; null if it applies since the product was created. */
   readonly daysAgo: number | null;
   readonly amountMinor: number;
   readonly compareAtMinor: number | null;
 }
 
 /**
- * A sale that runs for nine days, after a weekend price inside the 30 days that its `lowest30d` looks at; or
- * a rise; or one price ever since.
+ * Lists the prices of a variant, oldest first. A product on sale has had its current price for nine days,
+ * after a lower three-day price within the 30 days that `lowest30d` covers. Another product had one price
+ * increase, or has had one price only.
  */
 function listPriceSteps(
   amount: number,

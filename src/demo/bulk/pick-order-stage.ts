@@ -1,0 +1,68 @@
+/** Picks the stage of a generated order: the older the order, the more likely it is completed. */
+import type { OrderStage } from "#demo/rows/order-stages.ts";
+
+/** Percentages of the stages by the order's age in days. The older the orders, the more are completed. */
+const stageShares: readonly (readonly [
+  untilDays: number,
+  stages: readonly (readonly [OrderStage, number])[],
+])[] = [
+  [
+    0.5,
+    [
+      ["placed", 65],
+      ["onHold", 5],
+      ["packing", 25],
+      ["canceled", 5],
+    ],
+  ],
+  [
+    2,
+    [
+      ["packing", 45],
+      ["partlyShipped", 8],
+      ["shipped", 40],
+      ["canceled", 7],
+    ],
+  ],
+  [
+    6,
+    [
+      ["shipped", 60],
+      ["partlyShipped", 5],
+      ["delivered", 28],
+      ["canceled", 5],
+      ["refunded", 2],
+    ],
+  ],
+  [
+    28,
+    [
+      ["delivered", 78],
+      ["returnRequested", 4],
+      ["returned", 10],
+      ["canceled", 5],
+      ["refunded", 3],
+    ],
+  ],
+  [
+    Infinity,
+    [
+      ["delivered", 82],
+      ["returned", 10],
+      ["canceled", 5],
+      ["refunded", 3],
+    ],
+  ],
+];
+
+/** Picks the stage of a bulk order by its age; `lines` is the number of its lines. */
+export function pickOrderStage(
+  random: () => number,
+  { ageDays, lines }: { readonly ageDays: number; readonly lines: number },
+): OrderStage {
+  const stages = stageShares.find(([untilDays]) => ageDays < untilDays)?.[1] ?? [];
+  let left = random() * 100;
+  const stage = stages.find(([, share]) => (left -= share) < 0)?.[0] ?? "placed";
+  // An order with a single line cannot be partly shipped.
+  return stage === "partlyShipped" && lines < 2 ? "shipped" : stage;
+}
