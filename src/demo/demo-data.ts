@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { pictureMotifs } from "#demo/pictures/pictures.ts";
-import { catalogFile, type productFamily } from "./data/catalog-schema.ts";
+import { catalogFileSchema, type productFamilySchema } from "./data/catalog-schema.ts";
 import {
   type DemoLocalizedText,
   loadOnce,
@@ -14,11 +14,11 @@ import {
   parseDataFile,
   readDataFile,
 } from "./data/data-file.ts";
-import { type CategoryEntry, type merchant, merchantsFile } from "./data/merchants-schema.ts";
+import { type CategoryEntry, type demoMerchantSchema, merchantsFileSchema } from "./data/merchants-schema.ts";
 
 /** A merchant of merchants.json together with its product families of catalog.json. */
-export interface DemoMerchant extends Omit<z.infer<typeof merchant>, "families"> {
-  readonly families: readonly z.infer<typeof productFamily>[];
+export interface DemoMerchant extends Omit<z.infer<typeof demoMerchantSchema>, "families"> {
+  readonly families: readonly z.infer<typeof productFamilySchema>[];
 }
 
 const bulkItemType = z.strictObject({
@@ -72,8 +72,8 @@ const bulkFile = z
  * broken rule.
  */
 export const parseDemoData = {
-  catalog: (json: string) => parseDataFile("catalog.json", catalogFile, json),
-  merchants: (json: string) => parseDataFile("merchants.json", merchantsFile, json),
+  catalog: (json: string) => parseDataFile("catalog.json", catalogFileSchema, json),
+  merchants: (json: string) => parseDataFile("merchants.json", merchantsFileSchema, json),
   bulk: (json: string) => parseDataFile("bulk.json", bulkFile, json),
 } as const;
 
@@ -85,7 +85,7 @@ export const loadDemoMerchants = loadOnce(() => {
   return { first: addProductFamilies(first), second: addProductFamilies(second) };
 });
 
-function addProductFamilies({ families, ...fields }: z.infer<typeof merchant>): DemoMerchant {
+function addProductFamilies({ families, ...fields }: z.infer<typeof demoMerchantSchema>): DemoMerchant {
   const slugs = new Set(listCategorySlugs(fields.categories));
   const entries = families.map((name) => {
     const family = loadDemoCatalog().families[name];

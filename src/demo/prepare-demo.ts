@@ -45,7 +45,7 @@ export interface PrepareDemoOptions {
  */
 const demoMerchantSlugs = { first: "lindenhof", second: "morgenrot" } as const;
 
-const seedLock = 7_462_193_016;
+const seedingLockKey = 7_462_193_016;
 
 /**
  * Prepares the demo and writes demo.json. Returns undefined, and changes nothing, if the database has data
@@ -60,7 +60,7 @@ export async function prepareDemo(
   const knownFile = readDemoFile(dataDir);
   const newParts = await inTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
     // If two processes start at once, the second waits here and then finds the demo that the first has seeded.
-    await sql`select pg_advisory_xact_lock(${seedLock})`.execute(transaction);
+    await sql`select pg_advisory_xact_lock(${seedingLockKey})`.execute(transaction);
     const merchants = (await findDemoMerchants(transaction)) ?? (await seedDemoIfEmpty(transaction, now));
     if (merchants === undefined) return undefined;
     const isKnown = knownFile?.merchants.first.id === merchants.first.id;
@@ -135,7 +135,7 @@ async function createMerchantParts(
   { merchants, now }: CredentialContext,
 ): Promise<Pick<DemoFile, "keys" | "tokens" | "merchants" | "products">> {
   return {
-    ...(await issueCredentials(transaction, { merchants, now })),
+    ...(await createCredentials(transaction, { merchants, now })),
     merchants: toDemoFileMerchants(merchants),
     products: listDemoProducts(),
   };
@@ -179,7 +179,7 @@ interface CredentialContext {
   readonly now: Date;
 }
 
-async function issueCredentials(
+async function createCredentials(
   transaction: Transaction,
   { merchants, now }: CredentialContext,
 ): Promise<Pick<DemoFile, "keys" | "tokens">> {

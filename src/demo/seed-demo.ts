@@ -68,7 +68,7 @@ export async function seedDemo(
   await insertTableRows(transaction, { searchQueryDay: createSearchRows(now) });
   const [firstId, secondId] = [first.merchant.merchant.id, second.merchant.merchant.id];
   const at = new Date(now.getTime() - productAgeDaysMax * dayMs);
-  const [firstInstallation, secondInstallation] = await insertApp(transaction, {
+  const [firstInstallation, secondInstallation] = await insertAppWithInstallations(transaction, {
     at,
     merchantIds: [firstId, secondId],
   });
@@ -158,7 +158,7 @@ function insertMerchants(transaction: Transaction, merchants: readonly MerchantR
   });
 }
 
-async function insertApp(
+async function insertAppWithInstallations(
   transaction: Transaction,
   { at, merchantIds }: { readonly at: Date; readonly merchantIds: readonly [first: string, second: string] },
 ): Promise<[first: string, second: string]> {

@@ -86,7 +86,7 @@ const promotion = z.strictObject({
 export type DemoPromotionEntry = z.infer<typeof promotion>;
 
 /** Searches and how often they occur on an average day. */
-const searches = z.array(
+const searchesSchema = z.array(
   z.strictObject({ query: nonEmptyText, country: nonEmptyText, perDay: nonNegativeInteger }),
 );
 
@@ -108,7 +108,7 @@ const salesFile = z.strictObject({
   promotions: z.array(promotion),
   carts: z.array(cart),
   /** Searches with results (`found`) and without results (`missed`). */
-  searches: z.strictObject({ found: searches, missed: searches }),
+  searches: z.strictObject({ found: searchesSchema, missed: searchesSchema }),
 });
 
 export const loadDemoSales = loadOnce(() => parseDataFile("sales.json", salesFile, readDataFile("sales")));
@@ -121,7 +121,7 @@ export interface DemoMerchantPair {
 /** Returns the id of the merchant's market that sells to a country; undefined if there is none. */
 export type FindMarketOfCountry = (merchantId: string, country: string) => string | undefined;
 
-export interface CartDefinition {
+export interface DemoCartDefinition {
   readonly owner: "first" | "second";
   readonly country: string;
   readonly lines: readonly (readonly [sku: string, quantity: number])[];
@@ -141,18 +141,18 @@ export interface CartSeedContext {
   readonly now: Date;
 }
 
-export interface CartPricingContext<Entry extends CartDefinition> extends CartSeedContext {
+export interface CartPricingContext<Entry extends DemoCartDefinition> extends CartSeedContext {
   readonly definitions: readonly Entry[];
-  readonly marketLookup: MarketLookup;
+  readonly marketLookup: DemoMarketLookup;
   readonly promotionCodes: DemoPromotionCodes;
 }
 
-export interface PricedDemoCart<Entry extends CartDefinition> {
+export interface PricedDemoCart<Entry extends DemoCartDefinition> {
   readonly definition: Entry;
   readonly cart: UnsavedCart;
 }
 
-export async function priceDemoCarts<Entry extends CartDefinition>(
+export async function priceDemoCarts<Entry extends DemoCartDefinition>(
   transaction: Transaction,
   context: CartPricingContext<Entry>,
 ): Promise<PricedDemoCart<Entry>[]> {
@@ -166,7 +166,7 @@ export async function priceDemoCarts<Entry extends CartDefinition>(
   return pricedCarts;
 }
 
-export interface MarketLookup {
+export interface DemoMarketLookup {
   readonly findByCountry: FindMarketOfCountry;
   /** Returns a market of the merchant with one of its countries. Throws if the merchant sells to no country. */
   readonly getFirstMarket: (merchantId: string) => { readonly id: string; readonly country: string };
@@ -175,7 +175,7 @@ export interface MarketLookup {
 export async function loadMarketLookup(
   transaction: Transaction,
   { first, second }: DemoMerchantPair,
-): Promise<MarketLookup> {
+): Promise<DemoMarketLookup> {
   const rows = await transaction
     .selectFrom("marketCountry")
     .select(["merchantId", "marketId", "country"])
@@ -203,7 +203,7 @@ interface CartSupply {
   readonly code: PromotionRule | null;
 }
 
-type LoadCartSupply = (definition: CartDefinition) => Promise<CartSupply>;
+type LoadCartSupply = (definition: DemoCartDefinition) => Promise<CartSupply>;
 
 /**
  * Returns a function that loads the supply of a cart. It runs one statement per market, and one per cart with
@@ -211,7 +211,7 @@ type LoadCartSupply = (definition: CartDefinition) => Promise<CartSupply>;
  */
 async function createSupplyLoader(
   transaction: Transaction,
-  { owners, definitions, marketLookup, promotionCodes, now }: CartPricingContext<CartDefinition>,
+  { owners, definitions, marketLookup, promotionCodes, now }: CartPricingContext<DemoCartDefinition>,
 ): Promise<LoadCartSupply> {
   const variantIds = await loadVariantIds(transaction, { owners, definitions });
   const offers = new Map<string, CartOffer>();
@@ -247,14 +247,14 @@ async function createSupplyLoader(
   };
 }
 
-type VariantIds = Readonly<Record<CartDefinition["owner"], ReadonlyMap<string, string>>>;
+type VariantIds = Readonly<Record<DemoCartDefinition["owner"], ReadonlyMap<string, string>>>;
 
 async function loadVariantIds(
   transaction: Transaction,
   {
     owners: { first, second },
     definitions,
-  }: Pick<CartPricingContext<CartDefinition>, "owners" | "definitions">,
+  }: Pick<CartPricingContext<DemoCartDefinition>, "owners" | "definitions">,
 ): Promise<VariantIds> {
   const skus = definitions.flatMap(({ lines }) => lines.map(([sku]) => sku));
   const rows = await transaction
@@ -276,7 +276,7 @@ export function findDemoAddress(country: string): PostalAddressInput | undefined
 const minuteMs = 60_000;
 
 function createPricedCart(
-  definition: CartDefinition,
+  definition: DemoCartDefinition,
   { owners, keyring, now, supply }: CartSeedContext & { readonly supply: CartSupply },
 ): UnsavedCart {
   const { offer, country, variantIds, code } = supply;

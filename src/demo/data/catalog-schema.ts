@@ -93,9 +93,9 @@ export type CatalogEntry = z.infer<typeof catalogEntry>;
 export type CatalogEntryOption = NonNullable<CatalogEntry["options"]>[number];
 
 /** A product family: products whose descriptions end with the same care paragraph. */
-export const productFamily = z.strictObject({ care: localizedText, entries: z.array(catalogEntry) });
+export const productFamilySchema = z.strictObject({ care: localizedText, entries: z.array(catalogEntry) });
 
-export const catalogFile = z
+export const catalogFileSchema = z
   .strictObject({
     labels: z.strictObject({
       headings: z.strictObject({ points: localizedText, care: localizedText }),
@@ -105,7 +105,7 @@ export const catalogFile = z
       colours: labelsByCode,
       choices: labelsByCode,
     }),
-    families: z.record(z.string(), productFamily),
+    families: z.record(z.string(), productFamilySchema),
   })
   .superRefine(({ labels, families }, context) => {
     for (const [name, { entries }] of Object.entries(families))
@@ -114,7 +114,7 @@ export const catalogFile = z
           context.addIssue({ code: "custom", path: ["families", name, "entries", index], message });
   });
 
-type Labels = z.infer<typeof catalogFile>["labels"];
+type Labels = z.infer<typeof catalogFileSchema>["labels"];
 
 function listUnknownCodes(
   codes: readonly string[],

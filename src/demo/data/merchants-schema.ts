@@ -85,7 +85,7 @@ const category = z.strictObject({
 });
 export type CategoryEntry = z.infer<typeof category>;
 
-export const merchant = z.strictObject({
+export const demoMerchantSchema = z.strictObject({
   slug: nonEmptyText,
   name: nonEmptyText,
   markets: z.array(market),
@@ -97,4 +97,4 @@ export const merchant = z.strictObject({
   families: z.array(nonEmptyText),
   categories: z.array(category),
 });
-export const merchantsFile = z.strictObject({ first: merchant, second: merchant });
+export const merchantsFileSchema = z.strictObject({ first: demoMerchantSchema, second: demoMerchantSchema });

@@ -2,7 +2,7 @@
  * The scenarios of the demo's checkouts and orders. A scenario is a cart with the steps that follow, each
  * with the minutes since it happened.
  */
-import type { CartDefinition } from "#demo/carts/price-carts.ts";
+import type { DemoCartDefinition } from "#demo/carts/price-carts.ts";
 import type { DemoOrderName, DemoSessionName } from "#demo/demo-file.ts";
 import {
   acceptReturn,
@@ -20,8 +20,8 @@ import {
   receiveReturnedLines,
 } from "./scenario-steps.ts";
 import {
-  submitAndAuthorize,
-  submitAndCapture,
+  submitAndAuthorizePayment,
+  submitAndCapturePayment,
   submitWithDelayedPayment,
   startCheckout,
   cancelCheckout,
@@ -30,7 +30,7 @@ import {
 } from "./scenario-checkout-steps.ts";
 import type { ScenarioStep } from "./scenario-context.ts";
 
-export interface OrderScenario extends CartDefinition {
+export interface OrderScenario extends DemoCartDefinition {
   /** The name of the scenario's session in demo.json; left out if demo.json does not list the session. */
   readonly session?: DemoSessionName;
   /** The name of the scenario's order in demo.json; left out if demo.json does not list the order. */
@@ -52,7 +52,7 @@ const hanako = { reference: "buyer-hanako", email: "hanako@example.com" };
 /** Opens a checkout three minutes before `minutesAgo` and pays at `minutesAgo`. */
 const checkOutAndPay = (
   minutesAgo: number,
-  payStep: ScenarioStep = submitAndAuthorize,
+  payStep: ScenarioStep = submitAndAuthorizePayment,
 ): OrderScenario["steps"] => [
   [minutesAgo + 3, startCheckout()],
   [minutesAgo, payStep],
@@ -63,7 +63,7 @@ const checkOutAndPay = (
  * hours.
  */
 const buyAndShip = (minutesAgo: number, trackingNumber: string): OrderScenario["steps"] => [
-  ...checkOutAndPay(minutesAgo, submitAndCapture),
+  ...checkOutAndPay(minutesAgo, submitAndCapturePayment),
   [minutesAgo - hour, confirmPlacedOrder],
   [minutesAgo - 8 * hour, packParcel()],
   [minutesAgo - 12 * hour, shipParcel(trackingNumber)],
@@ -185,7 +185,7 @@ export const orderScenarios: readonly OrderScenario[] = [
     ],
     buyer: hanako,
     steps: [
-      ...checkOutAndPay(2 * day, submitAndCapture),
+      ...checkOutAndPay(2 * day, submitAndCapturePayment),
       [2 * day - hour, confirmPlacedOrder],
       [day + 8 * hour, packParcel("KIT-LIN-NATURAL")],
       [day + 4 * hour, shipParcel("4412-0700-0009")],

@@ -34,7 +34,7 @@ async function submitOpenSession(context: ScenarioContext): Promise<void> {
   });
 }
 
-const submitAndPay =
+const createSubmitStep =
   (isCaptured: boolean): ScenarioStep =>
   async (context) => {
     await submitOpenSession(context);
@@ -44,10 +44,10 @@ const submitAndPay =
   };
 
 /** Submits the checkout session. The provider authorizes the payment; a later step can capture it. */
-export const submitAndAuthorize = submitAndPay(false);
+export const submitAndAuthorizePayment = createSubmitStep(false);
 
 /** Submits the checkout session. The provider authorizes and captures the payment at once. */
-export const submitAndCapture = submitAndPay(true);
+export const submitAndCapturePayment = createSubmitStep(true);
 
 /**
  * Submits the checkout session, and postpones the request to the provider by the longest session lifetime.

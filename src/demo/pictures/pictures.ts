@@ -43,7 +43,7 @@ const colours: Readonly<Record<string, string>> = {
 };
 const colourNames = Object.keys(colours);
 
-const skies = [
+const backgrounds = [
   ["#f6ead8", "#e7d3b5"],
   ["#e6eef2", "#c6d7df"],
   ["#ecefe2", "#cfd8bd"],
@@ -61,7 +61,7 @@ export function renderDemoPicture(name: string): string {
     colours[
       parts.find((part) => Object.hasOwn(colours, part)) ?? colourNames[hash % colourNames.length] ?? "slate"
     ] ?? "#66727f";
-  const [above, below] = skies[(hash >>> 8) % skies.length] ?? skies[0];
+  const [above, below] = backgrounds[(hash >>> 8) % backgrounds.length] ?? backgrounds[0];
   const view = parts.at(-1);
   const shapes = applyColours(pictureDrawings[motif], tint);
   return [

@@ -19,7 +19,7 @@ import { type RenderEventSubject, insertEvents } from "#webhooks/outbox.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import {
   createWebhookDeliveryRows,
-  type DeliveryInput,
+  type WebhookDeliveryInput,
   type DemoDeliveryKey,
 } from "./webhook-delivery-rows.ts";
 
@@ -174,7 +174,7 @@ async function insertEventWithDelivery(
       fannedOutAt: createdAt,
     },
   );
-  const deliveryInput: DeliveryInput = {
+  const deliveryInput: WebhookDeliveryInput = {
     id: createId("webhookDelivery", createdAt.getTime()),
     createdAt,
     ...demoDelivery,

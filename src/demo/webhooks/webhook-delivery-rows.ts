@@ -12,7 +12,7 @@ export type DemoDeliveryKey = DemoDeliveryName | "skipped";
  * A delivery to create. Each attempt starts when it is due. All attempts fail with a connection error, except
  * the last attempt of a succeeded delivery.
  */
-export interface DeliveryInput {
+export interface WebhookDeliveryInput {
   readonly id: string;
   readonly createdAt: Date;
   readonly attempts: number;
@@ -36,7 +36,7 @@ export function createWebhookDeliveryRows({
   createdAt,
   attempts: count,
   finalStatus,
-}: DeliveryInput): WebhookDeliveryRows {
+}: WebhookDeliveryInput): WebhookDeliveryRows {
   const times = computeAttemptTimes(createdAt, count + 1);
   const attempts = times.slice(0, count).map((startedAt, index) => {
     const hasArrived = finalStatus === "succeeded" && index === count - 1;
