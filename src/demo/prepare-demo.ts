@@ -67,7 +67,7 @@ export async function prepareDemo(
     const knownParts: Partial<PartialDemoFile> = isKnown ? knownFile : {};
     const credentials = isKnown ? {} : await createMerchantParts(transaction, { merchants, now });
     const salesParts = await createSalesParts(transaction, {
-      knownFile: knownParts,
+      knownParts,
       owners: merchants,
       keyring,
       publicUrl,
@@ -100,7 +100,7 @@ interface InstalledDemoMerchant {
 }
 
 async function findDemoMerchants(db: Reader): Promise<InstalledDemoMerchants | undefined> {
-  const found = await db
+  const merchants = await db
     .selectFrom("merchant")
     .innerJoin("installation", "installation.merchantId", "merchant.id")
     .select(["merchant.id", "merchant.slug", "installation.id as installationId"])
@@ -108,8 +108,8 @@ async function findDemoMerchants(db: Reader): Promise<InstalledDemoMerchants | u
     .where("installation.status", "=", "active")
     .orderBy("installation.id")
     .execute();
-  const first = found.find(({ slug }) => slug === demoMerchantSlugs.first);
-  const second = found.find(({ slug }) => slug === demoMerchantSlugs.second);
+  const first = merchants.find(({ slug }) => slug === demoMerchantSlugs.first);
+  const second = merchants.find(({ slug }) => slug === demoMerchantSlugs.second);
   return first === undefined || second === undefined ? undefined : { first, second };
 }
 
@@ -143,7 +143,7 @@ async function createMerchantParts(
 
 interface SalesContext extends Omit<OrderSeedContext, "promotionCodes"> {
   /** The parts that demo.json has already. */
-  readonly knownFile: Partial<PartialDemoFile>;
+  readonly knownParts: Partial<PartialDemoFile>;
 }
 
 /**
@@ -152,14 +152,15 @@ interface SalesContext extends Omit<OrderSeedContext, "promotionCodes"> {
  */
 async function createSalesParts(
   transaction: Transaction,
-  { knownFile, ...context }: SalesContext,
+  { knownParts, ...context }: SalesContext,
 ): Promise<Partial<DemoFile>> {
-  const { carts, promotionCodes } = knownFile;
+  const { carts, promotionCodes } = knownParts;
   const seeded =
     carts === undefined || promotionCodes === undefined
       ? await seedCarts(transaction, context)
       : { carts, promotionCodes };
-  if (seeded.carts === carts && knownFile.sessions !== undefined && knownFile.orders !== undefined) return {};
+  if (seeded.carts === carts && knownParts.sessions !== undefined && knownParts.orders !== undefined)
+    return {};
   const orders = await seedOrders(transaction, { ...context, promotionCodes: seeded.promotionCodes });
   const cartIds: Partial<DemoFile["carts"]> = { ...seeded.carts, ...orders.carts };
   return {

@@ -188,8 +188,8 @@ const searchDays = 28;
 export function createSearchRows(now: Date): TableRow<"searchQueryDay">[] {
   const { found, missed } = loadDemoSales().searches;
   return [
-    ...found.map((search) => createRowsOfSearch(search, { now, isMissed: false })),
-    ...missed.map((search) => createRowsOfSearch(search, { now, isMissed: true })),
+    ...found.map((search) => createRowsOfSearch(search, { now, isWithoutResults: false })),
+    ...missed.map((search) => createRowsOfSearch(search, { now, isWithoutResults: true })),
   ].flat();
 }
 
@@ -201,7 +201,7 @@ type DemoSearch = ReturnType<typeof loadDemoSales>["searches"]["found"][number];
  */
 function createRowsOfSearch(
   { query: text, country, perDay }: DemoSearch,
-  { now, isMissed }: { readonly now: Date; readonly isMissed: boolean },
+  { now, isWithoutResults }: { readonly now: Date; readonly isWithoutResults: boolean },
 ): TableRow<"searchQueryDay">[] {
   const random = createRandom(hashText(`${text} ${country}`));
   const { normalized: query } = parseSearchQuery(text);
@@ -215,7 +215,7 @@ function createRowsOfSearch(
       country,
       query,
       searches,
-      empty: isMissed ? searches : 0,
+      empty: isWithoutResults ? searches : 0,
     };
   }).filter(({ searches }) => searches >= clientsPerQueryMin);
 }

@@ -68,19 +68,19 @@ function designProduct(number: number, { seed, now }: BulkProductContext): Produ
   const colourCodes = Object.keys(loadDemoCatalog().labels.colours);
   const department = pickRandom(random, departments);
   const range = pickRandom(random, department.ranges);
-  const thing = pickRandom(random, range.things);
-  const { en, de, euros } = thing;
+  const itemType = pickRandom(random, range.things);
+  const { en, de, euros } = itemType;
   const material = pickRandom(random, department.make.materials);
   const trait = pickRandom(random, department.make.traits);
   const collection = pickRandom(random, collections);
   const colour = pickRandom(random, colourCodes);
-  const second = pickRandom(random, colourCodes);
+  const secondColour = pickRandom(random, colourCodes);
   const makerName = pickRandom(random, makers);
   return {
     number,
     department: department.slug,
     range: range.slug,
-    itemType: thing,
+    itemType,
     title: {
       en: `${collection} ${trait.en} ${material.en} ${en}`,
       de: `${de} ${collection} aus ${material.de}, ${trait.de}`,
@@ -91,7 +91,7 @@ function designProduct(number: number, { seed, now }: BulkProductContext): Produ
     },
     isGerman: random() < 0.5,
     maker: makerName,
-    colours: second === colour || random() < 0.4 ? [colour] : [colour, second],
+    colours: secondColour === colour || random() < 0.4 ? [colour] : [colour, secondColour],
     origin: pickRandom(random, origins),
     euros: euros * (0.7 + random() * 0.8),
     previousPriceFactor: random() < 0.08 ? 1.2 : 1,
@@ -104,9 +104,9 @@ function designProduct(number: number, { seed, now }: BulkProductContext): Produ
 
 /** Picks the units in stock: none for 5 % of products, 1 to 5 for 7 %, otherwise 10 to 409. */
 function pickStock(random: () => number): number {
-  const luck = random();
-  if (luck < 0.05) return 0;
-  return luck < 0.12 ? 1 + Math.floor(random() * 5) : 10 + Math.floor(random() * 400);
+  const share = random();
+  if (share < 0.05) return 0;
+  return share < 0.12 ? 1 + Math.floor(random() * 5) : 10 + Math.floor(random() * 400);
 }
 
 function toProductRows(design: ProductDesign, context: BulkProductContext): ProductRows {

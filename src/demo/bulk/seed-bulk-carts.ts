@@ -92,18 +92,18 @@ export async function loadBulkMarketOffers(
   transaction: Transaction,
   { merchantId, now, seed }: Pick<BulkCartContext, "merchantId" | "now" | "seed">,
 ): Promise<readonly BulkMarketOffer[]> {
-  const found = await transaction
+  const marketRows = await transaction
     .selectFrom("market")
     .select("id")
     .where("merchantId", "=", merchantId)
     .orderBy("handle")
     .execute();
-  if (found.length === 0)
+  if (marketRows.length === 0)
     throw new Error(
       `The merchant ${merchantId} has no market. Carts can be created only for a merchant with a market.`,
     );
   const markets: BulkMarketOffer[] = [];
-  for (const { id: marketId } of found) {
+  for (const { id: marketId } of marketRows) {
     const variantIds = await findVariantIds(transaction, { marketId, seed });
     if (variantIds.length === 0) continue;
     const request = {

@@ -240,14 +240,14 @@ const numberMultiplier = 0x2_c5b1_7f4a_7c15n;
 
 /** Creates an order number that looks random and is unique among the generated orders. */
 function createOrderNumber(number: number, seed: number): string {
-  let rest = BigInt.asUintN(
+  let remainder = BigInt.asUintN(
     Number(bits),
     BigInt(number) * numberMultiplier + BigInt(hashText(`orders/${seed}`)),
   );
   let text = "";
   for (let digit = 0; digit < digits; digit += 1) {
-    text = crockfordDigits.charAt(Number(rest % 32n)) + text;
-    rest /= 32n;
+    text = crockfordDigits.charAt(Number(remainder % 32n)) + text;
+    remainder /= 32n;
   }
   return `${text.slice(0, 5)}-${text.slice(5)}`;
 }

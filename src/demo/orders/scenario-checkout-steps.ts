@@ -15,9 +15,9 @@ const returnUrls = { successUrl: "https://shop.example/thanks", cancelUrl: "http
 /** Opens a checkout session that lives for the given minutes. */
 export const startCheckout =
   (minutes: number = sessionLifetimeMinutes.default): ScenarioStep =>
-  async ({ transaction, contextFor, cartId }) => {
+  async ({ transaction, commandContextFor, cartId }) => {
     const input = { cartId, ...returnUrls, lifetimeMinutes: minutes };
-    return { sessionId: (await createSession(transaction, contextFor("buyer"), input)).session.id };
+    return { sessionId: (await createSession(transaction, commandContextFor("buyer"), input)).session.id };
   };
 
 /** The longest lifetime in minutes that a checkout session can have. */
@@ -27,7 +27,7 @@ async function submitOpenSession(context: ScenarioContext): Promise<void> {
   const sessionId = requireSessionId(context);
   const { amountTotalMinor: amountMinor, currency } = await readSession(context.transaction, sessionId);
   const expectedAmount = { amountMinor, currency };
-  await submitSession(context.transaction, context.contextFor("buyer"), {
+  await submitSession(context.transaction, context.commandContextFor("buyer"), {
     sessionId,
     expectedAmount,
     paymentToken: demoPaymentToken,
@@ -39,7 +39,10 @@ const createSubmitStep =
   async (context) => {
     await submitOpenSession(context);
     const sessionId = requireSessionId(context);
-    await settlePendingPayments(context.transaction, context.contextFor("system"), { sessionId, isCaptured });
+    await settlePendingPayments(context.transaction, context.commandContextFor("system"), {
+      sessionId,
+      isCaptured,
+    });
     return { orderId: (await readSession(context.transaction, sessionId)).orderId };
   };
 
@@ -55,7 +58,7 @@ export const submitAndCapturePayment = createSubmitStep(true);
  */
 export const submitWithDelayedPayment: ScenarioStep = async (context) => {
   await submitOpenSession(context);
-  const dueAt = new Date(context.contextFor("system").now.getTime() + checkoutMinutesMax * 60_000);
+  const dueAt = new Date(context.commandContextFor("system").now.getTime() + checkoutMinutesMax * 60_000);
   await context.transaction
     .updateTable("paymentOperation")
     .set({ dueAt })
@@ -70,7 +73,7 @@ export const submitWithDelayedPayment: ScenarioStep = async (context) => {
 export const cancelCheckout =
   (reason: SessionCancelReason, note: string): ScenarioStep =>
   async (context) => {
-    await cancelSession(context.transaction, context.contextFor("buyer"), {
+    await cancelSession(context.transaction, context.commandContextFor("buyer"), {
       sessionId: requireSessionId(context),
       reason,
       note,
@@ -80,7 +83,7 @@ export const cancelCheckout =
 
 /** Expires the open checkout session. */
 export const expireCheckout: ScenarioStep = async (context) => {
-  const commandContext = context.contextFor("system");
+  const commandContext = context.commandContextFor("system");
   const locked = await lockSession(context.transaction, commandContext, requireSessionId(context));
   await releaseSession(context.transaction, commandContext, { ...locked, status: "expired" });
   return {};

@@ -26,7 +26,7 @@ export interface ScenarioSubjects {
  */
 export interface ScenarioContext extends ScenarioSubjects {
   readonly transaction: Transaction;
-  readonly contextFor: (actor: OrderActor) => OrderCommandContext & SessionCommandContext;
+  readonly commandContextFor: (actor: OrderActor) => OrderCommandContext & SessionCommandContext;
 }
 
 /** Executes one step of a scenario. Returns the ids that the step has created, for the steps after it. */
@@ -88,7 +88,7 @@ function requireRow<Row>(row: Row | undefined, name: string): Row {
 
 /** Settles the pending payment operations of the scenario's checkout session as successful. */
 export async function settleSessionPayments(context: ScenarioContext): Promise<void> {
-  await settlePendingPayments(context.transaction, context.contextFor("system"), {
+  await settlePendingPayments(context.transaction, context.commandContextFor("system"), {
     sessionId: requireSessionId(context),
   });
 }

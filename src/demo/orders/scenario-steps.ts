@@ -27,7 +27,7 @@ import {
 } from "./scenario-context.ts";
 
 export const confirmPlacedOrder: ScenarioStep = async (context) => {
-  await confirmOrder(context.transaction, context.contextFor("merchant"), {
+  await confirmOrder(context.transaction, context.commandContextFor("merchant"), {
     orderId: requireOrderId(context),
   });
   return {};
@@ -36,7 +36,7 @@ export const confirmPlacedOrder: ScenarioStep = async (context) => {
 export const putOrderOnHold =
   (reason: string): ScenarioStep =>
   async (context) => {
-    await holdOrder(context.transaction, context.contextFor("merchant"), {
+    await holdOrder(context.transaction, context.commandContextFor("merchant"), {
       orderId: requireOrderId(context),
       reason,
     });
@@ -47,8 +47,8 @@ export const putOrderOnHold =
 export const packParcel =
   (...skus: readonly string[]): ScenarioStep =>
   async (context) => {
-    const { transaction, contextFor } = context;
-    const commandContext = contextFor("merchant");
+    const { transaction, commandContextFor } = context;
+    const commandContext = commandContextFor("merchant");
     const linesToPack = [];
     for (const sku of skus) linesToPack.push(await findOrderLine(context, sku));
     const { id } = await createFulfillment(transaction, commandContext, {
@@ -67,7 +67,7 @@ const dayMs = 86_400_000;
 export const shipParcel =
   (trackingNumber: string, days = 2): ScenarioStep =>
   async (context) => {
-    const commandContext = context.contextFor("merchant");
+    const commandContext = context.commandContextFor("merchant");
     const fulfillmentId = await findNewestPartId(context, "fulfillment");
     const url = `https://tracking.example/${trackingNumber}`;
     const estimatedDeliveryAt = new Date(commandContext.now.getTime() + days * dayMs);
@@ -82,13 +82,13 @@ export const shipParcel =
 /** Marks the newest fulfillment as delivered. */
 export const deliverParcel: ScenarioStep = async (context) => {
   const fulfillmentId = await findNewestPartId(context, "fulfillment");
-  await deliverFulfillment(context.transaction, context.contextFor("merchant"), { fulfillmentId });
+  await deliverFulfillment(context.transaction, context.commandContextFor("merchant"), { fulfillmentId });
   return {};
 };
 
 /** Captures the order's payment and lets the provider confirm the capture. */
 export const captureOrderPayment: ScenarioStep = async (context) => {
-  await capturePayment(context.transaction, context.contextFor("merchant"), {
+  await capturePayment(context.transaction, context.commandContextFor("merchant"), {
     paymentId: await findNewestPartId(context, "payment"),
   });
   await settleSessionPayments(context);
@@ -98,7 +98,7 @@ export const captureOrderPayment: ScenarioStep = async (context) => {
 export const disputeOrderPayment =
   (reason: DisputeReason): ScenarioStep =>
   async (context) => {
-    await openDispute(context.transaction, context.contextFor("merchant"), {
+    await openDispute(context.transaction, context.commandContextFor("merchant"), {
       paymentId: await findNewestPartId(context, "payment"),
       reason,
     });
@@ -109,7 +109,7 @@ export const disputeOrderPayment =
 export const cancelPlacedOrder =
   (reason: OrderCancelInput["reason"], note: string): ScenarioStep =>
   async (context) => {
-    await cancelOrder(context.transaction, context.contextFor("buyer"), {
+    await cancelOrder(context.transaction, context.commandContextFor("buyer"), {
       orderId: requireOrderId(context),
       reason,
       note,
@@ -129,11 +129,11 @@ export interface ReturnRequestOptions extends Pick<ReturnRequest, "kind" | "reas
 export const requestReturnStep =
   ({ kind, reason, sku, exchangeForSku }: ReturnRequestOptions): ScenarioStep =>
   async (context) => {
-    const { transaction, contextFor } = context;
+    const { transaction, commandContextFor } = context;
     const lines = [{ lineId: (await findOrderLine(context, sku)).id, quantity: 1 }];
     const exchangeVariantId =
       exchangeForSku === undefined ? null : await findVariantId(context, exchangeForSku);
-    await requestReturn(transaction, contextFor("buyer"), {
+    await requestReturn(transaction, commandContextFor("buyer"), {
       orderId: requireOrderId(context),
       kind,
       reason,
@@ -143,17 +143,20 @@ export const requestReturnStep =
     return {};
   };
 
-async function findVariantId({ transaction, contextFor }: ScenarioContext, sku: string): Promise<string> {
+async function findVariantId(
+  { transaction, commandContextFor }: ScenarioContext,
+  sku: string,
+): Promise<string> {
   const variants = transaction
     .selectFrom("variant")
     .select("id")
-    .where("merchantId", "=", contextFor("system").merchantId);
+    .where("merchantId", "=", commandContextFor("system").merchantId);
   return (await variants.where("sku", "=", sku).executeTakeFirstOrThrow()).id;
 }
 
 /** Records that the buyer has shipped the return. */
 export const shipReturn: ScenarioStep = async (context) => {
-  await trackReturn(context.transaction, context.contextFor("merchant"), {
+  await trackReturn(context.transaction, context.commandContextFor("merchant"), {
     returnId: await findNewestPartId(context, "orderReturn"),
   });
   return {};
@@ -166,25 +169,28 @@ export const receiveReturnedLines: ScenarioStep = async (context) => {
     lineId,
     received: quantity,
   }));
-  await receiveReturn(context.transaction, context.contextFor("merchant"), { returnId, lines: received });
+  await receiveReturn(context.transaction, context.commandContextFor("merchant"), {
+    returnId,
+    lines: received,
+  });
   return {};
 };
 
 /** Accepts all returned units, puts them back into stock, closes the return and refunds the buyer. */
 export const acceptReturn: ScenarioStep = async (context) => {
-  const { transaction, contextFor } = context;
+  const { transaction, commandContextFor } = context;
   const returnId = await findNewestPartId(context, "orderReturn");
   const inspected = (await loadReturnLines(context, returnId)).map(({ lineId, quantity }) => ({
     lineId,
     accepted: quantity,
     restock: quantity,
   }));
-  await inspectReturn(transaction, contextFor("merchant"), {
+  await inspectReturn(transaction, commandContextFor("merchant"), {
     returnId,
     lines: inspected,
     note: "As good as new.",
   });
-  await closeReturn(transaction, contextFor("merchant"), { returnId });
+  await closeReturn(transaction, commandContextFor("merchant"), { returnId });
   await settleSessionPayments(context);
   return {};
 };
@@ -193,7 +199,7 @@ export const registerLineWarranty =
   (sku: string, serialNumber: string): ScenarioStep =>
   async (context) => {
     const { id: lineId } = await findOrderLine(context, sku);
-    await registerWarranty(context.transaction, context.contextFor("buyer"), {
+    await registerWarranty(context.transaction, context.commandContextFor("buyer"), {
       orderId: requireOrderId(context),
       lineId,
       serialNumber,

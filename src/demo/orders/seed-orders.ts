@@ -134,7 +134,11 @@ async function runScenario(
     const now = new Date(runContext.now.getTime() - minutesAgo * minuteMs);
     Object.assign(
       subjects,
-      await step({ transaction, ...subjects, contextFor: createContextFor(now, { scenario, runContext }) }),
+      await step({
+        transaction,
+        ...subjects,
+        commandContextFor: createContextFor(now, { scenario, runContext }),
+      }),
     );
   }
   return subjects;
@@ -143,7 +147,7 @@ async function runScenario(
 function createContextFor(
   now: Date,
   { scenario, runContext }: Pick<ScenarioRun, "scenario" | "runContext">,
-): ScenarioContext["contextFor"] {
+): ScenarioContext["commandContextFor"] {
   const { owners, keyring, publicUrl } = runContext;
   return (actor: OrderActor) => ({
     merchantId: owners[scenario.owner].id,

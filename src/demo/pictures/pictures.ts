@@ -57,13 +57,13 @@ export function renderDemoPicture(name: string): string {
   const hash = hashText(name.replace(/-(?:detail|scene)$/, ""));
   const parts = name.split("-");
   const motif = findMotif(name, hash);
-  const tint =
+  const colour =
     colours[
       parts.find((part) => Object.hasOwn(colours, part)) ?? colourNames[hash % colourNames.length] ?? "slate"
     ] ?? "#66727f";
   const [above, below] = backgrounds[(hash >>> 8) % backgrounds.length] ?? backgrounds[0];
   const view = parts.at(-1);
-  const shapes = applyColours(pictureDrawings[motif], tint);
+  const shapes = applyColours(pictureDrawings[motif], colour);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${pictureSizePixels}" height="${pictureSizePixels}" viewBox="0 0 800 800" role="img">`,
     `<defs><linearGradient id="g" x1="0" y1="0" x2="0" y2="1"><stop offset="0" stop-color="${above}"/><stop offset="1" stop-color="${below}"/></linearGradient></defs>`,
@@ -91,11 +91,11 @@ function findMotif(name: string, hash: number): PictureMotif {
 }
 
 /** Replaces the fill names of a drawing (`{main}`, `{dark}`, …) by colours, most of them shades of one colour. */
-function applyColours(drawing: string, tint: string): string {
+function applyColours(drawing: string, colour: string): string {
   return drawing
-    .replaceAll("{main}", tint)
-    .replaceAll("{dark}", mixColours(tint, 0x1d2026, 0.32))
-    .replaceAll("{light}", mixColours(tint, 0xffffff, 0.38))
+    .replaceAll("{main}", colour)
+    .replaceAll("{dark}", mixColours(colour, 0x1d2026, 0.32))
+    .replaceAll("{light}", mixColours(colour, 0xffffff, 0.38))
     .replaceAll("{ink}", "#3b3a39")
     .replaceAll("{paper}", "#fbf8f2")
     .replaceAll("{steel}", "#c3cad1")
@@ -103,8 +103,8 @@ function applyColours(drawing: string, tint: string): string {
     .replaceAll("{glow}", "#ffd98a");
 }
 
-function mixColours(tint: string, other: number, share: number): string {
-  const from = Number.parseInt(tint.slice(1), 16);
+function mixColours(colour: string, other: number, share: number): string {
+  const from = Number.parseInt(colour.slice(1), 16);
   const channel = (shift: number): string =>
     Math.round(((from >> shift) & 255) * (1 - share) + ((other >> shift) & 255) * share)
       .toString(16)
@@ -113,12 +113,12 @@ function mixColours(tint: string, other: number, share: number): string {
 }
 
 /** Renders the background of a scene: a sun and two ranges of hills. */
-function renderLandscape(hash: number, tint: string): string {
+function renderLandscape(hash: number, colour: string): string {
   const rise = hash % 90;
   const hills = [
     `<circle cx="${180 + (hash % 440)}" cy="210" r="70" fill="#fff" opacity="0.7"/>`,
-    `<path d="M0 ${470 - rise}Q200 ${360 + rise} 400 ${460 - rise}T800 ${430 + (rise >> 1)}V800H0Z" fill="${mixColours(tint, 0x3d5a52, 0.3)}"/>`,
-    `<path d="M0 ${560 + (rise >> 2)}Q240 ${500 - (rise >> 1)} 480 570T800 540V800H0Z" fill="${mixColours(tint, 0x3d5a52, 0.5)}"/>`,
+    `<path d="M0 ${470 - rise}Q200 ${360 + rise} 400 ${460 - rise}T800 ${430 + (rise >> 1)}V800H0Z" fill="${mixColours(colour, 0x3d5a52, 0.3)}"/>`,
+    `<path d="M0 ${560 + (rise >> 2)}Q240 ${500 - (rise >> 1)} 480 570T800 540V800H0Z" fill="${mixColours(colour, 0x3d5a52, 0.5)}"/>`,
   ];
   return hills.join("");
 }

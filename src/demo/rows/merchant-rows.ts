@@ -157,7 +157,7 @@ function createCategoryRows(
   }: MerchantRowContext & { readonly parentId: string | null; readonly position: number },
 ): TableRow<"category">[] {
   const id = createId("category", createdAt.getTime());
-  const own = {
+  const row = {
     id,
     merchantId,
     parentId,
@@ -168,7 +168,7 @@ function createCategoryRows(
     updatedAt: createdAt,
   };
   return [
-    own,
+    row,
     ...(entry.children ?? []).flatMap((child, index) =>
       createCategoryRows(child, { merchantId, createdAt, parentId: id, position: index }),
     ),

@@ -143,7 +143,7 @@ function createOperationRows(
   history: OrderHistory,
   { amounts, paymentId, merchantId }: OperationInput,
 ): TableRow<"paymentOperation">[] {
-  const planned: readonly (readonly [
+  const operations: readonly (readonly [
     kind: TableRow<"paymentOperation">["kind"],
     amountMinor: number,
     step: OrderHistoryStep,
@@ -153,11 +153,11 @@ function createOperationRows(
     ["void", amounts.voidedMinor, "cancel"],
     ["refund", amounts.refundedMinor, history.stage === "returned" ? "closeReturn" : "cancel"],
   ];
-  return planned
+  return operations
     .filter(([, amountMinor]) => amountMinor > 0)
     .map(([kind, amountMinor, step]) => {
-      const at = history.timeOf(step);
-      const id = createId("paymentOperation", at.getTime());
+      const settledAt = history.timeOf(step);
+      const id = createId("paymentOperation", settledAt.getTime());
       return {
         id,
         merchantId,
@@ -166,9 +166,9 @@ function createOperationRows(
         amountMinor,
         status: "succeeded",
         attempts: 1,
-        dueAt: at,
-        createdAt: at,
-        settledAt: at,
+        dueAt: settledAt,
+        createdAt: settledAt,
+        settledAt,
       };
     });
 }
