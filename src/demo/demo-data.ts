@@ -1,6 +1,6 @@
 /**
  * Loads the demo's catalogue, merchants and bulk vocabulary from the files in src/demo/data. Each file is
- * read once, at its first use. The rules of sales.json are in carts/price-carts.ts.
+ * read once, at its first use.
  */
 import { z } from "zod";
 import { pictureMotifs } from "#demo/pictures/pictures.ts";
@@ -14,6 +14,7 @@ import {
   parseDataFile,
   readDataFile,
 } from "./data/data-file.ts";
+import { salesFileSchema } from "./data/sales-schema.ts";
 import { type CategoryEntry, type demoMerchantSchema, merchantsFileSchema } from "./data/merchants-schema.ts";
 
 /** A merchant of merchants.json together with its product families of catalog.json. */
@@ -79,6 +80,9 @@ export const parseDemoData = {
 
 export const loadDemoCatalog = loadOnce(() => parseDemoData.catalog(readDataFile("catalog")));
 export const loadBulkVocabulary = loadOnce(() => parseDemoData.bulk(readDataFile("bulk")));
+export const loadDemoSales = loadOnce(() =>
+  parseDataFile("sales.json", salesFileSchema, readDataFile("sales")),
+);
 /** Loads the two merchants with their products. Throws if a product has a category that its merchant lacks. */
 export const loadDemoMerchants = loadOnce(() => {
   const { first, second } = parseDemoData.merchants(readDataFile("merchants"));

@@ -29,6 +29,7 @@ import {
 } from "./demo-file.ts";
 import { listDemoProducts, seedDemo } from "./seed-demo.ts";
 
+/** Everything that preparing the demo needs besides the database. */
 export interface PrepareDemoOptions {
   readonly dataDir: string;
   readonly publicUrl: string;
@@ -55,11 +56,11 @@ export async function prepareDemo(
   { db }: OpenDatabase,
   { dataDir, publicUrl, now, keyring, render }: PrepareDemoOptions,
 ): Promise<DemoFile | undefined> {
-  // With PostgreSQL, only the demo needs the folder. A database without the demo must start without the folder.
+  // With PostgreSQL, only the demo needs the folder. Without the demo, the service must start without a folder.
   if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db))) makeDemoFolder(dataDir);
   const knownFile = readDemoFile(dataDir);
   const newParts = await inTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
-    // If two processes start at once, the second waits here and then finds the demo that the first has seeded.
+    // If two processes start at once, the second one waits here and then finds the seeded demo.
     await sql`select pg_advisory_xact_lock(${seedingLockKey})`.execute(transaction);
     const merchants = (await findDemoMerchants(transaction)) ?? (await seedDemoIfEmpty(transaction, now));
     if (merchants === undefined) return undefined;

@@ -9,8 +9,7 @@ import { createId } from "#foundation/ids.ts";
 import { parseSearchQuery } from "#commerce/search/match-query.ts";
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
 import type { CatalogEntry } from "#demo/data/catalog-schema.ts";
-import { type DemoMerchant, loadDemoMerchants } from "#demo/demo-data.ts";
-import { loadDemoSales } from "./carts/price-carts.ts";
+import { type DemoMerchant, loadDemoMerchants, loadDemoSales } from "#demo/demo-data.ts";
 import type { DemoProduct } from "./demo-file.ts";
 import {
   insertProductRows,
@@ -23,6 +22,7 @@ import { createMerchantRows, type MerchantRows } from "./rows/merchant-rows.ts";
 import { listOptionCombinations, createVariantSku } from "./rows/variant-rows.ts";
 import { hashText, createRandom } from "./random.ts";
 
+/** Ids and products of the seeded demo. */
 export interface DemoSeedResult {
   readonly merchants: { readonly first: SeededMerchant; readonly second: SeededMerchant };
   /** Ids of the app's installation at each merchant. Both installations have all four scopes. */
@@ -90,15 +90,18 @@ function createMerchantWithProducts(
   { now, firstNumber }: { readonly now: Date; readonly firstNumber: number },
 ): MerchantWithProducts {
   const rows = createMerchantRows(merchant, new Date(now.getTime() - merchantAgeDays * dayMs));
-  const all = merchant.families.flatMap(({ care, entries }) => entries.map((entry) => ({ care, entry })));
-  const products = all.map(({ care, entry }, index) =>
+  const entriesWithCare = merchant.families.flatMap(({ care, entries }) =>
+    entries.map((entry) => ({ care, entry })),
+  );
+  const products = entriesWithCare.map(({ care, entry }, index) =>
     createProductRows(entry, {
       merchantId: rows.merchant.id,
       markets: rows.markets,
       categoryIds: rows.categoryIds,
       now,
       createdAt: new Date(
-        now.getTime() - Math.round(computeProductAgeDays(entry, { index, count: all.length }) * dayMs),
+        now.getTime() -
+          Math.round(computeProductAgeDays(entry, { index, count: entriesWithCare.length }) * dayMs),
       ),
       productNumber: firstNumber + index,
       careText: care,
@@ -108,8 +111,8 @@ function createMerchantWithProducts(
 }
 
 /**
- * Computes a different age for every product. Products of one family get ages far apart (multiples of the
- * golden ratio).
+ * Computes the age of a product in days, different for every product. Multiples of the golden ratio put
+ * products of one family far apart.
  */
 function computeProductAgeDays(
   entry: CatalogEntry,

@@ -16,6 +16,7 @@ interface BulkMarket {
   readonly currency: string;
 }
 
+/** Everything that a bulk product is created from, besides its number. */
 export interface BulkProductContext {
   readonly merchantId: string;
   readonly markets: readonly BulkMarket[];

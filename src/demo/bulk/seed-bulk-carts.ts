@@ -75,9 +75,7 @@ async function loadContext(
   const markets = await loadBulkMarketOffers(transaction, { merchantId, now, seed });
   const [market] = markets;
   if (market === undefined)
-    throw new Error(
-      `The merchant ${merchantId} has nothing in stock. Carts can be created only if a market has variants in stock.`,
-    );
+    throw new Error(`The merchant ${merchantId} has nothing in stock. Carts need variants in stock.`);
   const { carts } = await transaction
     .selectFrom("cart")
     .select(({ fn }) => fn.countAll<number>().as("carts"))
@@ -99,9 +97,7 @@ export async function loadBulkMarketOffers(
     .orderBy("handle")
     .execute();
   if (marketRows.length === 0)
-    throw new Error(
-      `The merchant ${merchantId} has no market. Carts can be created only for a merchant with a market.`,
-    );
+    throw new Error(`The merchant ${merchantId} has no market. Carts and orders need a market.`);
   const markets: BulkMarketOffer[] = [];
   for (const { id: marketId } of marketRows) {
     const variantIds = await findVariantIds(transaction, { marketId, seed });

@@ -76,7 +76,7 @@ async function writeBatch(
     transaction,
     products.map(({ product }) => product.id),
   );
-  // This update runs last, because its row lock blocks all other catalogue changes until the transaction ends.
+  // Runs last, because its row lock blocks all other catalogue changes until the transaction ends.
   await sql`update merchant set catalog_version = catalog_version + 1, updated_at = ${now}::timestamptz where id = ${merchantId}`.execute(
     transaction,
   );
@@ -97,9 +97,7 @@ async function loadMerchant(
     .orderBy("id")
     .execute();
   if (markets.length === 0)
-    throw new Error(
-      `The merchant ${merchantId} has no market. Products can be added only to a merchant with a market.`,
-    );
+    throw new Error(`The merchant ${merchantId} has no market. Products need a market.`);
   const { productCount } = await db
     .selectFrom("product")
     .select(({ fn }) => fn.countAll<number>().as("productCount"))

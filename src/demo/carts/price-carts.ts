@@ -1,118 +1,19 @@
 /**
  * Prices the carts that data/sales.json and the order scenarios define. Loads the offer of each market once,
- * for all carts together. Has the schema of sales.json: addresses, promotions, carts and searches.
+ * for all carts together.
  */
-import { z } from "zod";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 import { loadOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
-import {
-  promotionKinds,
-  type PromotionRule,
-  promotionStatuses,
-} from "#commerce/promotions/promotion-rule.ts";
+import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Transaction } from "#database/transaction.ts";
-import {
-  demoCartNames,
-  type DemoPromotionCodeName,
-  demoPromotionCodeNames,
-  type DemoPromotionCodes,
-} from "#demo/demo-file.ts";
+import type { DemoPromotionCodeName, DemoPromotionCodes } from "#demo/demo-file.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import {
-  nonNegativeInteger,
-  parseDataFile,
-  loadOnce,
-  readDataFile,
-  nonEmptyText,
-  localizedText,
-} from "#demo/data/data-file.ts";
+import { loadDemoSales } from "#demo/demo-data.ts";
 import { type UnsavedCart, createUnsavedCart } from "#demo/rows/cart-rows.ts";
 
-const merchantPosition = z.enum(["first", "second"]);
-
-/** Names of the carts in demo.json, without the two carts that the order scenarios create. */
-export const cartNamesWithoutCheckout = demoCartNames.filter(
-  (name) => name !== "locked" && name !== "completed",
-);
-const cartKey = z.enum([...cartNamesWithoutCheckout, "mergedInto", "american", "japanese"]);
-export type DemoCartKey = z.infer<typeof cartKey>;
-
-/**
- * A cart without a checkout. sales.json has a cart in every status, two active carts for trying requests, and
- * two carts in other markets.
- */
-const cart = z.strictObject({
-  /** The cart's name in demo.json. The carts `mergedInto`, `american` and `japanese` are not in demo.json. */
-  key: cartKey,
-  owner: merchantPosition,
-  country: nonEmptyText,
-  lines: z.array(z.tuple([nonEmptyText, nonNegativeInteger.min(1)])),
-  buyer: z.strictObject({ reference: nonEmptyText, email: nonEmptyText }).exactOptional(),
-  isAddressed: z.literal(true).exactOptional(),
-  code: z.enum(demoPromotionCodeNames).exactOptional(),
-  state: z.discriminatedUnion("status", [
-    z.strictObject({ status: z.enum(["active", "expired"]) }),
-    z.strictObject({ status: z.literal("revoked"), note: nonEmptyText }),
-    z.strictObject({ status: z.literal("merged"), into: cartKey }),
-  ]),
-  quietMinutes: nonNegativeInteger,
-  livedMinutes: nonNegativeInteger,
-});
-export type DemoCartEntry = z.infer<typeof cart>;
-
-const promotion = z.strictObject({
-  /** The promotion's code; null if the promotion is automatic. */
-  code: z.strictObject({ name: z.enum(demoPromotionCodeNames), text: nonEmptyText }).nullable(),
-  owner: merchantPosition,
-  kind: z.enum(promotionKinds),
-  status: z.enum(promotionStatuses),
-  titles: localizedText,
-  values: z
-    .strictObject({
-      basisPoints: nonNegativeInteger,
-      amountMinor: nonNegativeInteger,
-      currency: nonEmptyText,
-      minimumSubtotalMinor: nonNegativeInteger,
-      usageLimit: nonNegativeInteger,
-    })
-    .exactPartial(),
-  /** The promotion applies only in the market that sells to this country; in every market if left out. */
-  country: nonEmptyText.exactOptional(),
-  /** How many days ago the promotion started and ended. */
-  windowDaysAgo: z.tuple([nonNegativeInteger, nonNegativeInteger]).exactOptional(),
-});
-export type DemoPromotionEntry = z.infer<typeof promotion>;
-
-/** Searches and how often they occur on an average day. */
-const searchesSchema = z.array(
-  z.strictObject({ query: nonEmptyText, country: nonEmptyText, perDay: nonNegativeInteger }),
-);
-
-const salesFile = z.strictObject({
-  /**
-   * The buyers' addresses: one for each country that the merchants sell to. They are public places, without a
-   * person's name.
-   */
-  addresses: z.array(
-    z.strictObject({
-      recipientName: nonEmptyText,
-      line1: nonEmptyText,
-      postalCode: nonEmptyText,
-      city: nonEmptyText,
-      regionCode: nonEmptyText.exactOptional(),
-      countryCode: nonEmptyText,
-    }),
-  ),
-  promotions: z.array(promotion),
-  carts: z.array(cart),
-  /** Searches with results (`found`) and without results (`missed`). */
-  searches: z.strictObject({ found: searchesSchema, missed: searchesSchema }),
-});
-
-export const loadDemoSales = loadOnce(() => parseDataFile("sales.json", salesFile, readDataFile("sales")));
-
+/** The ids of the demo's two merchants. */
 export interface DemoMerchantPair {
   readonly first: { readonly id: string };
   readonly second: { readonly id: string };
@@ -121,6 +22,7 @@ export interface DemoMerchantPair {
 /** Returns the id of the merchant's market that sells to a country; undefined if there is none. */
 export type FindMarketOfCountry = (merchantId: string, country: string) => string | undefined;
 
+/** A cart as sales.json or an order scenario defines it. */
 export interface DemoCartDefinition {
   readonly owner: "first" | "second";
   readonly country: string;
@@ -147,6 +49,7 @@ export interface CartPricingContext<Entry extends DemoCartDefinition> extends Ca
   readonly promotionCodes: DemoPromotionCodes;
 }
 
+/** A cart's definition with the priced cart, which is not in the database yet. */
 export interface PricedDemoCart<Entry extends DemoCartDefinition> {
   readonly definition: Entry;
   readonly cart: UnsavedCart;
@@ -166,6 +69,7 @@ export async function priceDemoCarts<Entry extends DemoCartDefinition>(
   return pricedCarts;
 }
 
+/** Finds markets of the demo's merchants. */
 export interface DemoMarketLookup {
   readonly findByCountry: FindMarketOfCountry;
   /** Returns a market of the merchant with one of its countries. Throws if the merchant sells to no country. */
@@ -188,8 +92,7 @@ export async function loadMarketLookup(
       rows.find((row) => row.merchantId === merchantId && row.country === country)?.marketId,
     getFirstMarket: (merchantId) => {
       const row = rows.find((candidate) => candidate.merchantId === merchantId);
-      if (row === undefined)
-        throw new Error(`The demo's merchant ${merchantId} must sell to at least one country.`);
+      if (row === undefined) throw new Error(`The demo's merchant ${merchantId} must sell to a country.`);
       return { id: row.marketId, country: row.country };
     },
   };
@@ -206,8 +109,8 @@ interface CartSupply {
 type LoadCartSupply = (definition: DemoCartDefinition) => Promise<CartSupply>;
 
 /**
- * Returns a function that loads the supply of a cart. It runs one statement per market, and one per cart with
- * a promotion code.
+ * Returns a function that loads the supply of a cart, with one statement per market and one per cart with a
+ * promotion code.
  */
 async function createSupplyLoader(
   transaction: Transaction,

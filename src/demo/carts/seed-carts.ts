@@ -11,21 +11,23 @@ import {
   insertCartRows,
   type UnsavedCart,
 } from "#demo/rows/cart-rows.ts";
+import {
+  cartNamesWithoutCheckout,
+  type DemoCartEntry,
+  type DemoCartKey,
+  type DemoPromotionEntry,
+} from "#demo/data/sales-schema.ts";
+import { loadDemoSales } from "#demo/demo-data.ts";
 import { emptyPromotionValues } from "#commerce/promotions/promotion-fields.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import { insertTableRows, type TableRow } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import {
-  type DemoCartEntry,
-  type DemoCartKey,
   type CartSeedContext,
   type DemoMerchantPair,
-  loadDemoSales,
   priceDemoCarts,
   type PricedDemoCart,
   type FindMarketOfCountry,
-  cartNamesWithoutCheckout,
-  type DemoPromotionEntry,
   loadMarketLookup,
 } from "./price-carts.ts";
 

@@ -8,9 +8,11 @@ import { z } from "zod";
 export const demoLocales = ["en", "de", "ja"] as const;
 export type DemoLocale = (typeof demoLocales)[number];
 
+/** The Zod schema of a text with at least one character. */
 export const nonEmptyText = z.string().min(1);
+/** The Zod schema of an integer from 0. */
 export const nonNegativeInteger = z.int().min(0);
-/** A text in English, German and Japanese. The second merchant has no Japanese texts. */
+/** The Zod schema of a text in English, German and Japanese. The second merchant has no Japanese texts. */
 export const localizedText = z.strictObject({
   en: nonEmptyText,
   de: nonEmptyText,

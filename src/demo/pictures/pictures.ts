@@ -10,6 +10,7 @@ export type PictureMotif = keyof typeof pictureDrawings;
 
 export const pictureMotifs = Object.keys(pictureDrawings) as PictureMotif[];
 
+/** The width and height of every picture, in pixels. */
 export const pictureSizePixels = 800;
 
 /**

@@ -25,6 +25,7 @@ export interface OrderMoneyRows {
   readonly orderPayments: readonly OrderPayment[];
 }
 
+/** The values of an order that its payment, refunds and provider records are created from. */
 export interface OrderMoneyInput {
   readonly ids: NewOrderIds;
   readonly history: OrderHistory;

@@ -22,6 +22,7 @@ export interface OrderParcelRows {
   readonly orderReturns: readonly OrderReturn[];
 }
 
+/** The values of an order that its fulfillments and returns are created from. */
 export interface OrderParcelInput {
   readonly ids: NewOrderIds;
   readonly history: OrderHistory;

@@ -6,6 +6,7 @@ import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { unitShare } from "#commerce/orders/order-value.ts";
 import type { TableRow } from "./insert-rows.ts";
 
+/** A step in the history of a generated order. */
 export type OrderHistoryStep =
   | "place"
   | "confirm"
@@ -36,6 +37,7 @@ const stepsOfStage = {
 } as const satisfies Record<string, readonly OrderHistoryStep[]>;
 export type OrderStage = keyof typeof stepsOfStage;
 
+/** Ids of the order to create and of the objects that its rows refer to. */
 export interface NewOrderIds {
   readonly orderId: string;
   readonly sessionId: string;
@@ -44,6 +46,7 @@ export interface NewOrderIds {
   readonly returnId: string | null;
 }
 
+/** The steps that an order has gone through, with their times. */
 export interface OrderHistory {
   readonly stage: OrderStage;
   /** The steps in the order of their execution. */

@@ -59,11 +59,11 @@ export async function seedWebhooks(
   for (const demoDelivery of demoDeliveries)
     ids.set(demoDelivery.key, await insertEventWithDelivery(demoDelivery, endpointContext));
   await setEndpointHealth(endpointContext);
-  const idOf = (key: DemoDeliveryKey): string => ids.get(key) ?? "";
+  const getId = (key: DemoDeliveryKey): string => ids.get(key) ?? "";
   const deliveries = {
-    succeeded: idOf("succeeded"),
-    exhausted: idOf("exhausted"),
-    retrying: idOf("retrying"),
+    succeeded: getId("succeeded"),
+    exhausted: getId("exhausted"),
+    retrying: getId("retrying"),
   };
   return { webhooks: { endpoint: endpointId, deliveries } };
 }
@@ -121,8 +121,8 @@ async function createDemoEndpoint(
 }
 
 /**
- * Disables the endpoint and enables it again a few hours later. Marks the pings that both activations sent as
- * delivered.
+ * Disables the endpoint and enables it again a few hours later. Marks the ping of the creation and the ping
+ * of the enabling as delivered.
  */
 async function disableAndEnableEndpoint(endpointContext: EndpointContext): Promise<void> {
   const { transaction, endpointId } = endpointContext;
@@ -221,13 +221,13 @@ async function setEndpointHealth({ transaction, endpointId }: EndpointContext): 
     .innerJoin("webhookDelivery as d", "d.id", "a.deliveryId")
     .select((a) => a.fn.max("a.startedAt").as("at"))
     .where("d.endpointId", "=", endpointId);
-  const arrived = await attempts.where("a.errorCode", "is", null).executeTakeFirstOrThrow();
-  const failed = await attempts.where("a.errorCode", "is not", null).executeTakeFirstOrThrow();
+  const lastSuccess = await attempts.where("a.errorCode", "is", null).executeTakeFirstOrThrow();
+  const lastFailure = await attempts.where("a.errorCode", "is not", null).executeTakeFirstOrThrow();
   await transaction
     .updateTable("webhookEndpointHealth")
     .set({
-      lastSuccessAt: arrived.at,
-      lastFailureAt: failed.at,
+      lastSuccessAt: lastSuccess.at,
+      lastFailureAt: lastFailure.at,
       lastFailureCode: "connection",
       lastFailureStatus: null,
     })

@@ -27,6 +27,7 @@ interface WebhookDeliveryRows {
   readonly attempts: readonly Insertable<WebhookAttemptTable>[];
 }
 
+/** Replaces the random jitter of attempt delays by its mean, so that the attempts' times are always the same. */
 const withoutJitter = (): number => 0.5;
 const deliveredAttemptMs = 84;
 const failedAttemptMs = 1;
@@ -39,15 +40,15 @@ export function createWebhookDeliveryRows({
 }: WebhookDeliveryInput): WebhookDeliveryRows {
   const times = computeAttemptTimes(createdAt, count + 1);
   const attempts = times.slice(0, count).map((startedAt, index) => {
-    const hasArrived = finalStatus === "succeeded" && index === count - 1;
+    const isDelivered = finalStatus === "succeeded" && index === count - 1;
     return {
       id: createId("webhookAttempt", startedAt.getTime()),
       deliveryId: id,
       number: index + 1,
       startedAt,
-      durationMs: hasArrived ? deliveredAttemptMs : failedAttemptMs,
-      httpStatus: hasArrived ? 204 : null,
-      errorCode: hasArrived ? null : ("connection" as const),
+      durationMs: isDelivered ? deliveredAttemptMs : failedAttemptMs,
+      httpStatus: isDelivered ? 204 : null,
+      errorCode: isDelivered ? null : ("connection" as const),
     };
   });
   const last = attempts.at(-1);
