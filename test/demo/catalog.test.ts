@@ -1,6 +1,6 @@
 /**
- * The demo catalogue as it is written down: complete in every language, and within the bounds that hold for
- * everybody's products.
+ * The demo catalogue (catalog.json and merchants.json) is complete in every language and keeps to the
+ * catalogue's bounds.
  */
 import { describe, expect, it } from "vitest";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
@@ -22,7 +22,7 @@ const slugsOf = (categories: readonly CategoryEntry[]): string[] =>
 const depthOf = (categories: readonly CategoryEntry[]): number =>
   Math.max(0, ...categories.map(({ children }) => 1 + depthOf(children ?? [])));
 
-it("the demo shows 60 products of the first merchant and 8 of the second, and keeps drafts and archived ones out of sight", () => {
+it("publishes 60 products of the first merchant and 8 of the second, besides drafts and archived products", () => {
   expect(entriesOf(store).filter(isPublished)).toHaveLength(60);
   expect(entriesOf(roastery).filter(isPublished)).toHaveLength(8);
   expect(new Set(entriesOf(store).map(({ status }) => status))).toEqual(
@@ -36,7 +36,7 @@ describe.each([
 ])("$merchant.name", ({ merchant, locales }) => {
   const entries = entriesOf(merchant);
 
-  it("says everything in each of its languages", () => {
+  it("has every text in each of its languages", () => {
     const texts = [
       ...entries.flatMap(({ title, summary, points }) => [title, summary, linesOf(points)]),
       ...merchant.families.map(({ care }) => care),
@@ -51,7 +51,7 @@ describe.each([
     expect(missing).toEqual([]);
   });
 
-  it("decides by what its policies say: the times of the rules stand in the text", () => {
+  it("states in each policy's text the periods of the policy's rules", () => {
     const policies = [...merchant.policies, ...merchant.markets.flatMap((market) => market.policies)];
     const inWords = new Map([
       [24, "Two years"],
@@ -67,12 +67,12 @@ describe.each([
     }
   });
 
-  it("gives as many points in one language as in the others", () => {
+  it("has the same number of points in every language", () => {
     const counts = entries.map(({ points }) => new Set(locales.map((locale) => points[locale]?.length)));
     expect(counts.every(({ size }) => size === 1)).toBe(true);
   });
 
-  it("writes Japanese in Japanese and never leaves the English text standing as a translation", () => {
+  it("has Japanese texts in Japanese script and German texts that differ from the English texts", () => {
     const untranslated = entries.flatMap(({ title, summary }) =>
       [title, summary].filter(
         (text) =>
@@ -94,7 +94,7 @@ describe.each([
     expect(tooLong).toEqual([]);
   });
 
-  it("uses a slug for one product only, in all languages and former ones included", () => {
+  it("gives no two products the same slug, former slugs included", () => {
     const slugs = entries.flatMap((entry) => [
       ...new Set([
         ...locales.map((locale: DemoLocale) => getProductSlug(entry, locale)),
@@ -105,7 +105,7 @@ describe.each([
     expect(new Set(slugs).size).toBe(slugs.length);
   });
 
-  it("names categories and choices that exist, and a SKU once", () => {
+  it("has only existing categories and choices, and unique SKUs", () => {
     const categories = slugsOf(merchant.categories);
     expect(new Set(categories).size).toBe(categories.length);
     expect(entries.flatMap((entry) => entry.categories.filter((slug) => !categories.includes(slug)))).toEqual(
@@ -123,7 +123,7 @@ describe.each([
     expect(new Set(skus).size).toBe(skus.length);
   });
 
-  it("never asks more in a sale than before it, nor for what the sale does not cover", () => {
+  it("has sale prices below the previous prices, in the same markets", () => {
     const wrong = entries.filter(({ price, priceBefore }) =>
       priceBefore?.some((before, index) => {
         const now = price[index] ?? null;
@@ -138,13 +138,16 @@ it("the demo has a category tree of three levels", () => {
   expect(depthOf(store.categories)).toBe(3);
 });
 
-it("sells a few products in some markets only", () => {
-  const places = entriesOf(store)
+it("sells some products only in some markets", () => {
+  const marketsOfProducts = entriesOf(store)
     .filter(isPublished)
     .map(({ price }) => price.map((amount) => (amount === null ? "-" : "x")).join(""));
   expect(
     Object.fromEntries(
-      [...Map.groupBy(places, (place) => place)].map(([place, list]) => [place, list.length]),
+      [...Map.groupBy(marketsOfProducts, (markets) => markets)].map(([markets, list]) => [
+        markets,
+        list.length,
+      ]),
     ),
   ).toEqual({
     xxx: 54,
@@ -190,15 +193,11 @@ it.each([
   [{ options: [{ code: "shade", choices: ["moss"] }] }, '"shade" is not in labels.options.'],
   [{ attributes: [{ code: "scent", value: 1, unit: null }] }, '"scent" is not in labels.attributes.'],
   [{ slugJa: undefined }, "A product with a Japanese title needs slugJa."],
-])(
-  "the demo refuses a catalogue in which a product has %j, and names file, entry and rule",
-  (wrong, rule) => {
-    const family = { care: { en: "Care", de: "Pflege" }, entries: [{ ...first, ...wrong }] };
-    const parse = (): unknown =>
-      parseDemoData.catalog(JSON.stringify({ labels, families: { tents: family } }));
-    expect(parse).toThrow("src/demo/data/catalog.json breaks a rule");
-    expect(parse).toThrow(`(${first.sku})`);
-    expect(parse).toThrow("families.tents.entries[0]");
-    expect(parse).toThrow(rule);
-  },
-);
+])("refuses a product with %j, with the file, the entry and the rule in the error", (wrong, rule) => {
+  const family = { care: { en: "Care", de: "Pflege" }, entries: [{ ...first, ...wrong }] };
+  const parse = (): unknown => parseDemoData.catalog(JSON.stringify({ labels, families: { tents: family } }));
+  expect(parse).toThrow("src/demo/data/catalog.json breaks a rule");
+  expect(parse).toThrow(`(${first.sku})`);
+  expect(parse).toThrow("families.tents.entries[0]");
+  expect(parse).toThrow(rule);
+});

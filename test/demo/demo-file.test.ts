@@ -1,4 +1,4 @@
-/** demo.json is kept across starts, belongs to its owner alone, and is never seen half-written. */
+/** demo.json survives restarts, can be read only by its owner, and is written atomically. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -78,26 +78,26 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-it("reads back what was written, from a file that only its owner may read", () => {
+it("reads the written content from a file that only its owner can read", () => {
   writeDemoFile(folder, demo);
   expect(readDemoFile(folder)).toEqual(demo);
   expect(statSync(getDemoFilePath(folder)).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toEqual(["demo.json"]);
 });
 
-it("demo.json takes the place of a file that others could read", () => {
+it("replaces a file that other users could read", () => {
   writeFileSync(getDemoFilePath(folder), "{}", { mode: 0o644 });
   writeDemoFile(folder, demo);
   expect(statSync(getDemoFilePath(folder)).mode & 0o777).toBe(0o600);
 });
 
-it("demo.json says that there is none where there is none", () => {
+it("returns undefined if demo.json does not exist", () => {
   expect(readDemoFile(folder)).toBeUndefined();
   expect(refreshDemoFile(folder, "http://127.0.0.1:5000")).toBeUndefined();
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it("refreshes the address and keeps everything else, parts that it does not know included", () => {
+it("updates the base URL and keeps all other parts, unknown parts included", () => {
   const later = { ...demo, parcels: { lost: "par_1" } };
   writeFileSync(getDemoFilePath(folder), JSON.stringify(later));
   const expected = { ...later, baseUrl: "http://127.0.0.1:5000" };
@@ -121,7 +121,7 @@ it.each([
   expect(readDemoFile(folder)).toEqual(earlier);
 });
 
-it.each(["", "{", "null", '{"baseUrl":1}'])("demo.json says so when the file is damaged: %j", (text) => {
+it.each(["", "{", "null", '{"baseUrl":1}'])("reports a damaged file: %j", (text) => {
   writeFileSync(getDemoFilePath(folder), text);
   expect(() => refreshDemoFile(folder, "http://127.0.0.1:5000")).toThrow("demo.json is damaged");
   expect(readFileSync(getDemoFilePath(folder), "utf8")).toBe(text);

@@ -1,6 +1,6 @@
 /**
- * The demo's endpoint and its deliveries are what demo.json says they are, stay so for hours, and trouble
- * nobody.
+ * The demo's webhook endpoint and deliveries have the states that demo.json names, and start no attempt for
+ * hours.
  */
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
@@ -36,7 +36,7 @@ const replay = (world: World, deliveryId: string, body: object) =>
   });
 
 describeOnBoth("the demo's webhooks", (_open, engine) => {
-  it("are an endpoint on this machine that is switched on and well, told in every state of what became of the demo's orders", async () => {
+  it("are a healthy, enabled endpoint with order events whose deliveries have every status", async () => {
     await using world = await createWorld(engine);
     const { webhooks, orders } = world.demo;
     const { body } = await world.getWithKey("/api/v1/open/webhooks/endpoints");
@@ -75,7 +75,7 @@ describeOnBoth("the demo's webhooks", (_open, engine) => {
     ]);
   });
 
-  it("happened in the past, and the next attempt is hours away", async () => {
+  it("have attempts in the past, and the next attempt in more than seven hours", async () => {
     await using world = await createWorld(engine);
     const now = world.clock.now();
     const { db } = world.database;
@@ -88,24 +88,24 @@ describeOnBoth("the demo's webhooks", (_open, engine) => {
       .where("id", "=", world.demo.webhooks.deliveries.retrying)
       .executeTakeFirstOrThrow();
     expect((nextAttemptAt?.getTime() ?? 0) - now.getTime()).toBeGreaterThan(7 * hourMs);
-    const told = await db
+    const event = await db
       .selectFrom("event")
       .select(["snapshot", "occurredAt"])
       .where("type", "=", "order.canceled")
       .executeTakeFirstOrThrow();
-    const { timestamp, data } = JSON.parse(told.snapshot);
+    const { timestamp, data } = JSON.parse(event.snapshot);
     expect([timestamp, data.object.id, data.object.status]).toEqual([
-      told.occurredAt.toISOString(),
+      event.occurredAt.toISOString(),
       world.demo.orders.canceled,
       "canceled",
     ]);
-    // Nothing is due: nobody is asked, and all is as it was.
+    // No delivery is due after an hour, so that no attempt is made.
     world.clock.advance(hourMs);
     await world.app.deliveries.drain();
     expect(await db.selectFrom("webhookAttempt").select("id").execute()).toHaveLength(20);
   });
 
-  it("can be sent once more as others can, and a receiver that does not listen fails nothing but its delivery", async () => {
+  it("can be replayed, and fail if no server listens, without disabling the endpoint", async () => {
     await using world = await createWorld(engine, { environment: { WEBHOOK_ALLOW_LOOPBACK: "1" } });
     const { endpoint, deliveries } = world.demo.webhooks;
     expect((await replay(world, deliveries.retrying, { reason: "testing" })).body.error.code).toBe(
@@ -130,15 +130,15 @@ describeOnBoth("the demo's webhooks", (_open, engine) => {
       { status: "retrying", errorCode: "connection" },
       { status: "retrying", errorCode: "connection" },
     ]);
-    const kept = await world.database.db
+    const endpoints = await world.database.db
       .selectFrom("webhookEndpoint")
       .select("status")
       .where("id", "=", endpoint)
       .execute();
-    expect(kept).toEqual([{ status: "enabled" }]);
+    expect(endpoints).toEqual([{ status: "enabled" }]);
   });
 
-  it("are made anew where they were lost, in the place of those that were there, and left out where there is no room", async () => {
+  it("are replaced when seeded again, and left out if the installation cannot have another endpoint", async () => {
     await using world = await createWorld(engine);
     const { database, demo, clock } = world;
     const installation = await database.db

@@ -1,6 +1,6 @@
 /**
- * The check of a GTIN-13 as its standard states it, from the left, so that it does not share a fault with the
- * code that makes them.
+ * Checks the check digit of a GTIN-13 from the left, as the GS1 standard states it. The code under test
+ * computes it from the right, so that the two cannot have the same fault.
  */
 export function hasGtinCheckDigit(gtin: string): boolean {
   if (!/^\d{13}$/.test(gtin)) return false;

@@ -1,4 +1,7 @@
-/** Demo pictures are the same each time, show what they are asked for, and let nothing of a name into the SVG. */
+/**
+ * Demo pictures depend only on their name, show the named motif, colour and view, and contain no part of the
+ * name.
+ */
 import { expect, it } from "vitest";
 import { pictureDrawings } from "#demo/pictures/picture-drawings.ts";
 import {
@@ -10,7 +13,7 @@ import {
 
 const motifs = Object.keys(pictureDrawings) as PictureMotif[];
 
-it("draws the same picture for the same name and another one for another name", () => {
+it("renders the same picture for the same name, and a different picture for a different name", () => {
   const name = createPictureName("tent", "CMP-FJELL2", "moss");
   expect(name).toBe("tent-cmp-fjell2-moss");
   expect(renderDemoPicture(name)).toBe(renderDemoPicture(name));
@@ -19,7 +22,7 @@ it("draws the same picture for the same name and another one for another name", 
   );
 });
 
-it("draws every motif, in the colour and from the side that the name says", () => {
+it("renders every motif in the colour and view of the name", () => {
   const pictures = motifs.map((motif) => renderDemoPicture(createPictureName(motif, "any", "brick")));
   expect(new Set(pictures).size).toBe(motifs.length);
   expect(pictures.filter((picture) => /[{}]|undefined|NaN/.test(picture))).toEqual([]);
@@ -29,7 +32,7 @@ it("draws every motif, in the colour and from the side that the name says", () =
   ).toBe(3);
 });
 
-it("a demo picture is a square SVG of 800 pixels without script, style or anything from elsewhere", () => {
+it("renders a square SVG of 800 pixels without scripts, styles or external references", () => {
   for (const motif of motifs) {
     const picture = renderDemoPicture(`${motif}-x-scene`);
     expect(picture).toMatch(
@@ -49,12 +52,12 @@ it.each([
   "toString-constructor",
   "tent-__proto__-hasOwnProperty",
   "ß".repeat(5000),
-])("gives a picture for the name %j, without the name", (name) => {
+])("renders a picture for the name %j without any part of the name", (name) => {
   const picture = renderDemoPicture(name);
   expect(picture).toMatch(/^<svg .*<\/svg>$/);
   expect(picture).not.toMatch(/alert|proto|constructor|undefined|NaN|ß/);
 });
 
-it("the path of a picture is its name under /media/demo", () => {
+it("has the picture's path under /media/demo", () => {
   expect(getPicturePath("tent-x")).toBe("/media/demo/tent-x.svg");
 });

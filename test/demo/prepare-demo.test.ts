@@ -1,6 +1,6 @@
 /**
- * Where the demo's secrets go is known to be good before they are made: they cannot be read back from the
- * database.
+ * Preparing the demo checks the folder before it creates secrets, creates what demo.json lacks, and keeps the
+ * rest.
  */
 import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -44,7 +44,7 @@ const prepare = (database: OpenDatabase, dataDir: string): ReturnType<typeof pre
   });
 
 describeOnBoth("preparing the demo", (open, engine) => {
-  it("makes the folder, for its owner alone", async () => {
+  it("creates the folder with access for its owner only", async () => {
     const dataDir = join(temporaryFolder(), "not", "there");
     const demo = await prepare(await open(), dataDir);
     expect(demo?.baseUrl).toBe("https://api.test");
@@ -53,7 +53,7 @@ describeOnBoth("preparing the demo", (open, engine) => {
     expect(readdirSync(dataDir)).toEqual(["demo.json"]);
   });
 
-  it("seeds nothing where the folder cannot be used", async () => {
+  it("seeds nothing if the folder cannot be used", async () => {
     const database = await open();
     const file = join(temporaryFolder(), "file");
     writeFileSync(file, "");
@@ -64,7 +64,7 @@ describeOnBoth("preparing the demo", (open, engine) => {
     expect(await database.db.selectFrom("apiKey").select("id").execute()).toEqual([]);
   });
 
-  it("adds carts, orders and promotions to the demo of a version that had none, and leaves its keys", async () => {
+  it("adds carts, orders and promotions to the demo of an earlier version, and keeps its keys", async () => {
     const database = await open();
     const dataDir = temporaryFolder();
     const { merchants, products } = await inTransaction(database.db, (transaction) =>
@@ -104,7 +104,7 @@ describeOnBoth("preparing the demo", (open, engine) => {
     );
   });
 
-  it("adds an account and an OAuth client to the demo of a version that had none, and makes others where demo.json was lost", async () => {
+  it("adds an account and an OAuth client to the demo of an earlier version, and creates new ones if demo.json lacks them", async () => {
     const database = await open();
     const dataDir = temporaryFolder();
     const made = async () => (await prepare(database, dataDir)) ?? expect.fail("There is no demo.");
@@ -132,7 +132,7 @@ describeOnBoth("preparing the demo", (open, engine) => {
     expect(await prepare(database, dataDir)).toEqual(second);
   });
 
-  it("adds checkouts and orders to the demo of a version that had none, and leaves its other carts and codes", async () => {
+  it("adds checkouts and orders to the demo of an earlier version, and keeps its other carts and codes", async () => {
     const database = await open();
     const dataDir = temporaryFolder();
     const first = await prepare(database, dataDir);
@@ -159,7 +159,7 @@ describeOnBoth("preparing the demo", (open, engine) => {
     expect(await prepare(database, dataDir)).toEqual(second);
   });
 
-  it("makes new carts and keys where demo.json was lost, with the promotions that are there", async () => {
+  it("creates new carts and keys if demo.json was deleted, and keeps the promotions", async () => {
     const database = await open();
     const dataDir = temporaryFolder();
     const first = await prepare(database, dataDir);
@@ -193,7 +193,7 @@ describeOnBoth("preparing the demo", (open, engine) => {
     );
   });
 
-  it("still starts where the merchant sells other things to other countries now", async () => {
+  it("still prepares the demo if the merchants now sell other products to other countries", async () => {
     const database = await open();
     const { merchants } = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
     await database.script((run) =>
@@ -218,7 +218,7 @@ describeOnBoth("preparing the demo", (open, engine) => {
     expect(await database.db.selectFrom("hostedCheckoutSession").select("id").execute()).toEqual([]);
   });
 
-  it("still starts where the merchant's rules allow less than its buyers did, without half an order", async () => {
+  it("still prepares the demo, without partial orders, if the merchant's policies refuse a scenario's step", async () => {
     const database = await open();
     const { merchants } = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
     await database.script((run) =>

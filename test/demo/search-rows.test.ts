@@ -1,4 +1,4 @@
-/** The searches that the demo starts with: analysts' first report shows something, and what it says is so. */
+/** The seeded search counts: reports show them, and their searches have results or none as seeded. */
 import { describe, expect, it } from "vitest";
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
 import { createSearchRows } from "#demo/seed-demo.ts";
@@ -9,7 +9,7 @@ const now = new Date("2026-11-20T09:30:00.000Z");
 describe("the demo's searches", () => {
   const world = useWorld("pglite");
 
-  it("are of the last four weeks, of days on which enough searched, and the same each time", () => {
+  it("cover the last four weeks, have no count below the stored minimum, and are the same each time", () => {
     const rows = createSearchRows(now);
     expect(rows).toEqual(createSearchRows(now));
     expect(new Set(rows.map(({ day }) => day)).size).toBe(28);
@@ -24,7 +24,7 @@ describe("the demo's searches", () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it("are found, or not, as they say", async () => {
+  it("have results, or none, as seeded", async () => {
     const wanted = new Map(
       createSearchRows(now).map(({ country, query, empty }) => [
         `${country} ${query}`,
@@ -39,7 +39,7 @@ describe("the demo's searches", () => {
     }
   });
 
-  it("show an analyst what is searched for most, and what is not found", async () => {
+  it("show analysts the most frequent searches and the searches without results", async () => {
     const today = world().clock.now();
     const from = new Date(today.getTime() - 27 * 86_400_000).toISOString().slice(0, 10);
     const to = today.toISOString().slice(0, 10);

@@ -1,4 +1,4 @@
-/** Bulk carts are varied, the same for the same seed, and cost what the rules say they cost. */
+/** Bulk carts are varied, equal for the same seed, and priced by the service's price rules. */
 import { randomBytes } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import { toCartDraft } from "#commerce/carts/cart-draft.ts";
@@ -39,7 +39,7 @@ describeOnBoth("bulk carts", (open) => {
   const countOfCarts = async (): Promise<number> =>
     Number((await rows("select count(*)::int as count from cart"))[0]?.["count"]);
 
-  it("adds active carts of two to five lines in every market, a tenth of them about to check out", async () => {
+  it("adds active carts of two to five lines in every market, a tenth of them with an address", async () => {
     const before = await countOfCarts();
     const progress: number[] = [];
     await seed(1200, { onProgress: (done) => progress.push(done) });
@@ -69,7 +69,7 @@ describeOnBoth("bulk carts", (open) => {
     ).toEqual([]);
   });
 
-  it("cost what every change of a cart would make of them", async () => {
+  it("have the same prices as after a change of the cart", async () => {
     const ids = await database.db
       .selectFrom("cart")
       .select("id")
@@ -100,7 +100,7 @@ describeOnBoth("bulk carts", (open) => {
     return priceOf({ ...next, ...next.priced });
   };
 
-  it("goes on where it ended, and gives the same carts for the same seed", async () => {
+  it("continues after the existing carts, and creates the same carts for the same seed", async () => {
     const other = await open();
     const otherId = await prepared(other);
     const before = await rows(content);
@@ -113,14 +113,14 @@ describeOnBoth("bulk carts", (open) => {
     expect(await rows(content, third)).not.toEqual(before);
   });
 
-  it("refuses a merchant without a market and a count that it does not take", async () => {
+  it("refuses a merchant without a market, and a count out of range", async () => {
     const before = await countOfCarts();
     await expect(seed(1, { merchantId: "mer_none" })).rejects.toThrow("no market");
     for (const count of [1_000_001, -1, 0.5]) await expect(seed(count)).rejects.toThrow("count must be");
     expect(await countOfCarts()).toBe(before);
   });
 
-  it("refuses a merchant who has nothing in stock", async () => {
+  it("refuses a merchant without stock", async () => {
     const other = await open();
     const otherId = await prepared(other);
     await other.script((run) => run("update stock_level set on_hand = 0, reserved = 0"));
@@ -130,7 +130,7 @@ describeOnBoth("bulk carts", (open) => {
   });
 });
 
-/** Everything but ids. */
+/** Selects all columns of carts except ids. */
 const content = `
   select c.country, c.created_at, c.updated_at, c.subtotal_minor, c.discount_minor, c.shipping_minor, c.tax_minor, c.total_minor,
     (select string_agg(l.display->>'sku' || ' ' || l.quantity, ',' order by l.position) from cart_line l where l.cart_id = c.id) as lines

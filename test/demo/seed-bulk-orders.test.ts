@@ -1,6 +1,6 @@
 /**
- * Bulk orders are varied, the same for the same seed, and each is what its lines, payments and parcels make
- * of it.
+ * Bulk orders are varied, equal for the same seed, and have the statuses that follow from their lines,
+ * payments and parcels.
  */
 import { randomBytes } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
@@ -46,7 +46,7 @@ describeOnBoth("bulk orders", (open) => {
     ];
   });
 
-  it("come in thousands, from the last year, in every state and every market, to guests and to buyers who come again", () => {
+  it("are from the last year, in every status and market, of guests and of returning buyers", () => {
     expect(progress).toEqual([1000, 1100]);
     expect(orders).toHaveLength(count);
     const times = orders.map(({ placedAt }) => Date.parse(placedAt));
@@ -68,7 +68,7 @@ describeOnBoth("bulk orders", (open) => {
     expect(orders.filter(({ buyerReference }) => buyerReference === null).length).toBeGreaterThan(count / 10);
   });
 
-  it("have the statuses that follow from their parts, and owe what adds up", () => {
+  it("have the statuses that follow from their parts, and amounts that add up", () => {
     for (const order of orders) {
       const { status, paymentStatus, fulfillmentStatus, returnStatus } = order;
       expect(deriveStatuses(order)).toEqual({ status, paymentStatus, fulfillmentStatus, returnStatus });
@@ -84,7 +84,7 @@ describeOnBoth("bulk orders", (open) => {
     }
   });
 
-  it("tell their steps in order, none of them in the future", () => {
+  it("have timelines in order, without entries in the future", () => {
     for (const { timeline, placedAt, fulfillments, returns } of orders) {
       const times = timeline.map(({ at }) => Date.parse(at));
       expect(times).toEqual(times.toSorted((a, b) => a - b));
@@ -95,7 +95,7 @@ describeOnBoth("bulk orders", (open) => {
     }
   });
 
-  it("have a cart and a session that are completed, all four policies, an address, and a provider who knows of their money", async () => {
+  it("have a completed cart and session, all four policies, an address, and provider records that match their payments", async () => {
     for (const { policies, address } of orders) {
       expect(policies.map(({ type }) => type)).toEqual(["cancellation", "return", "warranty", "withdrawal"]);
       expect(address).not.toBeNull();
@@ -114,14 +114,14 @@ describeOnBoth("bulk orders", (open) => {
     expect(await rows("select 1 from personal_data where erase_after is not null")).toEqual([]);
   });
 
-  it("take no stock, and wait for none", async () => {
+  it("reserve and sell no stock", async () => {
     expect(await rows("select 1 from stock_level where reserved <> 0")).toEqual([]);
     expect(await rows("select 1 from stock_movement where reason <> 'received'")).toEqual([]);
     for (const { lines } of orders)
       for (const line of lines) expect(line.allocated).toBe(line.ordered - line.canceled);
   });
 
-  it("goes on where it ended, and gives the same orders for the same seed", async () => {
+  it("continues after the existing orders, and creates the same orders for the same seed", async () => {
     const made = async (...runs: readonly Partial<BulkOrderOptions>[]): Promise<unknown> => {
       const other = await open();
       const otherId = await prepared(other);
@@ -134,7 +134,7 @@ describeOnBoth("bulk orders", (open) => {
     expect(await made({ count: 100, seed: 2 })).not.toEqual(whole);
   });
 
-  it("refuses a merchant without a market, or with nothing to send, and a count that it does not take", async () => {
+  it("refuses a merchant without a market or without products to ship, and a count out of range", async () => {
     await expect(seed(1, { merchantId: "mer_none" })).rejects.toThrow("no market");
     for (const size of [1_000_001, -1, 0.5]) await expect(seed(size)).rejects.toThrow("count must be");
     expect(await rows("select count(*)::int as orders from sales_order")).toEqual([{ orders: count }]);
@@ -147,7 +147,7 @@ describeOnBoth("bulk orders", (open) => {
   });
 });
 
-/** Everything but ids. */
+/** Selects all compared columns of orders except ids. */
 const content = `
   select o.number, o.status, o.payment_status, o.fulfillment_status, o.return_status, o.country, o.placed_at, o.updated_at, o.total_minor, o.reduced_minor,
     (select string_agg(l.display->>'sku' || ' ' || l.ordered || ' ' || l.total_minor, ',' order by l.position) from order_line l where l.order_id = o.id)

@@ -1,6 +1,6 @@
 /**
- * Bulk products are varied, complete and the same for the same seed, and each is handed to the search index
- * that the caller brings.
+ * Bulk products are varied, complete and equal for the same seed, and are passed to the caller's search
+ * index.
  */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
@@ -28,7 +28,7 @@ const place: BulkProductContext = {
   seed: 1,
 };
 
-it("the bulk catalogue lets each word of a title match 500 to 5 000 of 100 000 products", () => {
+it("uses each word of a title in 0.5 % to 5 % of the products", () => {
   const words = new Map<string, number>();
   for (let number = 1; number <= 20_000; number += 1) {
     const title = createBulkProductRows(number, place).productTranslation[0]?.title.toLowerCase() ?? "";
@@ -40,13 +40,13 @@ it("the bulk catalogue lets each word of a title match 500 to 5 000 of 100 000 p
   expect(Math.max(...shares)).toBeLessThan(0.05);
 });
 
-it("writes prices as price tags do, in the minor units of each currency", () => {
+it("rounds prices to usual amounts, in the minor units of each currency", () => {
   const price = createBulkProductRows(7, place).price.slice(0, 2);
   expect(price.map(({ amountMinor }) => amountMinor % 10)).toEqual([0, 0]);
   expect(price[0]?.amountMinor).toBeGreaterThan(100);
 });
 
-it("the bulk catalogue makes the same product from the same seed and number, and another one from another seed", () => {
+it("creates the same product for the same seed and number, and a different product for a different seed", () => {
   expect(contentOf(1)).toEqual(contentOf(1));
   expect(contentOf(1)).not.toEqual(contentOf(2));
 });
@@ -74,7 +74,7 @@ describeOnBoth("bulk products", (open) => {
   const versionOfCatalog = async (): Promise<unknown> =>
     (await rows(`select catalog_version from merchant where id = '${merchantId}'`))[0]?.["catalog_version"];
 
-  it("adds 300 complete products in the transaction of their index", async () => {
+  it("adds 300 complete products, in the transaction that updates the index", async () => {
     const indexed: string[] = [];
     const progress: number[] = [];
     const already = await countOfProducts();
@@ -127,7 +127,7 @@ describeOnBoth("bulk products", (open) => {
     expect(await versionOfCatalog()).toBe(2);
   });
 
-  it("goes on where it ended when it is run again, over more than one transaction", async () => {
+  it("continues after the existing products, in several transactions", async () => {
     const progress: number[] = [];
     const before = await countOfProducts();
     await seed(2100, { onProgress: (done) => progress.push(done) });
@@ -137,7 +137,7 @@ describeOnBoth("bulk products", (open) => {
     expect(await versionOfCatalog()).toBe(5);
   });
 
-  it("stops at the first failure and leaves nothing of a batch that failed", async () => {
+  it("stops at the first failure and keeps no product of a failed batch", async () => {
     const before = await countOfProducts();
     let calls = 0;
     const index = async (): Promise<void> => {
@@ -145,12 +145,12 @@ describeOnBoth("bulk products", (open) => {
       if (calls > 1) throw new Error("The index is full.");
     };
     await expect(seed(10_000, { index })).rejects.toThrow("The index is full.");
-    // The first batch, then at most one in each of the two lanes.
+    // The first batch, then at most one batch in each of the two lanes.
     expect(calls).toBeLessThanOrEqual(3);
     expect(await countOfProducts()).toBe(before + 1000);
   });
 
-  it("refuses a merchant without a market and a count that it does not take", async () => {
+  it("refuses a merchant without a market, and a count out of range", async () => {
     const before = await countOfProducts();
     await expect(seed(1, { merchantId: "mer_none" })).rejects.toThrow("no market");
     await expect(seed(1_000_001)).rejects.toThrow("count must be");
@@ -160,7 +160,7 @@ describeOnBoth("bulk products", (open) => {
   });
 });
 
-/** Everything but the ids. */
+/** Returns the compared values of 50 products, without ids. */
 function contentOf(seed: number): unknown[] {
   return Array.from({ length: 50 }, (_, number) => {
     const rows = createBulkProductRows(number, { ...place, seed });

@@ -1,4 +1,7 @@
-/** The carts and codes of demo.json are what their names say, seen as a client of the service sees them. */
+/**
+ * The carts and promotion codes of demo.json have the states that their names state, as seen by a client of
+ * the service.
+ */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -14,13 +17,10 @@ import type { Answer } from "#test/support/world.ts";
 
 const dayMs = 86_400_000;
 
-it.each(loadDemoSales().promotions)(
-  "the demo has promotions that a merchant could have made: $titles.en",
-  ({ kind, values, titles }) => {
-    expect(promotionRuleFaults(kind, { ...emptyPromotionValues, ...values })).toEqual([]);
-    expect(Object.keys(titles)).toEqual(["en", "de", "ja"]);
-  },
-);
+it.each(loadDemoSales().promotions)('the promotion "$titles.en" is valid', ({ kind, values, titles }) => {
+  expect(promotionRuleFaults(kind, { ...emptyPromotionValues, ...values })).toEqual([]);
+  expect(Object.keys(titles)).toEqual(["en", "de", "ja"]);
+});
 
 describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine) => {
   const world = useWorld(engine);
@@ -51,7 +51,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     });
   const eur = (amountMinor: number): unknown => ({ amountMinor, currency: "EUR", exponent: 2 });
 
-  it("are in demo.json by name, each another one", () => {
+  it("are in demo.json by name, with different ids", () => {
     const { carts, promotionCodes } = world().demo;
     expect(Object.keys(carts)).toEqual([...demoCartNames]);
     expect(new Set(Object.values(carts)).size).toBe(demoCartNames.length);
@@ -67,7 +67,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     ]);
   });
 
-  it("have the lines they were meant to have, all for sale, and nothing to warn of", async () => {
+  it("have the defined lines, all for sale, without warnings", async () => {
     const { db } = world().database;
     const lines = await db
       .selectFrom("cartLine")
@@ -86,7 +86,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
   });
 
   it.each(["active", "activeSecond"] as const)(
-    "%s: in market DE with two lines, and nothing decided yet",
+    "%s: in market DE with two lines, without promotion, address and delivery",
     async (name) => {
       const cart = await named(name);
       expect(cart).toMatchObject({
@@ -106,7 +106,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     },
   );
 
-  it("empty, otherMerchant: as they say", async () => {
+  it("empty, otherMerchant: without lines, and of the second merchant", async () => {
     expect(await named("empty")).toMatchObject({
       status: "active",
       market: "DE",
@@ -120,7 +120,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     expect((await world().getWithKey(path(world().demo.carts.otherMerchant))).status).toBe(404);
   });
 
-  it("locked: by an open session that has its longest life before it", async () => {
+  it("locked: by an open session with the longest remaining lifetime", async () => {
     const { demo, clock, database } = world();
     const cart = await named("locked");
     expect(cart).toMatchObject({
@@ -140,7 +140,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     expect([status, body.error.code]).toEqual([409, "cart_locked"]);
   });
 
-  it("completed: by a session, has its order's id, keeps what was paid and no address", async () => {
+  it("completed: by a session, with the order's id and the paid amounts, without address", async () => {
     const cart = await named("completed");
     expect(cart).toMatchObject({
       status: "completed",
@@ -156,7 +156,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     });
   });
 
-  it("revoked, expired, merged: each ended its own way", async () => {
+  it("revoked, expired, merged: with the values of their status", async () => {
     const { clock, database, demo } = world();
     const revoked = await named("revoked");
     expect(revoked).toMatchObject({
@@ -179,7 +179,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     expect(into.lines.map(({ variantId }: { variantId: string }) => variantId)).toContain(line.variantId);
   });
 
-  it("shows in the American cart what is added: shipping, the tax of the region, a code after an automatic promotion", async () => {
+  it("adds shipping, regional tax, and a code after an automatic promotion to the American cart", async () => {
     const cart = await inCountry("US");
     const usd = (amountMinor: number): unknown => ({ amountMinor, currency: "USD", exponent: 2 });
     expect(cart).toMatchObject({
@@ -205,14 +205,14 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     expect(cart.promotion.automatic).toMatchObject([{ discount: usd(623) }]);
   });
 
-  it("keeps the automatic promotion in the American market", async () => {
+  it("limits the automatic promotion to the American market", async () => {
     const { rows } = await sql`
       select array(select country from market_country c where c.market_id = any(p.market_ids)) as countries
       from promotion p where trigger = 'automatic'`.execute(world().database.db);
     expect(rows).toEqual([{ countries: ["US"] }]);
   });
 
-  it("shows in the Japanese cart an amount without minor units, and delivery given away", async () => {
+  it("has amounts without minor units and free shipping in the Japanese cart", async () => {
     const cart = await inCountry("JP");
     const jpy = (amountMinor: number): unknown => ({ amountMinor, currency: "JPY", exponent: 0 });
     expect(cart).toMatchObject({ market: "JP", locale: "ja", address: { regionCode: "JP-13" } });
@@ -230,7 +230,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     });
   });
 
-  it("keep addresses sealed, under the keys of the service", async () => {
+  it("keep addresses encrypted with the service's keys", async () => {
     const { app, database } = world();
     const rows = await database.db
       .selectFrom("personalData")
@@ -245,7 +245,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     expect(JSON.stringify(rows)).not.toContain("Invalidenstraße");
   });
 
-  it("counts the one use that the exhausted code had", async () => {
+  it("counts the single use of the exhausted code", async () => {
     const { db } = world().database;
     const promotions = await db
       .selectFrom("promotion")
@@ -279,7 +279,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       expect(await named(name)).toEqual(before);
     });
 
-    it("is told what it lacks for the code minimumSubtotal", async () => {
+    it("is refused the code minimumSubtotal with the missing amount", async () => {
       const { demo } = world();
       const { subtotal } = (await named(name)).totals;
       const { status, body } = await apply(demo.carts[name], demo.promotionCodes.minimumSubtotal);
@@ -290,7 +290,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       });
     });
 
-    it("takes the codes percentage, fixedAmount and freeShipping, one after the other", async () => {
+    it("accepts the codes percentage, fixedAmount and freeShipping in turn", async () => {
       const { demo } = world();
       const discounts = [];
       for (const code of ["percentage", "fixedAmount", "freeShipping"] as const) {
@@ -303,7 +303,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
         discounts.push(body.data.discount.amountMinor);
       }
       const { subtotal } = (await named(name)).totals;
-      // Delivery is given away when there is one.
+      // Free shipping gives no discount, because the cart has no delivery method yet.
       expect(discounts).toEqual([subtotal.amountMinor / 10, 500, 0]);
     });
   });

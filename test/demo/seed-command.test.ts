@@ -1,9 +1,9 @@
-/** `seed` on the command line: what it makes on request, beside the demo. */
+/** The command `seed` adds bulk products, carts and orders to the demo on request. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runCommand, temporaryFolder } from "#test/support/process.ts";
 
-it("the command seed makes products, carts and orders of them, says so in JSON, and refuses a number that is none", async () => {
+it("creates products, carts and orders, reports their numbers as JSON, and refuses an invalid number", async () => {
   const environment = { DATA_DIR: join(temporaryFolder(), "data") };
   const seeded = await runCommand(
     ["seed", "--products", "20", "--carts", "30", "--orders", "25", "--json"],

@@ -1,4 +1,4 @@
-/** What the seeded demo promises to readers and tests: see "Demo data" in the guide to running the service. */
+/** The seeded demo has the data that "Demo data" in the guide to running the service describes. */
 import { beforeAll, expect, it } from "vitest";
 import { type Availability, availabilities, computeAvailability } from "#commerce/catalog/availability.ts";
 import type { OpenDatabase } from "#database/connect.ts";
@@ -51,7 +51,7 @@ describeOnBoth("the demo", (open) => {
     return new Map(list.map((row) => [row.sku, computeAvailability(row, now)]));
   };
 
-  it("is written with one statement a table", () => {
+  it("is inserted with one statement per table", () => {
     expect(tables).toHaveLength(20);
     expect(new Set(tables).size).toBe(20);
   });
@@ -84,7 +84,7 @@ describeOnBoth("the demo", (open) => {
     ]);
   });
 
-  it("sells in DE, US and JP, and can deliver and tax in every market", async () => {
+  it("sells in DE, US and JP, with delivery methods and tax rates in every market", async () => {
     const markets = await rows(`
       select m.slug, k.handle, k.currency, k.tax_included, k.default_locale,
         (select string_agg(country, ',' order by position) from market_country c where c.market_id = k.id) as countries,
@@ -150,7 +150,7 @@ describeOnBoth("the demo", (open) => {
     ]);
   });
 
-  it("has every published variant priced in a market, and every availability", async () => {
+  it("has a price for every published variant, and variants of every availability", async () => {
     const unpriced = await rows(`
       select v.sku from variant v join product p on p.id = v.product_id
       where p.status = 'published' and not exists (select from price where variant_id = v.id and valid_until is null)`);
@@ -158,7 +158,7 @@ describeOnBoth("the demo", (open) => {
     expect(new Set((await availabilityBySku()).values())).toEqual(new Set(availabilities));
   });
 
-  it("lists at least 20 products that are offered in DE and in stock, first variant first", async () => {
+  it("lists at least 20 products that are in stock in DE, with their first variant", async () => {
     const offered = await rows(`
       select m.slug as "merchantSlug", t.slug as "productSlug", t.title, v.sku
       from product p join merchant m on m.id = p.merchant_id
@@ -174,13 +174,13 @@ describeOnBoth("the demo", (open) => {
     expect(new Set(seed.products.map(({ sku }) => availability.get(sku)))).toEqual(new Set(["in_stock"]));
   });
 
-  it("names everything published for the search index", async () => {
+  it("returns the ids of all published products for the search index", async () => {
     const ids = await rows("select id from product where status = 'published'");
     expect(seed.productIds.toSorted()).toEqual(ids.map(({ id }) => String(id)).toSorted());
     expect(seed.productIds.every((id) => isId("product", id))).toBe(true);
   });
 
-  it("gives GTINs whose check digits are right, to most variants", async () => {
+  it("has valid GTINs for most variants", async () => {
     const gtins = (await rows("select gtin from variant")).map(({ gtin }) => gtin);
     const given = gtins.filter((gtin) => typeof gtin === "string");
     expect(given.filter((gtin) => !hasGtinCheckDigit(gtin))).toEqual([]);
@@ -188,7 +188,7 @@ describeOnBoth("the demo", (open) => {
     expect(given.length).toBeGreaterThan(gtins.length * 0.9);
   });
 
-  it("keeps a price history without gaps, in which a sale was once cheaper than the price it compares with", async () => {
+  it("has price histories without gaps, in which a sale followed an earlier, lower price than its compare-at price", async () => {
     const gaps = await rows(`
       select a.variant_id from price a where a.valid_until is not null
         and not exists (select from price b where b.variant_id = a.variant_id and b.market_id = a.market_id and b.valid_from = a.valid_until)`);
@@ -209,14 +209,14 @@ describeOnBoth("the demo", (open) => {
     expect(wrong).toEqual([]);
   });
 
-  it("has movements that add up to each stock level", async () => {
+  it("has stock movements that add up to each stock level", async () => {
     const wrong = await rows(`
       select s.variant_id from stock_level s left join stock_movement m on m.variant_id = s.variant_id
       group by s.variant_id, s.on_hand having coalesce(sum(m.delta), 0) <> s.on_hand`);
     expect(wrong).toEqual([]);
   });
 
-  it("shows restrictions of every kind", async () => {
+  it("has restrictions of every kind", async () => {
     const restrictions = await rows(
       "select distinct unnest(restrictions) as restriction from variant order by 1",
     );
@@ -235,7 +235,7 @@ describeOnBoth("the demo", (open) => {
     );
   });
 
-  it("has one to three pictures a product, each of which can be drawn", async () => {
+  it("has one to three pictures per product, each of which can be rendered", async () => {
     const media = await rows(
       "select p.id, count(m.id)::int as count, array_agg(m.url) as urls from product p left join media m on m.product_id = p.id group by p.id",
     );
@@ -247,7 +247,7 @@ describeOnBoth("the demo", (open) => {
     expect(new Set(names.map((name) => renderDemoPicture(name ?? ""))).size).toBe(names.length);
   });
 
-  it("lets one slug name a product of each merchant, and former slugs lead on", async () => {
+  it("has one slug in both merchants' catalogues, and former slugs that still find their product", async () => {
     const shared = await rows("select slug from product_slug group by slug having count(*) > 1");
     expect(shared).toEqual([{ slug: "pour-over-coffee-set" }]);
     const former = await rows(

@@ -1,6 +1,6 @@
 /**
- * The sessions and orders of demo.json are what their names say, seen as clients of the service see them, and
- * go on like any other.
+ * The sessions and orders of demo.json have the states that their names state, as seen by clients, and accept
+ * the usual next steps.
  */
 import { randomUUID } from "node:crypto";
 import type { Selectable } from "kysely";
@@ -17,7 +17,7 @@ import { useWorld } from "#test/support/use-world.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
-/** The others can no longer be canceled. */
+/** The cancellation decision by order; all other orders can no longer be canceled. */
 const cancelable: Partial<Record<DemoOrderName, string>> = {
   placed: "allowed",
   packing: "request_required",
@@ -53,7 +53,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     returnStatus,
   }: OrderAggregate): string[] => [status, paymentStatus, fulfillmentStatus, returnStatus];
 
-  it("are in demo.json by name, each another one", () => {
+  it("are in demo.json by name, with different ids", () => {
     const { sessions, orders, merchants } = world().demo;
     expect(merchants.first.id).not.toBe(merchants.second.id);
     expect(Object.keys(sessions)).toEqual([...demoSessionNames]);
@@ -80,7 +80,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     expect(order.timeline.length).toBeGreaterThan(1);
   });
 
-  it("placed and packing are a few minutes old, shipped is tracked, delivered arrived yesterday with something that cannot come back", async () => {
+  it("placed and packing are a few minutes old, shipped has a tracking number, delivered arrived yesterday with a line that cannot be returned", async () => {
     for (const name of ["placed", "packing"] as const)
       expect(ageMs((await stored(name)).placedAt)).toBeLessThan(15 * minuteMs);
     const [parcel] = (await stored("shipped")).fulfillments;
@@ -99,7 +99,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     ]);
   });
 
-  it("canceled says why, returned has a return that is closed, its money back and a warranty on what was kept", async () => {
+  it("canceled has a reason; returned has a closed return, a refund and a warranty on the line that was not returned", async () => {
     expect((await stored("canceled")).cancellation).toMatchObject({
       reason: "ordered_by_mistake",
       actor: "buyer",
@@ -112,7 +112,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     expect(returned.warranties).toMatchObject([{ status: "active", lineId: returned.lines[0]?.id }]);
   });
 
-  it("shows every other state in lists: on hold, sent in parts, asked back, exchanged, disputed, in every market", async () => {
+  it("has orders in every other state: on hold, partly shipped, return requested, exchange, disputed, in every market", async () => {
     const orders = await all();
     const has = (test: (order: OrderAggregate) => boolean): boolean => orders.some(test);
     expect(has(({ status, holdReason }) => status === "on_hold" && holdReason !== null)).toBe(true);
@@ -130,7 +130,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     expect(has(({ country, currency }) => country === "JP" && currency === "JPY")).toBe(true);
   });
 
-  it("adds up: statuses follow from the parts, money from what was paid, stock from what was sold, books from what was asked", async () => {
+  it("has consistent statuses, payments, stock and provider records", async () => {
     for (const order of await all()) {
       const { status, paymentStatus, fulfillmentStatus, returnStatus } = order;
       expect(deriveStatuses(order)).toEqual({ status, paymentStatus, fulfillmentStatus, returnStatus });
@@ -154,7 +154,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     expect(
       await rows("select variant_id from stock_movement where reason = 'sold' and on_hand_after < 10"),
     ).toEqual([[]]);
-    // All that was told of went to the demo's endpoint, long before.
+    // Every event has been delivered to the demo's endpoint already.
     expect(
       await rows(
         "select id from event where fanned_out_at is null or id not in (select event_id from webhook_delivery)",
@@ -162,7 +162,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     ).toEqual([[]]);
   });
 
-  it("the sessions are in the states that they are named by, open and processing with the longest lifetime", async () => {
+  it("the sessions have the status of their name; open and processing have the longest lifetime", async () => {
     const { sessions, carts, merchants, orders } = world().demo;
     const now = world().clock.now().getTime();
     const [open, processing, other] = [
@@ -206,7 +206,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     expect(afterSales.lines).toHaveLength((await stored(name)).lines.length);
   });
 
-  it("offers for what arrived yesterday that it goes back, but for what was made for its buyer", async () => {
+  it("allows a return of the lines delivered yesterday, except the custom-made line", async () => {
     const { body } = await world().getWithKey(
       `/api/v1/open/storefront/orders/${world().demo.orders.delivered}/after-sales-eligibility`,
     );
@@ -227,13 +227,13 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     ]);
   });
 
-  describe("go on like any other:", () => {
-    it("a session that is processing stays so while payments are driven", async () => {
+  describe("accept the usual next steps:", () => {
+    it("a processing session stays processing while payments are driven", async () => {
       await world().app.payments.drive();
       expect((await sessionRow(world().demo.sessions.processing)).status).toBe("processing");
     });
 
-    it("an open session can be canceled, and its cart is free again", async () => {
+    it("an open session can be canceled, which unlocks its cart", async () => {
       const { demo } = world();
       const answer = await world().send({
         method: "POST",
@@ -246,7 +246,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
       expect(body.data.status).toBe("active");
     });
 
-    it("an order that was placed is canceled by its buyer, and its money let go", async () => {
+    it("a placed order can be canceled by its buyer, which voids the payment", async () => {
       const { orders } = world().demo;
       await done(world(), "orderCancel", {
         token: "storefront",
@@ -258,7 +258,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
       expect(statusesOf(await stored("placed"))).toEqual(["canceled", "voided", "canceled", "none"]);
     });
 
-    it("an order that is packed is paid for, and canceled by its merchant with the money back", async () => {
+    it("a packed order can be captured, then canceled by its merchant with a refund", async () => {
       const [payment] = (await stored("packing")).payments;
       await done(world(), "paymentCapture", { id: payment?.id ?? "" });
       await world().app.payments.drive();
@@ -271,7 +271,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
       expect(statusesOf(await stored("packing"))).toEqual(["canceled", "refunded", "canceled", "none"]);
     });
 
-    it("a line of what was delivered is refunded, and the provider gives the money", async () => {
+    it("a delivered line can be refunded through the provider", async () => {
       const order = await stored("delivered");
       const [line] = order.lines;
       const input = { lines: [{ lineId: line?.id, quantity: 1 }], reason: "DAMAGED" };
