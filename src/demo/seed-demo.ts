@@ -6,7 +6,7 @@
 import { integratorScopes } from "#access/viewer.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { parseSearchQuery } from "#commerce/search/match-query.ts";
+import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
 import type { CatalogEntry } from "#demo/data/catalog-schema.ts";
 import { type DemoMerchant, loadDemoMerchants, loadDemoSales } from "#demo/demo-data.ts";

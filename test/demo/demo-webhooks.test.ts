@@ -22,7 +22,7 @@ interface Delivery {
   readonly lastAttempt: { readonly at: string; readonly errorCode: string | null } | null;
 }
 
-const logOf = async (
+const readEventLog = async (
   world: World,
 ): Promise<{ type: string; timestamp: string; subject: { id: string }; deliveries: Delivery[] }[]> =>
   (await world.getWithKey("/api/v1/open/webhooks/events")).body.data.events;
@@ -53,7 +53,7 @@ describeOnBoth("the demo's webhooks", (_open, engine) => {
         lastFailure: { code: "connection", httpStatus: null },
       },
     });
-    const log = await logOf(world);
+    const log = await readEventLog(world);
     expect(
       log.map(({ type, deliveries }) => [
         type,

@@ -107,11 +107,12 @@ describeOnBoth("preparing the demo", (open, engine) => {
   it("adds an account and an OAuth client to the demo of an earlier version, and creates new ones if demo.json lacks them", async () => {
     const database = await open();
     const dataDir = temporaryFolder();
-    const made = async () => (await prepare(database, dataDir)) ?? expect.fail("There is no demo.");
-    const first = await made();
+    const prepareExistingDemo = async () =>
+      (await prepare(database, dataDir)) ?? expect.fail("There is no demo.");
+    const first = await prepareExistingDemo();
     const { staff: _staff, oauthClient: _client, ...earlier } = first;
     writeDemoFile(dataDir, earlier);
-    const second = await made();
+    const second = await prepareExistingDemo();
     expect(second).toEqual({ ...first, staff: second.staff, oauthClient: second.oauthClient });
     for (const { staff, oauthClient } of [first, second]) {
       expect(await verifyPassword(database.db, staff.email, staff.password)).toMatchObject({

@@ -23,10 +23,10 @@ describeOnBoth("bulk carts", (open) => {
 
   beforeAll(async () => {
     database = await open();
-    merchantId = await prepared(database);
+    merchantId = await seedDemoMerchant(database);
   });
 
-  const prepared = (target: OpenDatabase): Promise<string> =>
+  const seedDemoMerchant = (target: OpenDatabase): Promise<string> =>
     inTransaction(target.db, async (transaction) => {
       const { merchants } = await seedDemo(transaction, { now });
       await seedCarts(transaction, { owners: merchants, keyring, now });
@@ -81,11 +81,11 @@ describeOnBoth("bulk carts", (open) => {
     expect(sample.length).toBeGreaterThan(50);
     await inTransaction(database.db, async (transaction) => {
       for (const cart of (await findCarts(transaction, sample, now)).values())
-        expect(await pricedAgain(transaction, cart)).toEqual(priceOf(cart));
+        expect(await repriceStoredCart(transaction, cart)).toEqual(priceOf(cart));
     });
   });
 
-  const pricedAgain = async (transaction: Transaction, cart: CartAggregate): Promise<unknown> => {
+  const repriceStoredCart = async (transaction: Transaction, cart: CartAggregate): Promise<unknown> => {
     const draft = toCartDraft(cart);
     const offer = await loadOffer(transaction, {
       merchantId: cart.merchant.id,
@@ -102,14 +102,20 @@ describeOnBoth("bulk carts", (open) => {
 
   it("continues after the existing carts, and creates the same carts for the same seed", async () => {
     const other = await open();
-    const otherId = await prepared(other);
+    const otherId = await seedDemoMerchant(other);
     const before = await rows(content);
     expect(before.length).toBeGreaterThan(1200);
     await seedBulkCarts(other.db, { merchantId: otherId, count: 700, now, keyring });
     await seedBulkCarts(other.db, { merchantId: otherId, count: 500, now, keyring });
     expect(await rows(content, other)).toEqual(before);
     const third = await open();
-    await seedBulkCarts(third.db, { merchantId: await prepared(third), count: 1200, now, keyring, seed: 2 });
+    await seedBulkCarts(third.db, {
+      merchantId: await seedDemoMerchant(third),
+      count: 1200,
+      now,
+      keyring,
+      seed: 2,
+    });
     expect(await rows(content, third)).not.toEqual(before);
   });
 
@@ -122,7 +128,7 @@ describeOnBoth("bulk carts", (open) => {
 
   it("refuses a merchant without stock", async () => {
     const other = await open();
-    const otherId = await prepared(other);
+    const otherId = await seedDemoMerchant(other);
     await other.script((run) => run("update stock_level set on_hand = 0, reserved = 0"));
     await expect(seedBulkCarts(other.db, { merchantId: otherId, count: 1, now, keyring })).rejects.toThrow(
       "nothing in stock",

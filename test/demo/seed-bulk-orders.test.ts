@@ -26,14 +26,14 @@ describeOnBoth("bulk orders", (open) => {
 
   const rows = async (text: string, target = database): Promise<Record<string, unknown>[]> =>
     (await target.script((run) => run(text))).flat();
-  const prepared = async (target: OpenDatabase): Promise<string> =>
+  const seedDemoMerchant = async (target: OpenDatabase): Promise<string> =>
     (await inTransaction(target.db, (transaction) => seedDemo(transaction, { now }))).merchants.first.id;
   const seed = (size: number, options: Partial<BulkOrderOptions> = {}): Promise<void> =>
     seedBulkOrders(database.db, { merchantId, count: size, now, keyring, ...options });
 
   beforeAll(async () => {
     database = await open();
-    merchantId = await prepared(database);
+    merchantId = await seedDemoMerchant(database);
     await seed(count, { onProgress: (done) => progress.push(done) });
     const ids = await database.db.selectFrom("salesOrder").select("id").orderBy("id").execute();
     orders = [
@@ -122,16 +122,16 @@ describeOnBoth("bulk orders", (open) => {
   });
 
   it("continues after the existing orders, and creates the same orders for the same seed", async () => {
-    const made = async (...runs: readonly Partial<BulkOrderOptions>[]): Promise<unknown> => {
+    const seedNewDatabase = async (...runs: readonly Partial<BulkOrderOptions>[]): Promise<unknown> => {
       const other = await open();
-      const otherId = await prepared(other);
+      const otherId = await seedDemoMerchant(other);
       for (const run of runs)
         await seedBulkOrders(other.db, { merchantId: otherId, count: 60, now, keyring, ...run });
       return rows(content, other);
     };
-    const whole = await made({ count: 100 });
-    expect(await made({ count: 70 }, { count: 30 })).toEqual(whole);
-    expect(await made({ count: 100, seed: 2 })).not.toEqual(whole);
+    const whole = await seedNewDatabase({ count: 100 });
+    expect(await seedNewDatabase({ count: 70 }, { count: 30 })).toEqual(whole);
+    expect(await seedNewDatabase({ count: 100, seed: 2 })).not.toEqual(whole);
   });
 
   it("refuses a merchant without a market or without products to ship, and a count out of range", async () => {
@@ -139,7 +139,7 @@ describeOnBoth("bulk orders", (open) => {
     for (const size of [1_000_001, -1, 0.5]) await expect(seed(size)).rejects.toThrow("count must be");
     expect(await rows("select count(*)::int as orders from sales_order")).toEqual([{ orders: count }]);
     const other = await open();
-    const otherId = await prepared(other);
+    const otherId = await seedDemoMerchant(other);
     await other.script((run) => run("update variant set requires_shipping = false"));
     await expect(seedBulkOrders(other.db, { merchantId: otherId, count: 1, now, keyring })).rejects.toThrow(
       "nothing in stock",

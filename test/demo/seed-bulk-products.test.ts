@@ -17,7 +17,7 @@ const now = new Date("2026-11-20T09:30:00.000Z");
 const slugs = loadBulkVocabulary().departments.flatMap(({ slug, ranges }) =>
   [slug].concat(ranges.map((range) => range.slug)),
 );
-const place: BulkProductContext = {
+const context: BulkProductContext = {
   merchantId: "mer_x",
   markets: [
     { id: "mkt_e", currency: "EUR" },
@@ -31,7 +31,7 @@ const place: BulkProductContext = {
 it("uses each word of a title in 0.5 % to 5 % of the products", () => {
   const words = new Map<string, number>();
   for (let number = 1; number <= 20_000; number += 1) {
-    const title = createBulkProductRows(number, place).productTranslation[0]?.title.toLowerCase() ?? "";
+    const title = createBulkProductRows(number, context).productTranslation[0]?.title.toLowerCase() ?? "";
     for (const word of new Set(title.split(" "))) words.set(word, (words.get(word) ?? 0) + 1);
   }
   const shares = [...words.values()].map((count) => count / 20_000);
@@ -41,7 +41,7 @@ it("uses each word of a title in 0.5 % to 5 % of the products", () => {
 });
 
 it("rounds prices to usual amounts, in the minor units of each currency", () => {
-  const price = createBulkProductRows(7, place).price.slice(0, 2);
+  const price = createBulkProductRows(7, context).price.slice(0, 2);
   expect(price.map(({ amountMinor }) => amountMinor % 10)).toEqual([0, 0]);
   expect(price[0]?.amountMinor).toBeGreaterThan(100);
 });
@@ -119,7 +119,7 @@ describeOnBoth("bulk products", (open) => {
     );
     const expected = Array.from(
       { length: 300 },
-      (_, index) => createBulkProductRows(already + 1 + index, place).productTranslation[0]?.title ?? "",
+      (_, index) => createBulkProductRows(already + 1 + index, context).productTranslation[0]?.title ?? "",
     );
     expect(titles.map(({ title }) => String(title)).toSorted()).toEqual(expected.toSorted());
     const gtins = await rows("select gtin from variant where gtin is not null");
@@ -163,7 +163,7 @@ describeOnBoth("bulk products", (open) => {
 /** Returns the compared values of 50 products, without ids. */
 function contentOf(seed: number): unknown[] {
   return Array.from({ length: 50 }, (_, number) => {
-    const rows = createBulkProductRows(number, { ...place, seed });
+    const rows = createBulkProductRows(number, { ...context, seed });
     return [
       rows.product.brand,
       rows.product.publishedAt,

@@ -24,16 +24,16 @@ it.each(loadDemoSales().promotions)('the promotion "$titles.en" is valid', ({ ki
 
 describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine) => {
   const world = useWorld(engine);
-  const path = (cartId: string): string => `/api/v1/open/storefront/carts/${cartId}`;
+  const createCartPath = (cartId: string): string => `/api/v1/open/storefront/carts/${cartId}`;
   // eslint-disable-next-line typescript/no-explicit-any -- An answer of any shape.
   const read = async (cartId: string, key: keyof DemoFile["keys"] = "full"): Promise<any> => {
-    const { status, body } = await world().getWithKey(path(cartId), key);
+    const { status, body } = await world().getWithKey(createCartPath(cartId), key);
     expect(status).toBe(200);
     return body.data;
   };
-  const named = (name: keyof DemoFile["carts"]): Promise<Awaited<ReturnType<typeof read>>> =>
+  const readNamedCart = (name: keyof DemoFile["carts"]): Promise<Awaited<ReturnType<typeof read>>> =>
     read(world().demo.carts[name], name === "otherMerchant" ? "otherMerchant" : "full");
-  const inCountry = async (country: string): Promise<Awaited<ReturnType<typeof read>>> => {
+  const readCartInCountry = async (country: string): Promise<Awaited<ReturnType<typeof read>>> => {
     const { id } = await world()
       .database.db.selectFrom("cart")
       .select("id")
@@ -42,10 +42,10 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       .executeTakeFirstOrThrow();
     return read(id);
   };
-  const apply = (cartId: string, code: string): Promise<Answer> =>
+  const applyCode = (cartId: string, code: string): Promise<Answer> =>
     world().send({
       method: "PUT",
-      url: `${path(cartId)}/promotion`,
+      url: `${createCartPath(cartId)}/promotion`,
       headers: { authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": randomUUID() },
       body: { code },
     });
@@ -81,14 +81,14 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     const carts = await db.selectFrom("cart").select("warnings").execute();
     expect(carts.filter(({ warnings }) => JSON.stringify(warnings) !== "[]")).toEqual([]);
     for (const name of ["active", "activeSecond", "locked"] as const) {
-      for (const line of (await named(name)).lines) expect(line.availability).toBe("in_stock");
+      for (const line of (await readNamedCart(name)).lines) expect(line.availability).toBe("in_stock");
     }
   });
 
   it.each(["active", "activeSecond"] as const)(
     "%s: in market DE with two lines, without promotion, address and delivery",
     async (name) => {
-      const cart = await named(name);
+      const cart = await readNamedCart(name);
       expect(cart).toMatchObject({
         status: "active",
         merchant: world().demo.merchants.first,
@@ -107,22 +107,22 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
   );
 
   it("empty, otherMerchant: without lines, and of the second merchant", async () => {
-    expect(await named("empty")).toMatchObject({
+    expect(await readNamedCart("empty")).toMatchObject({
       status: "active",
       market: "DE",
       lines: [],
       totals: { total: eur(0) },
     });
-    expect(await named("otherMerchant")).toMatchObject({
+    expect(await readNamedCart("otherMerchant")).toMatchObject({
       status: "active",
       merchant: world().demo.merchants.second,
     });
-    expect((await world().getWithKey(path(world().demo.carts.otherMerchant))).status).toBe(404);
+    expect((await world().getWithKey(createCartPath(world().demo.carts.otherMerchant))).status).toBe(404);
   });
 
   it("locked: by an open session with the longest remaining lifetime", async () => {
     const { demo, clock, database } = world();
-    const cart = await named("locked");
+    const cart = await readNamedCart("locked");
     expect(cart).toMatchObject({
       status: "locked",
       address: { countryCode: "DE", city: "Berlin" },
@@ -136,12 +136,12 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       .where("cartId", "=", demo.carts.locked)
       .executeTakeFirstOrThrow();
     expect(session.expiresAt.getTime() - clock.now().getTime()).toBe(dayMs);
-    const { status, body } = await apply(demo.carts.locked, demo.promotionCodes.percentage);
+    const { status, body } = await applyCode(demo.carts.locked, demo.promotionCodes.percentage);
     expect([status, body.error.code]).toEqual([409, "cart_locked"]);
   });
 
   it("completed: by a session, with the order's id and the paid amounts, without address", async () => {
-    const cart = await named("completed");
+    const cart = await readNamedCart("completed");
     expect(cart).toMatchObject({
       status: "completed",
       checkout: { sessionId: world().demo.sessions.completed, status: "completed" },
@@ -158,29 +158,29 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
 
   it("revoked, expired, merged: with the values of their status", async () => {
     const { clock, database, demo } = world();
-    const revoked = await named("revoked");
+    const revoked = await readNamedCart("revoked");
     expect(revoked).toMatchObject({
       status: "revoked",
       revocation: { reason: "buyer_request", at: revoked.updatedAt },
     });
-    const expired = await named("expired");
+    const expired = await readNamedCart("expired");
     expect(expired.status).toBe("expired");
     expect(Date.parse(expired.expiresAt)).toBe(clock.now().getTime() - dayMs);
-    expect((await named("merged")).status).toBe("merged");
+    expect((await readNamedCart("merged")).status).toBe("merged");
     const { mergedIntoCartId } = await database.db
       .selectFrom("cart")
       .select("mergedIntoCartId")
       .where("id", "=", demo.carts.merged)
       .executeTakeFirstOrThrow();
     expect(Object.values(demo.carts)).not.toContain(mergedIntoCartId);
-    const [line] = (await named("merged")).lines;
+    const [line] = (await readNamedCart("merged")).lines;
     const into = await read(mergedIntoCartId ?? "");
     expect(into.status).toBe("active");
     expect(into.lines.map(({ variantId }: { variantId: string }) => variantId)).toContain(line.variantId);
   });
 
   it("adds shipping, regional tax, and a code after an automatic promotion to the American cart", async () => {
-    const cart = await inCountry("US");
+    const cart = await readCartInCountry("US");
     const usd = (amountMinor: number): unknown => ({ amountMinor, currency: "USD", exponent: 2 });
     expect(cart).toMatchObject({
       status: "active",
@@ -213,7 +213,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
   });
 
   it("has amounts without minor units and free shipping in the Japanese cart", async () => {
-    const cart = await inCountry("JP");
+    const cart = await readCartInCountry("JP");
     const jpy = (amountMinor: number): unknown => ({ amountMinor, currency: "JPY", exponent: 0 });
     expect(cart).toMatchObject({ market: "JP", locale: "ja", address: { regionCode: "JP-13" } });
     expect(cart.totals).toMatchObject({
@@ -258,7 +258,11 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       .execute();
     expect(promotions).toMatchObject([{ used: 1, usageLimit: 1 }]);
     expect(uses).toMatchObject([
-      { promotionId: promotions[0]?.id, givenBackAt: null, orderId: (await named("completed")).orderId },
+      {
+        promotionId: promotions[0]?.id,
+        givenBackAt: null,
+        orderId: (await readNamedCart("completed")).orderId,
+      },
     ]);
   });
 
@@ -269,20 +273,20 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       ["otherMerchant", 404, "promotion_code_not_found", undefined],
     ] as const)("is refused the code %s with %d %s", async (code, status, failure, reason) => {
       const { demo } = world();
-      const before = await named(name);
-      const answer = await apply(demo.carts[name], demo.promotionCodes[code]);
+      const before = await readNamedCart(name);
+      const answer = await applyCode(demo.carts[name], demo.promotionCodes[code]);
       expect([answer.status, answer.body.error.code, answer.body.error.conflict?.reason]).toEqual([
         status,
         failure,
         reason,
       ]);
-      expect(await named(name)).toEqual(before);
+      expect(await readNamedCart(name)).toEqual(before);
     });
 
     it("is refused the code minimumSubtotal with the missing amount", async () => {
       const { demo } = world();
-      const { subtotal } = (await named(name)).totals;
-      const { status, body } = await apply(demo.carts[name], demo.promotionCodes.minimumSubtotal);
+      const { subtotal } = (await readNamedCart(name)).totals;
+      const { status, body } = await applyCode(demo.carts[name], demo.promotionCodes.minimumSubtotal);
       expect([status, body.error.conflict.reason]).toEqual([409, "minimum_subtotal_not_met"]);
       expect(body.error.conflict.data).toEqual({
         requiredAmount: eur(50_000),
@@ -294,7 +298,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       const { demo } = world();
       const discounts = [];
       for (const code of ["percentage", "fixedAmount", "freeShipping"] as const) {
-        const { status, body } = await apply(demo.carts[name], demo.promotionCodes[code]);
+        const { status, body } = await applyCode(demo.carts[name], demo.promotionCodes[code]);
         expect([status, body.data.state, body.data.promotion.code]).toEqual([
           200,
           "applied",
@@ -302,7 +306,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
         ]);
         discounts.push(body.data.discount.amountMinor);
       }
-      const { subtotal } = (await named(name)).totals;
+      const { subtotal } = (await readNamedCart(name)).totals;
       // Free shipping gives no discount, because the cart has no delivery method yet.
       expect(discounts).toEqual([subtotal.amountMinor / 10, 500, 0]);
     });

@@ -28,19 +28,19 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
   const world = useWorld(engine);
   const ageMs = (at: string | null | undefined): number =>
     world().clock.now().getTime() - Date.parse(at ?? "");
-  const all = async (): Promise<OrderAggregate[]> => {
+  const loadAllOrders = async (): Promise<OrderAggregate[]> => {
     const { db } = world().database;
     const rows = await db.selectFrom("salesOrder").select("id").orderBy("id").execute();
     const ids = rows.map(({ id }) => id);
     return [...(await findOrders(db, ids)).values()];
   };
-  const stored = async (name: DemoOrderName): Promise<OrderAggregate> => {
+  const loadOrder = async (name: DemoOrderName): Promise<OrderAggregate> => {
     const id = world().demo.orders[name];
     const order = (await findOrders(world().database.db, [id])).get(id);
     if (order === undefined) throw new Error(`There is no order ${name}.`);
     return order;
   };
-  const sessionRow = (id: string): Promise<Selectable<HostedCheckoutSessionTable>> =>
+  const loadSessionRow = (id: string): Promise<Selectable<HostedCheckoutSessionTable>> =>
     world()
       .database.db.selectFrom("hostedCheckoutSession")
       .selectAll()
@@ -73,7 +73,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     ["returned", ["completed", "partially_refunded", "delivered", "partially_returned"]],
     ["otherMerchant", ["pending", "authorized", "unfulfilled", "none"]],
   ] as const)("the order %s is %j", async (name, statuses) => {
-    const order = await stored(name);
+    const order = await loadOrder(name);
     expect(statusesOf(order)).toEqual([...statuses]);
     expect(order.merchant.id).toBe(world().demo.merchants[name === "otherMerchant" ? "second" : "first"].id);
     expect(order.address).not.toBeNull();
@@ -82,14 +82,14 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
 
   it("placed and packing are a few minutes old, shipped has a tracking number, delivered arrived yesterday with a line that cannot be returned", async () => {
     for (const name of ["placed", "packing"] as const)
-      expect(ageMs((await stored(name)).placedAt)).toBeLessThan(15 * minuteMs);
-    const [parcel] = (await stored("shipped")).fulfillments;
+      expect(ageMs((await loadOrder(name)).placedAt)).toBeLessThan(15 * minuteMs);
+    const [parcel] = (await loadOrder("shipped")).fulfillments;
     expect(parcel).toMatchObject({
       status: "shipped",
       carrier: "DHL",
       trackingNumber: expect.stringMatching(/^LH/),
     });
-    const delivered = await stored("delivered");
+    const delivered = await loadOrder("delivered");
     expect(ageMs(delivered.fulfillments[0]?.deliveredAt)).toBe(dayMs);
     expect(delivered.lines.length).toBeGreaterThanOrEqual(2);
     expect(delivered.lines.flatMap(({ restrictions }) => restrictions)).toContain("custom_made");
@@ -100,11 +100,11 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
   });
 
   it("canceled has a reason; returned has a closed return, a refund and a warranty on the line that was not returned", async () => {
-    expect((await stored("canceled")).cancellation).toMatchObject({
+    expect((await loadOrder("canceled")).cancellation).toMatchObject({
       reason: "ordered_by_mistake",
       actor: "buyer",
     });
-    const returned = await stored("returned");
+    const returned = await loadOrder("returned");
     expect(returned.returns).toMatchObject([
       { kind: "return_refund", status: "closed", reason: "size_too_small" },
     ]);
@@ -113,7 +113,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
   });
 
   it("has orders in every other state: on hold, partly shipped, return requested, exchange, disputed, in every market", async () => {
-    const orders = await all();
+    const orders = await loadAllOrders();
     const has = (test: (order: OrderAggregate) => boolean): boolean => orders.some(test);
     expect(has(({ status, holdReason }) => status === "on_hold" && holdReason !== null)).toBe(true);
     expect(has(({ fulfillmentStatus }) => fulfillmentStatus === "partially_shipped")).toBe(true);
@@ -131,7 +131,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
   });
 
   it("has consistent statuses, payments, stock and provider records", async () => {
-    for (const order of await all()) {
+    for (const order of await loadAllOrders()) {
       const { status, paymentStatus, fulfillmentStatus, returnStatus } = order;
       expect(deriveStatuses(order)).toEqual({ status, paymentStatus, fulfillmentStatus, returnStatus });
       expect(netCapturedMinor(order) + outstandingMinor(order)).toBe(order.totalMinor - order.reducedMinor);
@@ -166,21 +166,21 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     const { sessions, carts, merchants, orders } = world().demo;
     const now = world().clock.now().getTime();
     const [open, processing, other] = [
-      await sessionRow(sessions.open),
-      await sessionRow(sessions.processing),
-      await sessionRow(sessions.otherMerchant),
+      await loadSessionRow(sessions.open),
+      await loadSessionRow(sessions.processing),
+      await loadSessionRow(sessions.otherMerchant),
     ];
     expect(open).toMatchObject({ status: "open", cartId: carts.locked });
     expect(open.expiresAt.getTime()).toBe(now + dayMs);
     expect(processing.status).toBe("processing");
     expect(processing.expiresAt.getTime()).toBeGreaterThan(now + dayMs - 2 * minuteMs);
     expect(other).toMatchObject({ status: "open", merchantId: merchants.second.id });
-    expect(await sessionRow(sessions.canceled)).toMatchObject({
+    expect(await loadSessionRow(sessions.canceled)).toMatchObject({
       status: "canceled",
       cancelReason: "buyer_changed_mind",
     });
-    expect(await sessionRow(sessions.expired)).toMatchObject({ status: "expired" });
-    expect(await sessionRow(sessions.completed)).toMatchObject({
+    expect(await loadSessionRow(sessions.expired)).toMatchObject({ status: "expired" });
+    expect(await loadSessionRow(sessions.completed)).toMatchObject({
       status: "completed",
       orderId: orders.delivered,
     });
@@ -199,18 +199,18 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
       return body.data;
     };
     const order = await ask("");
-    expect(order).toMatchObject({ id: orders[name], status: (await stored(name)).status });
+    expect(order).toMatchObject({ id: orders[name], status: (await loadOrder(name)).status });
     const cancellation = await ask("/cancellation-eligibility");
     expect(cancellation.decision).toBe(cancelable[name] ?? "denied");
     const afterSales = await ask("/after-sales-eligibility");
-    expect(afterSales.lines).toHaveLength((await stored(name)).lines.length);
+    expect(afterSales.lines).toHaveLength((await loadOrder(name)).lines.length);
   });
 
   it("allows a return of the lines delivered yesterday, except the custom-made line", async () => {
     const { body } = await world().getWithKey(
       `/api/v1/open/storefront/orders/${world().demo.orders.delivered}/after-sales-eligibility`,
     );
-    const order = await stored("delivered");
+    const order = await loadOrder("delivered");
     const decisions = order.lines.map(({ id, display, restrictions }) => {
       const line = body.data.lines.find(({ lineId }: { lineId: string }) => lineId === id);
       const offered = line.options.filter(({ kind }: { kind: string }) => kind === "return_refund");
@@ -230,7 +230,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
   describe("accept the usual next steps:", () => {
     it("a processing session stays processing while payments are driven", async () => {
       await world().app.payments.drive();
-      expect((await sessionRow(world().demo.sessions.processing)).status).toBe("processing");
+      expect((await loadSessionRow(world().demo.sessions.processing)).status).toBe("processing");
     });
 
     it("an open session can be canceled, which unlocks its cart", async () => {
@@ -255,29 +255,29 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
         input: { reason: "CHANGED_MIND" },
       });
       await world().app.payments.drive();
-      expect(statusesOf(await stored("placed"))).toEqual(["canceled", "voided", "canceled", "none"]);
+      expect(statusesOf(await loadOrder("placed"))).toEqual(["canceled", "voided", "canceled", "none"]);
     });
 
     it("a packed order can be captured, then canceled by its merchant with a refund", async () => {
-      const [payment] = (await stored("packing")).payments;
+      const [payment] = (await loadOrder("packing")).payments;
       await done(world(), "paymentCapture", { id: payment?.id ?? "" });
       await world().app.payments.drive();
-      expect((await stored("packing")).paymentStatus).toBe("paid");
+      expect((await loadOrder("packing")).paymentStatus).toBe("paid");
       await done(world(), "orderCancel", {
         id: world().demo.orders.packing,
         input: { reason: "OUT_OF_STOCK" },
       });
       await world().app.payments.drive();
-      expect(statusesOf(await stored("packing"))).toEqual(["canceled", "refunded", "canceled", "none"]);
+      expect(statusesOf(await loadOrder("packing"))).toEqual(["canceled", "refunded", "canceled", "none"]);
     });
 
     it("a delivered line can be refunded through the provider", async () => {
-      const order = await stored("delivered");
+      const order = await loadOrder("delivered");
       const [line] = order.lines;
       const input = { lines: [{ lineId: line?.id, quantity: 1 }], reason: "DAMAGED" };
       await done(world(), "refundCreate", { id: order.id, input });
       await world().app.payments.drive();
-      const after = await stored("delivered");
+      const after = await loadOrder("delivered");
       expect(after.refunds).toMatchObject([{ status: "succeeded", amountMinor: line?.totalMinor }]);
       expect(after.paymentStatus).toBe("partially_refunded");
     });

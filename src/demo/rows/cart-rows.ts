@@ -149,7 +149,7 @@ export interface UnsavedCart {
 
 const dayMs = 86_400_000;
 const addressLifetimeMs = dayMs;
-/** How long encrypted personal data is kept after its last use. */
+/** How long an encrypted address is kept after it has expired. */
 const eraseDelayMs = dayMs;
 const emailLifetimeMs = 120 * dayMs;
 
