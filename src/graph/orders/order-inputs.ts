@@ -81,7 +81,7 @@ export const OrderAmountInput = builder.inputType("OrderAmountInput", {
   }),
 });
 
-export const OrderCancelInput = builder.inputType("OrderCancelInput", {
+export const OrderCancelInputType = builder.inputType("OrderCancelInput", {
   description: "The units of an order to cancel, and the reason.",
   fields: (t) => ({
     lines: t.field({
@@ -129,7 +129,7 @@ export const PaymentVoidInput = builder.inputType("PaymentVoidInput", {
   fields: (t) => ({ expectedVersion: t.int({ description: orderVersionDescription }) }),
 });
 
-export const DisputeOpenInput = builder.inputType("PaymentDisputeOpenInput", {
+export const DisputeOpenInputType = builder.inputType("PaymentDisputeOpenInput", {
   description: "The dispute that the buyer's bank has opened.",
   fields: (t) => ({
     reason: t.field({ type: DisputeReasonEnum, required: true, description: "The reason for the dispute." }),
@@ -137,7 +137,7 @@ export const DisputeOpenInput = builder.inputType("PaymentDisputeOpenInput", {
   }),
 });
 
-export const DisputeCloseInput = builder.inputType("PaymentDisputeCloseInput", {
+export const DisputeCloseInputType = builder.inputType("PaymentDisputeCloseInput", {
   description: "The outcome of a dispute.",
   fields: (t) => ({
     outcome: t.field({ type: DisputeOutcomeEnum, required: true, description: "Who keeps the money." }),
@@ -145,7 +145,7 @@ export const DisputeCloseInput = builder.inputType("PaymentDisputeCloseInput", {
   }),
 });
 
-export const RefundCreateInput = builder.inputType("RefundCreateInput", {
+export const RefundCreateInputType = builder.inputType("RefundCreateInput", {
   description:
     "The refund to create: the sum of lines, shipping and amount. At least one of the three is required.",
   fields: (t) => ({

@@ -26,7 +26,7 @@ import {
 } from "#commerce/orders/cancellation/cancel-order.ts";
 import {
   CancellationAnswerInput,
-  OrderCancelInput,
+  OrderCancelInputType,
   OrderLineQuantityInput,
   orderVersionDescription,
 } from "./order-inputs.ts";
@@ -242,7 +242,7 @@ defineMutation({
     "created that the merchant approves or declines. Captured money is refunded, and reserved stock is " +
     "released.",
   callers: frontendCallers,
-  input: OrderCancelInput,
+  input: OrderCancelInputType,
   type: OrderRef,
   run: cancelOrder,
   answer: (context, order) => toGraphOrder(order, context),

@@ -14,11 +14,11 @@ import { closeDispute, openDispute } from "#commerce/orders/payment/disputes.ts"
 import type { Transaction } from "#database/transaction.ts";
 import { createRefund } from "#commerce/orders/payment/refunds.ts";
 import {
-  DisputeCloseInput,
-  DisputeOpenInput,
+  DisputeCloseInputType,
+  DisputeOpenInputType,
   PaymentCaptureInput,
   PaymentVoidInput,
-  RefundCreateInput,
+  RefundCreateInputType,
 } from "./order-inputs.ts";
 import { getOrderPartView } from "./orders.ts";
 
@@ -73,7 +73,7 @@ defineMutation({
   description:
     "Records that the buyer's bank disputes a payment. Until the dispute is closed, the order's payments " +
     "cannot be captured or refunded, and the order cannot be canceled.",
-  input: DisputeOpenInput,
+  input: DisputeOpenInputType,
   type: PaymentRef,
   run: runPaymentCommand(openDispute),
   answer: answerPayment,
@@ -85,7 +85,7 @@ defineMutation({
   description:
     "Records the outcome of a dispute. If the dispute is lost, the remaining captured amount counts as " +
     "refunded, and the buyer owes that much less.",
-  input: DisputeCloseInput,
+  input: DisputeCloseInputType,
   type: PaymentRef,
   run: runPaymentCommand(closeDispute),
   answer: answerPayment,
@@ -98,7 +98,7 @@ defineMutation({
   description:
     "Refunds money for shipped units, for shipping, or as goodwill, at most the captured amount. The " +
     "payment provider answers later; the event `refund.succeeded` or `refund.failed` reports the outcome.",
-  input: RefundCreateInput,
+  input: RefundCreateInputType,
   type: RefundRef,
   run: createRefund,
   answer: (_context, { order, refundId }) => getOrderPartView(order, "refunds", refundId),

@@ -1,8 +1,8 @@
 /** Reads the OpenAPI document for the reference pages: its operations, with references resolved. */
-export interface JsonSchema {
+export interface DocumentSchema {
   readonly $ref?: string;
-  readonly anyOf?: readonly JsonSchema[];
-  readonly allOf?: readonly JsonSchema[];
+  readonly anyOf?: readonly DocumentSchema[];
+  readonly allOf?: readonly DocumentSchema[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly examples?: readonly unknown[];
@@ -19,20 +19,20 @@ export interface JsonSchema {
   readonly maxItems?: number;
   readonly maxProperties?: number;
   readonly uniqueItems?: boolean;
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly properties?: Readonly<Record<string, DocumentSchema>>;
   readonly required?: readonly string[];
-  readonly items?: JsonSchema;
-  readonly additionalProperties?: JsonSchema | boolean;
+  readonly items?: DocumentSchema;
+  readonly additionalProperties?: DocumentSchema | boolean;
 }
 
-export type JsonSchemas = Readonly<Record<string, JsonSchema>>;
+export type DocumentSchemas = Readonly<Record<string, DocumentSchema>>;
 
 export interface DocumentParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
   readonly required: boolean;
   readonly description?: string;
-  readonly schema: JsonSchema;
+  readonly schema: DocumentSchema;
 }
 
 export interface DocumentRateLimit {
@@ -61,12 +61,12 @@ interface RawOperation {
   readonly security: readonly Readonly<Record<string, unknown>>[];
   readonly parameters: readonly (DocumentParameter | { readonly $ref: string })[];
   readonly requestBody?: {
-    readonly content: { readonly "application/json": { readonly schema: JsonSchema } };
+    readonly content: { readonly "application/json": { readonly schema: DocumentSchema } };
   };
   readonly responses: {
     readonly 200: {
       readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
-      readonly content: { readonly "application/json": { readonly schema: JsonSchema } };
+      readonly content: { readonly "application/json": { readonly schema: DocumentSchema } };
     };
   };
 }
@@ -75,7 +75,7 @@ interface RawEvent {
   readonly description: string;
   readonly "x-stability": "stable" | "candidate";
   readonly requestBody: {
-    readonly content: { readonly "application/json": { readonly schema: JsonSchema } };
+    readonly content: { readonly "application/json": { readonly schema: DocumentSchema } };
   };
 }
 
@@ -85,7 +85,7 @@ export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>;
   readonly webhooks: Readonly<Record<string, { readonly post: RawEvent }>>;
   readonly components: {
-    readonly schemas: JsonSchemas;
+    readonly schemas: DocumentSchemas;
     readonly parameters: Readonly<Record<string, DocumentParameter>>;
     readonly headers: Readonly<Record<string, { readonly description: string }>>;
   };
@@ -109,8 +109,8 @@ export interface DocumentOperation {
   readonly limits: readonly DocumentRateLimit[];
   readonly errorCodes: readonly string[];
   readonly parameters: readonly DocumentParameter[];
-  readonly body: JsonSchema | null;
-  readonly answer: JsonSchema;
+  readonly body: DocumentSchema | null;
+  readonly answer: DocumentSchema;
   readonly headers: readonly Named[];
 }
 
@@ -178,14 +178,14 @@ function found<T>(parts: Readonly<Record<string, T>>, $ref: string): T {
 }
 
 /** A schema with its references and `allOf` parts merged, and null separated from the type. */
-export interface ResolvedSchema extends JsonSchema {
+export interface ResolvedSchema extends DocumentSchema {
   /** The schema's name in the document; null if the schema has no name. */
   readonly name: string | null;
   readonly isNullable: boolean;
   readonly kind: string;
 }
 
-export function resolveSchema(schema: JsonSchema, schemas: JsonSchemas): ResolvedSchema {
+export function resolveSchema(schema: DocumentSchema, schemas: DocumentSchemas): ResolvedSchema {
   const { $ref, anyOf, allOf, ...own } = schema;
   if (anyOf !== undefined) {
     const solid = anyOf.find(({ type }) => type !== "null") ?? {};

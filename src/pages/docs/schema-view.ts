@@ -3,25 +3,30 @@
  * a page is shown once, at the page's end.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
-import { type ResolvedSchema, resolveSchema, type JsonSchema, type JsonSchemas } from "./api-document.ts";
+import {
+  type ResolvedSchema,
+  resolveSchema,
+  type DocumentSchema,
+  type DocumentSchemas,
+} from "./api-document.ts";
 import { renderInlineMarkdown } from "./markdown.ts";
 
 type Use = "taken" | "given";
 
 export class SchemaView {
-  readonly #schemas: JsonSchemas;
+  readonly #schemas: DocumentSchemas;
   /** Names of the schemas that are shown at the end of the page. */
   readonly #shared: ReadonlySet<string>;
 
   /** `shown` lists all schemas of the page, to find those used more than once. */
-  constructor(schemas: JsonSchemas, shown: readonly JsonSchema[]) {
+  constructor(schemas: DocumentSchemas, shown: readonly DocumentSchema[]) {
     this.#schemas = schemas;
     const counts = new Map<string, number>();
     for (const schema of shown) this.#count(schema, counts);
     this.#shared = new Set([...counts].filter(([, count]) => count > 1).map(([name]) => name));
   }
 
-  #count(schema: JsonSchema, counts: Map<string, number>): void {
+  #count(schema: DocumentSchema, counts: Map<string, number>): void {
     const resolved = resolveSchema(schema, this.#schemas);
     const { name, items, properties = {} } = resolved;
     if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -30,7 +35,7 @@ export class SchemaView {
     if (items !== undefined) this.#count(items, counts);
   }
 
-  fields(schema: JsonSchema, use: Use): Markup {
+  fields(schema: DocumentSchema, use: Use): Markup {
     const { properties = {}, required = [] } = resolveSchema(schema, this.#schemas);
     const rows = Object.entries(properties).map(([name, part]) =>
       this.field({ name, schema: part, isRequired: required.includes(name) }, use),
@@ -45,7 +50,7 @@ export class SchemaView {
       name,
       schema,
       isRequired,
-    }: { readonly name: string; readonly schema: JsonSchema; readonly isRequired: boolean },
+    }: { readonly name: string; readonly schema: DocumentSchema; readonly isRequired: boolean },
     use: Use,
   ): Markup {
     const resolved = resolveSchema(schema, this.#schemas);
@@ -99,7 +104,7 @@ export class SchemaView {
 
 const intMax = 2 ** 31 - 1;
 
-function rulesOf(schema: JsonSchema): string[] {
+function rulesOf(schema: DocumentSchema): string[] {
   const { pattern, format, enum: values } = schema;
   return [
     ...(values === undefined
@@ -115,7 +120,7 @@ function rulesOf(schema: JsonSchema): string[] {
 }
 
 /** True if the description already contains the rule's numbers. */
-function isSaid(rule: string, { description = "" }: JsonSchema): boolean {
+function isSaid(rule: string, { description = "" }: DocumentSchema): boolean {
   const numbers = rule.match(/\d+/g) ?? [];
   return numbers.length > 0 && numbers.every((number) => new RegExp(`\\b${number}\\b`).test(description));
 }
@@ -127,7 +132,7 @@ function sizeRules({
   maxItems,
   maxProperties,
   uniqueItems,
-}: JsonSchema): string[] {
+}: DocumentSchema): string[] {
   return [
     ...(maxLength === undefined
       ? []
@@ -148,7 +153,7 @@ const formats: Readonly<Record<string, string>> = {
 };
 
 /** Leaves out the bounds that every integer of the type has. */
-function numberRules({ minimum, maximum }: JsonSchema): string[] {
+function numberRules({ minimum, maximum }: DocumentSchema): string[] {
   const least = minimum === undefined || minimum <= -intMax ? undefined : minimum;
   const most = maximum === undefined || maximum >= intMax ? undefined : maximum;
   if (least !== undefined && most !== undefined) return [`${least} to ${most}.`];

@@ -13,8 +13,8 @@ import {
   type ApiDocument,
   readDocumentOperations,
   resolveSchema,
-  type JsonSchema,
-  type JsonSchemas,
+  type DocumentSchema,
+  type DocumentSchemas,
 } from "#pages/docs/api-document.ts";
 import { createRequestExamples, readStoredAnswers } from "#pages/docs/examples.ts";
 import { createDocsSite, type DocsServices, type DocsSite } from "#pages/docs/docs-site.ts";
@@ -29,7 +29,7 @@ const world = useWorld();
 const documentOf = async (): Promise<ApiDocument> => (await world().get("/openapi.json")).body as ApiDocument;
 
 /** The names of all its fields, whatever they are nested in. */
-function fieldsOf(schema: JsonSchema, schemas: JsonSchemas): string[] {
+function fieldsOf(schema: DocumentSchema, schemas: DocumentSchemas): string[] {
   const { properties = {}, items } = resolveSchema(schema, schemas);
   const below = [...Object.values(properties), ...(items === undefined ? [] : [items])];
   return Object.keys(properties).concat(below.flatMap((part) => fieldsOf(part, schemas)));

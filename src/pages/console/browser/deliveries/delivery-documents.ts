@@ -83,19 +83,19 @@ export const deliveryDocument = graphDocument<{ webhookDelivery: DeliveryDetail 
   }
 `);
 
-export interface DeliveryReplayResult {
+export interface ConsoleReplayResult {
   readonly webhookDeliveryReplay: { readonly delivery: { readonly id: string } };
 }
 
-export interface DeliveryReplayInput {
+export interface ConsoleReplayInput {
   readonly reason: string;
   readonly note: string | null;
   readonly force: boolean;
 }
 
 export const replayDocument = graphDocument<
-  DeliveryReplayResult,
-  IdempotencyVariables & { deliveryId: string; input: DeliveryReplayInput }
+  ConsoleReplayResult,
+  IdempotencyVariables & { deliveryId: string; input: ConsoleReplayInput }
 >(`
   mutation ConsoleReplay($idempotencyKey: String!, $deliveryId: ID!, $input: PublicWebhookReplayRequest!) {
     webhookDeliveryReplay(idempotencyKey: $idempotencyKey, deliveryId: $deliveryId, input: $input) { delivery { id } }

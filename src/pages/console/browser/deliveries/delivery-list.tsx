@@ -217,7 +217,7 @@ const deliveryColumns = (replay: (delivery: Delivery) => void): TableColumn<Deli
   { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
   { title: "Made", cell: ({ createdAt }) => <TimeText at={createdAt} /> },
   { title: "Attempts", isNumber: true, cell: ({ attemptCount }) => attemptCount },
-  { title: "Last answer", cell: ({ lastAttempt }) => <AttemptOutcome attempt={lastAttempt} /> },
+  { title: "Last answer", cell: ({ lastAttempt }) => <AttemptOutcomeText attempt={lastAttempt} /> },
   {
     title: "Took",
     isNumber: true,
@@ -243,7 +243,7 @@ const deliveryColumns = (replay: (delivery: Delivery) => void): TableColumn<Deli
 ];
 
 /** Shows the result of an attempt. */
-export function AttemptOutcome({ attempt }: { readonly attempt: Attempt | null }): JSX.Element {
+export function AttemptOutcomeText({ attempt }: { readonly attempt: Attempt | null }): JSX.Element {
   if (attempt === null) return <span class="soft">–</span>;
   const { errorCode, httpStatus } = attempt;
   if (errorCode === null) return <>Answered {httpStatus}</>;

@@ -20,7 +20,7 @@ import {
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
-import { AttemptOutcome } from "./delivery-list.tsx";
+import { AttemptOutcomeText } from "./delivery-list.tsx";
 import {
   type Attempt,
   type Delivery,
@@ -90,7 +90,7 @@ function isNews(changed: Delivery, shown: DeliveryDetail): boolean {
 const attemptColumns: TableColumn<Attempt>[] = [
   { title: "Attempt", cell: ({ number }) => number },
   { title: "Time", cell: ({ at }) => <TimeText at={at} /> },
-  { title: "Answer", cell: (attempt) => <AttemptOutcome attempt={attempt} /> },
+  { title: "Answer", cell: (attempt) => <AttemptOutcomeText attempt={attempt} /> },
   { title: "Took", isNumber: true, cell: ({ durationMs }) => formatMilliseconds(durationMs) },
 ];
 

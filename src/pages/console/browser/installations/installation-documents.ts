@@ -26,7 +26,7 @@ export const installationsDocument = graphDocument<{ installations: Connection<I
   }
 `);
 
-export interface ReadinessCheck {
+export interface ConsoleReadinessCheck {
   readonly code: string;
   readonly status: "PASS" | "WARN" | "FAIL" | "SKIPPED";
   readonly severity: "BLOCKING" | "ADVISORY";
@@ -35,16 +35,16 @@ export interface ReadinessCheck {
   readonly since: string | null;
 }
 
-export interface InstallationReadiness {
+export interface ConsoleInstallationReadiness {
   readonly status: string;
   readonly evaluatedAt: string;
-  readonly checks: readonly ReadinessCheck[];
+  readonly checks: readonly ConsoleReadinessCheck[];
 }
 
 const readinessFields = "status evaluatedAt checks { code status severity message remedy since }";
 
 export interface InstallationWithReadiness extends InstallationName {
-  readonly readiness: InstallationReadiness;
+  readonly readiness: ConsoleInstallationReadiness;
 }
 
 interface ReadyPage {

@@ -19,8 +19,8 @@ import { PageHeading, ConsoleLink, replaceLocation } from "#pages/console/browse
 import {
   type InstallationName,
   type InstallationWithReadiness,
-  type InstallationReadiness,
-  type ReadinessCheck,
+  type ConsoleInstallationReadiness,
+  type ConsoleReadinessCheck,
   readinessDocument,
 } from "./installation-documents.ts";
 
@@ -121,9 +121,13 @@ export function InstallationChoice({ all, chosen, room }: InstallationChoiceProp
 }
 
 /** Shows an installation's readiness checks: failed checks first, passed checks in a closed section. */
-const isOpen = ({ status }: ReadinessCheck): boolean => status === "FAIL" || status === "WARN";
+const isOpen = ({ status }: ConsoleReadinessCheck): boolean => status === "FAIL" || status === "WARN";
 
-export function ReadinessChecks({ readiness }: { readonly readiness: InstallationReadiness }): JSX.Element {
+export function ReadinessChecks({
+  readiness,
+}: {
+  readonly readiness: ConsoleInstallationReadiness;
+}): JSX.Element {
   const open = readiness.checks.filter(isOpen);
   const well = readiness.checks.filter((check) => !isOpen(check));
   const skipped = well.filter(({ status }) => status === "SKIPPED").length;
@@ -153,14 +157,14 @@ export function ReadinessChecks({ readiness }: { readonly readiness: Installatio
   );
 }
 
-const labels: Readonly<Record<ReadinessCheck["status"], string>> = {
+const labels: Readonly<Record<ConsoleReadinessCheck["status"], string>> = {
   PASS: "Passed",
   WARN: "Look at this",
   FAIL: "To be done",
   SKIPPED: "Skipped",
 };
 
-function Check({ check }: { readonly check: ReadinessCheck }): JSX.Element {
+function Check({ check }: { readonly check: ConsoleReadinessCheck }): JSX.Element {
   const { code, status, severity, message, remedy, since } = check;
   // A failed advisory check does not block the installation.
   const tone = status === "FAIL" && severity === "ADVISORY" ? { tone: "warn" as const } : {};

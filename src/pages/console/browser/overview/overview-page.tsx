@@ -19,7 +19,7 @@ import {
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
-import { AttemptOutcome } from "#pages/console/browser/deliveries/delivery-list.tsx";
+import { AttemptOutcomeText } from "#pages/console/browser/deliveries/delivery-list.tsx";
 import { HealthCharts } from "./health-charts.tsx";
 import { logDocument, type LoggedEvent } from "./overview-documents.ts";
 
@@ -104,7 +104,7 @@ const columns: TableColumn<Failed>[] = [
   },
   { title: "Status", cell: ({ delivery }) => <StatusBadge value={delivery.status} /> },
   { title: "Happened", cell: ({ event }) => <TimeText at={event.occurredAt} /> },
-  { title: "Last answer", cell: ({ delivery }) => <AttemptOutcome attempt={delivery.lastAttempt} /> },
+  { title: "Last answer", cell: ({ delivery }) => <AttemptOutcomeText attempt={delivery.lastAttempt} /> },
   {
     title: "Next attempt",
     cell: ({ delivery }) => <TimeText at={delivery.nextAttemptAt} otherwise="no further attempt" />,
