@@ -1,14 +1,14 @@
-/**
- * Everything that the database holds, whatever tables there are: so that a refusal can be held to leave
- * nothing at all.
- */
+/** Digests every table of the database, so that a test can prove that a refused request changed nothing. */
 import { sql } from "kysely";
 import type { World } from "./world.ts";
 
-/** Noted after an answer, at some time: not what a request does. */
+/**
+ * The service sets this column after the response, at an unpredictable moment, so the digests leave the
+ * column out.
+ */
 const notedLater = "last_used_at";
 
-/** Of each table how many rows there are, and their digest. */
+/** Returns each table's row count and a digest of its rows. */
 export async function allRows({
   database: { db },
 }: Pick<World, "database">): Promise<Readonly<Record<string, string>>> {
@@ -30,8 +30,8 @@ export async function allRows({
 }
 
 /**
- * Proofs of possession are used up by whoever is known, also where the answer is a refusal (RFC 9449 section
- * 11.1).
+ * Leaves the table of used DPoP proofs out. The service records a proof also if it then refuses the request
+ * (RFC 9449 section 11.1).
  */
 export function withoutProofs(rows: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(rows).filter(([name]) => name !== "dpop_proof"));

@@ -1,6 +1,7 @@
 /**
- * The nginx of deploy/nginx in front of gateways, and a Redis for what they count: processes of this user,
- * each in a folder of its own. nginx asks in turns, over connections that it keeps.
+ * Starts nginx with the configuration of deploy/nginx in front of several gateways, and a Redis for their
+ * counters. Both run as the current user, each in a temporary folder. nginx balances round robin over
+ * keep-alive connections.
  */
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +16,10 @@ const shipped = new URL("../../deploy/nginx/nginx.conf", import.meta.url);
 export const hasNginx = isInstalled(nginx, "-v");
 export const hasRedis = isInstalled(redis, "--version");
 
-/** The header `x-answered-by` says which of them has answered, by its port. */
+/**
+ * Starts nginx in front of the gateways at these ports. The response header `x-answered-by` names the port of
+ * the gateway that answered.
+ */
 export async function startBalancer(gateways: readonly number[]): Promise<Listening> {
   const port = await freePort();
   const { folder, args } = writeBalancer({ port, gateways });
@@ -38,13 +42,13 @@ interface Balancing {
   readonly gateways: readonly number[];
 }
 
-/** A folder with the configuration, and the arguments with which nginx runs on it. */
+/** Writes the nginx configuration into a temporary folder and returns the folder and nginx's arguments. */
 export function writeBalancer({ port, gateways }: Balancing): {
   readonly folder: string;
   readonly args: readonly string[];
 } {
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-nginx-"));
-  // Started by root, its workers are somebody else, who keeps what is large here.
+  // If root starts nginx, its workers run as another user and must be able to write large bodies here.
   chmodSync(folder, 0o755);
   const file = join(folder, "nginx.conf");
   writeFileSync(file, placed(readFileSync(shipped, "utf8"), { folder, port, gateways }));
@@ -64,8 +68,8 @@ export function writeBalancer({ port, gateways }: Balancing): {
 }
 
 /**
- * The shipped file at other addresses, with other folders, and telling who has answered: nothing else of it
- * is changed.
+ * Adapts the shipped configuration: replaces addresses and folders, and adds the `x-answered-by` header.
+ * Everything else stays as shipped.
  */
 function placed(text: string, { folder, port, gateways }: Balancing & { readonly folder: string }): string {
   const [server = "", parameters = ""] = /server gateway-1:4000( .*);\n/.exec(text) ?? [];

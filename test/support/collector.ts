@@ -1,4 +1,4 @@
-/** A collector of traces on this machine, as the service sees one: OTLP over HTTP, in JSON. */
+/** A local collector of traces that accepts what the service exports: OTLP over HTTP as JSON. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,23 +7,23 @@ import { json } from "node:stream/consumers";
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Undefined: it is the root of its trace. */
+  /** The parent span's id; undefined for the root span of a trace. */
   readonly parentSpanId: string | undefined;
   readonly name: string;
-  /** Of OTLP: 1 internal, 2 server, 3 client. */
+  /** The span's kind in OTLP: 1 internal, 2 server, 3 client. */
   readonly kind: number;
-  /** Whether it says that it failed. */
+  /** Whether the span's status is "error". */
   readonly isFailed: boolean;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
-  /** Of the process that it is from. */
+  /** The name of the service that exported the span. */
   readonly service: unknown;
 }
 
 export interface Collector extends AsyncDisposable {
   readonly endpoint: string;
   readonly spans: CollectedSpan[];
-  /** What it was sent, as it was sent. */
+  /** The bodies of the received requests, as JSON texts. */
   readonly texts: string[];
   /** The headers of the last request. */
   readonly headers: () => Readonly<Record<string, string | string[] | undefined>>;

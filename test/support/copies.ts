@@ -1,6 +1,6 @@
 /**
- * What many tests begin with – a migrated embedded database, the demo on either engine – is made once in a
- * run, by the first test file that asks, and copied for everybody after it.
+ * Makes expensive databases (a migrated PGlite, the demo on either engine) once per test run, for the first
+ * test file that needs them. Later test files get a copy.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,25 +18,25 @@ import type { RenderEventSubject } from "#webhooks/outbox.ts";
 import { createDatabase } from "./create-database.ts";
 
 export const publicUrl = "https://api.test";
-/** ENCRYPTION_KEYS of every copy. */
+/** The value of ENCRYPTION_KEYS for every copied database. */
 export const encryptionKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`;
 
-/** What prepares the demo where no service runs. */
+/** Creates the renderer of event subjects that seeding the demo needs while no service runs. */
 export function demoRender({ db }: OpenDatabase): RenderEventSubject {
   return createCommandRender(db, readSettings({ PUBLIC_URL: publicUrl, ENCRYPTION_KEYS: encryptionKeys }));
 }
 
-/** The same for all, so that what one test file has made is of use to the next. */
+/** A copy of the demo database. All test files of a run start from the same copy. */
 export interface DemoCopy {
   readonly database: Pick<DatabaseOptions, "url" | "image">;
-  /** When the demo was seeded: a standing clock goes on from here. */
+  /** When the demo was seeded. A test clock that does not advance starts at this time. */
   readonly seededAt: Date;
-  /** Puts the keys and demo.json of this database there. */
+  /** Writes the encryption keys and demo.json of this database into the folder. */
   readonly fill: (dataDir: string) => void;
 }
 
 interface Made {
-  /** Where its files lie: `image`, `data`. */
+  /** The folder with the files `image` and `data`. */
   readonly folder: string;
   /** The PostgreSQL database to copy. */
   readonly template: string | null;
@@ -69,7 +69,10 @@ export async function copyDemo(engine: OpenDatabase["engine"]): Promise<DemoCopy
 
 const images = new Map<string, Blob>();
 
-/** Kept for the files after this one: to read it takes as long as to start from it. */
+/**
+ * Reads the image of a PGlite database and caches it, because reading takes as long as starting from the
+ * image.
+ */
 function readImage(folder: string): Blob {
   const known = images.get(folder);
   if (known !== undefined) return known;
@@ -78,13 +81,16 @@ function readImage(folder: string): Blob {
   return image;
 }
 
-/** An embedded database in a folder, for a process of its own: `DATA_DIR`. Gone with the run. */
+/**
+ * Creates a folder with a migrated PGlite database, to be used as `DATA_DIR` of another process. The folder
+ * is deleted after the test run.
+ */
 export async function migratedFolder(): Promise<string> {
   const { folder } = await madeMigrated();
   return copyFolder(join(folder, "embedded"));
 }
 
-/** Where a process of its own finds the demo: the options of `startService`. */
+/** The options of `startService` that let another process use the demo database. */
 export interface DemoPlace {
   readonly folder: string;
   readonly databaseUrl: string | undefined;
@@ -112,7 +118,10 @@ function copyFolder(...sources: readonly string[]): string {
 
 type Work = (database: OpenDatabase) => Promise<unknown>;
 
-/** Who comes first makes it, and the others wait; when that failed, the next one tries. */
+/**
+ * Makes a database once per run. The first caller makes it and the others wait; if making fails, the next
+ * caller tries again.
+ */
 async function madeOnce(
   name: string,
   make: (folder: string, now: Date) => Promise<string | null>,
@@ -197,7 +206,7 @@ async function fillEmbedded(
   const database = await openDatabase({ folder: place, image: start });
   await work(database).finally(() => database.close());
   const pglite = await openPGlite({ dataDir: join(place, "database") });
-  // What new databases are copied from is half of the files, and nobody makes one here.
+  // The template databases take up half of the files, and no test creates a database on this PGlite.
   await pglite.exec("update pg_database set datistemplate = false");
   for (const unused of ["template0", "template1"]) await pglite.exec(`drop database if exists ${unused}`);
   const image = await pglite.dumpDataDir("none").finally(() => pglite.close());

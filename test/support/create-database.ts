@@ -1,4 +1,4 @@
-/** Databases on the PostgreSQL that the run has started. */
+/** Creates databases on the PostgreSQL server of the test run. */
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import { inject } from "vitest";
@@ -7,14 +7,14 @@ import { databaseUrl, templateDatabase } from "./postgres.ts";
 declare module "vitest" {
   interface ProvidedContext {
     postgresUrl: string;
-    /** A folder of this run, for what is copied. */
+    /** This run's folder for the copied databases. */
     copies: string;
   }
 }
 
 /**
- * The URL of a new copy of a database on the run's PostgreSQL, of a migrated and empty one unless another is
- * named; it ends with the server.
+ * Copies a database on the run's PostgreSQL and returns the copy's URL. Copies the migrated, empty database
+ * unless `template` names another. The copy is deleted with the server.
  */
 export async function createDatabase(template = templateDatabase): Promise<string> {
   const serverUrl = inject("postgresUrl");

@@ -1,6 +1,6 @@
 /**
- * The throw-away databases are what the other tests stand on: migrated, empty, apart from each other, and
- * gone when the process is.
+ * The other tests rely on the temporary databases: each is migrated, empty, separate from the others, and
+ * deleted when its process ends.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { describeOnBoth } from "./databases.ts";
 
 describeOnBoth("a fresh database", (open, engine) => {
-  it("is migrated, empty and nobody else's", async () => {
+  it("provides a migrated and empty database that no other test shares", async () => {
     const [one, two] = await Promise.all([open(), open()]);
     expect([one.engine, two.engine]).toEqual([engine, engine]);
     const now = new Date();

@@ -1,6 +1,6 @@
 /**
- * Freshly migrated databases for tests. What touches SQL is tried on both engines: `describeOnBoth` runs a
- * suite once on PGlite and once on PostgreSQL, and closes what the suite opened.
+ * Freshly migrated databases for tests. `describeOnBoth` runs a suite once on PGlite and once on PostgreSQL,
+ * and closes the databases that the suite opened.
  */
 import { afterAll, describe } from "vitest";
 import { type DatabaseOptions, type OpenDatabase, openDatabase } from "#database/connect.ts";
@@ -9,7 +9,7 @@ import { createDatabase } from "./create-database.ts";
 
 export type Engine = OpenDatabase["engine"];
 export type OpenOptions = Pick<DatabaseOptions, "poolSize" | "prepared" | "onStatement">;
-/** Opens a database of its own at each call. */
+/** Opens a new database at each call. */
 export type Open = (options?: OpenOptions) => Promise<OpenDatabase>;
 
 export function describeOnBoth(name: string, suite: (open: Open, engine: Engine) => void): void {
@@ -24,7 +24,7 @@ export function describeOnBoth(name: string, suite: (open: Open, engine: Engine)
   });
 }
 
-/** A migrated and empty database; closing it twice does no harm. */
+/** Opens a migrated and empty database. Closing it twice has no effect. */
 export async function openFresh(engine: Engine, options: OpenOptions = {}): Promise<OpenDatabase> {
   return closeOnce(
     await openDatabase({

@@ -6,13 +6,13 @@ import { collectFragments, inlineFragments } from "#mesh/documents.ts";
 
 const folder = new URL("../../schema/", import.meta.url).pathname;
 
-/** As it is written; the path begins below schema/. */
+/** Reads a GraphQL document with its fragments unexpanded. The path is relative to schema/. */
 export const readWritten = (path: string): DocumentNode => parse(readFileSync(join(folder, path), "utf8"));
 
-/** The paths of documents below schema/, by a pattern. */
+/** Lists the paths of documents that match a pattern, relative to schema/. */
 export const documentPaths = (pattern: string): string[] => globSync(pattern, { cwd: folder }).toSorted();
 
 export const fragments = collectFragments(documentPaths("fragments/*.graphql").map(readWritten));
 
-/** An operation or event whose fragments are written out; the path begins below schema/. */
+/** Reads an operation or event with its fragments replaced by their fields. The path is relative to schema/. */
 export const readInlined = (path: string): DocumentNode => inlineFragments(readWritten(path), fragments);

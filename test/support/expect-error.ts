@@ -1,4 +1,4 @@
-/** Says that an answer is an error of the contract: the whole body, and the headers that every error has. */
+/** Asserts that an answer is an error of the contract: the whole body, and the headers that every error has. */
 import { expect } from "vitest";
 import type { FailureCode, FailureDetail } from "#foundation/failure.ts";
 import { type Answer, publicUrl } from "./world.ts";
@@ -9,7 +9,7 @@ export interface ExpectedError {
   readonly details?: readonly (Omit<FailureDetail, "message"> & { readonly message?: string })[];
   readonly retryAfterSeconds?: number;
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** The service's address, where it is not the world's. */
+  /** The service's base address, if it differs from the test world's. */
   readonly baseUrl?: string;
 }
 
@@ -55,10 +55,10 @@ export function errorBody(
 const bearerChallenge = `Bearer realm="${publicUrl}"`;
 const resourceMetadata = `resource_metadata="${publicUrl}/.well-known/oauth-protected-resource"`;
 
-/** Where an API key is missing: it, or an access token. */
+/** The `WWW-Authenticate` header of an endpoint that accepts an API key or an access token. */
 export const challenge = `${bearerChallenge}, DPoP algs="ES256 EdDSA", ${resourceMetadata}`;
 export const challengeInvalid = `${bearerChallenge}, error="invalid_token"`;
-/** Where only an access token will do. */
+/** The `WWW-Authenticate` header of an endpoint that accepts only an access token. */
 export const dpopChallenge = `DPoP algs="ES256 EdDSA", ${resourceMetadata}`;
 export const dpopChallengeFor = (error: string): string =>
   `DPoP algs="ES256 EdDSA", error="${error}", ${resourceMetadata}`;

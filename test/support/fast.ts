@@ -1,7 +1,7 @@
 /**
- * Chooses what `npm run test:fast` runs, by a rule, and says what it leaves out: of four folders, which every
- * change of the API goes through, all files that need PGlite alone. They take about 240 s of processor time,
- * so two minutes on a machine of two cores.
+ * Chooses the test files that `npm run test:fast` runs, and reports which files were left out. Runs the files
+ * of four folders that every change of the API touches, if they need only PGlite. These take about 240 s of
+ * processor time: two minutes on a machine with two cores.
  */
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,8 +10,8 @@ import { join } from "node:path";
 const root = new URL("../../", import.meta.url).pathname;
 const folders = ["foundation", "gateway", "mesh", "operations"];
 /**
- * Files that start processes or a PostgreSQL of their own, and those that need a process of their own for a
- * mocked module.
+ * Matches files that start processes or a PostgreSQL server, and files that need a process to themselves
+ * because they mock a module.
  */
 const isSlow =
   /node:child_process|support\/(balancer|collector|create-database|guide-program|pooler|postgres|process|program|shell)\.ts|\bvi\.mock\(/;
@@ -28,8 +28,8 @@ export const fastFiles = all.filter(
 export const fastNames = /^(?!.*postgres)/;
 
 /**
- * For vitest's globalSetup: a folder for what is copied, without a PostgreSQL. Says at the end what did not
- * run.
+ * vitest's globalSetup for `npm run test:fast`: creates the folder for copied databases without starting
+ * PostgreSQL. Prints at the end which files did not run.
  */
 export function setup(project: { provide(key: "copies", value: string): void }): () => void {
   const copies = mkdtempSync(join(tmpdir(), "commerce-gateway-copies-"));

@@ -1,4 +1,4 @@
-/** A program that a guide prints, run as it is printed there in a process of its own. */
+/** Runs a program from a guide in another process, exactly as the guide prints it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -8,7 +8,10 @@ import { temporaryFolder } from "./process.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 
-/** `name`: the word after `js` where its block begins. Gives all that it has printed so far. */
+/**
+ * Starts the program. `name` is the word after `js` in the opening line of the guide's code block. The
+ * returned function gives everything that the program has printed so far.
+ */
 export function startGuideProgram(
   place: { readonly guide: string; readonly name: string },
   environment: Readonly<Record<string, string>>,

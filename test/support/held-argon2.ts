@@ -1,13 +1,13 @@
 /**
- * Argon2 that waits for as long as a test says, so that what happens meanwhile happens without a race. Put in
- * by `vi.mock("node:crypto", …)`.
+ * Replaces Argon2 with a version that waits until the test releases it, so that a test can act during the
+ * hashing without a race. Installed by `vi.mock("node:crypto", …)`.
  */
 import type * as Crypto from "node:crypto";
 
 let held: (() => void)[] | undefined;
 let onHeld: (() => void) | undefined;
 
-/** From now on nothing is hashed. `first` comes true when something is waiting to be. */
+/** Blocks all hashing until `release` is called. `first` resolves when the first call is waiting. */
 export function holdArgon2(): { readonly first: Promise<void>; readonly release: () => void } {
   const { promise: first, resolve } = Promise.withResolvers<void>();
   const waiting: (() => void)[] = [];

@@ -1,6 +1,6 @@
 /**
- * A whole purchase with values that can be found again: checked out, declined, paid, partly canceled, sent,
- * and partly returned, with refusals on the way.
+ * Makes a whole purchase with recognizable values: checked out, declined, paid, partly canceled, sent, and
+ * partly returned, with refused calls in between.
  */
 import { expect } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -16,13 +16,13 @@ import type { World } from "./world.ts";
 export interface Marked {
   readonly address: Readonly<Record<string, string>>;
   readonly email: string;
-  /** One that no provider knows: the card is declined. */
+  /** A card token that no provider knows, so that the card is declined. */
   readonly cardToken: string;
 }
 
 export interface MarkedPurchase {
   readonly orderId: string;
-  /** What whoever took part was answered. */
+  /** The answers to all calls of the buyer and of the merchant. */
   readonly answers: readonly Asked[];
 }
 

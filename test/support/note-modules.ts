@@ -1,5 +1,5 @@
 /**
- * For `--import`: writes the address of every module that the process loads to the file that NOTED_MODULES
+ * Loaded by `--import`: appends the URL of every module that the process loads to the file that NOTED_MODULES
  * names.
  */
 import { appendFileSync } from "node:fs";

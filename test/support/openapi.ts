@@ -1,4 +1,4 @@
-/** The OpenAPI document as a client has it: read over HTTP, and what it says of an answer's body. */
+/** Reads the OpenAPI document over HTTP as a client does, and validates response bodies against it. */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { World } from "./world.ts";
 
@@ -47,7 +47,7 @@ export interface OpenApi {
 export interface Contract {
   readonly document: OpenApi;
   readonly operations: readonly (OpenApiOperation & { readonly method: string; readonly path: string })[];
-  /** What the document says is wrong with a body; empty: nothing. */
+  /** Lists the violations of the documented response schema by a body; empty if the body is valid. */
   faultsOf(operationId: string, status: number, body: unknown): string[];
 }
 

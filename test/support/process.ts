@@ -1,4 +1,4 @@
-/** The service as a process of its own, the way people start it. */
+/** Runs the service and its commands in separate processes, as users start them. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,12 +9,12 @@ import { runCommandLine } from "#cli/run.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
 
-/** A folder of its own for a test, gone after it. */
+/** Creates a temporary folder that is deleted after the test. */
 export function temporaryFolder(): string {
   return temporaryFolderUntil(onTestFinished);
 }
 
-/** Removed when `end` says so, for example `afterAll`. */
+/** Creates a temporary folder that is deleted in the given hook, for example `afterAll`. */
 export function temporaryFolderUntil(end: (work: () => void) => void): string {
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-test-"));
   end(() => rmSync(folder, { recursive: true, force: true }));
@@ -24,9 +24,9 @@ export function temporaryFolderUntil(end: (work: () => void) => void): string {
 export interface Running {
   readonly child: ChildProcess;
   readonly address: string;
-  /** What it has printed so far. */
+  /** Returns everything that the process has printed so far. */
   readonly output: () => string;
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits until the process has ended. */
   stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
@@ -46,7 +46,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a command to its end, as people do. */
+/** Runs a command in another process and waits until it ends. */
 export async function runCommand(args: readonly string[], environment: Environment = {}): Promise<Ended> {
   const child = start(args, environment);
   let stdout = "";
@@ -58,9 +58,9 @@ export async function runCommand(args: readonly string[], environment: Environme
 }
 
 /**
- * The same in this very process, where what is asked is what a command answers and not how a process ends:
- * loading everything anew takes longer than most commands. One at a time, since a process has one environment
- * and one standard output.
+ * Runs a command in this process, for tests of a command's output: loading all modules again takes longer
+ * than most commands. Calls run one at a time, because a process has one environment and one standard
+ * output.
  */
 export async function runHere(args: readonly string[], environment: Environment = {}): Promise<Ended> {
   const { env, exitCode } = process;
@@ -93,12 +93,15 @@ export async function runHere(args: readonly string[], environment: Environment 
   }
 }
 
-/** Starts `serve` with the demo and waits until it has said all it has to say. It does not outlive the test. */
+/**
+ * Starts `serve` with the demo and waits until it has printed its start messages. The service is stopped
+ * after the test.
+ */
 export function startService(environment: Environment): Promise<Running> {
   return untilItListens(start(["serve"], environment));
 }
 
-/** The README's command. The signal goes to npm, as a process manager sends it. */
+/** Starts the service by the README's command. Signals go to npm, as a process manager sends them. */
 export function startByNpm(environment: Environment): Promise<Running> {
   const { PATH, HOME } = process.env;
   const cwd = new URL("../../", import.meta.url).pathname;

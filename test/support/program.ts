@@ -1,6 +1,6 @@
 /**
- * A server of somebody else's beside the service: a process in a folder of its own, ready when it listens,
- * gone with whoever started it.
+ * Runs a third-party server beside the service: a process in a temporary folder, ready when it listens,
+ * stopped with the process that started it.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -16,9 +16,9 @@ export interface Program {
   readonly file: string;
   readonly args: readonly string[];
   readonly port: number;
-  /** It is deleted at the end. */
+  /** The server's folder, which is deleted at the end. */
   readonly folder: string;
-  /** Whom it runs as, where it refuses to run as root. */
+  /** The user to run the server as, if it refuses to run as root. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }
 

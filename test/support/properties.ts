@@ -1,13 +1,13 @@
 /**
- * Properties are tried on the same cases in every run, so that what was green stays green; PROPERTY_SEED
- * tries others.
+ * Properties are tried on the same cases in every run, so that results are reproducible. PROPERTY_SEED tries
+ * other cases.
  */
 import fc from "fast-check";
 
 fc.configureGlobal({ seed: Number(process.env["PROPERTY_SEED"] ?? 20_261_121) });
 
 /**
- * Of those that want thousands of cases: a tenth where they are run against one mutant after the other
+ * The number of runs for properties that need thousands of cases; a tenth of it during mutation tests
  * (test/mutation/).
  */
 export const manyRuns = (count: number): { readonly numRuns: number } => ({

@@ -1,26 +1,26 @@
-/** HTTP as bytes over a real socket: for requests that no client library would send. */
+/** Sends raw HTTP bytes over a socket, for requests that no client library would send. */
 import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import type { Answer, World } from "./world.ts";
 
-/** The port that the world listens at, once it does. */
+/** Returns the port at which the test world's server listens. */
 export function portOf({ app }: World): number {
   return (app.server.server.address() as AddressInfo).port;
 }
 
-/** Sends the bytes and gives the first answer when the server has closed the connection. */
+/** Sends the bytes and returns the first answer after the server has closed the connection. */
 export function sendRaw(port: number, bytes: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     let text = "";
     const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
     socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
     socket.once("close", () => resolve(parseAnswer(text)));
-    // A server that refuses before it has read everything may reset the connection after its answer.
+    // A server that answers before it has read the whole request may reset the connection after its answer.
     socket.once("error", (error) => (text === "" ? reject(error) : undefined));
   });
 }
 
-/** A request of lines, which asks for the connection to be closed. */
+/** Builds a request from lines and adds a header that asks the server to close the connection. */
 export const request = (...lines: readonly string[]): string =>
   [...lines, "Connection: close", "", ""].join("\r\n");
 

@@ -1,4 +1,4 @@
-/** All that lies encrypted in a database, opened. */
+/** Decrypts all sealed values of a database. */
 import { sql } from "kysely";
 import { sealedColumns } from "#app/rewrap.ts";
 import type { Database } from "#database/connect.ts";

@@ -1,4 +1,7 @@
-/** What the row of a checkout session must have, where a test writes one by itself and nothing looks at it. */
+/**
+ * The required columns of a checkout session's row, with default values for tests that insert a session
+ * directly.
+ */
 export interface SessionWords {
   readonly country: string;
   readonly currency: string;

@@ -1,6 +1,6 @@
 /**
- * Commands of a document in one shell, as somebody pastes them: every request that curl makes says how it was
- * answered.
+ * Runs the commands of a document in one shell, as a reader would paste them, and records the status of every
+ * curl request.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import type { World } from "./world.ts";
 
 export interface Ran {
-  /** The statuses of its requests, in their order. */
+  /** The statuses of the requests, in order. */
   readonly statuses: number[];
   readonly output: string;
 }
@@ -33,7 +33,7 @@ export async function runInShell(
   };
 }
 
-/** A folder with the world's demo.json, as it lies beside a service that was started. */
+/** Creates a folder with the world's demo.json, like the data folder of a running service. */
 export function demoFolderOf({ demo }: World): string {
   const folder = mkdtempSync(join(tmpdir(), "demo-"));
   writeFileSync(join(folder, "demo.json"), JSON.stringify(demo));

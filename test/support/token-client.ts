@@ -1,7 +1,7 @@
 /**
- * An OAuth client with a grant and a key of its own, without the authorization server: tokens are made with
- * the service's signing keys as RFC 9068 says, proofs as RFC 9449 does. Every part of both can be bent, so
- * that what is wrong with one is the one thing that is.
+ * An OAuth client with a grant and a key, made without the authorization server. Tokens are signed with the
+ * service's keys as RFC 9068 says, proofs as RFC 9449 says. Every part of both can be changed, so that a test
+ * can make exactly one part invalid.
  */
 import { createHash, randomUUID } from "node:crypto";
 import {
@@ -21,7 +21,7 @@ import { type Answer, publicUrl, type World } from "./world.ts";
 
 export type Algorithm = "ES256" | "EdDSA";
 
-/** Put in place of what a JWT would have; undefined takes it out. */
+/** Overrides parts of a JWT; an undefined value removes the part. */
 export interface Bent {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
@@ -46,7 +46,7 @@ export interface TokenClient {
   readonly thumbprint: string;
   token(bent?: Bent): Promise<string>;
   proof(request: Pick<TokenRequest, "method" | "url">, token: string, bent?: Bent): Promise<string>;
-  /** With a new token and a new proof, where the request has none. */
+  /** Sends a request, with a new token and a new proof if it has no `authorization` header. */
   send(request: TokenRequest): Promise<Answer>;
 }
 
@@ -112,7 +112,7 @@ export async function createTokenClient(world: World, options: ClientOptions = {
   return client;
 }
 
-/** Of the demo's installation. */
+/** Inserts a grant of the demo's installation. */
 export async function insertGrant(
   { database: { db }, demo, clock }: Pick<World, "database" | "demo"> & { readonly clock: Clock },
   { merchant = "first", scopes = allScopes }: ClientOptions = {},
@@ -170,7 +170,7 @@ async function signingKeyOf(
   return { kid: jwk.kid, key: (await importJWK(jwk, algorithm)) as CryptoKey };
 }
 
-/** Signs what it is told to, however wrong. */
+/** Signs any header and claims, also invalid ones. */
 export async function sign(
   header: Readonly<Record<string, unknown>>,
   claims: object,
@@ -182,7 +182,7 @@ export async function sign(
   return new SignJWT(payload).setProtectedHeader(protectedHeader).sign(key, { crit });
 }
 
-/** Header and claims as given, and any signature: for algorithms that no library signs with. */
+/** Builds a JWT with any signature, for algorithms that no library signs with. */
 export function unsigned(header: object, claims: unknown, signature = ""): string {
   const [head, body] = [header, claims].map((part) =>
     Buffer.from(JSON.stringify(part)).toString("base64url"),

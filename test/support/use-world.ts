@@ -1,4 +1,4 @@
-/** One world for a whole test file or suite: made before its tests, freed after them. */
+/** Creates one test world for a whole test file or suite and frees it afterwards. */
 import { afterAll, beforeAll } from "vitest";
 import type { Engine } from "./databases.ts";
 import { createWorld, type World, type WorldOptions } from "./world.ts";
@@ -17,7 +17,10 @@ export function useWorld(engine: Engine = "pglite", options: WorldOptions = {}):
   };
 }
 
-/** The statements that a call made, but for the note of the key's last use, which comes after the answer. */
+/**
+ * Returns the SQL statements of a call, without the update of the credential's last use, which runs after the
+ * answer.
+ */
 export async function statementsOf(world: World, call: () => Promise<unknown>): Promise<string[]> {
   world.statements.length = 0;
   await call();

@@ -1,6 +1,6 @@
 /**
- * The whole service on a database of its own with the demo data, called in process: `await using world =
- * await createWorld("pglite")` frees it all.
+ * The whole service on a separate database with the demo data, called in process: `await using world = await
+ * createWorld("pglite")` frees everything.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ import { closeOnce, type Engine, type OpenOptions } from "./databases.ts";
 
 export { publicUrl };
 
-/** A clock that stands still until it is moved. */
+/** A clock that advances only when a test moves it. */
 export class TestClock {
   at: Date;
   constructor(at: Date = new Date()) {
@@ -44,9 +44,9 @@ export interface World extends AsyncDisposable {
   readonly database: OpenDatabase;
   readonly demo: DemoFile;
   readonly clock: TestClock;
-  /** The SQL of every statement since it was last emptied. */
+  /** The SQL of every statement since the array was last emptied. */
   readonly statements: string[];
-  /** What was logged, one parsed line each. */
+  /** The log lines, parsed from JSON. */
   readonly logged: Record<string, unknown>[];
   readonly get: (url: string, headers?: Record<string, string>) => Promise<Answer>;
   readonly send: (request: {
@@ -55,7 +55,7 @@ export interface World extends AsyncDisposable {
     headers?: Record<string, string>;
     body?: unknown;
   }) => Promise<Answer>;
-  /** With a key of demo.json. */
+  /** Sends a GET request with an API key of demo.json. */
   readonly getWithKey: (url: string, key?: keyof DemoFile["keys"]) => Promise<Answer>;
   readonly graphql: (
     query: string,
@@ -64,13 +64,13 @@ export interface World extends AsyncDisposable {
 }
 
 export interface WorldOptions {
-  /** Added to the environment the settings are read from. */
+  /** Added to the environment from which the settings are read. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Where names lead to; nowhere unless told. */
+  /** Resolves host names; by default no name resolves. */
   readonly resolveName?: ResolveName;
-  /** What it does beside serving, once it listens; everything unless told. */
+  /** The process's role: which background work runs beside serving; everything by default. */
   readonly role?: ProcessRole;
-  /** The folder of another `.meshrc.yaml`. */
+  /** The folder of an alternative `.meshrc.yaml`. */
   readonly meshFolder?: string;
 }
 
