@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { openDatabase } from "#database/connect.ts";
 import { type DemoFile, readDemoFile } from "#demo/demo-file.ts";
 import { openWire, type Sent } from "#test/contract/wire.ts";
-import { allRows } from "#test/support/all-rows.ts";
+import { digestTables } from "#test/support/all-rows.ts";
 import { createAppBrowser } from "./app-browser.ts";
 import { type ContractPlan, runContract } from "./contract.ts";
 import type { Report } from "./report.ts";
@@ -83,14 +83,14 @@ async function rowsOf(
 }
 
 async function rowsAtRest(service: Service): Promise<Readonly<Record<string, string>>> {
-  const rows = await service.inspect((database) => allRows({ database }));
+  const rows = await service.inspect((database) => digestTables({ database }));
   await service.start();
   return rows;
 }
 
 async function rowsBeside(url: string): Promise<Readonly<Record<string, string>>> {
   const database = await openDatabase({ url });
-  return allRows({ database }).finally(() => database.close());
+  return digestTables({ database }).finally(() => database.close());
 }
 
 /** An app that a person has let in. Its token lasts ten minutes, and is made anew before that. */

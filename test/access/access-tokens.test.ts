@@ -14,7 +14,7 @@ import { verifyDpopProof } from "#access/oauth/dpop.ts";
 import { createId } from "#foundation/ids.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { openFresh } from "#test/support/databases.ts";
-import { type Bent, sign } from "#test/support/token-client.ts";
+import { type JwtOverrides, sign } from "#test/support/token-client.ts";
 
 const publicUrl = "https://api.test";
 const path = "/api/v1/open/carts";
@@ -48,7 +48,7 @@ const codeAndMessage = (work: Promise<unknown>): Promise<unknown> =>
   );
 
 let jti = 0;
-const proofOf = (shown: string, { header = {}, claims = {}, key }: Bent = {}): Promise<string> =>
+const proofOf = (shown: string, { header = {}, claims = {}, key }: JwtOverrides = {}): Promise<string> =>
   sign(
     { alg: "ES256", typ: "dpop+jwt", jwk: client.jwk, ...header },
     {
@@ -63,7 +63,7 @@ const proofOf = (shown: string, { header = {}, claims = {}, key }: Bent = {}): P
   );
 
 describe("a proof", () => {
-  const check = async (bent: Bent = {}, at = now) =>
+  const check = async (bent: JwtOverrides = {}, at = now) =>
     verifyDpopProof(await proofOf(token, bent), {
       method: "GET",
       url: publicUrl + path,
@@ -95,7 +95,7 @@ describe("a proof", () => {
   const publicKeyOnly = 'The "jwk" in its header must be a public key.';
   const noJwt = "It must be a JWT with a public key in its header.";
   const wrong = (claim: string): string => `Its "${claim}" is missing or wrong.`;
-  it.each<[string, Bent, string]>([
+  it.each<[string, JwtOverrides, string]>([
     ["another method", { claims: { htm: "POST" } }, 'Its "htm" must be the request\'s HTTP method.'],
     [
       "another address",
@@ -188,7 +188,7 @@ describe("an access token", () => {
     return () => database.close();
   });
 
-  const tokenOf = ({ header = {}, claims = {}, key }: Bent = {}): Promise<string> => {
+  const tokenOf = ({ header = {}, claims = {}, key }: JwtOverrides = {}): Promise<string> => {
     const [usual, times] = [
       { sub: staffId, client_id: clientId, grant_id: grantId },
       { iat: seconds, exp: seconds + 600 },
@@ -198,7 +198,7 @@ describe("an access token", () => {
     return sign({ alg: "ES256", typ: "at+jwt", kid: "k1", ...header }, whole, key ?? server.privateKey);
   };
   interface Asked {
-    readonly bent?: Bent;
+    readonly bent?: JwtOverrides;
     readonly grant?: Partial<GrantState> | null;
     readonly shown?: Partial<PresentedAccessToken>;
     readonly admit?: () => void;
@@ -265,7 +265,7 @@ describe("an access token", () => {
     expect(await usesKept()).toBe(before);
   });
 
-  it.each<[string, Bent, string?]>([
+  it.each<[string, JwtOverrides, string?]>([
     ["of another issuer", { claims: { iss: "https://else.test" } }],
     ["for somebody else", { claims: { aud: "https://else.test/api" } }],
     ["of another type", { header: { typ: "JWT" } }],

@@ -9,7 +9,7 @@ import { requestOf, validCalls } from "#test/gateway/valid-calls.ts";
 import { allowedRoles } from "#test/graph/role-table.ts";
 import { askGraph, changeCart } from "#test/operations/cart-calls.ts";
 import { changeEndpoint, installationOf, makeEndpoint, tryEndpoint } from "#test/operations/webhook-calls.ts";
-import { allRows } from "#test/support/all-rows.ts";
+import { digestTables } from "#test/support/all-rows.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
 import { createTokenClient, type TokenClient } from "#test/support/token-client.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -110,7 +110,7 @@ describe("in every text that the graph takes", () => {
 
   it("nothing of it reaches the log, and no table is gone", async () => {
     expect(JSON.stringify(world().logged)).not.toContain("canary");
-    expect(Object.keys(await allRows(world()))).toContain("product");
+    expect(Object.keys(await digestTables(world()))).toContain("product");
   });
 });
 

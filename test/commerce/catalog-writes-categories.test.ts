@@ -11,7 +11,14 @@ import {
 import { updateProduct } from "#commerce/catalog/change-product.ts";
 import { Failure } from "#foundation/failure.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createWorld, fresh, makeProduct, makePublished, risesOf, type World } from "./writes-world.ts";
+import {
+  createWorld,
+  fresh,
+  makeProduct,
+  makePublished,
+  countVersionRises,
+  type World,
+} from "./writes-world.ts";
 
 describeOnBoth("categories", (open, engine) => {
   let world: World;
@@ -59,8 +66,8 @@ describeOnBoth("categories", (open, engine) => {
 
   it("raises the catalog's version by one, and no version when nothing changed", async () => {
     const slug = fresh("gleich");
-    expect((await risesOf(world, "", () => make({ slug }))).catalog).toBe(1);
-    expect((await risesOf(world, "", () => make({ slug }))).catalog).toBe(0);
+    expect((await countVersionRises(world, "", () => make({ slug }))).catalog).toBe(1);
+    expect((await countVersionRises(world, "", () => make({ slug }))).catalog).toBe(0);
   });
 
   it("has every published product below indexed anew", async () => {
@@ -209,9 +216,9 @@ describeOnBoth("categories", (open, engine) => {
     expect(await world.refusal(deleteCategory, { categoryId: child, expectedVersion: 2 })).toMatchObject({
       code: "version_conflict",
     });
-    expect((await risesOf(world, "", () => world.run(deleteCategory, { categoryId: child }))).catalog).toBe(
-      1,
-    );
+    expect(
+      (await countVersionRises(world, "", () => world.run(deleteCategory, { categoryId: child }))).catalog,
+    ).toBe(1);
     await world.run(deleteCategory, { categoryId: parent });
     expect(await row(parent)).toBeUndefined();
   });

@@ -9,7 +9,14 @@ import type { ProductImportItem } from "#commerce/catalog/import-fields.ts";
 import { deleteProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createWorld, fresh, makeProduct, makePublished, risesOf, type World } from "./writes-world.ts";
+import {
+  createWorld,
+  fresh,
+  makeProduct,
+  makePublished,
+  countVersionRises,
+  type World,
+} from "./writes-world.ts";
 
 const idOf = (results: readonly ProductImportResult[], index = 0): string => results[index]?.productId ?? "";
 
@@ -122,7 +129,7 @@ describeOnBoth("productsImport", (open) => {
     const [variant] = item.variants;
     const again = [{ sku: variant?.sku.toLowerCase() ?? "", options: [], onHand: 10 }];
     expect(
-      await risesOf(world, productId, async () =>
+      await countVersionRises(world, productId, async () =>
         expect((await load([{ translations: [], variants: again }]))[0]?.status).toBe("updated"),
       ),
     ).toEqual({
@@ -146,13 +153,16 @@ describeOnBoth("productsImport", (open) => {
     const item = mug();
     const productId = idOf(await load([item]));
     world.takeIndexed();
-    expect(await risesOf(world, productId, () => load([item]))).toEqual({ product: 0, catalog: 0 });
+    expect(await countVersionRises(world, productId, () => load([item]))).toEqual({ product: 0, catalog: 0 });
     expect(world.takeIndexed()).toEqual([]);
     const counted = {
       ...item,
       variants: item.variants.map(({ sku, options }) => ({ sku, options, onHand: 1 })),
     };
-    expect(await risesOf(world, productId, () => load([counted]))).toEqual({ product: 0, catalog: 0 });
+    expect(await countVersionRises(world, productId, () => load([counted]))).toEqual({
+      product: 0,
+      catalog: 0,
+    });
     expect(world.takeIndexed()).toEqual([[productId]]);
   });
 
@@ -338,7 +348,7 @@ describeOnBoth("productsImport", (open) => {
         { ...item, brand: "A" },
         { ...item, brand: "B" },
       ]);
-    expect(await risesOf(world, productId, work)).toEqual({ product: 1, catalog: 1 });
+    expect(await countVersionRises(world, productId, work)).toEqual({ product: 1, catalog: 1 });
     const twice = mug();
     const results = await load([twice, { ...twice, brand: "C" }]);
     expect(results.map(({ status }) => status)).toEqual(["created", "updated"]);

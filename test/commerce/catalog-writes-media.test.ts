@@ -3,7 +3,14 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { attachMedia, isMediaUrl, removeMedia } from "#commerce/catalog/product-media.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createWorld, fresh, makeProduct, makePublished, risesOf, type World } from "./writes-world.ts";
+import {
+  createWorld,
+  fresh,
+  makeProduct,
+  makePublished,
+  countVersionRises,
+  type World,
+} from "./writes-world.ts";
 
 describeOnBoth("media", (open) => {
   let world: World;
@@ -36,7 +43,7 @@ describeOnBoth("media", (open) => {
       const { productId, variantId } = await makePublished(world);
       const first = await world.run(attachMedia, { productId, ...image, url: "https://cdn.example/1.jpg" });
       await world.run(attachMedia, { productId, ...image, url: "/media/2.webp" });
-      const rises = await risesOf(world, productId, () =>
+      const rises = await countVersionRises(world, productId, () =>
         world.run(attachMedia, { productId, ...image, url: "/media/0.webp", position: 0 }),
       );
       expect(rises).toEqual({ product: 1, catalog: 1 });

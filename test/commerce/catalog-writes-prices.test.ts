@@ -11,7 +11,7 @@ import {
   fresh,
   makeProduct,
   makePublished,
-  risesOf,
+  countVersionRises,
   startOfWorld,
   type World,
 } from "./writes-world.ts";
@@ -41,7 +41,7 @@ describeOnBoth("prices", (open) => {
       ];
       expect(await world.run(setPrices, { prices })).toEqual({ productIds: [productId] });
       expect(
-        await risesOf(world, productId, () => world.run(setPrices, { prices }, world.later(500))),
+        await countVersionRises(world, productId, () => world.run(setPrices, { prices }, world.later(500))),
       ).toEqual({ product: 0, catalog: 0 });
       expect(await world.run(setPrices, { prices }, world.later(500))).toEqual({ productIds: [] });
       const reduced = [
@@ -49,7 +49,9 @@ describeOnBoth("prices", (open) => {
         prices[1] ?? [],
       ].flat();
       expect(
-        await risesOf(world, productId, () => world.run(setPrices, { prices: reduced }, world.later(1000))),
+        await countVersionRises(world, productId, () =>
+          world.run(setPrices, { prices: reduced }, world.later(1000)),
+        ),
       ).toEqual({ product: 1, catalog: 1 });
       const [america, ...europe] = (await historyOf(variantId)).toSorted((a) =>
         a.marketId === world.america ? -1 : 1,
@@ -110,7 +112,7 @@ describeOnBoth("prices", (open) => {
         amountMinor: 10,
       }));
       const set = () => world.run(setPrices, { prices });
-      expect(await risesOf(world, two.productId, set)).toEqual({ product: 1, catalog: 1 });
+      expect(await countVersionRises(world, two.productId, set)).toEqual({ product: 1, catalog: 1 });
       expect(world.takeIndexed()).toEqual([[one.productId, two.productId].toSorted()]);
     });
 

@@ -11,7 +11,7 @@ import {
   fresh,
   makeProduct,
   makePublished,
-  risesOf,
+  countVersionRises,
   startOfWorld,
   type World,
 } from "./writes-world.ts";
@@ -100,7 +100,9 @@ describeOnBoth("a product's life", (open) => {
 
     it("leads back to the draft, keeps the day of the first publication, and tells the index both times", async () => {
       const { productId } = await makePublished(world);
-      expect(await risesOf(world, productId, () => world.run(unpublishProduct, { productId }))).toEqual({
+      expect(
+        await countVersionRises(world, productId, () => world.run(unpublishProduct, { productId })),
+      ).toEqual({
         product: 1,
         catalog: 1,
       });
@@ -112,12 +114,16 @@ describeOnBoth("a product's life", (open) => {
 
     it("does nothing where there is nothing to do", async () => {
       const { productId } = await makePublished(world);
-      expect(await risesOf(world, productId, () => world.run(publishProduct, { productId }))).toEqual({
+      expect(
+        await countVersionRises(world, productId, () => world.run(publishProduct, { productId })),
+      ).toEqual({
         product: 0,
         catalog: 0,
       });
       await world.run(unpublishProduct, { productId });
-      expect(await risesOf(world, productId, () => world.run(unpublishProduct, { productId }))).toEqual({
+      expect(
+        await countVersionRises(world, productId, () => world.run(unpublishProduct, { productId })),
+      ).toEqual({
         product: 0,
         catalog: 0,
       });

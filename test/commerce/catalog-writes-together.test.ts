@@ -8,7 +8,14 @@ import { updateProduct } from "#commerce/catalog/change-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { Failure } from "#foundation/failure.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createWorld, fresh, makeProduct, makePublished, risesOf, type World } from "./writes-world.ts";
+import {
+  createWorld,
+  fresh,
+  makeProduct,
+  makePublished,
+  countVersionRises,
+  type World,
+} from "./writes-world.ts";
 
 describeOnBoth("catalog writers at the same time", (open, engine) => {
   let world: World;
@@ -35,7 +42,7 @@ describeOnBoth("catalog writers at the same time", (open, engine) => {
           { prices: [{ variantId, marketId: world.europe, amountMinor }] },
           world.later(amountMinor),
         );
-      expect(await risesOf(world, productId, () => Promise.all([set(2000), set(3000)]))).toEqual({
+      expect(await countVersionRises(world, productId, () => Promise.all([set(2000), set(3000)]))).toEqual({
         product: 2,
         catalog: 2,
       });

@@ -13,7 +13,7 @@ import {
   fresh,
   makeProduct,
   makePublished,
-  risesOf,
+  countVersionRises,
   startOfWorld,
   type World,
 } from "./writes-world.ts";
@@ -110,12 +110,12 @@ describeOnBoth("variants", (open) => {
         weightGrams: 5,
         backorderLimit: 1,
       };
-      expect(await risesOf(world, productId, () => world.run(upsertVariant, change))).toEqual({
+      expect(await countVersionRises(world, productId, () => world.run(upsertVariant, change))).toEqual({
         product: 1,
         catalog: 1,
       });
       expect(world.takeIndexed()).toEqual([[productId]]);
-      expect(await risesOf(world, productId, () => world.run(upsertVariant, change))).toEqual({
+      expect(await countVersionRises(world, productId, () => world.run(upsertVariant, change))).toEqual({
         product: 0,
         catalog: 0,
       });

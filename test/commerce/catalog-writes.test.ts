@@ -10,7 +10,7 @@ import {
   fresh,
   makeProduct,
   makePublished,
-  risesOf,
+  countVersionRises,
   startOfWorld,
   type World,
 } from "./writes-world.ts";
@@ -122,7 +122,10 @@ describeOnBoth("products", (open) => {
     });
 
     it("raises the catalog's version by one", async () => {
-      expect(await risesOf(world, "", () => makeProduct(world))).toEqual({ product: 0, catalog: 1 });
+      expect(await countVersionRises(world, "", () => makeProduct(world))).toEqual({
+        product: 0,
+        catalog: 1,
+      });
     });
 
     it.each([
@@ -235,11 +238,11 @@ describeOnBoth("products", (open) => {
         options: [{ ...size, names: [{ locale: "de", text: "Maß" }] }],
         categoryIds: [categoryId],
       };
-      expect(await risesOf(world, productId, () => world.run(updateProduct, change))).toEqual({
+      expect(await countVersionRises(world, productId, () => world.run(updateProduct, change))).toEqual({
         product: 1,
         catalog: 1,
       });
-      expect(await risesOf(world, productId, () => world.run(updateProduct, change))).toEqual({
+      expect(await countVersionRises(world, productId, () => world.run(updateProduct, change))).toEqual({
         product: 0,
         catalog: 0,
       });
@@ -341,7 +344,7 @@ describeOnBoth("products", (open) => {
       const translation = { locale: "de", slug: fresh("gleich"), title: "Gleich", summary: null };
       const productId = await makeProduct(world, { translations: [translation] });
       expect(
-        await risesOf(world, productId, () =>
+        await countVersionRises(world, productId, () =>
           world.run(upsertProductTranslation, { productId, ...translation }),
         ),
       ).toEqual({
@@ -349,7 +352,7 @@ describeOnBoth("products", (open) => {
         catalog: 0,
       });
       expect(
-        await risesOf(world, productId, () =>
+        await countVersionRises(world, productId, () =>
           world.run(upsertProductTranslation, { productId, ...translation, title: "Neu" }),
         ),
       ).toEqual({

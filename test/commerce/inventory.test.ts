@@ -8,7 +8,7 @@ import { Failure } from "#foundation/failure.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { createWorld, makePublished, risesOf, startOfWorld, type World } from "./writes-world.ts";
+import { createWorld, makePublished, countVersionRises, startOfWorld, type World } from "./writes-world.ts";
 
 describeOnBoth("stockAdjust", (open, engine) => {
   let world: World;
@@ -64,7 +64,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
   it("raises no version: the level is not part of the catalog", async () => {
     const { productId, variantId } = await makePublished(world);
     expect(
-      await risesOf(world, productId, () =>
+      await countVersionRises(world, productId, () =>
         world.run(adjustStock, { variantId, delta: 1, reason: "correction" }),
       ),
     ).toEqual({

@@ -8,7 +8,7 @@ import {
 } from "#commerce/markets/delivery-and-tax.ts";
 import { upsertPolicy } from "#commerce/markets/change-policy.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createWorld, risesOf, startOfWorld, type World } from "./writes-world.ts";
+import { createWorld, countVersionRises, startOfWorld, type World } from "./writes-world.ts";
 
 describeOnBoth("a market's rules", (open) => {
   let world: World;
@@ -179,8 +179,8 @@ describeOnBoth("a market's rules", (open) => {
         url: "https://shop.example/return",
       });
       const change = { type: "return", summaries: [{ locale: "de", text: "60 Tage." }] } as const;
-      expect((await risesOf(world, "", () => world.run(upsertPolicy, change))).catalog).toBe(1);
-      expect((await risesOf(world, "", () => world.run(upsertPolicy, change))).catalog).toBe(0);
+      expect((await countVersionRises(world, "", () => world.run(upsertPolicy, change))).catalog).toBe(1);
+      expect((await countVersionRises(world, "", () => world.run(upsertPolicy, change))).catalog).toBe(0);
       expect(await policyRow(general.policyId)).toMatchObject({ summaries: { de: "60 Tage." }, version: 2 });
       expect(await world.refusal(upsertPolicy, { ...change, expectedVersion: 1 })).toEqual({
         code: "version_conflict",

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { upsertMarket } from "#commerce/markets/change-market.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createWorld, europeInput, makePublished, risesOf, type World } from "./writes-world.ts";
+import { createWorld, europeInput, makePublished, countVersionRises, type World } from "./writes-world.ts";
 
 const asia = {
   handle: "asia",
@@ -55,8 +55,8 @@ describeOnBoth("marketUpsert", (open) => {
   it("raises each version by one, for the countries alone too, and not at all when nothing changed", async () => {
     const before = await row(world.europe);
     const more = { ...europeInput, countries: ["DE", "AT", "FR"] };
-    expect((await risesOf(world, "", () => world.run(upsertMarket, more))).catalog).toBe(1);
-    expect((await risesOf(world, "", () => world.run(upsertMarket, more))).catalog).toBe(0);
+    expect((await countVersionRises(world, "", () => world.run(upsertMarket, more))).catalog).toBe(1);
+    expect((await countVersionRises(world, "", () => world.run(upsertMarket, more))).catalog).toBe(0);
     expect((await row(world.europe)).version).toBe(before.version + 1);
     await world.run(upsertMarket, europeInput);
     expect(await countriesOf(world.europe)).toEqual(["DE", "AT"]);

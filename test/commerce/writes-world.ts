@@ -210,7 +210,7 @@ export interface Versions {
 }
 
 /** How much a product's and the catalog's versions rise while the work runs. */
-export async function risesOf(
+export async function countVersionRises(
   world: World,
   productId: string,
   work: () => Promise<unknown>,

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openMarket, runContract } from "#soak/contract.ts";
-import { allRows, withoutProofs } from "#test/support/all-rows.ts";
+import { digestTables, withoutProofs } from "#test/support/all-rows.ts";
 import { portOf } from "#test/support/raw-http.ts";
 import { createTokenClient, type TokenClient } from "#test/support/token-client.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -20,7 +20,7 @@ const seed = Number(process.env["PROPERTY_SEED"] ?? 20_261_122);
 
 /** The list of recent requests is written behind the requests, whatever became of them. */
 async function rowsOf(world: World): Promise<Readonly<Record<string, string>>> {
-  const { api_request: _requests, ...others } = withoutProofs(await allRows(world));
+  const { api_request: _requests, ...others } = withoutProofs(await digestTables(world));
   return others;
 }
 

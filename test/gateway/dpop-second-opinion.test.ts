@@ -12,7 +12,7 @@ import {
 } from "oauth4webapi";
 import { beforeAll, expect, it } from "vitest";
 import { createSigningKeys } from "#access/oauth/signing-keys.ts";
-import { type Bent, createTokenClient, type TokenClient } from "#test/support/token-client.ts";
+import { type JwtOverrides, createTokenClient, type TokenClient } from "#test/support/token-client.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 import "#test/support/properties.ts";
@@ -101,7 +101,7 @@ const bentBy = (headerNames: readonly string[], claimNames: readonly string[]): 
     fc.array(fc.tuple(fc.constantFrom(...names), fc.nat(values.length - 1)), { maxLength: 2 });
   return fc.record({ header: some(headerNames), claims: some(claimNames) });
 };
-const madeOf = ({ header, claims }: Parts): Bent => {
+const madeOf = ({ header, claims }: Parts): JwtOverrides => {
   const made = (parts: Parts["header"]): Record<string, unknown> =>
     Object.fromEntries(parts.map(([name, index]) => [name, values[index]?.()]));
   return { header: made(header), claims: made(claims) };

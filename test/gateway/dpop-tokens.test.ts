@@ -11,7 +11,7 @@ import { createId } from "#foundation/ids.ts";
 import { cartsUrl, makeCart } from "#test/operations/cart-calls.ts";
 import { dpopChallengeFor, expectError } from "#test/support/expect-error.ts";
 import {
-  type Bent,
+  type JwtOverrides,
   type ClientOptions,
   createTokenClient,
   type TokenClient,
@@ -29,7 +29,7 @@ interface Wrong {
   readonly code?: FailureCode;
 }
 
-const bent = (parts: Bent | (() => Bent)): Wrong => ({
+const bent = (parts: JwtOverrides | (() => JwtOverrides)): Wrong => ({
   make: (client) => client.token(typeof parts === "function" ? parts() : parts),
 });
 const claims = (

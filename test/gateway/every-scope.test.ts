@@ -7,7 +7,7 @@ import { beforeAll, expect, it } from "vitest";
 import { integratorScopes as allScopes, type Scope } from "#access/viewer.ts";
 import { askGraph } from "#test/operations/cart-calls.ts";
 import { installationOf } from "#test/operations/webhook-calls.ts";
-import { allRows, withoutProofs } from "#test/support/all-rows.ts";
+import { digestTables, withoutProofs } from "#test/support/all-rows.ts";
 import { dpopChallenge, dpopChallengeFor, expectError } from "#test/support/expect-error.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
 import { createTokenClient } from "#test/support/token-client.ts";
@@ -101,10 +101,10 @@ it.each(Object.entries(validCalls))(
     };
 
     const request = requestOf(operation, await make(world()));
-    const before = await allRows(world());
+    const before = await digestTables(world());
     for (const credential of credentials.filter((one) => !isAllowed(one)))
       expectRefused(await credential.send(request), { needs, credential });
-    expect(withoutProofs(await allRows(world()))).toEqual(withoutProofs(before));
+    expect(withoutProofs(await digestTables(world()))).toEqual(withoutProofs(before));
 
     for (const credential of credentials.filter(isAllowed)) {
       const { status, body } = await credential.send(requestOf(operation, await make(world())));

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { askGraph, makeForeignCart } from "#test/operations/cart-calls.ts";
 import { createWebhook, makeEndpoint, receiver } from "#test/operations/webhook-calls.ts";
-import { allRows, withoutProofs } from "#test/support/all-rows.ts";
+import { digestTables, withoutProofs } from "#test/support/all-rows.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
 import { createTokenClient, type TokenClient } from "#test/support/token-client.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -94,7 +94,7 @@ describe("a foreign id is one that is not there", () => {
     const operation = contract.operations.find((candidate) => candidate.operationId === operationId);
     if (operation === undefined) throw new Error(`There is no operation ${operationId}.`);
     const parts = (await validCalls[operationId]?.make(world())) ?? {};
-    const standing = withoutProofs(await allRows(world()));
+    const standing = withoutProofs(await digestTables(world()));
     for (const [, name = ""] of operation.path.matchAll(/\{(\w+)\}/g)) {
       const ids = foreign[`${operationId}.${name}`] ?? foreign[name] ?? [];
       const code = codes[`${operationId}.${name}`] ?? codes[name];
@@ -104,7 +104,7 @@ describe("a foreign id is one that is not there", () => {
           requestOf(operation, { ...parts, path: { ...parts.path, [name]: at } }),
         );
     }
-    expect(withoutProofs(await allRows(world()))).toEqual(standing);
+    expect(withoutProofs(await digestTables(world()))).toEqual(standing);
   });
 });
 

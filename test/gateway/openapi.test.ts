@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, it } from "vitest";
 import { failureKinds } from "#foundation/failure.ts";
-import { type Contract, readContract, type ShownSchema } from "#test/support/openapi.ts";
+import { type Contract, readContract, type SchemaReference } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { type ContractRow, type DescribedRow, describedRows } from "./contract-table.ts";
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 /** What several operations share says beside it what is in their `data`. */
-const nameOf = (schema: ShownSchema | undefined): string =>
+const nameOf = (schema: SchemaReference | undefined): string =>
   (schema?.$ref ?? schema?.allOf?.[0]?.$ref ?? "").split("/").at(-1) ?? "";
 
 it("the OpenAPI document has the contract's operations with their paths, scopes, stability, idempotency, parameters and schemas", () => {

@@ -21,7 +21,7 @@ import {
   paymentsOf,
   sessionOf,
   submitted,
-  toldOf,
+  publishedEventTypes,
 } from "#test/commerce/payments/checkouts.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
@@ -151,7 +151,7 @@ it("a provider out of reach keeps a buyer waiting for 15 minutes, and is asked w
     "authorize failed",
     "void pending",
   ]);
-  expect(await toldOf(world, checkout)).not.toContain("payment.refund_required");
+  expect(await publishedEventTypes(world, checkout)).not.toContain("payment.refund_required");
   world.clock.advance(15 * minute);
   await drive(world);
   const { amountMinor } = checkout.amountTotal;
@@ -160,7 +160,7 @@ it("a provider out of reach keeps a buyer waiting for 15 minutes, and is asked w
     `void ${amountMinor} succeeded`,
   ]);
   expect(await paymentsOf(world, checkout)).toMatchObject([{ status: "canceled", voidedMinor: amountMinor }]);
-  expect(count(await toldOf(world, checkout), "payment.refund_required")).toBe(1);
+  expect(count(await publishedEventTypes(world, checkout), "payment.refund_required")).toBe(1);
 });
 
 it("what the provider itself cannot tell after a day is given up, and the merchant is told that money may be held", async () => {
@@ -168,7 +168,7 @@ it("what the provider itself cannot tell after a day is given up, and the mercha
   const checkout = await givenUp();
   const unresolved = (): Partial<PaymentProvider> => ({ lookup: async () => ({ outcome: "pending" }) });
   await drive(world, unresolved);
-  expect(await toldOf(world, checkout)).not.toContain("payment.refund_required");
+  expect(await publishedEventTypes(world, checkout)).not.toContain("payment.refund_required");
   world.clock.advance(24 * hour);
   await drive(world, unresolved);
   await drive(world);
@@ -179,7 +179,7 @@ it("what the provider itself cannot tell after a day is given up, and the mercha
   expect(await paymentsOf(world, checkout)).toMatchObject([
     { status: "canceled", failureCode: "unresolved", voidedMinor: 0 },
   ]);
-  expect(count(await toldOf(world, checkout), "payment.refund_required")).toBe(1);
+  expect(count(await publishedEventTypes(world, checkout), "payment.refund_required")).toBe(1);
 });
 
 it.each(["an authorization", "nothing"])(
@@ -211,7 +211,7 @@ it.each(["an authorization", "nothing"])(
       await drive(world);
       seen.push({
         payments: await paymentsOf(world, checkout),
-        told: (await toldOf(world, checkout)).toSorted(),
+        told: (await publishedEventTypes(world, checkout)).toSorted(),
         ledger: await ledgerOf(world, checkout),
       });
     }
@@ -247,7 +247,7 @@ it("an authorization that arrives just before it is let go counts", async () => 
     },
   }));
   expect(await paymentsOf(world, checkout)).toMatchObject([{ status: "canceled", voidedMinor: amountMinor }]);
-  expect(await toldOf(world, checkout)).toContain("payment.refund_required");
+  expect(await publishedEventTypes(world, checkout)).toContain("payment.refund_required");
 });
 
 it("of a payment whose rest the provider does not let go, what was taken still goes back", async () => {
@@ -268,7 +268,7 @@ it("of a payment whose rest the provider does not let go, what was taken still g
   });
   const stubborn = (): Partial<PaymentProvider> => ({ void: refuses("locked") });
   await drive(world, stubborn);
-  expect(await toldOf(world, checkout)).not.toContain("payment.refund_required");
+  expect(await publishedEventTypes(world, checkout)).not.toContain("payment.refund_required");
   world.clock.advance(24 * hour);
   await drive(world, stubborn);
   expect(await paymentsOf(world, checkout)).toMatchObject([
@@ -305,7 +305,7 @@ it("a late payment whose refund is refused is asked for again, ever more seldom 
   expect(await paymentsOf(world, checkout)).toMatchObject([
     { status: "refunded", refundedMinor: amountMinor },
   ]);
-  const told = await toldOf(world, checkout);
+  const told = await publishedEventTypes(world, checkout);
   const types = [
     "payment.refund_required",
     "refund.created",

@@ -20,7 +20,7 @@ import {
   stockOf,
   submit,
   submitted,
-  toldOf,
+  publishedEventTypes,
 } from "#test/commerce/payments/checkouts.ts";
 import { askGraph, changeCart, makeCart, makeCode, variantOf } from "#test/operations/cart-calls.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
@@ -55,7 +55,7 @@ it("tok_success: the order is placed once, with all that it sold", async () => {
     },
   ]);
   expect(await stockOf(world, "KIT-KVERN")).toEqual({ ...before, onHand: before.onHand - 2 });
-  expect((await toldOf(world, checkout)).slice(-5)).toEqual([
+  expect((await publishedEventTypes(world, checkout)).slice(-5)).toEqual([
     "checkout_session.processing",
     "payment.authorized",
     "order.placed",
@@ -90,7 +90,7 @@ it("tok_decline: the session is open again with everything as before, and a seco
   expect(await sessionOf(world, checkout)).toMatchObject({ status: "open", orderId: null });
   expect(await usesOf("DECLINED")).toBe(0);
   expect(await stockOf(world, "KIT-KVERN")).toEqual(held);
-  expect((await toldOf(world, checkout)).slice(-2)).toEqual([
+  expect((await publishedEventTypes(world, checkout)).slice(-2)).toEqual([
     "payment.failed",
     "checkout_session.payment_failed",
   ]);
@@ -151,7 +151,7 @@ it("what cannot be told for 15 minutes fails; the late success is given back, an
       `refund ${amountMinor} succeeded`,
     ]),
   );
-  const told = await toldOf(world, checkout);
+  const told = await publishedEventTypes(world, checkout);
   expect(told).toEqual(
     expect.arrayContaining(["payment.refund_required", "refund.created", "refund.succeeded"]),
   );
@@ -175,7 +175,7 @@ it("a payment that is authorised for another amount makes no order, and is let g
   expect(await paymentsOf(world, checkout)).toMatchObject([
     { status: "canceled", failureCode: "amount_mismatch", voidedMinor: amountMinor - 1 },
   ]);
-  expect(await toldOf(world, checkout)).toContain("payment.refund_required");
+  expect(await publishedEventTypes(world, checkout)).toContain("payment.refund_required");
 });
 
 it("a payment that succeeds after its session has ended otherwise is let go, and told of", async () => {
@@ -198,7 +198,7 @@ it("a payment that succeeds after its session has ended otherwise is let go, and
     `authorize ${amountMinor} authorized`,
     `void ${amountMinor} succeeded`,
   ]);
-  expect(await toldOf(world, checkout)).toEqual(
+  expect(await publishedEventTypes(world, checkout)).toEqual(
     expect.arrayContaining(["payment.canceled", "payment.refund_required"]),
   );
 });
@@ -217,7 +217,7 @@ it("a payment that is declined after its session has ended otherwise has failed,
     { status: "failed", failureCode: "card_declined", tokenSealed: null },
   ]);
   expect(await sessionOf(world, checkout)).toMatchObject({ status: "expired" });
-  expect((await toldOf(world, checkout)).at(-1)).toBe("payment.failed");
+  expect((await publishedEventTypes(world, checkout)).at(-1)).toBe("payment.failed");
 });
 
 it("a payment that is given up is asked back, and the session that ran out meanwhile has expired", async () => {
@@ -238,7 +238,7 @@ it("a payment that is given up is asked back, and the session that ran out meanw
   expect(await paymentsOf(world, checkout)).toMatchObject([
     { status: "canceled", failureCode: "buyer_gave_up", tokenSealed: null },
   ]);
-  expect((await toldOf(world, checkout)).slice(-4)).toEqual([
+  expect((await publishedEventTypes(world, checkout)).slice(-4)).toEqual([
     "payment.canceled",
     "checkout_session.payment_failed",
     "cart.unlocked",

@@ -5,7 +5,7 @@
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { askGraph } from "#test/operations/cart-calls.ts";
-import { allRows } from "#test/support/all-rows.ts";
+import { digestTables } from "#test/support/all-rows.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { makeThings, ownAt, type Side, sides, type Thing, thingAt, type Things } from "./id-owners.ts";
 import { callWith, type IdPlace, idPlaces, isQuery } from "./id-places.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
     tokens[side] = data.value;
   }
   for (const side of sides) things[side] = await makeThings(world(), side);
-  standing = await allRows(world());
+  standing = await digestTables(world());
 });
 
 /** What is not looked up as somebody's row. */
@@ -118,6 +118,6 @@ describe("a foreign id is one that is not there", () => {
       // A merchant that has less may be refused for the state of what it has.
       expect({ place, tried }).toEqual({ place, tried: expect.arrayContaining([expectedCodes(place)]) });
     }
-    expect(await allRows(world())).toEqual(standing);
+    expect(await digestTables(world())).toEqual(standing);
   });
 });

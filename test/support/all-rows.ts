@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 const notedLater = "last_used_at";
 
 /** Returns each table's row count and a digest of its rows. */
-export async function allRows({
+export async function digestTables({
   database: { db },
 }: Pick<World, "database">): Promise<Readonly<Record<string, string>>> {
   const { rows: tables } = await sql<{ name: string }>`

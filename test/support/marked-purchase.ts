@@ -13,7 +13,7 @@ import { trySession } from "#test/operations/checkout-calls.ts";
 import { readOrder } from "./orders.ts";
 import type { World } from "./world.ts";
 
-export interface Marked {
+export interface PurchaseMarkers {
   readonly address: Readonly<Record<string, string>>;
   readonly email: string;
   /** A card token that no provider knows, so that the card is declined. */
@@ -29,7 +29,7 @@ export interface MarkedPurchase {
 const buyer = { buyer: "canary" };
 const [mill, cup] = ["KIT-KVERN", "KIT-EMALJE-WHITE"];
 
-export async function purchaseMarked(world: World, marked: Marked): Promise<MarkedPurchase> {
+export async function purchaseMarked(world: World, marked: PurchaseMarkers): Promise<MarkedPurchase> {
   const { session, answers: checkedOut } = await checkOut(world, marked);
   const order = await pay(world, { session, cardToken: marked.cardToken });
   const handled = await handle(world, order.placed);
@@ -38,7 +38,7 @@ export async function purchaseMarked(world: World, marked: Marked): Promise<Mark
 
 async function checkOut(
   world: World,
-  { address, email }: Marked,
+  { address, email }: PurchaseMarkers,
 ): Promise<{ session: Checkout; answers: Asked[] }> {
   const { id: cartId } = await makeCart(world, { ...buyer, lines: { [mill]: 1, [cup]: 2 } });
   const change = (field: Parameters<typeof changeCart>[1], input: object): Promise<Asked> =>

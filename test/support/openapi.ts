@@ -9,9 +9,9 @@ export interface OpenApiParameter {
   readonly schema: { readonly type: string };
 }
 
-export interface ShownSchema {
+export interface SchemaReference {
   readonly $ref?: string;
-  readonly allOf?: readonly ShownSchema[];
+  readonly allOf?: readonly SchemaReference[];
 }
 
 export interface OpenApiOperation {
@@ -28,7 +28,7 @@ export interface OpenApiOperation {
   readonly responses: Readonly<
     Record<
       string,
-      { readonly $ref?: string; readonly content?: Record<string, { readonly schema: ShownSchema }> }
+      { readonly $ref?: string; readonly content?: Record<string, { readonly schema: SchemaReference }> }
     >
   >;
 }

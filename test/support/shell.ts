@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { World } from "./world.ts";
 
-export interface Ran {
+export interface ShellResult {
   /** The statuses of the requests, in order. */
   readonly statuses: number[];
   readonly output: string;
@@ -20,7 +20,7 @@ const noteStatus = `curl() { command curl -w '%{stderr}\\nSTATUS %{http_code}\\n
 export async function runInShell(
   commands: string,
   environment: Readonly<Record<string, string>> = {},
-): Promise<Ran> {
+): Promise<ShellResult> {
   const env = { ...process.env, ...environment };
   const { stdout, stderr } = await promisify(execFile)("bash", ["-euc", `${noteStatus}\n${commands}`], {
     env,

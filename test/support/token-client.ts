@@ -22,7 +22,7 @@ import { type Answer, publicUrl, type World } from "./world.ts";
 export type Algorithm = "ES256" | "EdDSA";
 
 /** Overrides parts of a JWT; an undefined value removes the part. */
-export interface Bent {
+export interface JwtOverrides {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly key?: CryptoKey | Uint8Array;
@@ -44,8 +44,8 @@ export interface TokenClient {
   readonly publicKey: CryptoKey;
   readonly publicJwk: JWK;
   readonly thumbprint: string;
-  token(bent?: Bent): Promise<string>;
-  proof(request: Pick<TokenRequest, "method" | "url">, token: string, bent?: Bent): Promise<string>;
+  token(bent?: JwtOverrides): Promise<string>;
+  proof(request: Pick<TokenRequest, "method" | "url">, token: string, bent?: JwtOverrides): Promise<string>;
   /** Sends a request, with a new token and a new proof if it has no `authorization` header. */
   send(request: TokenRequest): Promise<Answer>;
 }

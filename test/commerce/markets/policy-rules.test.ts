@@ -8,7 +8,7 @@ import { type PolicyUpsertInput, upsertPolicy } from "#commerce/markets/change-p
 import { completePolicyRules, defaultPolicyRules } from "#commerce/markets/policy-rules.ts";
 import { createId } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createWorld, risesOf, type World } from "#test/commerce/writes-world.ts";
+import { createWorld, countVersionRises, type World } from "#test/commerce/writes-world.ts";
 
 describe("what is left out", () => {
   it("has its default, and null is kept where it is a rule", () => {
@@ -92,14 +92,14 @@ describeOnBoth("the rules of a policy", (open) => {
     } as const;
     expect(
       (
-        await risesOf(world, "", () =>
+        await countVersionRises(world, "", () =>
           world.run(upsertPolicy, policy("return", { return: again }, world.europe)),
         )
       ).catalog,
     ).toBe(0);
     expect(
       (
-        await risesOf(world, "", () =>
+        await countVersionRises(world, "", () =>
           world.run(upsertPolicy, policy("return", { return: { windowDays: 60 } }, world.europe)),
         )
       ).catalog,

@@ -173,7 +173,7 @@ export async function ordersOf(
  * Types of the events published for a checkout session, its cart, payments, refunds and orders, in the order
  * of the events' ids.
  */
-export async function toldOf(
+export async function publishedEventTypes(
   { database }: World,
   { id, cartId }: Pick<Checkout, "id" | "cartId">,
 ): Promise<string[]> {

@@ -1,6 +1,6 @@
 /** A buyer's whole way through the checkout page, by forms alone. */
 import { describe, expect, it } from "vitest";
-import { drive, ordersOf, sessionOf, toldOf } from "#test/commerce/payments/checkouts.ts";
+import { drive, ordersOf, sessionOf, publishedEventTypes } from "#test/commerce/payments/checkouts.ts";
 import { makeCode } from "#test/operations/cart-calls.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
@@ -78,7 +78,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
       .where("id", "=", String(order?.id))
       .executeTakeFirstOrThrow();
     expect(textOf(done.text)).toContain(`Ihre Bestellung ${number} ist eingegangen.`);
-    expect(await toldOf(world, session)).toEqual(
+    expect(await publishedEventTypes(world, session)).toEqual(
       expect.arrayContaining([
         "order.placed",
         "checkout_session.payment_failed",
