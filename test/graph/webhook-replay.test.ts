@@ -6,7 +6,7 @@ import { inTransaction } from "#database/transaction.ts";
 import { replayDeliveries } from "#webhooks/replay-deliveries.ts";
 import { replayDelivery } from "#webhooks/replay-delivery.ts";
 import { askGraph } from "#test/operations/cart-calls.ts";
-import { replayAsStaff, replayMany, sendingNothing } from "#test/operations/replay-calls.ts";
+import { replayAsStaff, replayMany, withoutDelivery } from "#test/operations/replay-calls.ts";
 import { changeEndpoint, installationOf, makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
@@ -90,9 +90,11 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
     expect((await askGraph(world(), page, { endpointId: foreign }, { token: "admin" })).data.totalCount).toBe(
       0,
     );
-    const refused = await sendingNothing(world(), () => replayAsStaff(world(), { deliveryId }));
+    const refused = await withoutDelivery(world(), () => replayAsStaff(world(), { deliveryId }));
     expect(refused.error.code).toBe("webhook_delivery_not_found");
-    const many = await sendingNothing(world(), () => replayMany(world(), { input: { endpointId: foreign } }));
+    const many = await withoutDelivery(world(), () =>
+      replayMany(world(), { input: { endpointId: foreign } }),
+    );
     expect(many.error.code).toBe("webhook_endpoint_not_found");
     const merchantId = world().demo.merchants.second.id;
     const replayed = await replayAsStaff(world(), {
@@ -110,7 +112,7 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
   it("need an idempotencyKey to be replayed", async () => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const query = `mutation { webhookDeliveryReplay(deliveryId: "${deliveryId}", input: { reason: TESTING }) { delivery { id } } }`;
-    const refused = await sendingNothing(world(), () => askGraph(world(), query, {}, { token: "admin" }));
+    const refused = await withoutDelivery(world(), () => askGraph(world(), query, {}, { token: "admin" }));
     expect(refused.error.code).toBe("idempotency_key_required");
   });
 
@@ -120,7 +122,7 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
       .database.db.updateTable("installation")
       .where("id", "=", await installationOf(world()));
     await installation.set({ status: "suspended" }).execute();
-    const refused = await sendingNothing(world(), () => replayAsStaff(world(), { deliveryId }));
+    const refused = await withoutDelivery(world(), () => replayAsStaff(world(), { deliveryId }));
     expect(refused.error).toMatchObject({
       code: "webhook_endpoint_disabled",
       conflict: { reason: "installation_suspended" },
@@ -202,7 +204,7 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
     await makeDeliveries(world(), await makeEvents(world(), 3), { endpointId, status: "canceled" });
     await changeEndpoint(world(), "webhookEndpointDelete", { endpointId });
     const input = { endpointId, status: "CANCELED" };
-    const refused = await sendingNothing(world(), () => replayMany(world(), { input }));
+    const refused = await withoutDelivery(world(), () => replayMany(world(), { input }));
     expect(refused.data).toMatchObject({
       replayed: 0,
       skipped: [{ reason: "WEBHOOK_ENDPOINT_NOT_FOUND", count: 3 }],
@@ -217,7 +219,7 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
   it("of an endpoint that is off stay where they are", async () => {
     await makeDeliveries(world(), await makeEvents(world(), 2), { endpointId });
     await changeEndpoint(world(), "webhookEndpointDisable", { endpointId });
-    const { data } = await sendingNothing(world(), () => replayMany(world(), { input: { endpointId } }));
+    const { data } = await withoutDelivery(world(), () => replayMany(world(), { input: { endpointId } }));
     expect(data).toMatchObject({ replayed: 0, skipped: [{ reason: "WEBHOOK_ENDPOINT_DISABLED", count: 2 }] });
   });
 
@@ -247,7 +249,7 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
     ["no cursor", { endpointId: "whe_x", after: "nonsense" }, ["/after pattern_mismatch"]],
     ["a long note", { endpointId: "whe_x", note: "x".repeat(201) }, ["/note too_long"]],
   ] as const)("are not replayed with %s", async (_name, input, fields) => {
-    const { error } = await sendingNothing(world(), () => replayMany(world(), { input }));
+    const { error } = await withoutDelivery(world(), () => replayMany(world(), { input }));
     expect(error.code).toBe("invalid_field");
     expect(
       error.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),

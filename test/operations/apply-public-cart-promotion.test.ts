@@ -1,6 +1,6 @@
 /**
- * applyPublicCartPromotion: a code takes something off, takes another's place whole, or is refused with what
- * is missing; guessing has an end.
+ * applyPublicCartPromotion: a code is applied, replaces another code, or is refused with the reason. The
+ * number of guesses is limited.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "#test/support/expect-error.ts";
@@ -44,7 +44,7 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
   const typesOf = async (cartId: string): Promise<string[]> =>
     (await eventsOf(world(), cartId)).map(({ type, version }) => `${version} ${type}`);
 
-  it("answers with what the code takes off where, and the cart's new sums", async () => {
+  it("returns the discount per line and the cart's new totals", async () => {
     const { id: cartId, lines } = await makeCart(world(), {
       lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 3 },
     });
@@ -96,7 +96,7 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     expect(await typesOf(cartId)).toEqual(["1 cart.created", "2 cart.promotion_applied"]);
   });
 
-  it("knows every kind of promotion", async () => {
+  it("applies every kind of promotion", async () => {
     const kinds: readonly (readonly [
       code: string,
       input: PromotionInput,
@@ -145,7 +145,7 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     }
   });
 
-  it("keeps a free-shipping code that has nothing to take off yet", async () => {
+  it("applies a free-shipping code before the cart has shipping costs", async () => {
     await makeCode(world(), "LATER", { kind: "FREE_SHIPPING" });
     const { body } = await apply(await grinder(), { code: "LATER" });
     expect(body.data).toMatchObject({
@@ -157,13 +157,13 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
   });
 
   it.each([" ten-off ", "TEN-OFF", "ｔｅｎ-ｏｆｆ", "tEn-OfF"])(
-    "reads a code however it is typed: %j",
+    "ignores case, width and surrounding spaces of a code: %j",
     async (code) => {
       expect((await apply(await grinder(), { code })).body.data?.promotion.code).toBe("Ten-Off");
     },
   );
 
-  it("changes nothing when the code is there already, whatever is to be done with another", async () => {
+  it('changes nothing if the code is already applied, whatever "onExisting" says', async () => {
     const cartId = await grinder();
     const first = (await apply(cartId, { code: "ten-off" })).body.data;
     const before = await cartRows(cartId);
@@ -188,7 +188,7 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
       .execute(),
   });
 
-  it("takes another code's place, and says whose", async () => {
+  it("replaces another code and returns the replaced code", async () => {
     const cartId = await grinder();
     await apply(cartId, { code: "ten-off" });
     const { body } = await apply(cartId, { code: "five", onExisting: "replace" });
@@ -209,7 +209,7 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     ]);
   });
 
-  it("leaves the other code when told to, and when the new one is refused", async () => {
+  it('keeps the other code with "reject", and if the new code is refused', async () => {
     const cartId = await grinder();
     await apply(cartId, { code: "ten-off" });
     const rejected = await withoutTrace(world(), () => apply(cartId, { code: "five", onExisting: "reject" }));
@@ -224,7 +224,7 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     });
   });
 
-  it("says how far the cart is from a minimum", async () => {
+  it("returns the amount that is missing to a minimum subtotal", async () => {
     const cartId = await grinder();
     const answer = await withoutTrace(world(), () => apply(cartId, { code: "minimum" }));
     const data = { requiredAmount: eur(10_000), missingAmount: eur(1510) };
@@ -265,7 +265,7 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     ["customer_not_eligible", { buyerReferences: ["someone"] }, {}],
   ];
 
-  it.each(refusals)("refuses with a reason: %s", async (reason, asked, data) => {
+  it.each(refusals)("refuses with the reason %s", async (reason, asked, data) => {
     const input = { ...asked };
     const { db } = world().database;
     if (input["marketIds"] !== undefined)
@@ -309,14 +309,14 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     expect(answer.body.error.details).toMatchObject([{ in: "body", field: "/code", code: reason }]);
   });
 
-  it("stands beside automatic promotions, or is weighed against them", async () => {
+  it("combines a code with automatic promotions, or applies the larger discount", async () => {
     const automaticId = await makePromotion(world(), {
       basisPoints: 2000,
       kind: "PERCENTAGE",
       entitledProductIds: [await productOf("HOM-KURV-SMALL")],
     });
     const { id: cartId } = await makeCart(world(), { lines: { "HOM-KURV-SMALL": 1 } });
-    // 44.90: a fifth off, 8.98, then a tenth of 35.92.
+    // 44.90: 20 % off is 8.98; then 10 % of 35.92.
     const together = (await apply(cartId, { code: "ten-off" })).body.data;
     expect(together).toMatchObject({
       discount: eur(359),
@@ -366,7 +366,7 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     ).productId;
   };
 
-  it("does not know another merchant's code from one that is nobody's", async () => {
+  it("answers another merchant's code like an unknown code", async () => {
     const code = world().demo.promotionCodes.otherMerchant;
     const unknown = {
       status: 404,
@@ -383,13 +383,13 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     expect(await statements("nobody-knows")).toBe(await statements(code));
   });
 
-  it("does nothing for an empty cart", async () => {
+  it("refuses a code for an empty cart", async () => {
     const { id: cartId } = await makeCart(world());
     const answer = await withoutTrace(world(), () => apply(cartId, { code: "ten-off" }));
     expectConflict(answer, { code: "cart_empty", id: cartId, status: "active", version: 1 });
   });
 
-  it("looks at the version before the code", async () => {
+  it("checks the version before the code", async () => {
     const cartId = await grinder();
     const answer = await withoutTrace(world(), () =>
       apply(cartId, { code: "nobody-knows", expectedVersion: 7 }),
@@ -397,7 +397,7 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     expectConflict(answer, { code: "cart_version_conflict", id: cartId, status: "active", version: 1 });
   });
 
-  it("takes eleven statements", async () => {
+  it("runs eleven statements", async () => {
     const cartId = await grinder();
     expect(await workOf(world(), () => apply(cartId, { code: "ten-off" }))).toHaveLength(11);
   });

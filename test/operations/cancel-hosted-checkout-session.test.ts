@@ -1,6 +1,6 @@
 /**
- * cancelHostedCheckoutSession: gives up a checkout that nobody has submitted; what it kept back is free, and
- * the cart is the buyer's again.
+ * cancelHostedCheckoutSession: cancels a checkout session that was not submitted, releases its stock and
+ * unlocks its cart.
  */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -41,7 +41,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     conflict: body.error?.conflict,
   });
 
-  it("answers with the session as it ended, and frees its cart and its stock", async () => {
+  it("returns the canceled session, unlocks its cart and releases its stock", async () => {
     const before = await stockOf(world(), "KIT-KVERN");
     const session = await makeSession(world());
     const { id: sessionId, cartId, createdAt, expiresAt } = session;
@@ -94,7 +94,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     expect(await holdsOf(world(), "KIT-KVERN")).toEqual([]);
   });
 
-  it("never tells over REST where the page is, nor anything personal", async () => {
+  it("never returns the page's URL or personal data over REST", async () => {
     const { id, url } = await makeSession(world());
     const { text } = await cancel(id, { reason: "test" });
     expect(url).toMatch(/\/checkout\/[\w-]{43}$/);
@@ -114,7 +114,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     "duplicate",
     "test",
     "other",
-  ])("keeps the reason %s", async (reason) => {
+  ])("stores the reason %s", async (reason) => {
     const { body } = await cancel(await open(), { reason });
     expect(body.data.cancellation).toEqual({ reason, note: null, actor: "api_key" });
   });
@@ -123,7 +123,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     ["storefront", "BUYER"],
     ["admin", "STAFF"],
     ["operator", "STAFF"],
-  ] as const)("over GraphQL says who did it: %s is %s", async (token, actor) => {
+  ] as const)("records over GraphQL who canceled the session: %s is %s", async (token, actor) => {
     const merchantId = token === "operator" ? world().demo.merchants.first.id : undefined;
     const { data } = await changeSession(world(), "hostedCheckoutSessionCancel", {
       sessionId: await open(),
@@ -138,7 +138,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     });
   });
 
-  it("happens once for an Idempotency-Key: the answer is the first one's, byte for byte", async () => {
+  it("replays the first answer byte for byte for the same Idempotency-Key", async () => {
     const sessionId = await open();
     const headers = { "idempotency-key": "cancel-once" };
     const first = await cancelSession(world(), { sessionId, headers });
@@ -151,7 +151,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     ]);
   });
 
-  it("is once: another key meets a session that was canceled, whatever version it expects", async () => {
+  it("refuses a second cancellation with another key, whatever version it expects", async () => {
     const sessionId = await open();
     await cancel(sessionId, { reason: "test" });
     for (const expectedVersion of [1, 2, 9]) {
@@ -165,7 +165,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     }
   });
 
-  it("asked for 50 times at once, is done once", async () => {
+  it("cancels once if 50 requests arrive at the same time", async () => {
     const before = await stockOf(world(), "KIT-KVERN");
     const { id: sessionId, cartId } = await makeSession(world());
     const answers = await Promise.all(
@@ -181,7 +181,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     expect((await callCart(world(), "getPublicCart", { cartId })).body.data.version).toBe(3);
   });
 
-  it("waits for the answer of a payment that is under way, and may be asked again", async () => {
+  it("refuses with a retryable error while a payment is being processed", async () => {
     const sessionId = await open();
     await sql`update hosted_checkout_session set status = 'processing', submitted_at = ${world().clock.now()} where id = ${sessionId}`.execute(
       world().database.db,
@@ -197,7 +197,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     expect(contract.faultsOf("cancelHostedCheckoutSession", 409, answer.body)).toEqual([]);
   });
 
-  it("comes too late for a session that was completed", async () => {
+  it("refuses for a completed session", async () => {
     const sessionId = await open();
     const { db } = world().database;
     await sql`update hosted_checkout_session set status = 'completed', completed_at = ${world().clock.now()} where id = ${sessionId}`.execute(
@@ -208,7 +208,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     expect(conflictOf(answer)).toEqual({ status: 409, code: "checkout_session_completed", conflict });
   });
 
-  it("comes too late from the moment on in which its time is over, whether or not that was written", async () => {
+  it("refuses from the moment the session expires, before and after the sweep writes it", async () => {
     const sessionId = await open();
     world().clock.advance(hourMs);
     const byClock = await withoutTrace(world(), () => cancel(sessionId, { reason: "test" }));
@@ -225,7 +225,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     });
   });
 
-  it("cancels nothing that the caller has not seen", async () => {
+  it("refuses a version that is not the session's current version", async () => {
     const sessionId = await open();
     const answer = await withoutTrace(world(), () =>
       cancel(sessionId, { reason: "test", expectedVersion: 2 }),
@@ -238,18 +238,18 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     );
   });
 
-  it("tells webhooks of the session and of its cart", async () => {
+  it("publishes events of the session and of its cart", async () => {
     const { id: sessionId, cartId } = await makeSession(world());
     const { body } = await cancel(sessionId, { reason: "out_of_stock" });
-    const told = (await eventsOf(world(), sessionId)).find(
+    const canceledEvent = (await eventsOf(world(), sessionId)).find(
       ({ type }) => type === "checkout_session.canceled",
     );
-    expect(told?.snapshot).toMatchObject({
+    expect(canceledEvent?.snapshot).toMatchObject({
       subject: { type: "checkout_session", id: sessionId, version: 2 },
       cause: { actor: "api_key" },
     });
-    expect(told?.snapshot.data.object).toEqual(body.data);
-    expect(told?.snapshot.data.previous).toEqual({
+    expect(canceledEvent?.snapshot.data.object).toEqual(body.data);
+    expect(canceledEvent?.snapshot.data.previous).toEqual({
       version: 1,
       status: "open",
       canceledAt: null,
@@ -269,18 +269,18 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     });
   });
 
-  it("takes twenty-one statements", async () => {
-    // Of what no other test leaves an ended hold: with one, the product is put down for the index at any
-    // move.
+  it("runs twenty-one statements", async () => {
+    // Uses a product without an expired hold of another test: an expired hold would also queue the product
+    // for reindexing.
     const { id } = await makeSession(world(), { lines: { "KIT-EMALJE-WHITE": 1 } });
     expect(await workOf(world(), () => cancel(id, { reason: "test" }))).toHaveLength(21);
   });
 
-  describe("is refused", () => {
+  describe("refuses", () => {
     const url = async (): Promise<string> => `${sessionsUrl}/${await open()}/cancel`;
     const body = { reason: "test" };
 
-    it("without credentials, and with a wrong key", async () => {
+    it("requests without credentials and with a wrong key", async () => {
       const headers = { "idempotency-key": "k" };
       const send = async (more: Record<string, string>) => {
         const address = await url();
@@ -300,7 +300,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
       });
     });
 
-    it("with any key that lacks catalog:read, before its body is looked at; with that scope alone it is not", async () => {
+    it("every key without catalog:read before it reads the body; catalog:read alone is enough", async () => {
       const sessionId = await open();
       for (const key of ["noScope", "checkoutQuote", "webhooksRead", "webhooksWrite"] as const)
         expectError(
@@ -316,7 +316,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
       expect((await cancelSession(world(), { sessionId, key: "catalogRead" })).status).toBe(200);
     });
 
-    it("for a session of another merchant, one that is not there, and what cannot be one: all are not found", async () => {
+    it('foreign, missing and malformed session ids with "not found"', async () => {
       const own = await open();
       const foreign = await trySession(world(), {
         cartId: await makeForeignCart(world()),
@@ -345,7 +345,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
       });
     });
 
-    it("without an Idempotency-Key, and with a parameter", async () => {
+    it("requests without an Idempotency-Key and with a query parameter", async () => {
       const authorization = `Bearer ${world().demo.keys.full}`;
       const address = await url();
       expectError(
@@ -389,7 +389,7 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
       ],
       ["version 0", { reason: "test", expectedVersion: 0 }, "invalid_field", ["/expectedVersion too_small"]],
       ["a field that nobody knows", { reason: "test", surprise: 1 }, "unknown_field", ["/surprise unknown"]],
-    ] as const)("with %s", async (_name, sent, code, details) => {
+    ] as const)("a request with %s", async (_name, sent, code, details) => {
       const sessionId = await open();
       const authorization = `Bearer ${world().demo.keys.full}`;
       const headers = { authorization, "idempotency-key": "form" };

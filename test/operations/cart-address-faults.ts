@@ -1,4 +1,4 @@
-/** What can be wrong with the body of setPublicCartAddress: of its form, and of the address in its country. */
+/** Invalid bodies of setPublicCartAddress: form faults, and faults of the address format of a country. */
 import { berlin, sanFrancisco } from "./cart-calls.ts";
 import type { BodyFault } from "./cart-refusals.ts";
 

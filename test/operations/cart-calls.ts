@@ -1,6 +1,6 @@
 /**
- * Carts as tests make and change them: through the graph and through REST, every change with a key of its
- * own. What a call leaves in the database is read whole, so that a refusal can be held to leave nothing.
+ * Creates and changes carts for tests, over GraphQL and over REST, each change with a new idempotency key.
+ * Compares all written tables, so that a test can prove that a refused call wrote nothing.
  */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
@@ -28,7 +28,7 @@ export interface CartRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Over REST. */
+/** Calls a cart operation over REST. */
 export function callCart(
   world: World,
   operation: CartOperation,
@@ -47,21 +47,21 @@ export function callCart(
 
 export interface Frontend {
   readonly token?: keyof DemoFile["tokens"];
-  /** X-Buyer-Reference. */
+  /** The X-Buyer-Reference header. */
   readonly buyer?: string;
 }
 
 export interface Asked {
   readonly status: number;
-  /** Of the document's one field. */
+  /** The value of the document's only field. */
   // eslint-disable-next-line typescript/no-explicit-any -- Tests look into answers of any shape.
   readonly data: any;
-  /** The error body. */
+  /** The error body; undefined if the call succeeded. */
   // eslint-disable-next-line typescript/no-explicit-any -- Tests look into answers of any shape.
   readonly error: any;
 }
 
-/** Over GraphQL. */
+/** Runs a document over GraphQL. */
 export async function askGraph(
   world: World,
   query: string,
@@ -83,7 +83,7 @@ export async function askGraph(
 
 const amount = "{ amountMinor }";
 const amounts = (...names: readonly string[]): string => names.map((name) => `${name} ${amount}`).join(" ");
-/** What most tests look at. */
+/** The cart fields that most tests compare. */
 export const cartFields = `id version status market currency locale totalQuantity
   lines { id position sku title quantity ${amounts("unitPrice", "subtotal", "discount", "tax", "total")} availability availableQuantity }
   totals { ${amounts("subtotal", "discount", "shipping", "tax", "total")} taxIncluded estimated }
@@ -132,7 +132,7 @@ export function readCart(world: World, cartId: string, frontend: Frontend = {}):
 
 export interface NewCart extends Frontend {
   readonly country?: string;
-  /** SKU → how many. */
+  /** Quantities by SKU. */
   readonly lines?: Readonly<Record<string, number>>;
   readonly input?: Readonly<Record<string, unknown>>;
   readonly merchantId?: string;
@@ -151,14 +151,14 @@ export async function tryCart(
   );
 }
 
-/** A cart that is there. */
+/** Creates a cart and returns it. Fails the test if the cart is refused. */
 export async function makeCart(world: World, cart: NewCart = {}): Promise<Asked["data"]> {
   const { data, error } = await tryCart(world, cart);
   expect(error).toBeUndefined();
   return data;
 }
 
-/** One of the other merchant's. */
+/** Creates a cart of the other merchant and returns its id. */
 export async function makeForeignCart(world: World): Promise<string> {
   return (
     await makeCart(world, {
@@ -189,7 +189,7 @@ export async function variantOf({ database }: World, sku: string): Promise<strin
 
 export type PromotionInput = Readonly<Record<string, unknown>>;
 
-/** An active promotion with one code; ten percent off unless told. */
+/** Creates an active promotion with one code. Gives ten percent off unless `input` says otherwise. */
 export async function makeCode(world: World, code: string, input: PromotionInput = {}): Promise<string> {
   const promotionId = await makePromotion(world, { trigger: "CODE", ...input });
   const { error } = await askGraph(
@@ -233,7 +233,7 @@ const tables =
     /\s+/,
   );
 
-/** Every row that a change of a cart could touch, as a table's count and digest. */
+/** Row count and digest of every table that a change of a cart could write. */
 export async function writtenRows({ database }: World): Promise<string> {
   const parts = tables.map(
     (table) =>
@@ -243,7 +243,7 @@ export async function writtenRows({ database }: World): Promise<string> {
   return JSON.stringify(rows, undefined, 1);
 }
 
-/** What the call answers; it must not have written anything. */
+/** Returns the answer of the call. Fails the test if the call wrote anything. */
 export async function withoutTrace<Result>(world: World, call: () => Promise<Result>): Promise<Result> {
   const before = await writtenRows(world);
   const result = await call();
@@ -260,7 +260,7 @@ export interface SentEvent {
   readonly thin: Readonly<Record<string, unknown>>;
 }
 
-/** What was told of a cart, by its versions; of one version in no order. */
+/** The published events of a cart, ordered by version. Events of the same version have no order. */
 export async function eventsOf({ database }: World, cartId: string): Promise<SentEvent[]> {
   const rows = await database.db
     .selectFrom("event")
@@ -290,7 +290,7 @@ export function cartConflict({ id, status, version, reason = null, data = {} }: 
   return { resource: "cart", id, currentStatus: status, currentVersion: version, reason, data };
 }
 
-/** A 409 of REST: which, and what the cart is like. */
+/** Expects a 409 over REST with this code and this current state of the cart. */
 export function expectConflict({ status, body, headers }: Answer, expected: ExpectedConflict): void {
   expect({ status, code: body.error?.code, conflict: body.error?.conflict }).toEqual({
     status: 409,
@@ -339,7 +339,7 @@ export const tokyo = {
   countryCode: "JP",
 };
 
-/** The id of a way of delivery by its code. */
+/** The id of a delivery method, by the method's code. */
 export async function deliveryOf({ database, demo }: World, code: string): Promise<string> {
   const { id } = await database.db
     .selectFrom("deliveryMethod")
@@ -351,14 +351,14 @@ export async function deliveryOf({ database, demo }: World, code: string): Promi
   return id;
 }
 
-/** The statements of a change; PGlite begins and commits without one. */
+/** The statements of a change without BEGIN and COMMIT, which PGlite runs without a statement. */
 export async function workOf(world: World, call: () => Promise<unknown>): Promise<string[]> {
   return (await statementsOf(world, call)).filter(
     (text) => !/^\s*(?:begin|start transaction|commit|rollback)/i.test(text),
   );
 }
 
-/** What is offered in Germany for less than 150.00. */
+/** The delivery options in Germany for a subtotal below 150.00. */
 export async function germanOptions(world: World): Promise<unknown[]> {
   const option = async (code: string, shown: object): Promise<unknown> => ({
     id: await deliveryOf(world, code),

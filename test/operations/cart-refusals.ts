@@ -1,6 +1,6 @@
 /**
- * What every operation of carts refuses in the same way, and that it leaves no trace of it. Called in a suite
- * that has a world.
+ * The refusals that all cart operations share. Each refusal must write nothing. Called inside a suite that
+ * has a world.
  */
 import { describe, expect, it } from "vitest";
 import { challenge, challengeInvalid, expectError } from "#test/support/expect-error.ts";
@@ -18,7 +18,7 @@ import {
 
 export interface Refused {
   readonly world: () => World;
-  /** A body that would do for a new cart with a line. */
+  /** A valid body for a new cart with one line. */
   readonly body: unknown;
 }
 
@@ -27,8 +27,8 @@ export function describeCommonRefusals(operation: CartOperation, { world, body }
   const isChange = method !== "GET";
   const cart = async (): Promise<string> => (await makeCart(world(), { lines: { "KIT-KVERN": 1 } })).id;
 
-  describe("is refused", () => {
-    it("without credentials, and with a wrong key", async () => {
+  describe("refuses", () => {
+    it("requests without credentials and with a wrong key", async () => {
       const url = `${cartsUrl}/${await cart()}${path}`;
       const headers = { "idempotency-key": "k" };
       expectError(await withoutTrace(world(), () => world().send({ method, url, body, headers })), {
@@ -46,7 +46,7 @@ export function describeCommonRefusals(operation: CartOperation, { world, body }
 
     const holders = { "catalog:read": "catalogRead", "checkout:quote": "checkoutQuote" } as const;
 
-    it(`with any key that lacks ${scope}, before its body is looked at; with that scope alone it is not`, async () => {
+    it(`every key without ${scope} before it reads the body; that scope alone is enough`, async () => {
       const cartId = await cart();
       const keys = (
         ["noScope", "catalogRead", "checkoutQuote", "webhooksRead", "webhooksWrite"] as const
@@ -71,7 +71,7 @@ export function describeCommonRefusals(operation: CartOperation, { world, body }
       expect(answered.error?.code).not.toBe("scope_missing");
     });
 
-    it("for a cart of another merchant, one that is not there, and what cannot be one: all are not found", async () => {
+    it('foreign, missing and malformed cart ids with "not found"', async () => {
       const own = await cart();
       const ids = [
         await makeForeignCart(world()),
@@ -98,7 +98,7 @@ export function describeCommonRefusals(operation: CartOperation, { world, body }
       });
     });
 
-    it("with a parameter, which none of them takes", async () => {
+    it("every query parameter", async () => {
       const headers = { authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": "p" };
       const url = `${cartsUrl}/${await cart()}${path}?verbose=1`;
       expectError(await withoutTrace(world(), () => world().send({ method, url, headers, body })), {
@@ -111,13 +111,13 @@ export function describeCommonRefusals(operation: CartOperation, { world, body }
   if (isChange) describeFormRefusals(operation, { world, body, cart });
 }
 
-/** Of what has a body and a key. */
+/** Refusals of operations that take a body and an idempotency key. */
 function describeFormRefusals(
   operation: CartOperation,
   { world, body, cart }: Refused & { readonly cart: () => Promise<string> },
 ): void {
-  describe("is refused for its form", () => {
-    it("without an Idempotency-Key, and with one that is none", async () => {
+  describe("refuses because of the request's form", () => {
+    it("requests without an Idempotency-Key and with a malformed key", async () => {
       const { method, path } = cartOperations[operation];
       const authorization = `Bearer ${world().demo.keys.full}`;
       const url = `${cartsUrl}/${await cart()}${path}`;
@@ -146,7 +146,7 @@ function describeFormRefusals(
       ["more than 64 KiB", JSON.stringify({ x: "x".repeat(64 * 1024) }), "request_too_large", null],
       ["a body nested deeper than 16 levels", `${"[".repeat(17)}${"]".repeat(17)}`, "invalid_json", null],
       ["a key that reaches the prototype", '{"__proto__":{}}', "unknown_field", "/__proto__"],
-    ] as const)("with %s", async (_name, sent, code, field) => {
+    ] as const)("a request with %s", async (_name, sent, code, field) => {
       const cartId = await cart();
       const answer = await withoutTrace(world(), () => callCart(world(), operation, { cartId, body: sent }));
       expect({ status: answer.status, code: answer.body.error.code }).toEqual({ status: 400, code });
@@ -154,7 +154,7 @@ function describeFormRefusals(
         expect(answer.body.error.details.map((detail: { field: string }) => detail.field)).toContain(field);
     });
 
-    it("with a field that nobody knows, by its name", async () => {
+    it("an unknown field by name", async () => {
       const cartId = await cart();
       const answer = await withoutTrace(world(), () =>
         callCart(world(), operation, { cartId, body: { ...(body as object), surprise: 1 } }),
@@ -170,12 +170,12 @@ function describeFormRefusals(
 
 export type BodyFault = readonly [name: string, body: unknown, code: string, details: readonly string[]];
 
-/** One row each: what is wrong, the body, the failure, and `field rule` of all its details. */
+/** Each row: a description, the body, the error code, and `field rule` of every detail. */
 export function describeBodyFaults(
   operation: CartOperation,
   { world, faults }: { readonly world: () => World; readonly faults: readonly BodyFault[] },
 ): void {
-  describe("names what is wrong with its body", () => {
+  describe("returns a detail for every fault of the body", () => {
     it.each(faults)("%s", async (_name, body, code, details) => {
       const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
       const answer = await withoutTrace(world(), () => callCart(world(), operation, { cartId, body }));

@@ -1,7 +1,4 @@
-/**
- * A cart in every state that there is, as the clock or a change made it. Checkout and orders write some of
- * them by SQL, as their own operations do.
- */
+/** Creates a cart in each possible state. States that checkout and orders produce are written by SQL. */
 import { sql } from "kysely";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -12,14 +9,14 @@ import { changeCart, makeCart, makeForeignCart, readCart } from "./cart-calls.ts
 
 export interface CartInState {
   readonly cartId: string;
-  /** As it reads. */
+  /** The version that a read returns. */
   readonly version: number;
 }
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
-/** One line and a code that applies; the world has the code `matrix`. */
+/** Creates a cart with one line and a code that applies. The world must have the code `matrix`. */
 async function makeCoded(world: World): Promise<CartInState> {
   const { id: cartId } = await makeCart(world, { lines: { "KIT-KVERN": 1 } });
   await changeCart(world, "cartPromotionApply", { cartId, input: { code: "matrix" } });
@@ -134,7 +131,7 @@ export const cartStates = {
 
 export type CartState = keyof typeof cartStates;
 
-/** What the process does from time to time. */
+/** Runs the periodic sweep that expires carts. */
 export function sweepCarts({ app, clock }: World): Promise<number> {
   return expireCarts({ ...app.services, now: clock.now() });
 }

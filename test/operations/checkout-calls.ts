@@ -1,4 +1,4 @@
-/** Checkout sessions as tests make and change them: through the graph, and over REST where they are canceled. */
+/** Creates and changes checkout sessions for tests: over GraphQL, and over REST to cancel a session. */
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -23,7 +23,7 @@ export const returnUrls = {
   cancelUrl: "https://shop.example/cart",
 };
 
-/** All that REST answers with, in its order. */
+/** All fields of the REST answer, in the order of REST. */
 export const sessionFields = `id version status cartId cartVersion orderId merchant { id slug name } market currency locale
   amountTotal { amountMinor currency exponent } paymentStatus url successUrl cancelUrl expiresAt createdAt completedAt canceledAt
   cancellation { reason note actor } cartStatus`;
@@ -44,7 +44,7 @@ export function trySession(
   return askGraph(world, query, { merchantId, input: { cartId, ...returnUrls, ...input } }, frontend);
 }
 
-/** A session that is there, of a cart with one thing in it unless told. */
+/** Opens a session and returns it. The cart has one line unless `input` says otherwise. */
 export async function makeSession(
   world: World,
   { input, ...cart }: Partial<NewSession> & Omit<NewCart, "input"> = {},
@@ -59,7 +59,7 @@ export async function makeSession(
   return data;
 }
 
-/** Of a cart that could be submitted: 84.90 and 4.90 for the post. */
+/** Opens a session that can be submitted: 84.90 for the goods and 4.90 for shipping. */
 export async function makeReadySession(
   world: World,
   lines: Readonly<Record<string, number>> = { "KIT-KVERN": 1 },
@@ -115,7 +115,7 @@ export interface CancelRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Over REST. */
+/** Cancels a session over REST. */
 export function cancelSession(
   world: World,
   { sessionId, body = { reason: "buyer_changed_mind" }, key = "full", headers = {} }: CancelRequest,
@@ -129,7 +129,7 @@ export function cancelSession(
   });
 }
 
-/** What the process does from time to time. */
+/** Runs the periodic sweep that expires sessions. */
 export function sweepSessions({ app, clock }: World): Promise<number> {
   return expireSessions({ ...app.services, now: clock.now() });
 }
@@ -158,7 +158,7 @@ export function stockOf({ database }: World, sku: string): Promise<StockFigures>
     .executeTakeFirstOrThrow();
 }
 
-/** Of all sessions that the SKU is held by, in the order of holding. */
+/** The holds of all sessions on a SKU, oldest first. */
 export function holdsOf(
   { database }: World,
   sku: string,

@@ -1,6 +1,6 @@
 /**
- * createInstallationWebhook: an address where an installation is told of what happens, and the secret that
- * signs what is sent there.
+ * createInstallationWebhook: creates an endpoint that receives an installation's events, and the secret that
+ * signs the deliveries.
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -44,7 +44,7 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
   const create = (body: unknown, headers: Record<string, string> = {}) =>
     createWebhook(world(), { body, headers });
 
-  it("answers with the endpoint, and this once with its secret: 32 bytes as Standard Webhooks libraries take them", async () => {
+  it("returns the endpoint and, only once, its 32-byte secret in Standard Webhooks form", async () => {
     const url = receiver();
     const answer = await create({ url, eventTypes: ["order.*", "cart.created"] });
     expect(answer.status).toBe(200);
@@ -90,24 +90,24 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
     });
   });
 
-  it("keeps all that it is told", async () => {
-    const told = {
+  it("stores every field of the request", async () => {
+    const settings = {
       description: "Lager.\nZwei Zeilen.",
       payloadMode: "thin",
       maxPerSecond: 100,
       metadata: { team: "ops", "a/b~c": "" },
     };
-    const { body } = await create({ url: receiver(), eventTypes: ["*"], enabled: false, ...told });
+    const { body } = await create({ url: receiver(), eventTypes: ["*"], enabled: false, ...settings });
     const off = {
       status: "disabled",
       disabledReason: "manual",
       disabledAt: world().clock.now().toISOString(),
     };
-    expect(body.data.endpoint).toMatchObject({ ...told, ...off });
+    expect(body.data.endpoint).toMatchObject({ ...settings, ...off });
     expect((await world().getWithKey(endpointsUrl)).body.data.endpoints).toEqual([body.data.endpoint]);
   });
 
-  it("queues a ping for this endpoint alone, and none for one that is off", async () => {
+  it("queues a ping for the new endpoint only, and none for a disabled endpoint", async () => {
     const other = await makeEndpoint(world(), { eventTypes: ["*"] });
     const { id } = await makeEndpoint(world(), { eventTypes: ["order.*"] });
     const off = await makeEndpoint(world(), { enabled: false });
@@ -137,7 +137,7 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
     ]);
   });
 
-  it("answers a retry with the first answer, byte for byte: the same secret, and nothing new", async () => {
+  it("replays the first answer byte for byte to a retry, with the same secret", async () => {
     const body = { url: receiver(), eventTypes: ["*"] };
     const headers = { "idempotency-key": "webhook-once" };
     const first = await create(body, headers);
@@ -150,7 +150,7 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
     ]);
   });
 
-  it("refuses a URL that the installation has, however it is spelled, and names the endpoint; another installation may have it", async () => {
+  it("refuses an equivalent URL of the same installation, but accepts it for another one", async () => {
     const { id, url } = await makeEndpoint(world());
     for (const alike of [
       url,
@@ -175,7 +175,7 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
     ).toBe(200);
   });
 
-  it("gives an installation 16 at most, however many ask at once, and deleted ones do not count", async () => {
+  it("allows 16 endpoints per installation under concurrent calls, not counting deleted ones", async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => createWebhook(world(), { key: "otherMerchant" })),
     );
@@ -200,7 +200,7 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
     expect((await createWebhook(world(), { key: "otherMerchant" })).status).toBe(200);
   });
 
-  it("makes one endpoint of a URL that is asked for twenty times at once", async () => {
+  it("creates one endpoint if the same URL is requested twenty times at once", async () => {
     const body = { url: receiver(), eventTypes: ["*"] };
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(body)));
     const outcomes = Map.groupBy(answers, ({ body: { error } }) => error?.code ?? "made");
@@ -209,11 +209,11 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
     ]);
   });
 
-  it("takes thirteen statements", async () => {
+  it("runs thirteen statements", async () => {
     expect(await workOf(world(), () => create({ url: receiver(), eventTypes: ["*"] }))).toHaveLength(13);
   });
 
-  describe("is refused", () => {
+  describe("refuses", () => {
     const url = "https://shop.example.com/hooks";
 
     it.each([
@@ -229,13 +229,13 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
       ["ftp://shop.example.com/", "malformed_url"],
       ["shop.example.com", "malformed_url"],
       ["", "malformed_url"],
-    ])("for the URL %s: %s", async (bad, why) => {
+    ])("the URL %s with %s", async (bad, why) => {
       const answer = await withoutTrace(world(), () => create({ url: bad, eventTypes: ["*"] }));
       expect(faultsOf(answer)).toEqual([400, "webhook_url_not_allowed", `/url ${why}`]);
       expect(contract.faultsOf("createInstallationWebhook", 400, answer.body)).toEqual([]);
     });
 
-    it("for event types there are not, each at its place", async () => {
+    it("unknown event types, each by its index", async () => {
       const eventTypes = ["order.placed", "order.eaten", "*.placed", "orders.*", "ORDER.PLACED", "order.*"];
       const answer = await withoutTrace(world(), () => create({ url, eventTypes }));
       expect(faultsOf(answer)).toEqual([
@@ -250,7 +250,7 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
       ]);
     });
 
-    it("for all that is wrong at once, named by the first", async () => {
+    it("a body with several faults: the code is that of the first fault", async () => {
       const answer = await create({
         url: "https://10.0.0.1/",
         eventTypes: ["nothing.at_all"],
@@ -332,7 +332,7 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
         ["/metadata control_character"],
       ],
       ["an unknown field", { url, eventTypes, secret: "whsec_mine" }, "unknown_field", ["/secret unknown"]],
-    ] as const)("with %s", async (_name, body, code, details) => {
+    ] as const)("a request with %s", async (_name, body, code, details) => {
       const authorization = `Bearer ${world().demo.keys.full}`;
       const headers = { authorization, "idempotency-key": randomUUID() };
       const answer = await withoutTrace(world(), () =>
@@ -342,7 +342,7 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
       expect(contract.faultsOf("createInstallationWebhook", 400, answer.body)).toEqual([]);
     });
 
-    it("without credentials, with a wrong key, without an Idempotency-Key", async () => {
+    it("requests without credentials, with a wrong key and without an Idempotency-Key", async () => {
       const body = { url, eventTypes };
       const send = (headers: Record<string, string>) =>
         withoutTrace(world(), () => world().send({ method: "POST", url: endpointsUrl, headers, body }));
@@ -363,7 +363,7 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
       });
     });
 
-    it("with any key that lacks webhooks:write, before its body is looked at; with that scope alone it is not", async () => {
+    it("keys without webhooks:write before it reads the body; that scope alone is enough", async () => {
       for (const key of ["noScope", "catalogRead", "checkoutQuote", "webhooksRead"] as const)
         expectError(await withoutTrace(world(), () => createWebhook(world(), { key, body: "{ broken" })), {
           status: 403,

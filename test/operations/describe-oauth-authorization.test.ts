@@ -1,6 +1,6 @@
 /**
- * describeOAuthAuthorization: how clients get access tokens, for who holds one; the refusals tell everyone
- * else where to begin.
+ * describeOAuthAuthorization: tells the holder of an access token how clients get tokens. Refusals name the
+ * metadata where clients begin.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { dpopChallenge, dpopChallengeFor, expectError } from "#test/support/expect-error.ts";
@@ -12,7 +12,7 @@ import { type Answer, publicUrl } from "#test/support/world.ts";
 
 const url = "/api/v1/oauth/authorize";
 
-/** As the contract says it, field by field. */
+/** The values of the contract, field by field. */
 const described = {
   issuer: publicUrl,
   authorizationEndpoint: `${publicUrl}/oauth/authorize`,
@@ -55,7 +55,7 @@ describe.each(["pglite", "postgres"] as const)("describeOAuthAuthorization on %s
   });
 
   it.each(["ES256", "EdDSA"] as const)(
-    "tells it to the holder of a token that is bound to a key for %s",
+    "answers the holder of a token that is bound to a key for %s",
     async (algorithm) => {
       const answer = await (await createTokenClient(world(), { algorithm })).send({ url });
       expect(answer.status).toBe(200);
@@ -69,13 +69,13 @@ describe.each(["pglite", "postgres"] as const)("describeOAuthAuthorization on %s
     },
   );
 
-  it("needs no scope", async () => {
+  it("requires no scope", async () => {
     expect((await (await createTokenClient(world(), { scopes: [] })).send({ url })).body).toEqual({
       data: described,
     });
   });
 
-  it("says the same as the authorization server's metadata", async () => {
+  it("returns the same values as the authorization server's metadata", async () => {
     const { body } = await world().get("/.well-known/oauth-authorization-server");
     const { data } = (await client.send({ url })).body;
     expect(body).toMatchObject({
@@ -96,7 +96,7 @@ describe.each(["pglite", "postgres"] as const)("describeOAuthAuthorization on %s
     expect(body.introspection_endpoint).toBeUndefined();
   });
 
-  it("takes two statements once the signing keys are known: the grant and the proof's use", async () => {
+  it("runs two statements once the signing keys are cached: the grant and the proof's use", async () => {
     await client.send({ url });
     const token = await client.token();
     const headers = { authorization: `DPoP ${token}`, dpop: await client.proof({ url }, token) };
@@ -118,7 +118,7 @@ describe.each(["pglite", "postgres"] as const)("describeOAuthAuthorization on %s
     expect(answer.body.error.message).toContain(`${publicUrl}/.well-known/oauth-authorization-server`);
   };
 
-  it("asks for a token where there is nothing, and says where clients begin", async () => {
+  it("asks for a token if none was sent, and names the metadata in the challenge", async () => {
     expectRefused(await world().get(url), { code: "credentials_missing", challenge: dpopChallenge });
     const proof = await client.proof({ url }, "");
     expectRefused(await world().get(url, { dpop: proof }), {
@@ -127,21 +127,24 @@ describe.each(["pglite", "postgres"] as const)("describeOAuthAuthorization on %s
     });
   });
 
-  it.each(["full", "noScope", "expired", "revoked"] as const)("takes no API key: %s", async (key) => {
+  it.each(["full", "noScope", "expired", "revoked"] as const)("refuses the API key: %s", async (key) => {
     expectRefused(await world().getWithKey(url, key), {
       code: "oauth_token_invalid",
       challenge: dpopChallengeFor("invalid_token"),
     });
   });
 
-  it.each(["Basic eA==", "DPoP", "DPoP a b", ""])("calls %j malformed", async (authorization) => {
-    expectRefused(await world().get(url, { authorization }), {
-      code: "credentials_malformed",
-      challenge: dpopChallengeFor("invalid_token"),
-    });
-  });
+  it.each(["Basic eA==", "DPoP", "DPoP a b", ""])(
+    "refuses %j as malformed credentials",
+    async (authorization) => {
+      expectRefused(await world().get(url, { authorization }), {
+        code: "credentials_malformed",
+        challenge: dpopChallengeFor("invalid_token"),
+      });
+    },
+  );
 
-  it("takes neither an unknown key nor an internal token", async () => {
+  it("refuses an unknown key and an internal token", async () => {
     for (const value of [unknownKey(), world().demo.tokens.operator])
       for (const scheme of ["Bearer", "DPoP"]) {
         const answer = await world().get(url, {
@@ -152,7 +155,7 @@ describe.each(["pglite", "postgres"] as const)("describeOAuthAuthorization on %s
       }
   });
 
-  it("takes neither a parameter nor a body, and answers HEAD as GET", async () => {
+  it("refuses a parameter and a body, and answers HEAD like GET", async () => {
     expectError(await client.send({ url: `${url}?client_id=x` }), {
       status: 400,
       code: "unknown_parameter",
@@ -171,7 +174,7 @@ describe.each(["pglite", "postgres"] as const)("describeOAuthAuthorization on %s
     });
   });
 
-  it("logs whose token it was: the installation and the grant, and nothing of the token", async () => {
+  it("logs the installation and the grant, and no part of the token", async () => {
     world().logged.length = 0;
     const token = await client.token();
     const proof = await client.proof({ url }, token);
@@ -187,7 +190,7 @@ describe.each(["pglite", "postgres"] as const)("describeOAuthAuthorization on %s
   it.each([
     ["installation", "installation_suspended"],
     ["merchant", "merchant_suspended"],
-  ] as const)("is refused while the %s is suspended", async (table, code) => {
+  ] as const)("refuses while the %s is suspended", async (table, code) => {
     const column = table === "merchant" ? "id" : "merchantId";
     const { id } = world().demo.merchants.second;
     const ofSecond = await createTokenClient(world(), { merchant: "second" });
@@ -203,7 +206,7 @@ describe.each(["pglite", "postgres"] as const)("describeOAuthAuthorization on %s
     expect((await ofSecond.send({ url })).status).toBe(200);
   });
 
-  it("stands in the OpenAPI document with the authorization code flow, and no API key", () => {
+  it("is documented in OpenAPI with the authorization code flow and without API keys", () => {
     const operation = contract.operations.find(
       ({ operationId }) => operationId === "describeOAuthAuthorization",
     );

@@ -1,4 +1,4 @@
-/** What both questions about an order refuse in the same way. Called in a suite that has a world. */
+/** The refusals of both eligibility operations of an order. Called inside a suite that has a world. */
 import { describe, expect, it } from "vitest";
 import { challenge, challengeInvalid, expectError } from "#test/support/expect-error.ts";
 import { unknownKey } from "#test/support/keys.ts";
@@ -13,8 +13,8 @@ export function describeEligibilityRefusals(question: string, world: () => World
   const read = (orderId: string, key?: Parameters<World["getWithKey"]>[1]) =>
     world().getWithKey(urlOf(orderId, question), key);
 
-  describe("is refused", () => {
-    it("without credentials, with a wrong key, and with any that lacks catalog:read", async () => {
+  describe("refuses", () => {
+    it("requests without credentials, with a wrong key, and with keys without catalog:read", async () => {
       const { id } = await insertOrder(world());
       const url = urlOf(id, question);
       const without = await withoutTrace(world(), () => world().get(url));
@@ -42,7 +42,7 @@ export function describeEligibilityRefusals(question: string, world: () => World
       expect((await read(id, "catalogRead")).status).toBe(200);
     });
 
-    it("for an order of another merchant, one that is not there, and what cannot be one", async () => {
+    it("foreign, missing and malformed order ids", async () => {
       const { id } = await insertOrder(world());
       expectError(await withoutTrace(world(), () => read(id, "otherMerchant")), {
         status: 404,
@@ -61,7 +61,7 @@ export function describeEligibilityRefusals(question: string, world: () => World
       }
     });
 
-    it("with a parameter, and with a body", async () => {
+    it("a query parameter and a body", async () => {
       const { id } = await insertOrder(world());
       const url = urlOf(id, question);
       expectError(await world().getWithKey(`${url}?verbose=1`), {

@@ -1,4 +1,4 @@
-/** getApiKeyIdentity: whose key this is, and every way in which a key is refused. */
+/** getApiKeyIdentity: returns the key's identity and refuses every kind of invalid key. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { challenge, challengeInvalid, expectError } from "#test/support/expect-error.ts";
 import { unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
@@ -15,7 +15,7 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
     contract = await readContract(world());
   });
 
-  it("tells the key, its installation, app and merchant, the limits and the time", async () => {
+  it("returns the key, its installation, app and merchant, the limits and the time", async () => {
     const answer = await world().getWithKey(url);
     expect(answer.status).toBe(200);
     expectShape(identityAnswer, answer.body);
@@ -54,16 +54,16 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
     expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
-  it("takes six statements: the credential, then key, installation, app, merchant and markets", async () => {
+  it("runs six statements: the credential, then key, installation, app, merchant and markets", async () => {
     expect(await statementsOf(world(), () => world().getWithKey(url))).toHaveLength(6);
   });
 
-  it("shows the scopes the key holds", async () => {
+  it("returns the scopes of the key", async () => {
     expect((await world().getWithKey(url, "noScope")).body.data.apiKey.scopes).toEqual([]);
     expect((await world().getWithKey(url, "catalogRead")).body.data.apiKey.scopes).toEqual(["catalog:read"]);
   });
 
-  it("notes the key's use after the answer, once a minute", async () => {
+  it("updates the key's lastUsedAt after the answer, at most once a minute", async () => {
     const { database, clock, getWithKey } = world();
     const lastUsedAt = async (): Promise<string | null> =>
       (await getWithKey(url, "webhooksRead")).body.data.apiKey.lastUsedAt;
@@ -95,7 +95,7 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
     "an internal token's form": ({ full }) => full.replace("cpk_test", "cit_admin"),
   };
 
-  it.each(Object.keys(wrongKeys))("answers %s with one and the same 401", async (name) => {
+  it.each(Object.keys(wrongKeys))("answers %s with the same 401", async (name) => {
     const key = wrongKeys[name]?.(world().demo.keys) ?? "";
     expectError(await world().get(url, { authorization: `Bearer ${key}` }), {
       status: 401,
@@ -104,7 +104,7 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
     });
   });
 
-  it("asks the database nothing for a key whose checksum is wrong", async () => {
+  it("runs no statement for a key with a wrong checksum", async () => {
     const authorization = `Bearer ${withTypo(world().demo.keys.full)}`;
     expect(await statementsOf(world(), () => world().get(url, { authorization }))).toEqual([]);
   });
@@ -127,7 +127,7 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
     });
   });
 
-  it("refuses a key from the very millisecond that it expires", async () => {
+  it("refuses a key from the millisecond in which it expires", async () => {
     const { database, clock, getWithKey } = world();
     await database.db
       .updateTable("apiKey")
@@ -139,7 +139,7 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
     expectError(await getWithKey(url, "webhooksWrite"), { status: 401, code: "api_key_expired" });
   });
 
-  it("asks for credentials where there are none, without calling them wrong", async () => {
+  it("answers credentials_missing, not invalid, if no credentials were sent", async () => {
     expectError(await world().get(url), {
       status: 401,
       code: "credentials_missing",
@@ -147,7 +147,7 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
     });
   });
 
-  it("takes a key from the header alone: one in the query counts as none", async () => {
+  it("reads the key from the header only: a key in the query or a cookie is ignored", async () => {
     const { full } = world().demo.keys;
     const answer = await world().get(`${url}?api_key=${full}&access_token=${full}`, {
       cookie: `api_key=${full}`,
@@ -166,7 +166,7 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
     ["two tokens", "Bearer one two"],
     ["a list of two credentials", "Bearer one, Bearer two"],
     ["nothing", ""],
-  ])("calls %s malformed", async (_name, authorization) => {
+  ])("answers credentials_malformed for %s", async (_name, authorization) => {
     expectError(await world().get(url, { authorization }), {
       status: 401,
       code: "credentials_malformed",
@@ -174,13 +174,13 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
     });
   });
 
-  it.each(["bearer", "BEARER", "bEaReR"])("takes the scheme in any case: %s", async (scheme) => {
+  it.each(["bearer", "BEARER", "bEaReR"])("accepts the scheme in any case: %s", async (scheme) => {
     expect((await world().get(url, { authorization: `${scheme} ${world().demo.keys.full}` })).status).toBe(
       200,
     );
   });
 
-  it("refuses every parameter by name", async () => {
+  it("refuses every query parameter by name", async () => {
     expectError(await world().getWithKey(`${url}?verbose=1&page=2`), {
       status: 400,
       code: "unknown_parameter",
@@ -207,7 +207,7 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
     );
   });
 
-  it("answers HEAD as GET, without the body", async () => {
+  it("answers HEAD like GET, without the body", async () => {
     const answer = await world().send({
       method: "HEAD",
       url,
@@ -217,7 +217,7 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
   });
 });
 
-describe("while access is cut", () => {
+describe("while access is suspended", () => {
   const world = useWorld("pglite");
   const listUrl = "/api/v1/open/catalog/products";
 
@@ -225,7 +225,7 @@ describe("while access is cut", () => {
     ["installation", "installation_suspended", { status: "suspended" }],
     ["merchant", "merchant_suspended", { status: "active" }],
   ] as const)(
-    "a key of a suspended %s still reads its identity, and nothing else",
+    "still returns its identity, and nothing else, to a key of a suspended %s",
     async (table, code, shown) => {
       const { database, demo, getWithKey } = world();
       const column = table === "merchant" ? "id" : "merchantId";
@@ -256,7 +256,7 @@ describe("while access is cut", () => {
     },
   );
 
-  it("a key of an uninstalled installation is a revoked one", async () => {
+  it("answers api_key_revoked to a key of an uninstalled installation", async () => {
     const { database, demo, getWithKey } = world();
     await database.db
       .updateTable("installation")
@@ -270,7 +270,7 @@ describe("while access is cut", () => {
     });
   });
 
-  it("shows the key that takes its place", async () => {
+  it("returns the successor of a rotated key", async () => {
     const { database, getWithKey } = world();
     const keyOf = (name: string): Promise<{ id: string }> =>
       database.db.selectFrom("apiKey").select("id").where("name", "=", name).executeTakeFirstOrThrow();

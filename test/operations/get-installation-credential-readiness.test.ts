@@ -1,6 +1,6 @@
 /**
- * getInstallationCredentialReadiness: each check says what is in the database, at its boundary on the clock,
- * and the sum of them follows.
+ * getInstallationCredentialReadiness: each check reports the state of the database, changes at its exact
+ * time, and contributes to the overall status.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { challenge, challengeInvalid, expectError } from "#test/support/expect-error.ts";
@@ -22,7 +22,10 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     contract = await readContract(world());
   });
 
-  /** At this time, or now: the clock that stands still would soon be behind the database's. */
+  /**
+   * Reads the readiness at a time, by default now. The test clock does not advance and would soon differ from
+   * the database's clock.
+   */
   const read = async (
     key: string = world().demo.keys.full,
     at = new Date(),
@@ -51,7 +54,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       `installationScopesSet(input: { installationId: "${await installationId()}", scopes: [${scopes}] }) { id }`,
     );
 
-  it("is ready with a whole key of a merchant that is set up, and says so in the contract's words", async () => {
+  it("is ready for a full key of a merchant that is set up, in the contract's form", async () => {
     world().clock.at = new Date();
     const answer = await world().getWithKey(url);
     expect(answer.status).toBe(200);
@@ -88,11 +91,11 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     });
   });
 
-  it("takes four statements: the credential, the installation, its facts and its endpoints", async () => {
+  it("runs four statements: the credential, the installation, its facts and its endpoints", async () => {
     expect(await statementsOf(world(), () => world().getWithKey(url))).toHaveLength(4);
   });
 
-  it("warns of a key that ends from the first millisecond after the fourteenth day before", async () => {
+  it("warns about an expiring key from one millisecond after 14 days before its end", async () => {
     const now = new Date();
     const expiresAt = new Date(now.getTime() + 14 * dayMs);
     const key = world().demo.keys.webhooksRead;
@@ -122,7 +125,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     });
   });
 
-  it("names the key that takes the place of one that was rotated", async () => {
+  it("returns the successor of a rotated key", async () => {
     const made = await operate(
       `apiKeyCreate(input: { installationId: "${await installationId()}", name: "Old", scopes: [] }) { value apiKey { id } }`,
     );
@@ -138,7 +141,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     expect(await check("api_key_expiry", value)).toMatchObject({ status: "pass" });
   });
 
-  it("misses the scopes that a key of the installation has not", async () => {
+  it("reports the scopes that a key lacks", async () => {
     const [none, one] = [await read(world().demo.keys.noScope), await read(world().demo.keys.catalogRead)];
     expect(none).toMatchObject({
       status: "action_required",
@@ -158,7 +161,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     });
   });
 
-  it("misses the scopes that a merchant took from the installation, for a key that was made with them", async () => {
+  it("reports scopes that the merchant removed from the installation after the key's creation", async () => {
     await setScopes("WEBHOOKS_READ, CATALOG_READ");
     const [full, own] = [await read(), await read(world().demo.keys.noScope)];
     await setScopes("CATALOG_READ, CHECKOUT_QUOTE, WEBHOOKS_READ, WEBHOOKS_WRITE");
@@ -177,7 +180,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     expect((await read())["status"]).toBe("ready");
   });
 
-  it("skips the keys for an access token, and counts the scopes of its grant", async () => {
+  it("skips the key checks for an access token and compares the scopes of its grant", async () => {
     world().clock.at = new Date();
     const [whole, part] = [
       await createTokenClient(world()),
@@ -204,30 +207,27 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
   it.each([
     ["installationSuspend", "installationResume", "installation_suspended"],
     ["merchantSuspend", "merchantResume", "merchant_suspended"],
-  ])(
-    "is blocked since %s and still answers, as the identity does and nothing else; %s ends it",
-    async (suspend, resume, code) => {
-      const id = suspend.startsWith("merchant")
-        ? `merchantId: "${world().demo.merchants.first.id}"`
-        : `installationId: "${await installationId()}"`;
-      world().clock.at = new Date();
-      await operate(`${suspend}(input: { ${id} }) { id }`);
-      const since = world().clock.now().toISOString();
-      const blocked = await read();
-      expect(blocked).toMatchObject({ status: "blocked", missingScopes: [] });
-      expect(blocked.checks[3]).toMatchObject({ code: "merchant_active", status: "fail", since });
-      expect(blocked.checks.filter(({ status }) => status === "fail")).toHaveLength(1);
-      expect((await world().getWithKey("/api/v1/open/identity")).status).toBe(200);
-      expectError(await world().getWithKey("/api/v1/open/catalog/products"), {
-        status: 401,
-        code: code as "merchant_suspended",
-      });
-      await operate(`${resume}(input: { ${id} }) { id }`);
-      expect((await read())["status"]).toBe("ready");
-    },
-  );
+  ])("is blocked after %s, like every operation except identity, until %s", async (suspend, resume, code) => {
+    const id = suspend.startsWith("merchant")
+      ? `merchantId: "${world().demo.merchants.first.id}"`
+      : `installationId: "${await installationId()}"`;
+    world().clock.at = new Date();
+    await operate(`${suspend}(input: { ${id} }) { id }`);
+    const since = world().clock.now().toISOString();
+    const blocked = await read();
+    expect(blocked).toMatchObject({ status: "blocked", missingScopes: [] });
+    expect(blocked.checks[3]).toMatchObject({ code: "merchant_active", status: "fail", since });
+    expect(blocked.checks.filter(({ status }) => status === "fail")).toHaveLength(1);
+    expect((await world().getWithKey("/api/v1/open/identity")).status).toBe(200);
+    expectError(await world().getWithKey("/api/v1/open/catalog/products"), {
+      status: 401,
+      code: code as "merchant_suspended",
+    });
+    await operate(`${resume}(input: { ${id} }) { id }`);
+    expect((await read())["status"]).toBe("ready");
+  });
 
-  it("warns of countries without a tax rate, markets without a return policy, and a default country that is not served", async () => {
+  it("warns about missing tax rates, missing return policies and an unserved default country", async () => {
     const { db } = world().database;
     const { id } = world().demo.merchants.first;
     await db
@@ -271,7 +271,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     expect((await check("market_configured"))?.status).toBe("pass");
   });
 
-  it("needs a payment provider in live mode, and a market at all", async () => {
+  it("requires a payment provider in live mode, and at least one market", async () => {
     const { id: merchantId } = await operate(
       'merchantCreate(input: { slug: "bare", name: "Bare", mode: LIVE, defaultLocale: "en", defaultMarket: "DE" }) { id }',
     );
@@ -301,14 +301,14 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     [-10_000, "warn"],
     [60_000, "fail"],
     [-60_000, "fail"],
-  ])("compares the server's clock with the database's: %i ms apart is a %s", async (ms, status) => {
+  ])("compares the server's clock with the database's: a difference of %i ms is a %s", async (ms, status) => {
     expect(await check("clock_skew", undefined, new Date(Date.now() + ms))).toMatchObject({
       status,
       since: null,
     });
   });
 
-  describe("of webhooks", () => {
+  describe("checks of webhooks", () => {
     const endpointOf = async (): Promise<string> => {
       await clearEndpoints(world());
       return (await makeEndpoint(world())).id;
@@ -320,7 +320,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
         .where("endpointId", "=", id)
         .execute();
 
-    it("warns where there is no endpoint, or none that is enabled, and then judges none", async () => {
+    it("warns if no endpoint exists or is enabled, and skips the other webhook checks", async () => {
       await clearEndpoints(world());
       const none = await read();
       expect(none.checks.slice(4, 7).map(({ status }) => status)).toEqual(["warn", "skipped", "skipped"]);
@@ -337,7 +337,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       ]);
     });
 
-    it("warns of a degraded endpoint and fails for one that fails or was switched off, since nothing arrived", async () => {
+    it("warns about a degraded endpoint, and fails for a failing or auto-disabled endpoint", async () => {
       const id = await endpointOf();
       const [now, lastSuccessAt] = [new Date(), new Date(Date.now() - 2 * dayMs)];
       await setHealth(id, { lastSuccessAt, failingSince: lastSuccessAt, degradedAt: now });
@@ -364,7 +364,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       expect(off["status"]).toBe("degraded");
     });
 
-    it("warns of a secret from the first millisecond after its 365th day, and says when that is", async () => {
+    it("warns about a secret from one millisecond after its 365th day, with that time", async () => {
       const id = await endpointOf();
       const now = new Date();
       const setMadeAt = (createdAt: Date) =>
@@ -386,7 +386,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     });
   });
 
-  it("asks for credentials, and takes neither parameters nor a body", async () => {
+  it("requires credentials, and refuses parameters and a body", async () => {
     expectError(await world().get(url), {
       status: 401,
       code: "credentials_missing",

@@ -1,6 +1,6 @@
 /**
- * getInstallationWebhookSignatureFixture: what a developer tests a verifier with, held against somebody
- * else's implementation of the scheme.
+ * getInstallationWebhookSignatureFixture: returns signed requests to test a verifier with. Compared with an
+ * independent implementation of the signature scheme.
  */
 import { Webhook } from "standardwebhooks";
 import { beforeAll, describe, expect, it, vi } from "vitest";
@@ -71,7 +71,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationWebhookSignatureF
     endpointId: string,
     key: Parameters<ReturnType<typeof world>["getWithKey"]>[1] = "full",
   ): Promise<Answer> => world().getWithKey(`${endpointsUrl}/${endpointId}/signature-fixture`, key);
-  /** Whether a verifier that knows this secret takes the live request. */
+  /** True if a verifier with this secret accepts the live request. */
   const isTaken = ({ body }: Answer, secret: string): boolean => {
     const { request } = body.data.live;
     vi.useFakeTimers({ now: world().clock.now(), toFake: ["Date"] });
@@ -85,7 +85,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationWebhookSignatureF
     }
   };
 
-  it("answers with a request that the endpoint's secret verifies and no other does", async () => {
+  it("returns a request that only the endpoint's own secret verifies", async () => {
     const { id: endpointId, secret } = await makeEndpoint(world());
     const { secret: another } = await makeEndpoint(world());
     const answer = await get(endpointId);
@@ -116,7 +116,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationWebhookSignatureF
     expect(answer.headers).toMatchObject({ "cache-control": "no-store", "x-api-stability": "stable" });
   });
 
-  it("signs with both secrets while one is replaced, and with the new one alone after that", async () => {
+  it("signs with both secrets during a rotation, and with the new secret alone afterwards", async () => {
     const { id: endpointId, secret: old } = await makeEndpoint(world());
     const { data } = await changeEndpoint(world(), "webhookSecretRotate", {
       endpointId,
@@ -131,7 +131,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationWebhookSignatureF
     expect([isTaken(after, old), isTaken(after, data.secret.value)]).toEqual([false, true]);
   });
 
-  it("answers also while the endpoint is off, and not once it is deleted", async () => {
+  it("answers while the endpoint is disabled, and returns 404 once it is deleted", async () => {
     const { id: endpointId, secret } = await makeEndpoint(world());
     await changeEndpoint(world(), "webhookEndpointDisable", { endpointId });
     const off = await get(endpointId);
@@ -140,7 +140,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationWebhookSignatureF
     expectError(await get(endpointId), { status: 404, code: "webhook_endpoint_not_found" });
   });
 
-  it("does not find what is another installation's, what is not there, and what cannot be one", async () => {
+  it('answers foreign, missing and malformed endpoint ids with "not found"', async () => {
     const { id: own } = await makeEndpoint(world());
     const { id: foreign } = await makeEndpoint(world(), { key: "otherMerchant" });
     for (const endpointId of [
@@ -155,7 +155,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationWebhookSignatureF
     expectError(await get(own, "otherMerchant"), { status: 404, code: "webhook_endpoint_not_found" });
   });
 
-  it("needs a key with webhooks:read", async () => {
+  it("requires a key with webhooks:read", async () => {
     const { id: endpointId } = await makeEndpoint(world());
     expect((await get(endpointId, "webhooksRead")).status).toBe(200);
     const address = `${endpointsUrl}/${endpointId}/signature-fixture`;
@@ -174,7 +174,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationWebhookSignatureF
       });
   });
 
-  it("takes three statements: the credential, the endpoint, its secrets", async () => {
+  it("runs three statements: the credential, the endpoint, its secrets", async () => {
     const { id: endpointId } = await makeEndpoint(world());
     expect(await statementsOf(world(), () => get(endpointId))).toHaveLength(3);
   });

@@ -1,6 +1,6 @@
 /**
- * getPublicCart: a cart with every field that it has, in three currencies; masked, informatively versioned,
- * and readable after its end.
+ * getPublicCart: returns every field of a cart in three currencies, masks personal data, sends the version as
+ * an informative ETag, and answers for ended carts.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "#test/support/expect-error.ts";
@@ -44,7 +44,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
     height: 800,
   };
 
-  it("shows everything of a cart that has everything, to the cent", async () => {
+  it("returns every field of a complete cart, exact to the cent", async () => {
     const promotionId = await makeCode(world(), "Ten-Off", {
       startsAt: "2026-01-01T00:00:00Z",
       endsAt: "2999-01-01T00:00:00Z",
@@ -72,9 +72,8 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
     expect(answer.status).toBe(200);
     expect(contract.faultsOf("getPublicCart", 200, answer.body)).toEqual([]);
     const now = world().clock.now();
-    // 84.90 + 2 × 12.90 = 110.70. The automatic 5.00 in proportion: 3.83 and 1.17. Ten percent of the rest:
-    // 8.11 and 2.46. 19 % is in what is left of each line (72.96: 11.65; 22.17: 3.54) and in the shipping
-    // (4.90: 0.78).
+    // 84.90 + 2 × 12.90 = 110.70. The automatic 5.00 is split 3.83 and 1.17. Ten percent of the rest is 8.11
+    // and 2.46. The prices include 19 % tax: 11.65 of 72.96, 3.54 of 22.17, and 0.78 of 4.90 for shipping.
     const totals = {
       subtotal: eur(11_070),
       discount: eur(1557),
@@ -198,7 +197,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
     expect(answer.headers["idempotent-replayed"]).toBeUndefined();
   });
 
-  it("adds the tax of the region where prices are without it: in New York on the shipping too, in California not", async () => {
+  it("adds regional tax to net prices: New York taxes the shipping too, California does not", async () => {
     const totalsAt = async (address: object) => {
       const { id: cartId } = await makeCart(world(), { country: "US", lines: { "KIT-KVERN": 1 } });
       await changeCart(world(), "cartAddressSet", { cartId, input: { address } });
@@ -218,7 +217,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
       taxIncluded: false,
       estimated: false,
     };
-    // 7.25 % of 89.90 is 6.52; 4 % of 89.90 is 3.60 and of 7.95 0.32; Oregon has no rate.
+    // 7.25 % of 89.90 is 6.52. 4 % of 89.90 is 3.60, and of 7.95 0.32. Oregon has no rate.
     expect(await totalsAt(sanFrancisco)).toEqual({
       ...known,
       tax: usd(652),
@@ -240,7 +239,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
     });
   });
 
-  it("shows yen without decimals, and in Japanese", async () => {
+  it("returns yen without decimals and Japanese texts", async () => {
     const { id: cartId } = await makeCart(world(), { country: "JP", lines: { "KIT-KVERN": 2 } });
     await changeCart(world(), "cartAddressSet", { cartId, input: { address: tokyo } });
     await changeCart(world(), "cartDeliveryOptionSelect", {
@@ -249,7 +248,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
     });
     const { body } = await read(cartId);
     expect(contract.faultsOf("getPublicCart", 200, body)).toEqual([]);
-    // A tenth on top is an eleventh of the whole: ¥2,327 of ¥25,600 and ¥50 of ¥550.
+    // The prices include 10 % tax, one eleventh of each amount: ¥2,327 of ¥25,600 and ¥50 of ¥550.
     expect(body.data).toMatchObject({
       market: "JP",
       currency: "JPY",
@@ -272,7 +271,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
         estimated: false,
       },
       address: { countryCode: "JP", regionCode: "JP-13", postalCodePrefix: "100", complete: true },
-      // From ¥22,000 home delivery is free.
+      // Home delivery is free from ¥22,000.
       delivery: {
         options: [
           { name: "宅配便", price: jpy(0) },
@@ -282,7 +281,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
     });
   });
 
-  it("shows an empty cart with null for all that is not known", async () => {
+  it("returns an empty cart with null for every unknown value", async () => {
     const { id: cartId } = await makeCart(world());
     const { body, headers } = await read(cartId);
     expect(contract.faultsOf("getPublicCart", 200, body)).toEqual([]);
@@ -321,7 +320,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
     expect(headers["etag"]).toBe('"v1"');
   });
 
-  it("takes two statements: the credential and the cart, however many lines it has", async () => {
+  it("runs two statements, the credential and the cart, for any number of lines", async () => {
     const [small, large] = [
       await makeCart(world(), { lines: { "KIT-KVERN": 1 } }),
       await makeCart(world(), {
@@ -347,7 +346,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
     });
   });
 
-  it("does not heed an Idempotency-Key, and answers HEAD without the body", async () => {
+  it("ignores an Idempotency-Key, and answers HEAD without the body", async () => {
     const { id: cartId } = await makeCart(world());
     const answer = await callCart(world(), "getPublicCart", {
       cartId,

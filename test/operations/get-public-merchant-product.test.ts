@@ -1,4 +1,4 @@
-/** getPublicMerchantProduct: one product for everybody, in the language that was asked for. */
+/** getPublicMerchantProduct: returns one product to anonymous callers, in the requested language. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
 import { expectError } from "#test/support/expect-error.ts";
@@ -18,7 +18,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
     contract = await readContract(world());
   });
 
-  it("answers every product of the demo with every field of the contract", async () => {
+  it("returns every product of the demo with every field of the contract", async () => {
     for (const { merchantSlug, productSlug, title, sku } of world().demo.products) {
       const answer = await world().get(addressOf(productSlug, merchantSlug), { "accept-language": "en" });
       expect(answer.status).toBe(200);
@@ -35,7 +35,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
     }
   });
 
-  it("gives all locales, and the offers of every country that is sold to", async () => {
+  it("returns the slugs of all locales and the offers of every market", async () => {
     const { data } = (await world().get(tent)).body;
     expect(data.localizedSlugs).toEqual([
       { locale: "de", slug: "trekkingzelt-fjell-2" },
@@ -65,11 +65,11 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
     ]);
   });
 
-  it("takes one statement", async () => {
+  it("runs one statement", async () => {
     expect(await statementsOf(world(), () => world().get(tent))).toHaveLength(1);
   });
 
-  it("may be kept by caches, one answer per language, and read by any page", async () => {
+  it("allows caches to store one answer per language, and any page to read it", async () => {
     expect((await world().get(tent)).headers).toMatchObject({
       "cache-control": "public, max-age=30, stale-while-revalidate=60",
       vary: "Authorization, Accept-Language",
@@ -97,7 +97,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
     expect(answer.body.data.slug).toBe(own.slug);
   });
 
-  it("is reached by the slug of every locale, and the slug says nothing about the language", async () => {
+  it("finds the product by the slug of every locale; the slug does not choose the language", async () => {
     const { data } = (await world().get(tent)).body;
     for (const { slug } of data.localizedSlugs as { slug: string }[]) {
       const answer = await world().get(addressOf(slug), { "accept-language": "ja" });
@@ -105,13 +105,13 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
     }
   });
 
-  it("is reached by an old slug, and tells the one of today", async () => {
+  it("finds the product by an old slug, and returns the current slug", async () => {
     const answer = await world().get(addressOf("fjell-2-tent"), { "accept-language": "en" });
     expect(answer.status).toBe(200);
     expect(answer.body.data.slug).toBe("fjell-2-trekking-tent");
   });
 
-  it("shows the price before a reduction, and the lowest of the 30 days before it", async () => {
+  it("returns the price before a reduction, and the lowest price of the 30 days before", async () => {
     const { data } = (await world().get(addressOf("sund-4-family-tent"))).body;
     const german = data.variants[0].offers.find(({ market }: { market: string }) => market === "DE");
     expect(german).toEqual({
@@ -133,11 +133,11 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
     ["a slug with a NUL", addressOf("fjell%00")],
     ["a slug with an encoded slash", addressOf("fjell%2F2")],
     ["the longest slug that is routed", addressOf("x".repeat(500))],
-  ])("does not find %s", async (_name, url) => {
+  ])("answers 404 for %s", async (_name, url) => {
     expectError(await world().get(url), { status: 404, code: "product_not_found" });
   });
 
-  it.each(["draft", "archived"] as const)("does not find a product that is a %s", async (status) => {
+  it.each(["draft", "archived"] as const)("answers 404 for a product with the status %s", async (status) => {
     const rows = await world()
       .database.db.selectFrom("product")
       .innerJoin("productSlug", "productSlug.productId", "product.id")
@@ -150,14 +150,14 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
       expectError(await world().get(addressOf(slug, merchant)), { status: 404, code: "product_not_found" });
   });
 
-  it("does not find an unknown merchant", async () => {
+  it("answers 404 for an unknown merchant", async () => {
     expectError(await world().get(addressOf("fjell-2-trekking-tent", "nobody")), {
       status: 404,
       code: "merchant_not_found",
     });
   });
 
-  it("does not find a suspended merchant, and finds it again when it is back", async () => {
+  it("answers 404 for a suspended merchant, and the product again after it is resumed", async () => {
     const setStatus = (status: "active" | "suspended"): Promise<unknown> =>
       world().database.db.updateTable("merchant").set({ status }).where("slug", "=", "lindenhof").execute();
     await setStatus("suspended");
@@ -167,7 +167,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
     expect((await world().get(tent)).status).toBe(200);
   });
 
-  it("keeps the same slug at two merchants apart", async () => {
+  it("returns each merchant's own product if two merchants use the same slug", async () => {
     const { database, demo, get } = world();
     const coffee = demo.products.find(({ merchantSlug }) => merchantSlug === "morgenrot");
     const other = (await get(addressOf(coffee?.productSlug ?? "", "morgenrot"))).body.data;
@@ -182,7 +182,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
     );
   });
 
-  it("knows no parameter", async () => {
+  it("refuses every query parameter", async () => {
     expectError(await world().get(`${tent}?locale=en&market=DE`), {
       status: 400,
       code: "unknown_parameter",
@@ -202,7 +202,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
   });
 
   it.each(["expired", "revoked", "otherMerchant", "full"] as const)(
-    "needs no credentials and minds none: the key %s changes nothing",
+    "requires no credentials and ignores them: the key %s changes nothing",
     async (key) => {
       const [without, withKey] = await Promise.all([world().get(tent), world().getWithKey(tent, key)]);
       expect(withKey.body).toEqual(without.body);

@@ -1,6 +1,6 @@
 /**
- * getStorefrontOrderAfterSalesEligibility: the whole answer, the facts that no order says of itself, and who
- * is told.
+ * getStorefrontOrderAfterSalesEligibility: the whole answer, facts from outside the order (stock, the buyer's
+ * other returns), and the callers that may read it.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
@@ -24,11 +24,11 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
 
   const read = (orderId: string) => world().getWithKey(urlOf(orderId, "after-sales-eligibility"));
   const daysAgo = (days: number): Date => new Date(world().clock.now().getTime() - days * day);
-  /** Each kind → what is decided of the line. */
+  /** The decision for each kind of request on the line. */
   const decisionsOf = (line: { options: { kind: string; decision: string }[] }) =>
     Object.fromEntries(line.options.map(({ kind, decision }) => [kind, decision]));
 
-  it("answers for an order that has arrived, in three statements at most", async () => {
+  it("answers for a delivered order with at most three statements", async () => {
     const deliveredAt = daysAgo(3);
     const order = await insertOrder(world(), { deliveredAt, placedAt: daysAgo(6) });
     const answer = await withoutTrace(world(), () => read(order.id));
@@ -94,7 +94,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     expect(await statementsOf(world(), () => read(order.id))).toHaveLength(3);
   });
 
-  it("answers 200 for an order of which nothing can be asked for", async () => {
+  it("answers 200 for an order that is eligible for nothing", async () => {
     const answer = await read((await insertOrder(world())).id);
     expect(contract.faultsOf("getStorefrontOrderAfterSalesEligibility", 200, answer.body)).toEqual([]);
     expect([answer.status, answer.body.data.decision]).toEqual([200, "not_eligible"]);
@@ -104,7 +104,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     });
   });
 
-  it("offers an exchange only while another variant is in stock; what a lapsed checkout held counts as free", async () => {
+  it("allows an exchange only while another variant is in stock; expired holds count as free", async () => {
     const { db } = world().database;
     const order = await insertOrder(world(), { lines: { "KIT-EMALJE-WHITE": 1 }, deliveredAt: daysAgo(1) });
     const exchange = async () => decisionsOf((await read(order.id)).body.data.lines[0]).exchange;
@@ -125,13 +125,13 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     const lapsesAt = new Date(world().clock.now().getTime() + 1);
     await hold(lapsesAt);
     expect(await exchange()).toBe("denied");
-    // Time alone frees it: the answer holds no longer than that.
+    // The hold expires without a write, so the answer is valid only until then.
     expect((await read(order.id)).body.data.validUntil).toBe(lapsesAt.toISOString());
     await hold(world().clock.now());
     expect(await exchange()).toBe("allowed");
   });
 
-  it("counts what the buyer has returned in a year, of all its orders", async () => {
+  it("counts the buyer's returns of the last year over all of the buyer's orders", async () => {
     const { db } = world().database;
     const buyer = "often-returning";
     const policies = { return: { returnsPerBuyerMax: 2 }, warranty: { months: 0 } };
@@ -161,7 +161,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     expect((await returned()).reasons).toMatchObject([
       { code: "buyer_limit_reached", data: { limit: 2, returns: 2 } },
     ]);
-    // The first of them is over a year old in a day: a minute before that the answer is good for a minute.
+    // The first return is one year old in a day. One minute before, the answer is valid for one minute.
     world().clock.advance(day - 60_000);
     const { evaluatedAt, validUntil } = (await read(id)).body.data;
     expect(Date.parse(validUntil) - Date.parse(evaluatedAt)).toBe(60_000);
@@ -170,7 +170,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     world().clock.advance(-day);
   });
 
-  it("is asked for many orders at once in one statement more, within what a frontend may ask", async () => {
+  it("adds one statement for a list of orders, within a storefront's cost limit", async () => {
     const buyer = "with-three-orders";
     for (let count = 0; count < 3; count += 1) await insertOrder(world(), { buyer });
     const query =

@@ -1,6 +1,6 @@
 /**
- * getStorefrontOrderCancellationEligibility: the whole answer, a denied order that is still answered, and who
- * is told.
+ * getStorefrontOrderCancellationEligibility: the whole answer, a denial as a 200 with reasons, and the
+ * callers that may read it.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
@@ -23,7 +23,7 @@ describe.each(["pglite", "postgres"] as const)(
     const iso = (minutes: number): string =>
       new Date(world().clock.now().getTime() + minutes * 60_000).toISOString();
 
-    it("answers for an order that is nothing but paid, in two statements at most", async () => {
+    it("answers for an order that is only paid, with at most two statements", async () => {
       const order = await insertOrder(world());
       const answer = await withoutTrace(world(), () => read(order.id));
       expect(answer.status).toBe(200);
@@ -94,7 +94,7 @@ describe.each(["pglite", "postgres"] as const)(
       expect(await statementsOf(world(), () => read(order.id))).toHaveLength(2);
     });
 
-    it("answers 200 for an order that cannot be canceled, with the reasons", async () => {
+    it("answers 200 with the reasons for an order that cannot be canceled", async () => {
       const { id } = await insertOrder(world(), {
         status: "canceled",
         quantities: { "KIT-KVERN": { canceled: 1 }, "KIT-EMALJE-WHITE": { canceled: 2 } },
@@ -117,7 +117,7 @@ describe.each(["pglite", "postgres"] as const)(
       ]);
     });
 
-    it("becomes a request when the time is over, to the millisecond", async () => {
+    it("becomes a request from the millisecond in which the cancellation period ends", async () => {
       const placedAt = new Date(world().clock.now().getTime() - 60 * 60_000 + 1);
       const { id } = await insertOrder(world(), { placedAt });
       expect((await read(id)).body.data).toMatchObject({
@@ -133,7 +133,7 @@ describe.each(["pglite", "postgres"] as const)(
       });
     });
 
-    it("shows a buyer's frontend the order of that buyer, and the other's not", async () => {
+    it("answers a storefront for its own buyer, and not for another buyer", async () => {
       const { id } = await insertOrder(world());
       const query =
         "query ($id: ID!) { order(id: $id) { cancellationEligibility { decision lines { decision } policy { id } } } }";

@@ -1,6 +1,6 @@
 /**
- * getStorefrontOrder: an order with every field that it has; a snapshot, masked, informatively versioned, and
- * there for its merchant's keys alone.
+ * getStorefrontOrder: returns an order with every field. It is a masked snapshot with an informative version,
+ * for keys of the order's merchant only.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
@@ -37,7 +37,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
     capturedAt: placedAt,
   });
 
-  it("shows everything of an order of which a part was sent, to the cent", async () => {
+  it("returns every field of a partly shipped order, exact to the cent", async () => {
     const order = await insertOrder(world(), { buyer: "anna-17", email: "anna@example.com" });
     const placedAt = world().clock.now().toISOString();
     const [[grinder, mugs], [payment]] = [order.lines, order.payments];
@@ -79,7 +79,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
     expect(answer.status).toBe(200);
     expect(contract.faultsOf("getStorefrontOrder", 200, answer.body)).toEqual([]);
     const noUnits = { canceled: 0, shipped: 0, delivered: 0, returnRequested: 0, returned: 0, refunded: 0 };
-    // 84.90 + 2 × 12.90 = 110.70 and 4.90 for the parcel; 19 % is in all of it: 13.56, 4.12 and 0.78.
+    // 84.90 + 2 × 12.90 = 110.70, and 4.90 for shipping. The prices include 19 % tax: 13.56, 4.12 and 0.78.
     expect(answer.body).toEqual({
       data: {
         id: order.id,
@@ -223,16 +223,16 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
       "x-api-stability": "candidate",
       "content-type": "application/json; charset=utf-8",
     });
-    // Events tell of an order as REST shows it.
-    const told = await eventsOf(world(), order.id);
-    expect(told.at(-1)?.snapshot).toMatchObject({
+    // Events contain the order in the same form as REST.
+    const events = await eventsOf(world(), order.id);
+    expect(events.at(-1)?.snapshot).toMatchObject({
       type: "order.updated",
       subject: { type: "order", id: order.id, version: 5 },
     });
-    expect(told.at(-1)?.snapshot.data.object).toEqual(answer.body.data);
+    expect(events.at(-1)?.snapshot.data.object).toEqual(answer.body.data);
   });
 
-  it("shows a guest's order, nothing of it taken yet, and a canceled one", async () => {
+  it("returns a guest's order with an uncaptured payment, and a canceled order", async () => {
     const guest = await insertOrder(world(), { buyer: null, payment: "authorized", status: "pending" });
     const { body } = await read(guest.id);
     expect(contract.faultsOf("getStorefrontOrder", 200, body)).toEqual([]);
@@ -265,7 +265,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
     });
   });
 
-  it("shows what was sold as it was, whatever has become of the product", async () => {
+  it("returns sold lines unchanged after the product is unpublished and deleted", async () => {
     const order = await insertOrder(world(), { lines: { "HOM-BIVOKS": 1 } });
     const before = (await read(order.id)).body;
     const [line] = order.lines;
@@ -278,7 +278,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
     expect((await read(order.id)).body).toEqual(before);
   });
 
-  it("tells the newest 50 of what happened", async () => {
+  it("returns the newest 50 timeline entries", async () => {
     const { id } = await insertOrder(world());
     await sql`insert into order_timeline (order_id, at, type, actor)
       select ${id}, ${world().clock.now()}, 'order_on_hold_' || n, 'merchant' from generate_series(1, 60) n`.execute(
@@ -292,7 +292,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
     ]);
   });
 
-  it("takes two statements: the credential and the order, however much belongs to it", async () => {
+  it("runs two statements, the credential and the order, for any number of lines", async () => {
     const [small, large] = [
       await insertOrder(world(), { lines: { "KIT-KVERN": 1 } }),
       await insertOrder(world(), {
@@ -304,7 +304,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
     expect(await statementsOf(world(), () => read(large.id))).toHaveLength(2);
   });
 
-  it("is refused without credentials, with a wrong key, and with any that lacks catalog:read", async () => {
+  it("refuses missing credentials, a wrong key and keys without catalog:read", async () => {
     const { id } = await insertOrder(world());
     const url = `${ordersUrl}/${id}`;
     expectError(await withoutTrace(world(), () => world().get(url)), {
@@ -329,7 +329,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
     expect((await read(id, "catalogRead")).status).toBe(200);
   });
 
-  it("is not found for another merchant, for one that is not there, and for what cannot be one", async () => {
+  it("answers 404 for foreign, missing and malformed order ids", async () => {
     const { id } = await insertOrder(world());
     expectError(await withoutTrace(world(), () => read(id, "otherMerchant")), {
       status: 404,
@@ -353,7 +353,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
     }
   });
 
-  it("takes neither a parameter nor a body, and no other method", async () => {
+  it("refuses parameters, a body and other methods", async () => {
     const { id } = await insertOrder(world());
     const headers = { authorization: `Bearer ${world().demo.keys.full}` };
     expectError(await world().getWithKey(`${ordersUrl}/${id}?expand=lines`), {

@@ -1,4 +1,4 @@
-/** listApiKeyCatalogProducts: the published products of the key's merchant, and of nobody else. */
+/** listApiKeyCatalogProducts: returns the published products of the key's merchant only. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
 import { challenge, challengeInvalid, expectError } from "#test/support/expect-error.ts";
@@ -24,7 +24,7 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
     contract = await readContract(world());
   });
 
-  it("lists what the merchant has published, the newest first, in its default locale and market", async () => {
+  it("lists the merchant's published products, newest first, in its default locale and market", async () => {
     const answer = await world().getWithKey(url);
     expect(answer.status).toBe(200);
     expectShape(listAnswer, answer.body);
@@ -65,12 +65,12 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
     });
   });
 
-  it("takes four statements however many products there are: credential, installation, ids, products", async () => {
+  it("runs four statements for any number of products: credential, installation, ids, products", async () => {
     expect(await statementsOf(world(), () => world().getWithKey(url))).toHaveLength(4);
     expect(await statementsOf(world(), () => world().getWithKey(url, "otherMerchant"))).toHaveLength(4);
   });
 
-  it("shows another merchant's key that merchant's products alone", async () => {
+  it("returns only the products of the key's own merchant", async () => {
     const answer = await world().getWithKey(url, "otherMerchant");
     expectShape(listAnswer, answer.body);
     expect(new Set((answer.body.data as Summary[]).map(({ merchant }) => merchant.slug))).toEqual(
@@ -78,7 +78,7 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
     );
   });
 
-  it("needs a key, but none of the scopes", async () => {
+  it("requires a key, but no scope", async () => {
     expect((await world().getWithKey(url, "noScope")).status).toBe(200);
     expectError(await world().get(url), {
       status: 401,
@@ -102,7 +102,7 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
   });
 
   it.each(["page=1", "pageSize=10", "market=US", "locale=de", "q=", "x", "%20=1"])(
-    "knows no parameter %s",
+    "refuses the parameter %s",
     async (query) => {
       const field = decodeURIComponent(query.split("=")[0] ?? "");
       expectError(await world().getWithKey(`${url}?${query}`), {
@@ -122,14 +122,14 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
     });
   });
 
-  it("looks at the key before it looks at the request", async () => {
+  it("checks the key before the parameters and the body", async () => {
     expectError(await world().send({ method: "GET", url: `${url}?page=1`, body: {} }), {
       status: 401,
       code: "credentials_missing",
     });
   });
 
-  it("leaves out what is taken off sale, at once", async () => {
+  it("omits a product as soon as it is archived", async () => {
     const { database, getWithKey } = world();
     const [first] = (await getWithKey(url)).body.data as Summary[];
     await database.db
@@ -142,7 +142,7 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
     expect(after.body.meta.total).toBe(after.body.data.length);
   });
 
-  it("stops at 500, says that there are more, and where to read them", async () => {
+  it("stops at 500, reports that there are more, and names the operation that returns them", async () => {
     const { database, demo, getWithKey } = world();
     await sql`
       with made as (

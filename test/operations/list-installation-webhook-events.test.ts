@@ -1,5 +1,5 @@
 /**
- * listInstallationWebhookEvents: what there is to be told of, what happened, and what was sent of it to the
+ * listInstallationWebhookEvents: returns the event catalogue, the recent events, and their deliveries to the
  * key's installation.
  */
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -84,7 +84,7 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhookEvents on
     ({ id: endpointId } = await makeEndpoint(world()));
   });
 
-  it("shows every type of the catalogue with a schema and an example that fits it", async () => {
+  it("returns every event type with a schema and an example that matches the schema", async () => {
     const { body } = await world().getWithKey(url);
     expect(body.data.eventTypes.map(({ name }: { name: string }) => name)).toEqual(Object.keys(eventTypes));
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -107,7 +107,7 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhookEvents on
     }
   });
 
-  it("shows the newest events with what was sent of them, without a body", async () => {
+  it("returns the newest events with their deliveries, without bodies", async () => {
     const older = await makeEvent(world(), { ageMs: 5 });
     const newer = await makeEvent(world(), { type: "cart.created" });
     const exhausted = await makeDelivery(world(), { endpointId, eventId: older, attempts: 2 });
@@ -147,14 +147,14 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhookEvents on
         },
       ],
     });
-    // Its lease is nobody's business.
+    // The lease of a delivery is not returned.
     const sending = { id: waiting, status: "sending", nextAttemptAt: null, replayable: false };
     expect(shownIn(answer).find((event) => event.id === newer)?.deliveries).toMatchObject([sending]);
     expect(answer.text).not.toContain("Grüße");
     expect(answer.headers).toMatchObject({ "cache-control": "no-store", "x-api-stability": "stable" });
   });
 
-  it("shows the newest 100, and up to 100 older ones that did not arrive", async () => {
+  it("returns the newest 100 events, and up to 100 older ones with failed deliveries", async () => {
     const fill = { merchantId: world().demo.merchants.second.id };
     const { id: other } = await makeEndpoint(world(), { key: "otherMerchant" });
     const get = (): Promise<Answer> => world().getWithKey(url, "otherMerchant");
@@ -183,7 +183,7 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhookEvents on
     expect((await get()).body.data.truncated).toBe(true);
   });
 
-  it("forgets what is older than 30 days, to the millisecond", async () => {
+  it("omits events from the millisecond in which they are 30 days old", async () => {
     const [gone, kept] = [
       await makeEvent(world(), { ageMs: 30 * dayMs }),
       await makeEvent(world(), { ageMs: 30 * dayMs - 1 }),
@@ -193,7 +193,7 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhookEvents on
     expect([shown.includes(gone), shown.includes(kept)]).toEqual([false, true]);
   });
 
-  it("shows an installation what it may read, and what is about itself alone", async () => {
+  it("returns only events that the installation may read, and those about itself", async () => {
     const { database, demo } = world();
     const own = await installationOf(world());
     const cart = await makeEvent(world(), { type: "cart.created" });
@@ -216,12 +216,12 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhookEvents on
     await setScopes(["catalog:read", "checkout:quote", "webhooks:read", "webhooks:write"]);
   });
 
-  it("takes four statements however much happened: credential, installation, events, deliveries", async () => {
+  it("runs four statements for any number of events and deliveries", async () => {
     await makeDeliveries(world(), await makeEvents(world(), 20), { endpointId });
     expect(await statementsOf(world(), () => world().getWithKey(url))).toHaveLength(4);
   });
 
-  it("needs a key with webhooks:read", async () => {
+  it("requires a key with webhooks:read", async () => {
     expect((await world().getWithKey(url, "webhooksRead")).status).toBe(200);
     expectError(await world().get(url), {
       status: 401,

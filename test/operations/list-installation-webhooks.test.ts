@@ -1,4 +1,4 @@
-/** listInstallationWebhooks: where the key's installation is told of what happens, and of nobody else's. */
+/** listInstallationWebhooks: returns the webhook endpoints of the key's installation only. */
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createId } from "#foundation/ids.ts";
 import { challenge, challengeInvalid, expectError } from "#test/support/expect-error.ts";
@@ -25,11 +25,11 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhooks on %s",
     return answer.body.data;
   };
 
-  it("is empty where there are none", async () => {
+  it("returns an empty list if the installation has no endpoints", async () => {
     expect(await list()).toEqual({ endpoints: [], total: 0, limit: 16 });
   });
 
-  it("has all of the installation, the oldest first, whether on or off, without those that were deleted and those of others", async () => {
+  it("lists the installation's endpoints, oldest first, without deleted and foreign endpoints", async () => {
     const made = [];
     for (const enabled of [true, false, true]) {
       made.push(await makeEndpoint(world(), { enabled }));
@@ -47,7 +47,7 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhooks on %s",
     expect(total).toBe(3);
   });
 
-  it("never has a secret: hints alone, of those that sign now", async () => {
+  it("never returns a secret, only the hints of active secrets", async () => {
     const { id, secret } = await makeEndpoint(world());
     const rotated = await changeEndpoint(world(), "webhookSecretRotate", {
       endpointId: id,
@@ -74,7 +74,7 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhooks on %s",
     expect((await list()).endpoints[0]?.["secrets"]).toEqual([newer]);
   });
 
-  it("says how an endpoint fares, and how the attempts of the last 24 hours ended", async () => {
+  it("returns an endpoint's health and the outcomes of its attempts in the last 24 hours", async () => {
     const { id } = await makeEndpoint(world());
     const { db } = world().database;
     const { id: deliveryId } = await db
@@ -137,13 +137,13 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhooks on %s",
     expect(await health()).toMatchObject({ state: "healthy", consecutiveFailures: 0 });
   });
 
-  it("takes three statements, one of them for the endpoints however many there are", async () => {
+  it("runs three statements, one of them for any number of endpoints", async () => {
     await makeEndpoint(world());
     await makeEndpoint(world());
     expect(await statementsOf(world(), list)).toHaveLength(3);
   });
 
-  it("needs a key with webhooks:read", async () => {
+  it("requires a key with webhooks:read", async () => {
     expectError(await world().get(endpointsUrl), {
       status: 401,
       code: "credentials_missing",
@@ -165,7 +165,7 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhooks on %s",
     expect((await world().getWithKey(endpointsUrl, "webhooksRead")).status).toBe(200);
   });
 
-  it("takes no parameter", async () => {
+  it("refuses every query parameter", async () => {
     expectError(await world().getWithKey(`${endpointsUrl}?page=1`), {
       status: 400,
       code: "unknown_parameter",

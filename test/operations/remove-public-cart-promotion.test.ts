@@ -1,6 +1,6 @@
 /**
- * removePublicCartPromotion: takes a cart's code away from a caller who has seen the cart, and leaves what
- * applies by itself.
+ * removePublicCartPromotion: removes the cart's code if the caller knows the current version. Automatic
+ * promotions stay.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Contract, readContract } from "#test/support/openapi.ts";
@@ -37,7 +37,7 @@ describe.each(["pglite", "postgres"] as const)("removePublicCartPromotion on %s"
     return cartId;
   };
 
-  it("answers with a state without a code, what applies by itself, and the new sums", async () => {
+  it("returns the state without a code, the automatic promotions and the new totals", async () => {
     const automaticId = await makePromotion(world(), {
       kind: "FIXED_AMOUNT",
       amountMinor: 90,
@@ -83,7 +83,7 @@ describe.each(["pglite", "postgres"] as const)("removePublicCartPromotion on %s"
     expect(data).toMatchObject({ version: 3, promotion: { state: "NONE", promotion: null } });
   });
 
-  it("tells webhooks once: what the promotion and the sums were before", async () => {
+  it("publishes one event with the previous promotion and totals", async () => {
     const cartId = await coded();
     await remove(cartId, { expectedVersion: 2 });
     const events = await eventsOf(world(), cartId);
@@ -105,7 +105,7 @@ describe.each(["pglite", "postgres"] as const)("removePublicCartPromotion on %s"
     ]);
   });
 
-  it("takes a suspended code away as well", async () => {
+  it("removes a suspended code", async () => {
     await makeCode(world(), "MIN", { minimumSubtotalMinor: 8000, currency: "EUR" });
     const made = await makeCart(world(), { lines: { "KIT-KVERN": 1, "HOM-BIVOKS": 1 } });
     await changeCart(world(), "cartPromotionApply", { cartId: made.id, input: { code: "min" } });
@@ -119,7 +119,7 @@ describe.each(["pglite", "postgres"] as const)("removePublicCartPromotion on %s"
     expect((await readCart(world(), made.id)).data.warnings).toEqual([]);
   });
 
-  it("has nothing to do where there is no code", async () => {
+  it("refuses if the cart has no code", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     const answer = await withoutTrace(world(), () => remove(cartId, { expectedVersion: 1 }));
     expectConflict(answer, { code: "promotion_not_present", id: cartId, status: "active", version: 1 });
@@ -134,7 +134,7 @@ describe.each(["pglite", "postgres"] as const)("removePublicCartPromotion on %s"
     });
   });
 
-  it("destroys nothing that the caller has not seen", async () => {
+  it("refuses a version that is not the cart's current version", async () => {
     const cartId = await coded();
     for (const expectedVersion of [1, 3, 2_147_483_647]) {
       const answer = await withoutTrace(world(), () => remove(cartId, { expectedVersion }));
@@ -142,7 +142,7 @@ describe.each(["pglite", "postgres"] as const)("removePublicCartPromotion on %s"
     }
   });
 
-  it("takes eleven statements", async () => {
+  it("runs eleven statements", async () => {
     const cartId = await coded();
     expect(await workOf(world(), () => remove(cartId, { expectedVersion: 2 }))).toHaveLength(11);
   });

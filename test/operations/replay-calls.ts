@@ -1,4 +1,4 @@
-/** Replays as tests make them, over REST and over GraphQL, each with a key of its own. */
+/** Replays webhook deliveries for tests, over REST and over GraphQL, each call with a new idempotency key. */
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -15,7 +15,7 @@ export interface ReplayRequest {
 export const replayUrl = (deliveryId: string): string =>
   `/api/v1/open/webhooks/deliveries/${deliveryId}/replay`;
 
-/** Over REST. */
+/** Replays a delivery over REST. */
 export function replay(
   world: World,
   deliveryId: string,
@@ -25,8 +25,8 @@ export function replay(
   return world.send({ method: "POST", url: replayUrl(deliveryId), headers, body });
 }
 
-/** What a call answers; it must have sent nothing. */
-export async function sendingNothing<Result>(world: World, call: () => Promise<Result>): Promise<Result> {
+/** Returns the answer of the call. Fails the test if the call created a delivery. */
+export async function withoutDelivery<Result>(world: World, call: () => Promise<Result>): Promise<Result> {
   const before = await deliveryRows(world);
   const result = await call();
   expect(await deliveryRows(world)).toEqual(before);
@@ -39,7 +39,7 @@ export interface GraphReplay extends Frontend {
   readonly input?: Readonly<Record<string, unknown>>;
 }
 
-/** Over GraphQL, as staff. */
+/** Replays a delivery over GraphQL, as staff. */
 export function replayAsStaff(
   world: World,
   { deliveryId, merchantId, input = {}, token = "admin" }: GraphReplay,
@@ -60,7 +60,7 @@ export interface BulkCall extends Frontend {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** Everything of the last 29 days that was exhausted, unless told. */
+/** Replays many deliveries: all exhausted ones of the last 29 days unless `input` says otherwise. */
 export function replayMany(world: World, { merchantId, input, token = "admin" }: BulkCall): Promise<Asked> {
   const query = `mutation ($merchantId: ID, $key: String!, $input: WebhookDeliveriesReplayInput!) {
     webhookDeliveriesReplay(merchantId: $merchantId, idempotencyKey: $key, input: $input) { replayed skipped { reason count } hasMore endCursor } }`;

@@ -1,4 +1,7 @@
-/** replayInstallationWebhookDelivery: what was sent before is sent once more, and what was stays as it was. */
+/**
+ * replayInstallationWebhookDelivery: sends an earlier delivery once more. The original delivery does not
+ * change.
+ */
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -7,7 +10,7 @@ import { type Contract, readContract } from "#test/support/openapi.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 import { deliveryRows, makeDelivery, makeEvent } from "#test/webhooks/delivery-rows.ts";
-import { replay, replayUrl, sendingNothing } from "./replay-calls.ts";
+import { replay, replayUrl, withoutDelivery } from "./replay-calls.ts";
 import { expectShape, id, timestamp } from "./shapes.ts";
 import { changeEndpoint, installationOf, makeEndpoint } from "./webhook-calls.ts";
 
@@ -33,7 +36,7 @@ const replayAnswer = z.strictObject({
 describe("replays", () => {
   const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "0.05" } });
 
-  it("are limited by installation, in a bucket of their own", async () => {
+  it("are rate-limited per installation, in a separate bucket", async () => {
     const { id: endpointId } = await makeEndpoint(world());
     const deliveryId = await makeDelivery(world(), { endpointId });
     const answers: Answer[] = [];
@@ -100,7 +103,7 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
   });
 
   it.each(["exhausted", "skipped"] as const)(
-    "makes what was %s once more, of the same event, and leaves it as it was",
+    "creates a new delivery of the same event for an %s one, which does not change",
     async (status) => {
       const deliveryId = await makeDelivery(world(), {
         endpointId,
@@ -140,38 +143,41 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
     },
   );
 
-  it("replays what succeeded only when told so", async () => {
+  it('replays a succeeded delivery only with "force"', async () => {
     const deliveryId = await makeDelivery(world(), { endpointId, status: "succeeded" });
-    const refused = await sendingNothing(world(), () => replay(world(), deliveryId));
+    const refused = await withoutDelivery(world(), () => replay(world(), deliveryId));
     expect(conflictOf(refused)).toEqual(conflict("delivery_already_succeeded", deliveryId, "succeeded"));
     expect((await replay(world(), deliveryId, { body: { reason: "testing", force: true } })).status).toBe(
       200,
     );
   });
 
-  it.each(["pending", "sending", "retrying"] as const)("refuses while it is %s, for now", async (status) => {
-    const deliveryId = await makeDelivery(world(), { endpointId, status });
-    const answer = await sendingNothing(world(), () =>
-      replay(world(), deliveryId, { body: { reason: "testing", force: true } }),
-    );
-    expect(conflictOf(answer)).toEqual(conflict("delivery_in_progress", deliveryId, status));
-    expect(answer.body.error).toMatchObject({ retryable: true, retryAfterSeconds: 1 });
-  });
+  it.each(["pending", "sending", "retrying"] as const)(
+    "refuses with a retryable error while the delivery is %s",
+    async (status) => {
+      const deliveryId = await makeDelivery(world(), { endpointId, status });
+      const answer = await withoutDelivery(world(), () =>
+        replay(world(), deliveryId, { body: { reason: "testing", force: true } }),
+      );
+      expect(conflictOf(answer)).toEqual(conflict("delivery_in_progress", deliveryId, status));
+      expect(answer.body.error).toMatchObject({ retryable: true, retryAfterSeconds: 1 });
+    },
+  );
 
-  it("refuses from the millisecond that the body is 30 days old", async () => {
+  it("refuses from the millisecond in which the body is 30 days old", async () => {
     const [old, kept] = [
       await makeEvent(world(), { ageMs: 30 * dayMs }),
       await makeEvent(world(), { ageMs: 30 * dayMs - 1 }),
     ];
     const expired = await makeDelivery(world(), { endpointId, eventId: old });
-    const answer = await sendingNothing(world(), () => replay(world(), expired));
+    const answer = await withoutDelivery(world(), () => replay(world(), expired));
     expect(conflictOf(answer)).toEqual(conflict("delivery_payload_expired", expired, "exhausted"));
     expect((await replay(world(), await makeDelivery(world(), { endpointId, eventId: kept }))).status).toBe(
       200,
     );
   });
 
-  it("counts replays of a replay for the first delivery, numbers them, and lets ten through however many come at once", async () => {
+  it("numbers the replays of the first delivery, and allows ten under concurrent calls", async () => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const first = (await replay(world(), deliveryId)).body.data.delivery.id as string;
     expect(conflictOf(await replay(world(), first))).toEqual(
@@ -191,7 +197,7 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
       ...Array<string>(12).fill("delivery_replay_limit_reached"),
       ...Array<string>(8).fill("done"),
     ]);
-    const limit = await sendingNothing(world(), () => replay(world(), deliveryId));
+    const limit = await withoutDelivery(world(), () => replay(world(), deliveryId));
     expect(conflictOf(limit)).toEqual(
       conflict("delivery_replay_limit_reached", deliveryId, "exhausted", { limit: 10 }),
     );
@@ -204,7 +210,7 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
     expect(new Set(rows.slice(1).map(({ replayOf }) => replayOf))).toEqual(new Set([deliveryId]));
   });
 
-  it("goes to another endpoint of the installation when told so, with numbers of its own", async () => {
+  it("replays to another endpoint of the installation, with separate numbers", async () => {
     const { id: other } = await makeEndpoint(world());
     const eventId = await makeEvent(world());
     const deliveryId = await makeDelivery(world(), { endpointId, eventId });
@@ -218,14 +224,14 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
     });
   });
 
-  it("finds no endpoint that was deleted, is another's or was never there, but takes another in its place", async () => {
+  it("answers 404 for a deleted, foreign or unknown endpoint, but accepts another own endpoint", async () => {
     const { id: other } = await makeEndpoint(world());
     const { id: foreign } = await makeEndpoint(world(), { key: "otherMerchant" });
     const deliveryId = await makeDelivery(world(), { endpointId, status: "canceled" });
     await changeEndpoint(world(), "webhookEndpointDelete", { endpointId });
     for (const given of [undefined, endpointId, foreign, "whe_00000000000000000000000000", "1"]) {
       const body = { reason: "testing", ...(given === undefined ? {} : { endpointId: given }) };
-      expectError(await sendingNothing(world(), () => replay(world(), deliveryId, { body })), {
+      expectError(await withoutDelivery(world(), () => replay(world(), deliveryId, { body })), {
         status: 404,
         code: "webhook_endpoint_not_found",
       });
@@ -235,10 +241,10 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
     ).toBe(200);
   });
 
-  it("refuses while the endpoint is off", async () => {
+  it("refuses while the endpoint is disabled", async () => {
     const deliveryId = await makeDelivery(world(), { endpointId, status: "skipped" });
     await changeEndpoint(world(), "webhookEndpointDisable", { endpointId });
-    expect(conflictOf(await sendingNothing(world(), () => replay(world(), deliveryId)))).toEqual({
+    expect(conflictOf(await withoutDelivery(world(), () => replay(world(), deliveryId)))).toEqual({
       status: 409,
       code: "webhook_endpoint_disabled",
       conflict: {
@@ -254,7 +260,7 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
     expect((await replay(world(), deliveryId)).status).toBe(200);
   });
 
-  it("does not find what is another installation's, what is not there, and what the installation may not read any more", async () => {
+  it("answers 404 for foreign and missing deliveries, and for events it may no longer read", async () => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const ids = [
       "whd_00000000000000000000000000",
@@ -264,7 +270,7 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
       "%00",
     ];
     for (const given of ids)
-      expectError(await sendingNothing(world(), () => replay(world(), given)), {
+      expectError(await withoutDelivery(world(), () => replay(world(), given)), {
         status: 404,
         code: "webhook_delivery_not_found",
       });
@@ -276,7 +282,7 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
       .database.db.updateTable("installation")
       .where("id", "=", await installationOf(world()));
     await installation.set({ scopes: ["webhooks:write"] }).execute();
-    expectError(await sendingNothing(world(), () => replay(world(), deliveryId)), {
+    expectError(await withoutDelivery(world(), () => replay(world(), deliveryId)), {
       status: 404,
       code: "webhook_delivery_not_found",
     });
@@ -286,11 +292,11 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
     expect((await replay(world(), deliveryId)).status).toBe(200);
   });
 
-  it("happens once for a key, and answers the same byte for byte", async () => {
+  it("replays the stored answer byte for byte for the same key", async () => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const idempotencyKey = randomUUID();
     const first = await replay(world(), deliveryId, { idempotencyKey });
-    const again = await sendingNothing(world(), () => replay(world(), deliveryId, { idempotencyKey }));
+    const again = await withoutDelivery(world(), () => replay(world(), deliveryId, { idempotencyKey }));
     expect(again.text).toBe(first.text);
     expect([first, again].map(({ headers }) => headers["idempotent-replayed"])).toEqual(["false", "true"]);
     const other = await replay(world(), deliveryId, { idempotencyKey, body: { reason: "other" } });
@@ -324,7 +330,7 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
   ] as const)("refuses %s", async (_name, body, code, details) => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const headers = { authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": randomUUID() };
-    const answer = await sendingNothing(world(), () =>
+    const answer = await withoutDelivery(world(), () =>
       world().send({ method: "POST", url: replayUrl(deliveryId), headers, body }),
     );
     expect([answer.status, answer.body.error.code]).toEqual([400, code]);
@@ -335,7 +341,7 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
     ).toEqual(details);
   });
 
-  it("needs a key with webhooks:write, and an Idempotency-Key", async () => {
+  it("requires a key with webhooks:write and an Idempotency-Key", async () => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const [url, body] = [replayUrl(deliveryId), { reason: "testing" }];
     expectError(await world().send({ method: "POST", url, body }), {
@@ -367,7 +373,7 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
     expect((await replay(world(), deliveryId, { key: "webhooksWrite" })).status).toBe(200);
   });
 
-  it("takes as many statements however often it was replayed", async () => {
+  it("runs the same number of statements for every replay of a delivery", async () => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const first = await statementsOf(world(), () => replay(world(), deliveryId));
     expect(await statementsOf(world(), () => replay(world(), deliveryId))).toHaveLength(first.length);

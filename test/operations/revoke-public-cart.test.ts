@@ -1,6 +1,6 @@
 /**
- * revokePublicCart: ends a cart for good, for a caller who has seen it; its address goes at once from sight
- * and a day later from the store.
+ * revokePublicCart: ends a cart permanently if the caller knows the current version. The address is hidden at
+ * once and erased a day later.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Contract, readContract } from "#test/support/openapi.ts";
@@ -31,7 +31,7 @@ describe.each(["pglite", "postgres"] as const)("revokePublicCart on %s", (engine
   const revoke = (cartId: string, body: unknown) => callCart(world(), "revokePublicCart", { cartId, body });
   const cart = async (): Promise<string> => (await makeCart(world(), { lines: { "KIT-KVERN": 1 } })).id;
 
-  it("answers with the cart as it ended: no address, shipping or tax, the lines and the code as they were", async () => {
+  it("returns the ended cart without address, shipping and tax, with its lines and code", async () => {
     await makeCode(world(), "TEN");
     await makeCode(world(), "SENT", { kind: "FREE_SHIPPING" });
     const { id: cartId, lines } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
@@ -83,7 +83,7 @@ describe.each(["pglite", "postgres"] as const)("revokePublicCart on %s", (engine
     expect((await callCart(world(), "getPublicCart", { cartId })).body).toEqual(answer.body);
   });
 
-  it("takes the shipping's discount off with the shipping", async () => {
+  it("removes the shipping discount together with the shipping", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await changeCart(world(), "cartAddressSet", { cartId, input: { address: berlin } });
     await changeCart(world(), "cartDeliveryOptionSelect", {
@@ -99,20 +99,20 @@ describe.each(["pglite", "postgres"] as const)("revokePublicCart on %s", (engine
   });
 
   it.each(["buyer_request", "merchant_request", "security", "duplicate", "test", "other"])(
-    "keeps the reason %s",
+    "stores the reason %s",
     async (reason) => {
       const { body } = await revoke(await cart(), { expectedVersion: 1, reason });
       expect(body.data.revocation).toEqual({ reason, note: null, at: world().clock.now().toISOString() });
     },
   );
 
-  it("calls it other where no reason is given, and takes a note of 280 characters", async () => {
+  it('stores "other" if no reason is given, and accepts a note of 280 characters', async () => {
     const note = "😀".repeat(140);
     const { status, body } = await revoke(await cart(), { expectedVersion: 1, note });
     expect([status, body.data.revocation]).toMatchObject([200, { reason: "other", note }]);
   });
 
-  it("is once: another key meets a cart that was revoked, whatever version it expects", async () => {
+  it("refuses a second revocation with another key, whatever version it expects", async () => {
     const cartId = await cart();
     await revoke(cartId, { expectedVersion: 1, reason: "test" });
     for (const expectedVersion of [1, 2, 9]) {
@@ -128,13 +128,13 @@ describe.each(["pglite", "postgres"] as const)("revokePublicCart on %s", (engine
     });
   });
 
-  it("destroys nothing that the caller has not seen", async () => {
+  it("refuses a version that is not the cart's current version", async () => {
     const cartId = await cart();
     const answer = await withoutTrace(world(), () => revoke(cartId, { expectedVersion: 2 }));
     expectConflict(answer, { code: "cart_version_conflict", id: cartId, status: "active", version: 1 });
   });
 
-  it("tells webhooks once: its status and what it no longer has", async () => {
+  it("publishes one event with the new status and the removed values", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await changeCart(world(), "cartAddressSet", { cartId, input: { address: berlin } });
     await revoke(cartId, { expectedVersion: 2 });
@@ -161,7 +161,7 @@ describe.each(["pglite", "postgres"] as const)("revokePublicCart on %s", (engine
     );
   });
 
-  it("takes ten statements, eleven where there is an address", async () => {
+  it("runs ten statements, and eleven if the cart has an address", async () => {
     const plain = await cart();
     expect(await workOf(world(), () => revoke(plain, { expectedVersion: 1 }))).toHaveLength(10);
     const addressed = await cart();

@@ -1,6 +1,6 @@
 /**
- * searchPublicProducts over REST: its parameters, one by one, and the envelope. What it finds and in which
- * order is tested with the search itself.
+ * searchPublicProducts over REST: each parameter, and the envelope of the answer. Matching and ranking are
+ * tested in the tests of the search itself.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "#test/support/expect-error.ts";
@@ -11,7 +11,7 @@ import { expectShape, searchAnswer } from "./shapes.ts";
 const good = { q: "tent", locale: "en", market: "DE", sort: "relevance", page: "1", pageSize: "20" };
 const sorts = ["relevance", "newest", "price_asc", "price_desc", "title_asc", "popularity"];
 
-/** The address of a search; a change of undefined leaves the parameter out. */
+/** The URL of a search. A change to undefined removes the parameter. */
 function search(change: Readonly<Record<string, string | undefined>> = {}): string {
   const entries = Object.entries({ ...good, ...change }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
@@ -36,7 +36,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
   ): Promise<{ data: Hit[]; meta: { totalItems: number; totalPages: number; hasNextPage: boolean } }> =>
     (await world().get(search({ q: "", sort: "title_asc", page: String(page), pageSize: "25" }))).body;
 
-  it("answers a page of products with all that is known about it", async () => {
+  it("returns a page of products with every field", async () => {
     const answer = await world().get(search({ pageSize: "2" }));
     expect(answer.status).toBe(200);
     expectShape(searchAnswer, answer.body);
@@ -83,11 +83,11 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     expect(await statementsOf(world(), () => world().get(search(change)))).toHaveLength(count);
   });
 
-  it("takes one more for the stems of words that nobody has searched for before", async () => {
+  it("runs one more statement for the stems of words that were not searched for before", async () => {
     expect(await statementsOf(world(), () => world().get(search({ q: "c" })))).toHaveLength(2);
   });
 
-  it("finds every product exactly once over all pages", async () => {
+  it("returns every product exactly once over all pages", async () => {
     const first = await pageOf(1);
     const seen = first.data.map(({ id }) => id);
     for (let page = 2; page <= first.meta.totalPages; page += 1) {
@@ -101,7 +101,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     expect(past).toMatchObject({ data: [], meta: { totalItems: first.meta.totalItems, hasNextPage: false } });
   });
 
-  it.each(sorts)("orders by %s and says so", async (sort) => {
+  it.each(sorts)("sorts by %s and returns the sort", async (sort) => {
     const answer = await world().get(search({ q: "", sort }));
     expect(answer.status).toBe(200);
     expectShape(searchAnswer, answer.body);
@@ -131,14 +131,14 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     ["leading zeros in a number", { page: "01", pageSize: "020" }, { page: 1, pageSize: 20 }],
     ["the last page of the window", { page: "100", pageSize: "100" }, { page: 100, pageSize: 100 }],
     ["the highest page", { page: "10000", pageSize: "1" }, { page: 10_000 }],
-  ])("takes %s", async (_name, change, meta) => {
+  ])("accepts %s", async (_name, change, meta) => {
     const answer = await world().get(search(change));
     expect(answer.status).toBe(200);
     expectShape(searchAnswer, answer.body);
     expect(answer.body.meta).toMatchObject(meta);
   });
 
-  it("filters by category with what is below it, and by merchant", async () => {
+  it("filters by a category with its subcategories, and by merchant", async () => {
     const [all, some] = await Promise.all([
       world().get(search({ q: "" })),
       world().get(search({ q: "", merchant: "morgenrot", pageSize: "100" })),
@@ -149,7 +149,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     ).toEqual(new Set(["morgenrot"]));
   });
 
-  it.each(Object.keys(good))("needs %s", async (name) => {
+  it.each(Object.keys(good))("requires %s", async (name) => {
     expectError(await world().get(search({ [name]: undefined })), {
       status: 400,
       code: "missing_parameter",
@@ -179,7 +179,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     ["category", "", "too_short"],
     ["merchant", "a".repeat(97), "too_long"],
     ["merchant", "a--b", "pattern_mismatch"],
-  ])("refuses %s=%s by name", async (field, value, code) => {
+  ])("refuses %s=%s and names the parameter", async (field, value, code) => {
     expectError(await world().get(search({ [field]: value })), {
       status: 400,
       code: "invalid_parameter",
@@ -188,7 +188,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
   });
 
   it.each(["RELEVANCE", "price", "", "relevance,newest"])(
-    "refuses the sort %s and says what there is",
+    "refuses the sort %s and lists the allowed sorts",
     async (sort) => {
       expectError(await world().get(search({ sort })), {
         status: 400,
@@ -205,7 +205,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     ["", "too_short"],
     ["*", "too_short"],
     [`en-${"abcdefgh-".repeat(4)}x`, "too_long"],
-  ])("calls the locale %s malformed", async (locale, code) => {
+  ])("refuses the locale %s as malformed", async (locale, code) => {
     expectError(await world().get(search({ locale })), {
       status: 400,
       code: "invalid_locale",
@@ -221,7 +221,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     ["\u00df", "pattern_mismatch"],
     ["\u0131n", "pattern_mismatch"],
     ["", "pattern_mismatch"],
-  ])("knows no market %s", async (market, code) => {
+  ])("refuses the unknown market %s", async (market, code) => {
     expectError(await world().get(search({ market })), {
       status: 400,
       code: "unknown_market",
@@ -232,7 +232,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
   it.each([
     [{ page: "101", pageSize: "100" }, "page × pageSize is 10100; 10 000 is the limit."],
     [{ page: "10000", pageSize: "2" }, "page × pageSize is 20000; 10 000 is the limit."],
-  ])("looks at no more than 10 000 products: %o", async (change, message) => {
+  ])("refuses pages beyond the first 10 000 products: %o", async (change, message) => {
     expectError(await world().get(search(change)), {
       status: 400,
       code: "page_window_exceeded",
@@ -258,7 +258,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     ["a name with a NUL, as it was sent", "a%00=1", "invalid_parameter", "a%00", "control_character"],
     ["no name", "=1", "invalid_parameter", "", "invalid_encoding"],
     ["a reserved name", "__proto__=1", "unknown_parameter", "__proto__", "unknown"],
-  ] as const)("refuses %s, and names it", async (_name, extra, code, field, rule) => {
+  ] as const)("refuses %s and names the parameter", async (_name, extra, code, field, rule) => {
     expectError(await world().get(`${search()}&${extra}`), {
       status: 400,
       code,
@@ -266,7 +266,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     });
   });
 
-  it("calls a required parameter that cannot be read by its fault, not missing", async () => {
+  it("reports an undecodable required parameter by its own fault, not as missing", async () => {
     expectError(await world().get(`${search({ q: undefined })}&q=%ED%A0%80`), {
       status: 400,
       code: "invalid_parameter",
@@ -274,7 +274,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     });
   });
 
-  it("tells all faults at once, each parameter once, and is called after the first", async () => {
+  it("reports all faults at once, each parameter once, with the code of the first fault", async () => {
     const answer = await world().get(
       "/api/v1/search?locale=xx_&market=ZZ&sort=best&page=0&pageSize=101&bogus=1&page=2",
     );
@@ -293,14 +293,14 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     });
   });
 
-  it("tells 20 faults at most", async () => {
+  it("reports at most 20 faults", async () => {
     const unknown = Array.from({ length: 30 }, (_, index) => `x${index}=1`).join("&");
     const answer = await world().get(`${search()}&${unknown}`);
     expect(answer.status).toBe(400);
     expect(answer.body.error.details).toHaveLength(20);
   });
 
-  it("asks the database nothing for a request that is refused", async () => {
+  it("runs no statement for a refused request", async () => {
     expect(await statementsOf(world(), () => world().get(search({ page: "0" })))).toEqual([]);
     expect(await statementsOf(world(), () => world().get(search({ page: "101", pageSize: "100" })))).toEqual(
       [],
@@ -315,7 +315,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     });
   });
 
-  it("shows what a stranger typed as text: nothing of it becomes a tag", async () => {
+  it("escapes HTML in the query: no tag of the query appears in highlights", async () => {
     const answer = await world().get(search({ q: "<b>tent" }));
     for (const { highlights } of answer.body.data as { highlights: { title: string | null } }[])
       expect(highlights.title).not.toContain("<b>");

@@ -1,6 +1,6 @@
 /**
- * setPublicCartAddress: an address becomes a token, a quote and a masked view; its rules are its country's,
- * and it is stored for nobody to read.
+ * setPublicCartAddress: returns a token, a quote and a masked view for an address. The address is checked by
+ * its country's rules and stored encrypted.
  */
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -52,7 +52,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
       .orderBy("id")
       .execute();
 
-  it("answers with a token, what may be shown of the address, and what the cart costs there", async () => {
+  it("returns a token, the masked address, and the quote for the address", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 2 } });
     const answer = await set(cartId, {
       address: { ...berlin, postalCode: "D-10115", city: " Berlin " },
@@ -71,7 +71,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
         validation: { level: "strict", corrected: ["/address/city", "/address/postalCode"] },
         serviceability: { status: "deliverable", undeliverableLineIds: [] },
         quote: {
-          // 19 % is in the 110.70: 13.56 of 84.90 and 4.12 of 25.80.
+          // 110.70 includes 19 % tax: 13.56 of 84.90 and 4.12 of 25.80.
           totals: {
             subtotal: eur(11_070),
             discount: eur(0),
@@ -96,7 +96,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     expect(answer.headers["etag"]).toBeUndefined();
   });
 
-  it("quotes American tax on top by region, and yen without decimals", async () => {
+  it("adds US tax by region to the quote, and quotes yen without decimals", async () => {
     const quoteAt = async (country: string, address: object) => {
       const { id: cartId } = await makeCart(world(), { country, lines: { "KIT-KVERN": 1 } });
       const { status, body } = await set(cartId, { address });
@@ -144,11 +144,11 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     });
   });
 
-  it("moves the cart within its market: another country's tax, and a warning", async () => {
+  it("changes the country within the cart's market: other tax, and a warning", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     const vienna = { ...berlin, city: "Wien", postalCode: "1010", countryCode: "AT" };
     const { body } = await set(cartId, { address: vienna });
-    // 20 % in 84.90.
+    // 84.90 includes 20 % tax.
     expect(body.data.quote.totals).toMatchObject({ tax: eur(1415), total: eur(8490) });
     expect((await readCart(world(), cartId)).data).toMatchObject({
       market: "AT",
@@ -157,7 +157,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     });
   });
 
-  it("does not deliver outside of the cart's market", async () => {
+  it("refuses an address outside of the cart's market", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     const answer = await withoutTrace(world(), () => set(cartId, { address: sanFrancisco }));
     expectConflict(answer, {
@@ -170,7 +170,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     expect(contract.faultsOf("setPublicCartAddress", 409, answer.body)).toEqual([]);
   });
 
-  it("takes a basic address that its country would not, and says so", async () => {
+  it('accepts an address with faults if "validation" is "basic", and returns that level', async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     const { status, body } = await set(cartId, {
       address: { ...berlin, postalCode: "X", city: undefined },
@@ -183,7 +183,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     });
   });
 
-  it("quotes nothing for an empty cart, which can have an address all the same", async () => {
+  it("accepts an address for an empty cart, without a quote", async () => {
     const { id: cartId } = await makeCart(world());
     const { status, body } = await set(cartId, { address: berlin });
     expect(contract.faultsOf("setPublicCartAddress", 200, body)).toEqual([]);
@@ -194,7 +194,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     ]);
   });
 
-  it("tells what cannot be delivered: lines that sold out, everything where there is no way to", async () => {
+  it("returns the undeliverable lines: sold-out ones, or all if no delivery method exists", async () => {
     const { db } = world().database;
     const made = await makeCart(world(), { lines: { "KIT-KVERN": 1, "HOM-BIVOKS": 1, "GFT-CARD-25": 1 } });
     const [grinder, wax, card] = made.lines.map(({ id }: { id: string }) => id);
@@ -214,7 +214,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     await db.updateTable("deliveryMethod").set({ active: false }).execute();
     const stuck = await set(made.id, { address: berlin });
     await db.updateTable("deliveryMethod").set({ active: true }).execute();
-    // What is sent by e-mail arrives.
+    // Lines delivered by e-mail stay deliverable.
     expect(stuck.body.data.serviceability).toEqual({
       status: "no_delivery_options",
       undeliverableLineIds: [grinder, wax],
@@ -223,7 +223,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     expect(card).toMatch(/^cln_/);
   });
 
-  it("costs no shipping where nothing is sent", async () => {
+  it("quotes no shipping costs for a cart without physical goods", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "GFT-CARD-25": 2 } });
     const { body } = await set(cartId, { address: berlin });
     expect(body.data).toMatchObject({
@@ -235,7 +235,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     });
   });
 
-  it("weighs the promotion anew in the same change", async () => {
+  it("recalculates the promotion in the same change", async () => {
     await makeCode(world(), "SHIP-FREE", { kind: "FREE_SHIPPING" });
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await changeCart(world(), "cartPromotionApply", { cartId, input: { code: "ship-free" } });
@@ -260,7 +260,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
         token: "storefront",
       });
 
-    it("is stored as its digest alone", async () => {
+    it("is stored only as a digest", async () => {
       const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
       const { body } = await set(cartId, { address: berlin });
       const row = await world()
@@ -274,7 +274,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
       expect(JSON.stringify(row)).not.toContain(body.data.addressToken);
     });
 
-    it("ends with the next address, and with the cart", async () => {
+    it("ends when another address replaces it, and when the cart ends", async () => {
       const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
       const first = (await set(cartId, { address: berlin })).body.data.addressToken;
       expect((await optionsFor(first)).body.data.deliveryOptions).toHaveLength(3);
@@ -289,7 +289,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     });
   });
 
-  describe("what is stored", () => {
+  describe("the stored address", () => {
     const full = {
       ...berlin,
       company: "Muster GmbH",
@@ -298,7 +298,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
       email: "Anna@Example.COM",
     };
 
-    it("opens with the keyring alone, and has what was sent, tidied", async () => {
+    it("is decrypted only with the keyring, and is normalized", async () => {
       const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
       expect((await set(cartId, { address: full })).status).toBe(200);
       const [row, ...others] = await personalData(cartId);
@@ -327,7 +327,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
       expect(Buffer.from(row.sealed ?? []).includes("Anna")).toBe(false);
     });
 
-    it("is erased at once when another takes its place, and a day after the cart was revoked", async () => {
+    it("is erased at once if it is replaced, and a day after the cart is revoked", async () => {
       const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
       await set(cartId, { address: full });
       world().clock.advance(1000);
@@ -351,7 +351,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
       expect(await stored()).toMatchObject({ ...erased, erasedAt: world().clock.now() });
     });
 
-    it("is kept for a buyer who wants that, beyond the cart's end, and only for a cart that has one", async () => {
+    it("outlives the cart if the buyer saves it; a cart without a buyer refuses to save it", async () => {
       const { id: anybodys } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
       expectError(await withoutTrace(world(), () => set(anybodys, { address: berlin, saveForBuyer: true })), {
         status: 400,
@@ -381,7 +381,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     });
   });
 
-  it("tells webhooks once, with what changed", async () => {
+  it("publishes one event with the changed fields", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     const { body } = await set(cartId, { address: berlin });
     const [, event, ...others] = await eventsOf(world(), cartId);
@@ -395,7 +395,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     expect(JSON.stringify(event)).not.toContain(body.data.addressToken);
   });
 
-  it("takes twelve statements, however many lines there are", async () => {
+  it("runs twelve statements for any number of lines", async () => {
     const [small, large] = [
       await makeCart(world(), { lines: { "KIT-KVERN": 1 } }),
       await makeCart(world(), {
@@ -406,7 +406,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     expect(await workOf(world(), () => set(large.id, { address: berlin }))).toHaveLength(12);
   });
 
-  it("checks the version that was seen", async () => {
+  it("refuses a version that is not the cart's current version", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     const answer = await withoutTrace(world(), () => set(cartId, { address: berlin, expectedVersion: 2 }));
     expectConflict(answer, { code: "cart_version_conflict", id: cartId, status: "active", version: 1 });

@@ -1,6 +1,6 @@
 /**
- * What the contract says the answers look like, written down by hand from it: every field named, none beside
- * them.
+ * The shapes of the answers, written by hand from the contract: every field is named, and no other field is
+ * allowed.
  */
 import { expect } from "vitest";
 import { z } from "zod";

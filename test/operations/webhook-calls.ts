@@ -1,6 +1,6 @@
 /**
- * Webhook endpoints as tests make and change them: over REST for an installation, over GraphQL for who runs a
- * merchant, each with a key of its own.
+ * Creates and changes webhook endpoints for tests: over REST for an installation, over GraphQL for a
+ * merchant's staff. Each call has a new idempotency key.
  */
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
@@ -10,7 +10,7 @@ import { type Asked, askGraph, type Frontend } from "./cart-calls.ts";
 
 export const endpointsUrl = "/api/v1/open/webhooks/endpoints";
 
-/** A receiver that nobody else has. */
+/** The URL of a new receiver. */
 export const receiver = (): string => `https://r-${randomUUID()}.shop.example.com/hooks`;
 
 export interface EndpointRequest {
@@ -19,7 +19,7 @@ export interface EndpointRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Over REST. */
+/** Creates an endpoint over REST. */
 export function createWebhook(
   world: World,
   { body, key = "full", headers = {} }: EndpointRequest = {},
@@ -40,7 +40,7 @@ export interface MadeEndpoint {
   readonly secret: string;
 }
 
-/** One that is there. */
+/** Creates an endpoint and returns it with its secret. */
 export async function makeEndpoint(
   world: World,
   { key = "full", ...input }: { key?: "full" | "otherMerchant"; [field: string]: unknown } = {},
@@ -75,7 +75,7 @@ export interface EndpointChange extends Frontend {
   readonly merchantId?: string;
 }
 
-/** Over GraphQL, as staff. */
+/** Changes an endpoint over GraphQL, as staff. */
 export function changeEndpoint(
   world: World,
   field: EndpointMutation,
@@ -121,7 +121,7 @@ export function readEndpoint(
   );
 }
 
-/** The deliveries of an endpoint, the oldest first, with the types of their events. */
+/** The deliveries of an endpoint with their event types, oldest first. */
 export function deliveriesOf(
   { database }: World,
   endpointId: string,
@@ -149,7 +149,7 @@ export async function installationOf(
   return row.id;
 }
 
-/** An installation has 16 at most: tests of one file begin without those of the others. */
+/** Deletes all endpoints: an installation has at most 16, and the tests of a file must not share them. */
 export async function clearEndpoints({ database }: World): Promise<void> {
   await database.db
     .updateTable("webhookEndpoint")
