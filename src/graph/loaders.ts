@@ -74,6 +74,12 @@ import {
   type SharedReads,
 } from "#database/shared-reads.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
+import {
+  createNullableRowLoader,
+  createRowListLoader,
+  createRowLoader,
+  indexRowsById,
+} from "./row-loaders.ts";
 
 /**
  * The loaders of one request. A load by id returns null if the row does not exist; loaders whose rows are not
@@ -145,33 +151,35 @@ interface LoaderSource {
 const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Loaders[Name] } = {
   carts: ({ db, clock, reads }) =>
     reads === undefined
-      ? loadNullableById((ids) => findCarts(db, ids, clock.now()))
+      ? createNullableRowLoader((ids) => findCarts(db, ids, clock.now()))
       : new SharedRowLoader(reads.carts),
-  sessions: ({ db }) => loadNullableById((ids) => findSessions(db, ids)),
-  paymentFailures: ({ db }) => loadNullableById((ids) => findPaymentFailures(db, ids)),
+  sessions: ({ db }) => createNullableRowLoader((ids) => findSessions(db, ids)),
+  paymentFailures: ({ db }) => createNullableRowLoader((ids) => findPaymentFailures(db, ids)),
   orders: ({ db, reads }) =>
-    reads === undefined ? loadNullableById((ids) => findOrders(db, ids)) : new SharedRowLoader(reads.orders),
-  personalData: ({ db }) => loadNullableById((ids) => findPersonalData(db, ids)),
+    reads === undefined
+      ? createNullableRowLoader((ids) => findOrders(db, ids))
+      : new SharedRowLoader(reads.orders),
+  personalData: ({ db }) => createNullableRowLoader((ids) => findPersonalData(db, ids)),
   afterSalesFacts: ({ db }) =>
-    new DataLoader((questions) => loadAfterSalesFacts(db, questions), {
+    new DataLoader((keys) => loadAfterSalesFacts(db, keys), {
       cacheKeyFn: ({ order, now }) => `${order.id} ${order.version} ${now.getTime()}`,
     }),
-  products: ({ db, clock }) => loadNullableById((ids) => findProductAggregates(db, ids, clock.now())),
-  productIdsOfVariants: ({ db }) => loadNullableById((ids) => findProductIdsOfVariants(db, ids)),
+  products: ({ db, clock }) => createNullableRowLoader((ids) => findProductAggregates(db, ids, clock.now())),
+  productIdsOfVariants: ({ db }) => createNullableRowLoader((ids) => findProductIdsOfVariants(db, ids)),
   publicProducts: ({ db, clock, reads }) =>
     reads === undefined ? createPublicProductLoader(db, clock) : new SharedRowLoader(reads.publicProducts),
-  productLists: ({ db }) => loadById((merchantIds) => listPublishedProducts(db, merchantIds)),
-  categories: ({ db }) => loadById(async (ids) => mapById(await findCategories(db, ids))),
-  merchants: ({ db }) => loadById(async (ids) => mapById(await findMerchants(db, ids))),
-  apps: ({ db }) => loadById(async (ids) => mapById(await findApps(db, ids))),
-  installations: ({ db }) => loadById(async (ids) => mapById(await findInstallations(db, ids))),
-  apiKeys: ({ db }) => loadById(async (ids) => mapById(await findApiKeys(db, ids))),
-  readinessFacts: ({ db, clock }) => loadById((ids) => findReadinessFacts(db, ids, clock)),
-  oauthGrants: ({ db }) => loadById(async (ids) => mapById(await findGrants(db, ids))),
-  markets: ({ db }) => loadLists("merchantId", (ids) => findMarkets(db, ids)),
-  taxRates: ({ db }) => loadLists("marketId", (ids) => findTaxRates(db, ids)),
-  deliveryMethods: ({ db }) => loadLists("marketId", (ids) => findDeliveryMethods(db, ids)),
-  policies: ({ db }) => loadLists("merchantId", (ids) => findPolicies(db, ids)),
+  productLists: ({ db }) => createRowLoader((merchantIds) => listPublishedProducts(db, merchantIds)),
+  categories: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findCategories(db, ids))),
+  merchants: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findMerchants(db, ids))),
+  apps: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApps(db, ids))),
+  installations: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findInstallations(db, ids))),
+  apiKeys: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApiKeys(db, ids))),
+  readinessFacts: ({ db, clock }) => createRowLoader((ids) => findReadinessFacts(db, ids, clock)),
+  oauthGrants: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findGrants(db, ids))),
+  markets: ({ db }) => createRowListLoader("merchantId", (ids) => findMarkets(db, ids)),
+  taxRates: ({ db }) => createRowListLoader("marketId", (ids) => findTaxRates(db, ids)),
+  deliveryMethods: ({ db }) => createRowListLoader("marketId", (ids) => findDeliveryMethods(db, ids)),
+  policies: ({ db }) => createRowListLoader("merchantId", (ids) => findPolicies(db, ids)),
   promotionCodes: ({ db }) =>
     new DataLoader((pages) => loadPromotionCodePages(db, pages), {
       cacheKeyFn: (page) => `${page.promotionId} ${promotionCodePageKey(page)}`,
@@ -181,37 +189,39 @@ const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource
       const counts = await countPromotionCodes(db, ids);
       return ids.map((id) => counts.get(id) ?? 0);
     }),
-  webhookEndpoints: ({ db, clock }) => loadNullableById((ids) => findEndpoints(db, ids, clock.now())),
+  webhookEndpoints: ({ db, clock }) => createNullableRowLoader((ids) => findEndpoints(db, ids, clock.now())),
   endpointsOfInstallations: ({ db, clock }) =>
-    loadLists("installationId", (ids) => findInstallationEndpoints(db, ids, clock.now())),
-  signatureFixtures: ({ db, clock }) => loadNullableById((ids) => findFixtureSources(db, ids, clock.now())),
-  webhookLogs: ({ db, clock }) => loadById((ids) => findEventLogs(db, ids, clock.now())),
+    createRowListLoader("installationId", (ids) => findInstallationEndpoints(db, ids, clock.now())),
+  signatureFixtures: ({ db, clock }) =>
+    createNullableRowLoader((ids) => findFixtureSources(db, ids, clock.now())),
+  webhookLogs: ({ db, clock }) => createRowLoader((ids) => findEventLogs(db, ids, clock.now())),
   webhookEvents: ({ db, clock }) =>
     new DataLoader(
-      async (asked) => {
-        const found = await findInstallationEvents(db, asked, clock.now());
-        return asked.map(
+      async (pairs) => {
+        const found = await findInstallationEvents(db, pairs, clock.now());
+        return pairs.map(
           (pair) => found.get(installationEventKey(pair)) ?? new Error(`There is no event ${pair.eventId}.`),
         );
       },
       { cacheKeyFn: installationEventKey },
     ),
-  webhookDeliveries: ({ db, clock }) => loadNullableById((ids) => findDeliveries(db, ids, clock.now())),
-  webhookAttempts: ({ db }) => loadLists("deliveryId", (ids) => findDeliveryAttempts(db, ids)),
+  webhookDeliveries: ({ db, clock }) =>
+    createNullableRowLoader((ids) => findDeliveries(db, ids, clock.now())),
+  webhookAttempts: ({ db }) => createRowListLoader("deliveryId", (ids) => findDeliveryAttempts(db, ids)),
 };
 
 class LazyLoaders {
   readonly source: LoaderSource;
-  readonly made: Partial<Record<string, unknown>> = {};
+  readonly created: Partial<Record<string, unknown>> = {};
   constructor(source: LoaderSource) {
     this.source = source;
   }
 }
 
-for (const [name, make] of Object.entries<(source: LoaderSource) => unknown>(loaderFactories)) {
+for (const [name, create] of Object.entries<(source: LoaderSource) => unknown>(loaderFactories)) {
   Object.defineProperty(LazyLoaders.prototype, name, {
     get(this: LazyLoaders) {
-      return (this.made[name] ??= make(this.source));
+      return (this.created[name] ??= create(this.source));
     },
   });
 }
@@ -232,48 +242,14 @@ function createPublicProductLoader(db: Database, clock: Clock): Loaders["publicP
 /** Loads the after-sales facts of several orders. All keys of a request have the same time. */
 async function loadAfterSalesFacts(
   db: Database,
-  questions: readonly AfterSalesFactsKey[],
+  keys: readonly AfterSalesFactsKey[],
 ): Promise<AfterSalesFacts[]> {
-  const now = questions[0]?.now ?? new Date(0);
-  const orders = questions.map(({ order }) => order);
+  const now = keys[0]?.now ?? new Date(0);
+  const orders = keys.map(({ order }) => order);
   const found = await loadAfterSalesFactsByOrder(db, orders, now);
   return orders.map(
     ({ id }) => found.get(id) ?? { now, siblingsInStock: new Map(), returnsOfBuyer: 0, changeTimes: [] },
   );
-}
-
-const mapById = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
-  new Map(rows.map((row) => [row.id, row]));
-
-/** Creates a loader of rows that must exist. A missing row fails only the load of its own id. */
-function loadById<Row extends object>(
-  find: (ids: readonly string[]) => Promise<Map<string, Row>>,
-): DataLoader<string, Row> {
-  return new DataLoader(async (ids) => {
-    const found = await find(ids);
-    return ids.map((id) => found.get(id) ?? new Error(`There is no row ${id}.`));
-  });
-}
-
-/** Creates a loader that returns null for a missing row. */
-function loadNullableById<Row>(
-  find: (ids: readonly string[]) => Promise<Map<string, Row>>,
-): DataLoader<string, Row | null> {
-  return new DataLoader(async (ids) => {
-    const found = await find(ids);
-    return ids.map((id) => found.get(id) ?? null);
-  });
-}
-
-/** Creates a loader of lists of rows, by the id that the rows have in the given field. */
-function loadLists<Field extends string, Row extends Readonly<Record<Field, string>>>(
-  field: Field,
-  find: (ids: readonly string[]) => Promise<Row[]>,
-): DataLoader<string, Row[]> {
-  return new DataLoader(async (ids) => {
-    const groups = Map.groupBy(await find(ids), (row): string => row[field]);
-    return ids.map((id) => groups.get(id) ?? []);
-  });
 }
 
 /** The aggregates that many requests of a process read together (`database/shared-reads.ts`). */

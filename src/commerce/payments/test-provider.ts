@@ -5,9 +5,7 @@
  * gateway's tables.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Selectable } from "kysely";
 import type { Database } from "#database/connect.ts";
-import type { TestProviderPaymentTable } from "#database/tables.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type {
@@ -20,6 +18,13 @@ import type {
   PaymentMovementResult,
   PaymentProvider,
 } from "./provider.ts";
+import {
+  decideCapture,
+  decideRefund,
+  decideVoid,
+  type MovementDecision,
+  type ProviderPaymentRow,
+} from "./test-provider-decisions.ts";
 
 export interface TestProviderParts {
   readonly db: Database;
@@ -50,7 +55,6 @@ const knownTokens: ReadonlySet<string> = new Set([
 ]);
 const storedToken = (token: string): string => (knownTokens.has(token) ? token : "unknown");
 
-type ProviderPaymentRow = Selectable<TestProviderPaymentTable>;
 type EntryKind = "authorize" | "capture" | "void" | "refund";
 
 export function createTestProvider({ db, clock, wait = waitFor }: TestProviderParts): PaymentProvider {
@@ -166,31 +170,6 @@ function paymentAmounts({
   refundedMinor,
 }: ProviderPaymentRow): ProviderPaymentAmounts {
   return { amountMinor, capturedMinor, voidedMinor, refundedMinor };
-}
-
-/** The changes of the provider's payment row, or a decline code if the request is declined. */
-type MovementDecision =
-  | Partial<Pick<ProviderPaymentRow, "status" | "capturedMinor" | "voidedMinor" | "refundedMinor">>
-  | string;
-
-function decideCapture(payment: ProviderPaymentRow, { amountMinor }: ProviderRequest): MovementDecision {
-  if (payment.status !== "authorized") return "payment_not_authorized";
-  if (amountMinor > payment.amountMinor - payment.capturedMinor - payment.voidedMinor)
-    return "amount_exceeds_authorized";
-  return { capturedMinor: payment.capturedMinor + amountMinor };
-}
-
-function decideRefund(payment: ProviderPaymentRow, { amountMinor }: ProviderRequest): MovementDecision {
-  if (amountMinor > payment.capturedMinor - payment.refundedMinor) return "amount_exceeds_captured";
-  return { refundedMinor: payment.refundedMinor + amountMinor };
-}
-
-function decideVoid(payment: ProviderPaymentRow, { amountMinor }: ProviderRequest): MovementDecision {
-  if (payment.status !== "authorized") return "payment_not_authorized";
-  if (amountMinor > payment.amountMinor - payment.capturedMinor - payment.voidedMinor)
-    return "amount_exceeds_authorized";
-  const voidedMinor = payment.voidedMinor + amountMinor;
-  return { voidedMinor, status: voidedMinor === payment.amountMinor ? "voided" : "authorized" };
 }
 
 /**

@@ -3,29 +3,22 @@
  * keeps what was typed.
  */
 import type { JSX } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
 import { useMutation, useQuery } from "#pages/console/browser/graph/hooks.ts";
-import {
-  FailureBanner,
-  FieldFaults,
-  fieldFaultTexts,
-  SelectField,
-  TextField,
-} from "#pages/console/browser/parts/fields.tsx";
+import { FailureBanner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
-import { formatCount, enumLabel } from "#pages/console/browser/parts/formats.tsx";
 import {
   createEndpointDocument,
   type Endpoint,
   type EndpointInput,
   type EndpointSecretResult,
-  type ConsoleEventType,
   eventTypesDocument,
   type ConsolePayloadMode,
   updateEndpointDocument,
 } from "./endpoint-documents.ts";
+import { EventTypeChoice } from "./event-type-choice.tsx";
 
 interface EndpointFormProps {
   readonly installationId: string;
@@ -152,7 +145,7 @@ function Fields({
       />
       <QueryResultView asked={types} what="the events">
         {({ installation }) => (
-          <EventChoice
+          <EventTypeChoice
             types={(installation?.webhookLog.eventTypes ?? []).filter(({ deprecated }) => !deprecated)}
             chosen={chosen}
             failure={failure}
@@ -197,128 +190,5 @@ function TextFields({ url, description, failure, onUrl, onDescription }: TextFie
         onChange={onDescription}
       />
     </>
-  );
-}
-
-/** The choice of event types: all, whole groups, or single types. */
-interface EventChoiceProps {
-  readonly types: readonly ConsoleEventType[];
-  readonly chosen: ReadonlySet<string>;
-  readonly failure: GraphFailure | undefined;
-  readonly onChange: (chosen: ReadonlySet<string>) => void;
-}
-
-function EventChoice({ types, chosen, failure, onChange }: EventChoiceProps): JSX.Element {
-  const id = useId();
-  const refused = fieldFaultTexts(failure, "/eventTypes");
-  const faults = refused.length > 0 && chosen.size === 0 ? ["Select at least one event."] : refused;
-  const groups = Map.groupBy(types, ({ group }) => group);
-  const turn = (name: string, isOn: boolean): void => onChange(withName(chosen, name, isOn));
-  return (
-    <fieldset aria-describedby={faults.length === 0 ? undefined : `${id}-fault`}>
-      <legend>Events</legend>
-      <FieldFaults id={`${id}-fault`} faults={faults} />
-      <Choice
-        name="*"
-        label="All events"
-        hint="Includes event types that are added later."
-        isChosen={chosen.has("*")}
-        isInvalid={faults.length > 0}
-        onTurn={turn}
-      />
-      {chosen.has("*")
-        ? null
-        : [...groups].map(([group, members]) => (
-            <Group key={group} group={group} members={members} chosen={chosen} onTurn={turn} />
-          ))}
-    </fieldset>
-  );
-}
-
-/** Selecting all events deselects all others; selecting a group deselects its members. */
-function withName(chosen: ReadonlySet<string>, name: string, isOn: boolean): ReadonlySet<string> {
-  if (!isOn) return new Set([...chosen].filter((other) => other !== name));
-  if (name === "*") return new Set(["*"]);
-  const rest = [...chosen].filter((other) => !name.endsWith(".*") || !other.startsWith(name.slice(0, -1)));
-  return new Set([...rest, name]);
-}
-
-type Turn = (name: string, isOn: boolean) => void;
-
-interface GroupProps {
-  readonly group: string;
-  readonly members: readonly ConsoleEventType[];
-  readonly chosen: ReadonlySet<string>;
-  readonly onTurn: Turn;
-}
-
-function Group({ group, members, chosen, onTurn }: GroupProps): JSX.Element {
-  const whole = `${group}.*`;
-  const isWhole = chosen.has(whole);
-  const some = members.filter(({ name }) => chosen.has(name)).length;
-  return (
-    <details class="group" open={some > 0}>
-      <summary>
-        {enumLabel(group)}{" "}
-        <span class="soft">
-          {isWhole ? "all" : some > 0 ? `${some} of ${members.length}` : formatCount(members.length, "event")}
-        </span>
-      </summary>
-      <Choice
-        name={whole}
-        label={`All of ${enumLabel(group).toLowerCase()}`}
-        hint="Includes event types that are added later."
-        isChosen={isWhole}
-        onTurn={onTurn}
-      />
-      {members.map(({ name, description }) => (
-        <Choice
-          key={name}
-          name={name}
-          label={name}
-          hint={description}
-          isChosen={isWhole || chosen.has(name)}
-          isFixed={isWhole}
-          onTurn={onTurn}
-        />
-      ))}
-    </details>
-  );
-}
-
-interface ChoiceProps {
-  readonly name: string;
-  readonly label: string;
-  readonly hint: string;
-  readonly isChosen: boolean;
-  readonly isFixed?: boolean;
-  readonly isInvalid?: boolean;
-  readonly onTurn: Turn;
-}
-
-function Choice({
-  name,
-  label,
-  hint,
-  isChosen,
-  isFixed = false,
-  isInvalid = false,
-  onTurn,
-}: ChoiceProps): JSX.Element {
-  const id = useId();
-  return (
-    <div class="choice">
-      <input
-        type="checkbox"
-        id={id}
-        checked={isChosen}
-        disabled={isFixed}
-        aria-invalid={isInvalid}
-        aria-describedby={`${id}-hint`}
-        onChange={({ currentTarget }) => onTurn(name, currentTarget.checked)}
-      />
-      <label for={id}>{label}</label>
-      <span id={`${id}-hint`}>{hint}</span>
-    </div>
   );
 }

@@ -1,0 +1,38 @@
+/** Decides whether the test provider accepts a capture, a void or a refund of a payment. */
+import type { Selectable } from "kysely";
+import type { TestProviderPaymentTable } from "#database/tables.ts";
+import type { ProviderRequest } from "./provider.ts";
+
+/** A payment that the test provider has stored. */
+export type ProviderPaymentRow = Selectable<TestProviderPaymentTable>;
+
+/** The changes of the provider's payment row, or a decline code if the request is declined. */
+export type MovementDecision =
+  | Partial<Pick<ProviderPaymentRow, "status" | "capturedMinor" | "voidedMinor" | "refundedMinor">>
+  | string;
+
+export function decideCapture(
+  payment: ProviderPaymentRow,
+  { amountMinor }: ProviderRequest,
+): MovementDecision {
+  if (payment.status !== "authorized") return "payment_not_authorized";
+  if (amountMinor > payment.amountMinor - payment.capturedMinor - payment.voidedMinor)
+    return "amount_exceeds_authorized";
+  return { capturedMinor: payment.capturedMinor + amountMinor };
+}
+
+export function decideRefund(
+  payment: ProviderPaymentRow,
+  { amountMinor }: ProviderRequest,
+): MovementDecision {
+  if (amountMinor > payment.capturedMinor - payment.refundedMinor) return "amount_exceeds_captured";
+  return { refundedMinor: payment.refundedMinor + amountMinor };
+}
+
+export function decideVoid(payment: ProviderPaymentRow, { amountMinor }: ProviderRequest): MovementDecision {
+  if (payment.status !== "authorized") return "payment_not_authorized";
+  if (amountMinor > payment.amountMinor - payment.capturedMinor - payment.voidedMinor)
+    return "amount_exceeds_authorized";
+  const voidedMinor = payment.voidedMinor + amountMinor;
+  return { voidedMinor, status: voidedMinor === payment.amountMinor ? "voided" : "authorized" };
+}

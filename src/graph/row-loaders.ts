@@ -1,0 +1,37 @@
+/** Creates loaders that read the rows of many ids in one statement. */
+import DataLoader from "dataloader";
+
+/** Indexes rows by their id. */
+export const indexRowsById = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
+  new Map(rows.map((row) => [row.id, row]));
+
+/** Creates a loader of rows that must exist. A missing row fails only the load of its own id. */
+export function createRowLoader<Row extends object>(
+  find: (ids: readonly string[]) => Promise<Map<string, Row>>,
+): DataLoader<string, Row> {
+  return new DataLoader(async (ids) => {
+    const found = await find(ids);
+    return ids.map((id) => found.get(id) ?? new Error(`There is no row ${id}.`));
+  });
+}
+
+/** Creates a loader that returns null for a missing row. */
+export function createNullableRowLoader<Row>(
+  find: (ids: readonly string[]) => Promise<Map<string, Row>>,
+): DataLoader<string, Row | null> {
+  return new DataLoader(async (ids) => {
+    const found = await find(ids);
+    return ids.map((id) => found.get(id) ?? null);
+  });
+}
+
+/** Creates a loader of lists of rows, by the id that the rows have in the given field. */
+export function createRowListLoader<Field extends string, Row extends Readonly<Record<Field, string>>>(
+  field: Field,
+  find: (ids: readonly string[]) => Promise<Row[]>,
+): DataLoader<string, Row[]> {
+  return new DataLoader(async (ids) => {
+    const groups = Map.groupBy(await find(ids), (row): string => row[field]);
+    return ids.map((id) => groups.get(id) ?? []);
+  });
+}
