@@ -1,6 +1,6 @@
 /**
- * The category tree stays a tree of six levels, and the search index learns of every product that hangs below
- * a change.
+ * The category tree has no cycles and at most six levels, and a change of a category reindexes every product
+ * below it.
  */
 import { beforeAll, expect, it } from "vitest";
 import {
@@ -36,7 +36,7 @@ describeOnBoth("categories", (open, engine) => {
       .where("id", "=", id)
       .executeTakeFirst();
 
-  /** From the root down. */
+  /** Creates a chain of categories, from the root down. */
   const makeChain = async (length: number): Promise<string[]> => {
     const chain: string[] = [];
     for (let level = 0; level < length; level += 1)
@@ -44,7 +44,7 @@ describeOnBoth("categories", (open, engine) => {
     return chain;
   };
 
-  it("makes categories at the end of their level, and finds them again by slug or id", async () => {
+  it("creates categories at the end of their level, and finds them by slug or id", async () => {
     const parentId = await make();
     const slug = fresh("tassen");
     const first = await make({ parentId, slug });
@@ -64,13 +64,13 @@ describeOnBoth("categories", (open, engine) => {
     });
   });
 
-  it("raises the catalog's version by one, and no version when nothing changed", async () => {
+  it("raises the catalog's version by one, and raises no version if nothing changed", async () => {
     const slug = fresh("gleich");
     expect((await countVersionRises(world, "", () => make({ slug }))).catalog).toBe(1);
     expect((await countVersionRises(world, "", () => make({ slug }))).catalog).toBe(0);
   });
 
-  it("has every published product below indexed anew", async () => {
+  it("reindexes every published product below the category", async () => {
     const [top = "", , bottom = ""] = await makeChain(3);
     const { productId } = await makePublished(world);
     const draft = await makeProduct(world, { categoryIds: [bottom] });
@@ -81,7 +81,7 @@ describeOnBoth("categories", (open, engine) => {
     expect(draft).not.toBe(productId);
   });
 
-  it("passes the products on in chunks of 500", async () => {
+  it("reindexes the products in chunks of 500", async () => {
     const category = await make();
     const ids = Array.from({ length: 501 }, () => fresh("prd"));
     const at = world.tenant.now;
@@ -106,7 +106,7 @@ describeOnBoth("categories", (open, engine) => {
     expect(world.takeIndexed().map((chunk) => chunk.length)).toEqual([500, 1]);
   });
 
-  it("refuses circles, at any distance", async () => {
+  it("refuses cycles of any length", async () => {
     const [top = "", middle = "", bottom = ""] = await makeChain(3);
     for (const parentId of [top, middle, bottom]) {
       expect(
@@ -119,7 +119,7 @@ describeOnBoth("categories", (open, engine) => {
     }
   });
 
-  it("refuses a seventh level, also when a whole branch is moved", async () => {
+  it("refuses a seventh level, also if a whole branch is moved", async () => {
     const chain = await makeChain(6);
     expect(await world.refusal(upsertCategory, { slug: fresh("x"), names, parentId: chain[5] })).toEqual({
       code: "invalid_field",
@@ -140,7 +140,7 @@ describeOnBoth("categories", (open, engine) => {
     await make({ categoryId: branch, parentId: chain[2] });
   });
 
-  it("refuses a slug that another category has, and another version than expected", async () => {
+  it("refuses the slug of another category, and a wrong expected version", async () => {
     const slug = fresh("vergeben");
     const owner = await make({ slug });
     const categoryId = await make();
@@ -172,7 +172,7 @@ describeOnBoth("categories", (open, engine) => {
     });
   });
 
-  it("refuses what breaks the bounds", async () => {
+  it("refuses input that is out of bounds", async () => {
     expect(
       await world.refusal(upsertCategory, { slug: "-", names: [{ locale: "de", text: "" }], position: -1 }),
     ).toEqual({
@@ -198,7 +198,7 @@ describeOnBoth("categories", (open, engine) => {
     });
   });
 
-  it("deletes only what nothing hangs on", async () => {
+  it("deletes only categories without products and subcategories", async () => {
     const [parent = "", child = ""] = await makeChain(2);
     const productId = await makeProduct(world, { categoryIds: [child] });
     const conflict = { resource: "category", currentStatus: null, currentVersion: 1 };
@@ -223,7 +223,7 @@ describeOnBoth("categories", (open, engine) => {
     expect(await row(parent)).toBeUndefined();
   });
 
-  it.runIf(engine === "postgres")("two moves at the same time make no circle", async () => {
+  it.runIf(engine === "postgres")("two concurrent moves create no cycle", async () => {
     const [one, two] = [await make(), await make()];
     const outcomes = await Promise.allSettled([
       make({ categoryId: one, parentId: two }),

@@ -1,6 +1,6 @@
 /**
- * Many products in one call: each item stands or falls alone, and what stands is what the single mutations
- * would have made of it.
+ * Imports many products in one call. Each item succeeds or fails alone, with the same result as the single
+ * mutations.
  */
 import { beforeAll, expect, it } from "vitest";
 import { upsertCategory } from "#commerce/catalog/change-category.ts";
@@ -20,7 +20,7 @@ import {
 
 const idOf = (results: readonly ProductImportResult[], index = 0): string => results[index]?.productId ?? "";
 
-/** One product, whole, on sale. */
+/** A complete product on sale. */
 const mug = (): ProductImportItem => ({
   translations: [{ locale: "de", slug: fresh("becher"), title: "Becher" }],
   variants: [
@@ -70,7 +70,7 @@ describeOnBoth("productsImport", (open) => {
       .orderBy("stockMovement.id")
       .execute();
 
-  it("makes a whole product: texts, categories, options, variants, prices, stock, on sale", async () => {
+  it("creates a complete product: texts, categories, options, variants, prices, stock, published", async () => {
     const slug = fresh("kueche");
     await world.run(upsertCategory, { slug, names: [{ locale: "de", text: "Küche" }] });
     const [small, large] = [fresh("IMP"), fresh("IMP")];
@@ -123,7 +123,7 @@ describeOnBoth("productsImport", (open) => {
     expect(world.takeIndexed()).toEqual([[productId]]);
   });
 
-  it("finds a product by any of its slugs or SKUs, and leaves what is not listed as it is", async () => {
+  it("finds a product by any of its slugs or SKUs, and does not change what the item omits", async () => {
     const item = mug();
     const productId = idOf(await load([item]));
     const [variant] = item.variants;
@@ -149,7 +149,7 @@ describeOnBoth("productsImport", (open) => {
     expect(await stockOf(productId)).toHaveLength(1);
   });
 
-  it("changes no version and tells the index nothing when it is loaded a second time, and only the index when the stock differs", async () => {
+  it("changes no version and reindexes nothing if imported twice, and only reindexes if the stock differs", async () => {
     const item = mug();
     const productId = idOf(await load([item]));
     world.takeIndexed();
@@ -166,7 +166,7 @@ describeOnBoth("productsImport", (open) => {
     expect(world.takeIndexed()).toEqual([[productId]]);
   });
 
-  it("lets the good items stand beside the bad, each with its own reason", async () => {
+  it("imports the valid items and reports a reason for each invalid item", async () => {
     const { productId: taken } = await makePublished(world);
     const [{ slug } = { slug: "" }] = await world.db
       .selectFrom("productSlug")
@@ -266,7 +266,7 @@ describeOnBoth("productsImport", (open) => {
     ).toEqual([]);
   });
 
-  it("refuses options that variants it does not list would not fit", async () => {
+  it("refuses options that do not fit variants that the item omits", async () => {
     const productId = await makeProduct(world, { options: [color] });
     const { variantId } = await world.run(upsertVariant, {
       productId,
@@ -290,7 +290,7 @@ describeOnBoth("productsImport", (open) => {
     ).toEqual([{ code: "color" }]);
   });
 
-  it("refuses stock below what is promised", async () => {
+  it("refuses stock below the promised quantity", async () => {
     const item = mug();
     const productId = idOf(await load([item]));
     await world.db
@@ -315,7 +315,7 @@ describeOnBoth("productsImport", (open) => {
     ).toEqual({ brand: null });
   });
 
-  it("lets two variants exchange their options in one item", async () => {
+  it("lets two variants swap their options in one item", async () => {
     const item = {
       ...mug(),
       options: [color],
@@ -340,7 +340,7 @@ describeOnBoth("productsImport", (open) => {
     expect(rows.map(({ options }) => options)).toEqual([{ color: "blue" }, { color: "red" }]);
   });
 
-  it("raises the version of a product that two items speak of by one", async () => {
+  it("raises a product's version by one if two items change it", async () => {
     const item = mug();
     const productId = idOf(await load([item]));
     const work = () =>
@@ -364,7 +364,7 @@ describeOnBoth("productsImport", (open) => {
     });
   });
 
-  it("keeps merchants apart", async () => {
+  it("does not change products of other merchants", async () => {
     const item = mug();
     const mine = idOf(await load([item]));
     const theirs = idOf(await load([item], world.other));
@@ -372,7 +372,7 @@ describeOnBoth("productsImport", (open) => {
     expect(theirs).not.toBe("");
   });
 
-  it("refuses none, more than 500, and a merchant that isn't there", async () => {
+  it("refuses an empty list, more than 500 items, and an unknown merchant", async () => {
     expect(await world.refusal(importProducts, { items: [] })).toMatchObject({
       code: "invalid_field",
       details: ["body /items too_short"],
@@ -389,7 +389,7 @@ describeOnBoth("productsImport", (open) => {
     });
   });
 
-  it("takes 500 at once", async () => {
+  it("imports 500 items at once", async () => {
     await makeProduct(world);
     const results = await load(Array.from({ length: 500 }, () => mug()));
     expect(results.filter(({ status }) => status === "created")).toHaveLength(500);

@@ -1,4 +1,4 @@
-/** Pictures and films: only addresses that no page need be warned of, in the order the merchant gave them. */
+/** Images and videos of a product: only safe addresses, in the order that the merchant gave. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { attachMedia, isMediaUrl, removeMedia } from "#commerce/catalog/product-media.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
@@ -39,7 +39,7 @@ describeOnBoth("media", (open) => {
       height: 600,
     } as const;
 
-    it("puts media at the end or in between, and takes them away again", async () => {
+    it("inserts media at the end or at a position, and removes them", async () => {
       const { productId, variantId } = await makePublished(world);
       const first = await world.run(attachMedia, { productId, ...image, url: "https://cdn.example/1.jpg" });
       await world.run(attachMedia, { productId, ...image, url: "/media/2.webp" });
@@ -61,7 +61,7 @@ describeOnBoth("media", (open) => {
       expect(await variantRow(variantId)).toMatchObject({ mediaId: null });
     });
 
-    it("refuses addresses that are neither https nor ours, and sizes of nothing", async () => {
+    it("refuses addresses that are neither https nor of this service, and sizes of zero", async () => {
       const productId = await makeProduct(world);
       expect(
         await world.refusal(attachMedia, {
@@ -78,7 +78,7 @@ describeOnBoth("media", (open) => {
       });
     });
 
-    it("refuses the 51st", async () => {
+    it("refuses the 51st medium", async () => {
       const productId = await makeProduct(world);
       await world.db
         .insertInto("media")
@@ -120,7 +120,7 @@ describeOnBoth("media", (open) => {
 
 describe("media addresses", () => {
   it.each(["https://cdn.example/a.jpg?w=1", "/media/a.jpg", "/media/2026/03/a-b_c.webp"])(
-    "may be %s",
+    "accept %s",
     (url) => expect(isMediaUrl(url)).toBe(true),
   );
   it.each([
@@ -139,5 +139,5 @@ describe("media addresses", () => {
     "https://cdn.example/a b.jpg",
     `https://cdn.example/${"a".repeat(2048)}`,
     "",
-  ])("are refused if they are %j", (url) => expect(isMediaUrl(url)).toBe(false));
+  ])("refuse %j", (url) => expect(isMediaUrl(url)).toBe(false));
 });

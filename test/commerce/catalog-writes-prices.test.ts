@@ -1,4 +1,4 @@
-/** For how much: one price is open per variant and market, and the history never loses a row. */
+/** Prices: each variant has one open price per market, and the price history keeps every row. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { deleteProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
@@ -32,7 +32,7 @@ describeOnBoth("prices", (open) => {
       .execute();
 
   describe("pricesSet", () => {
-    it("opens prices, ends them where the next begins, and leaves an equal one alone", async () => {
+    it("starts prices, ends each when the next begins, and does not change an equal price", async () => {
       const productId = await makeProduct(world);
       const { variantId } = await world.run(upsertVariant, { productId, sku: fresh("P"), options: [] });
       const prices = [
@@ -82,7 +82,7 @@ describeOnBoth("prices", (open) => {
       ]);
     });
 
-    it("keeps each row its own time when prices change within a millisecond, end and begin anew", async () => {
+    it("gives each row a separate period if prices change, end and start again within a millisecond", async () => {
       const { variantId } = await makePublished(world);
       const set = (amountMinor: number | null) =>
         world.run(setPrices, { prices: [{ variantId, marketId: world.europe, amountMinor }] });
@@ -98,7 +98,7 @@ describeOnBoth("prices", (open) => {
       expect(history.map(({ validUntil }) => validUntil === null)).toEqual([false, false, false, true]);
     });
 
-    it("changes each product's version once, and has the published ones indexed in one go", async () => {
+    it("raises each product's version once, and reindexes the published products in one call", async () => {
       const [one, two] = [await makePublished(world), await makePublished(world)];
       const draft = await makeProduct(world);
       const { variantId } = await world.run(upsertVariant, {
@@ -116,7 +116,7 @@ describeOnBoth("prices", (open) => {
       expect(world.takeIndexed()).toEqual([[one.productId, two.productId].toSorted()]);
     });
 
-    it("takes the largest amount there is", async () => {
+    it("accepts the largest possible amount", async () => {
       const { variantId } = await makePublished(world);
       await world.run(setPrices, {
         prices: [{ variantId, marketId: world.america, amountMinor: Number.MAX_SAFE_INTEGER }],
@@ -126,7 +126,7 @@ describeOnBoth("prices", (open) => {
       ).toBe(true);
     });
 
-    it("refuses amounts out of bounds, another currency and repetitions", async () => {
+    it("refuses amounts out of bounds, another currency and duplicates", async () => {
       const { variantId } = await makePublished(world);
       const price = { variantId, marketId: world.europe };
       const prices = [
@@ -163,7 +163,7 @@ describeOnBoth("prices", (open) => {
       });
     });
 
-    it("does not find variants and markets of another merchant, and writes none of the others then", async () => {
+    it("refuses variants and markets of another merchant, and then writes no price at all", async () => {
       const { variantId } = await makePublished(world);
       const prices = [
         { variantId, marketId: world.europe, amountMinor: 1 },
@@ -201,7 +201,7 @@ describeOnBoth("prices", (open) => {
       });
     });
 
-    it("keeps a market's currency once it has prices", async () => {
+    it("refuses another currency for a market that has prices", async () => {
       await makePublished(world);
       expect(await world.refusal(upsertMarket, { ...europeInput, currency: "CHF" })).toMatchObject({
         code: "invalid_state",

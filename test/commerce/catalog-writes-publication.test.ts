@@ -1,4 +1,4 @@
-/** How a product gets on sale and off it again, and that nothing the world has seen is ever lost. */
+/** Publishing and unpublishing products. A product that was ever published is archived instead of deleted. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { createProduct, updateProduct } from "#commerce/catalog/change-product.ts";
@@ -44,7 +44,7 @@ describeOnBoth("a product's life", (open) => {
     ).map(({ slug }) => slug);
 
   describe("productPublish and productUnpublish", () => {
-    it("asks for texts in the merchant's locale, a variant and a price, and names what is missing", async () => {
+    it("requires texts in the merchant's locale, a variant and a price, and names each missing part", async () => {
       const productId = await makeProduct(world, {
         translations: [{ locale: "fr", slug: fresh("tasse"), title: "Tasse" }],
       });
@@ -98,7 +98,7 @@ describeOnBoth("a product's life", (open) => {
       });
     });
 
-    it("leads back to the draft, keeps the day of the first publication, and tells the index both times", async () => {
+    it("unpublishing makes the product a draft again, keeps the first publication's date, and reindexes as publishing does", async () => {
       const { productId } = await makePublished(world);
       expect(
         await countVersionRises(world, productId, () => world.run(unpublishProduct, { productId })),
@@ -112,7 +112,7 @@ describeOnBoth("a product's life", (open) => {
       expect(await productRow(productId)).toMatchObject({ status: "published", publishedAt: startOfWorld });
     });
 
-    it("does nothing where there is nothing to do", async () => {
+    it("changes nothing if the product already has the status", async () => {
       const { productId } = await makePublished(world);
       expect(
         await countVersionRises(world, productId, () => world.run(publishProduct, { productId })),
@@ -129,7 +129,7 @@ describeOnBoth("a product's life", (open) => {
       });
     });
 
-    it("refuses another version than expected", async () => {
+    it("refuses a wrong expected version", async () => {
       const { productId } = await makePublished(world);
       for (const verb of [publishProduct, unpublishProduct]) {
         expect(await world.refusal(verb, { productId, expectedVersion: 99 })).toMatchObject({
@@ -141,7 +141,7 @@ describeOnBoth("a product's life", (open) => {
   });
 
   describe("productDelete", () => {
-    it("removes a draft that was never on sale, with all it has", async () => {
+    it("deletes a draft that was never published, with everything that belongs to it", async () => {
       const slug = fresh("weg");
       const productId = await makeProduct(world, {
         translations: [{ locale: "de", slug, title: "Weg" }],
@@ -158,7 +158,7 @@ describeOnBoth("a product's life", (open) => {
       await makeProduct(world, { translations: [{ locale: "de", slug, title: "Neu" }] });
     });
 
-    it("archives one that was on sale, whose slug stays its own", async () => {
+    it("archives a product that was published, and keeps its slug reserved", async () => {
       const { productId } = await makePublished(world);
       await world.run(unpublishProduct, { productId });
       expect(await world.run(deleteProduct, { productId })).toEqual({ productId, archived: true });
@@ -185,7 +185,7 @@ describeOnBoth("a product's life", (open) => {
       expect(await productRow(productId)).toMatchObject({ status: "draft", version: 7 });
     });
 
-    it("refuses one that is on sale, whatever version is expected, and another version of a draft", async () => {
+    it("refuses a published product, whatever version is expected, and a wrong expected version of a draft", async () => {
       const { productId } = await makePublished(world);
       expect(await world.refusal(deleteProduct, { productId, expectedVersion: 99 })).toMatchObject({
         code: "invalid_state",

@@ -1,5 +1,5 @@
 /**
- * Writers at the same time, on PostgreSQL (PGlite has one connection): each change is made whole, and none is
+ * Concurrent catalog writes on PostgreSQL (PGlite has one connection): each change is complete, and none is
  * lost.
  */
 import { beforeAll, expect, it } from "vitest";
@@ -33,7 +33,7 @@ describeOnBoth("catalog writers at the same time", (open, engine) => {
       .execute();
 
   it.runIf(engine === "postgres")(
-    "two price sets leave one open price and a history without gaps",
+    "two concurrent pricesSet calls leave one open price and a history without gaps",
     async () => {
       const { productId, variantId } = await makePublished(world);
       const set = (amountMinor: number) =>
@@ -56,7 +56,7 @@ describeOnBoth("catalog writers at the same time", (open, engine) => {
   );
 
   it.runIf(engine === "postgres")(
-    "of ten updates that expect the same version exactly one wins",
+    "exactly one of ten updates that expect the same version succeeds",
     async () => {
       const productId = await makeProduct(world);
       const outcomes = await Promise.allSettled(
@@ -78,7 +78,7 @@ describeOnBoth("catalog writers at the same time", (open, engine) => {
   );
 
   it.runIf(engine === "postgres")(
-    "one of two products gets a slug that both want, and one of two variants a SKU",
+    "only one of two products gets a slug, and only one of two variants a SKU",
     async () => {
       const slug = fresh("begehrt");
       const products = await Promise.allSettled(

@@ -1,6 +1,6 @@
 /**
- * What can be bought: a SKU is one variant's of its merchant, a combination one variant's of its product, and
- * none is ever half described.
+ * Variants: a SKU is unique per merchant, a combination of options is unique per product, and every variant
+ * has all options.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { attachMedia } from "#commerce/catalog/product-media.ts";
@@ -41,7 +41,7 @@ describeOnBoth("variants", (open) => {
   const stockRow = (id: string) =>
     world.db.selectFrom("stockLevel").selectAll().where("variantId", "=", id).executeTakeFirst();
   describe("variantUpsert", () => {
-    it("makes a variant with its defaults and opens its stock at zero", async () => {
+    it("creates a variant with defaults and a stock of zero", async () => {
       const productId = await makeProduct(world);
       const sku = fresh("MUG");
       const { variantId } = await world.run(upsertVariant, { productId, sku, options: [] });
@@ -63,7 +63,7 @@ describeOnBoth("variants", (open) => {
       });
     });
 
-    it("changes what is given, by its SKU in any case or by its id, and leaves the rest", async () => {
+    it("changes only the given fields of a variant, found by id or by SKU in any case", async () => {
       const productId = await makeProduct(world, shirt);
       const sku = fresh("Shirt");
       const availableFrom = new Date("2026-05-01T00:00:00.000Z");
@@ -100,7 +100,7 @@ describeOnBoth("variants", (open) => {
       expect(await variantRow(variantId)).toMatchObject({ sku: "Renamed" });
     });
 
-    it("raises each version by one, not at all when nothing changed, and has a published product indexed", async () => {
+    it("raises each version by one, raises none if nothing changed, and reindexes a published product", async () => {
       const { productId, variantId } = await makePublished(world);
       const change = {
         productId,
@@ -127,7 +127,7 @@ describeOnBoth("variants", (open) => {
       [[{ option: "size", choice: "s" }], "color"],
       [choose("s", "green"), "color"],
       [[...choose("s", "red"), { option: "cut", choice: "slim" }], "does not have"],
-    ])("refuses options that are not exactly the product's: %#", async (options, word) => {
+    ])("refuses options that differ from the product's: %#", async (options, word) => {
       const productId = await makeProduct(world, shirt);
       const refused = await world.refusal(upsertVariant, { productId, sku: fresh("X"), options });
       expect(refused).toEqual({
@@ -141,7 +141,7 @@ describeOnBoth("variants", (open) => {
       expect(message instanceof Failure ? message.message : "").toContain(word);
     });
 
-    it("refuses a combination that another variant of the product has", async () => {
+    it("refuses a combination of another variant of the product", async () => {
       const productId = await makeProduct(world, shirt);
       const { variantId } = await world.run(upsertVariant, {
         productId,
@@ -168,7 +168,7 @@ describeOnBoth("variants", (open) => {
       });
     });
 
-    it("refuses a SKU that another variant of the merchant has, whatever its case, and not one of another merchant", async () => {
+    it("refuses the SKU of another variant of the merchant in any case, but not that of another merchant's variant", async () => {
       const sku = fresh("Sku");
       const { variantId } = await world.run(upsertVariant, {
         productId: await makeProduct(world),
@@ -217,7 +217,7 @@ describeOnBoth("variants", (open) => {
       );
     });
 
-    it("refuses what breaks the bounds, all faults at once", async () => {
+    it("refuses input that is out of bounds, with all faults at once", async () => {
       const productId = await makeProduct(world);
       const input = {
         productId,
@@ -250,7 +250,7 @@ describeOnBoth("variants", (open) => {
       });
     });
 
-    it("refuses a variant or a medium that is not the product's", async () => {
+    it("refuses a variant or a medium of another product", async () => {
       const elsewhere = await makePublished(world);
       const medium = {
         type: "image",
@@ -286,7 +286,7 @@ describeOnBoth("variants", (open) => {
       });
     });
 
-    it("refuses a backorder limit below what is promised", async () => {
+    it("refuses a backorder limit below the promised quantity", async () => {
       const { productId, variantId } = await makePublished(world);
       const sku = (await variantRow(variantId))?.sku ?? "";
       await world.run(upsertVariant, { productId, sku, options: [], backorderLimit: 5 });
@@ -345,7 +345,7 @@ describeOnBoth("variants", (open) => {
 
 describe("the GTIN of a variant", () => {
   it.each(["96385074", "036000291452", "4006381333931", "10614141000415"])(
-    "may be %s, whose check digit is right",
+    "accepts %s, because the check digit is right",
     (gtin) => expect(isGtin(gtin)).toBe(true),
   );
   it.each([
@@ -357,7 +357,7 @@ describe("the GTIN of a variant", () => {
     "400638133393a",
     "",
     "4006381333931\n",
-  ])("is refused if it is %j, by its length, signs or check digit", (gtin) =>
+  ])("refuses %j because of its length, characters or check digit", (gtin) =>
     expect(isGtin(gtin)).toBe(false),
   );
 });

@@ -1,4 +1,4 @@
-/** What a merchant may say about a product, and that a slug names one product for ever. */
+/** Products: what merchants can create and change, and that a slug names one product forever. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { upsertCategory } from "#commerce/catalog/change-category.ts";
 import { createProduct, updateProduct } from "#commerce/catalog/change-product.ts";
@@ -43,7 +43,7 @@ describeOnBoth("products", (open) => {
     ).map(({ slug }) => slug);
 
   describe("productCreate", () => {
-    it("makes a draft with texts, options, attributes and categories", async () => {
+    it("creates a draft with texts, options, attributes and categories", async () => {
       const { categoryId } = await world.run(upsertCategory, {
         slug: fresh("kitchen"),
         names: [{ locale: "de", text: "Küche" }],
@@ -173,7 +173,7 @@ describeOnBoth("products", (open) => {
           "body /attributes/0/value wrong_type",
         ],
       ],
-    ])("refuses what breaks the bounds, all faults at once: %#", async (input, details) => {
+    ])("refuses input that is out of bounds, with all faults at once: %#", async (input, details) => {
       expect(await world.refusal(createProduct, input)).toEqual({
         code: "invalid_field",
         details,
@@ -181,7 +181,7 @@ describeOnBoth("products", (open) => {
       });
     });
 
-    it("refuses a category of another merchant as not there", async () => {
+    it("refuses a category of another merchant as not found", async () => {
       const { categoryId } = await world.run(
         upsertCategory,
         { slug: fresh("foreign"), names: [{ locale: "de", text: "Fremd" }] },
@@ -198,7 +198,7 @@ describeOnBoth("products", (open) => {
       });
     });
 
-    it("refuses a merchant that isn't there", async () => {
+    it("refuses an unknown merchant", async () => {
       const nobody = { ...world.tenant, merchantId: "mer_nobody" };
       expect(
         await world.refusal(
@@ -213,7 +213,7 @@ describeOnBoth("products", (open) => {
   });
 
   describe("productUpdate", () => {
-    it("changes what is given, leaves what is left out, empties what is null", async () => {
+    it("changes the given fields, keeps omitted fields, and clears null fields", async () => {
       const productId = await makeProduct(world, { brand: "Ton", rating: { average: 4, count: 1 } });
       await world.run(updateProduct, { productId, rating: null });
       expect(await productRow(productId)).toMatchObject({
@@ -226,7 +226,7 @@ describeOnBoth("products", (open) => {
       expect(await productRow(productId)).toMatchObject({ brand: null, attributes: [], version: 3 });
     });
 
-    it("raises each version by exactly one, and not at all when nothing changed", async () => {
+    it("raises each version by exactly one, and not at all if nothing changed", async () => {
       const { categoryId } = await world.run(upsertCategory, {
         slug: fresh("c"),
         names: [{ locale: "de", text: "C" }],
@@ -248,7 +248,7 @@ describeOnBoth("products", (open) => {
       });
     });
 
-    it("has a published product indexed once, and a draft not", async () => {
+    it("reindexes a published product once, and a draft not at all", async () => {
       const { productId } = await makePublished(world);
       await world.run(updateProduct, { productId, brand: "Neu", categoryIds: [] });
       expect(world.takeIndexed()).toEqual([[productId]]);
@@ -257,7 +257,7 @@ describeOnBoth("products", (open) => {
       expect(world.takeIndexed()).toEqual([]);
     });
 
-    it("refuses another version than expected, with the one it has", async () => {
+    it("refuses a wrong expected version and reports the current version", async () => {
       const productId = await makeProduct(world);
       await world.run(updateProduct, { productId, brand: "A", expectedVersion: 1 });
       expect(await world.refusal(updateProduct, { productId, brand: "B", expectedVersion: 1 })).toEqual({
@@ -289,7 +289,7 @@ describeOnBoth("products", (open) => {
       });
     });
 
-    it("refuses options that variants on sale would not fit, and forgets about discontinued ones", async () => {
+    it("refuses options that do not fit published variants, and ignores discontinued variants", async () => {
       const productId = await makeProduct(world, { options: [size] });
       const { variantId } = await world.run(upsertVariant, {
         productId,
@@ -321,7 +321,7 @@ describeOnBoth("products", (open) => {
   });
 
   describe("productTranslationUpsert", () => {
-    it("adds and replaces a translation, keeping the slugs it leaves", async () => {
+    it("adds and replaces a translation, and keeps an omitted slug", async () => {
       const [first, second] = [fresh("a"), fresh("b")];
       const productId = await makeProduct(world, {
         translations: [{ locale: "de", slug: first, title: "A", summary: "Alt" }],
@@ -340,7 +340,7 @@ describeOnBoth("products", (open) => {
       expect(await slugsOf(productId)).toEqual([first, second]);
     });
 
-    it("changes no version when nothing changed", async () => {
+    it("raises no version if nothing changed", async () => {
       const translation = { locale: "de", slug: fresh("gleich"), title: "Gleich", summary: null };
       const productId = await makeProduct(world, { translations: [translation] });
       expect(
@@ -361,7 +361,7 @@ describeOnBoth("products", (open) => {
       });
     });
 
-    it("refuses a slug that another product has, or once had", async () => {
+    it("refuses a slug that another product has or had", async () => {
       const [left, used] = [fresh("left"), fresh("used")];
       const owner = await makeProduct(world, { translations: [{ locale: "de", slug: left, title: "A" }] });
       await world.run(upsertProductTranslation, { productId: owner, locale: "de", slug: used, title: "A" });
@@ -396,7 +396,7 @@ describeOnBoth("products", (open) => {
       await makeProduct(world, { translations: [{ locale: "de", slug: left, title: "A" }] }, world.other);
     });
 
-    it("refuses a text that is not clean", async () => {
+    it("refuses a text with forbidden characters", async () => {
       const productId = await makeProduct(world);
       expect(
         await world.refusal(upsertProductTranslation, {

@@ -1,4 +1,7 @@
-/** A form asks for what the rules will ask for, in the order of the country. */
+/**
+ * An address form contains exactly the fields that address validation requires or accepts, in the order of
+ * the country.
+ */
 import { expect, it } from "vitest";
 import { getAddressForm } from "#commerce/addresses/address-country.ts";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
@@ -17,7 +20,7 @@ it.each([
   expect(namesOf(country).join(" ")).toBe(fields);
 });
 
-it("the address form gives regions by the codes that the rules take, named in English and by their own people", () => {
+it("the address form lists regions by the codes that validation accepts, with English and local names", () => {
   const { regions } = getAddressForm("JP");
   expect(regions).toHaveLength(47);
   expect(regions.find(({ code }) => code === "JP-13")).toEqual({
@@ -29,7 +32,7 @@ it("the address form gives regions by the codes that the rules take, named in En
 });
 
 it.each(["DE", "US", "GB", "JP", "CA", "AU", "IT", "BR", "AE", "IE", "CH", "FR"])(
-  "%s: an empty form breaks exactly what it calls required",
+  "%s: an empty form violates exactly the fields that the form calls required",
   (country) => {
     const { fields } = getAddressForm(country);
     const empty = Object.fromEntries(fields.map(({ name }) => [name, ""]));

@@ -1,6 +1,6 @@
 /**
- * Addresses of many countries as buyers type them, and what is kept of each. The places are real, the people
- * are not.
+ * Addresses of many countries as buyers type them, with the stored form of each. The places are real, the
+ * people are not.
  */
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 
@@ -11,7 +11,7 @@ const at = (countryCode: string, parts: PostalAddressInput): PostalAddressInput 
   ...parts,
 });
 
-/** Input, and what is kept of it where that differs. */
+/** The input and, if it differs, the stored address. */
 export const goodAddresses: readonly (readonly [input: PostalAddressInput, kept: PostalAddressInput])[] = [
   [at("DE", { line1: "Unter den Linden 1", city: "Berlin", postalCode: "10117" }), {}],
   [
@@ -155,7 +155,7 @@ const contradiction = [
   "/address/postalCode region_postal_code_mismatch",
 ];
 
-/** Input, and all of its faults under `strict`. */
+/** The input and all of its faults at the level `strict`. */
 export const badAddresses: readonly (readonly [input: PostalAddressInput, faults: readonly string[]])[] = [
   [{}, [required("recipientName"), required("line1"), required("countryCode")]],
   [

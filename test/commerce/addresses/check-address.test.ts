@@ -1,4 +1,7 @@
-/** An address is kept the way its country writes it, or refused with all of its faults at once. */
+/**
+ * Address validation normalizes an address to its country's form, or refuses it with all of its faults at
+ * once.
+ */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
@@ -55,26 +58,26 @@ it.each(badAddresses)("the address check refuses %o, naming every fault", (input
   expect(faultsOf(input)).toEqual(faults);
 });
 
-describe("tidying", () => {
+describe("normalization", () => {
   it.each([
     ["recipientName", "  Anna \u00a0 Beispiel\u3000", "Anna Beispiel"],
     ["line1", "Mu\u0308llerstraße 1", "Müllerstraße 1"],
     ["phone", "+49 (30) 123-45.67", "+49301234567"],
     ["email", "Anna.B@Example.COM", "Anna.B@example.com"],
     ["line2", "   ", null],
-  ] as const)("makes of the %s %j: %j", (field, given, kept) => {
+  ] as const)("turns the %s %j into %j", (field, given, kept) => {
     const { address, corrected } = checkAddress({ ...inBerlin, [field]: given }, "strict");
     expect(address[field]).toBe(kept);
     expect(corrected).toEqual([`/address/${field}`]);
   });
 
-  it("counts nothing as corrected that was not given", () => {
+  it("reports no correction for a field that was not given", () => {
     expect(
       checkAddress({ ...inBerlin, company: "", line2: null, line3: undefined }, "strict").corrected,
     ).toEqual([]);
   });
 
-  it("keeps what is odd and nevertheless text of an address", () => {
+  it("accepts unusual characters that occur in real addresses", () => {
     for (const text of [
       "Café № 5 #12 * & ©™ ½ → 1/2",
       "Booking.com B.V.",
@@ -134,7 +137,7 @@ describe("forbidden content", () => {
         expect(faultsOf({ ...inBerlin, [field]: text }, level)).toEqual([`/address/${field} ${code}`]);
   });
 
-  it("is named whole when there is more of it", () => {
+  it("is quoted completely if the text contains several forbidden parts", () => {
     expect(faultsOf({ ...inBerlin, line1: "<a href=http://x>😀\n" })).toEqual([
       "/address/line1 control_character",
       "/address/line1 html",
@@ -143,18 +146,18 @@ describe("forbidden content", () => {
     ]);
   });
 
-  it("may look like a URL in the domain of an e-mail only", () => {
+  it("allows text that looks like a URL only in the domain of an e-mail", () => {
     expect(checkAddress({ ...inBerlin, email: "anna@www.example.com" }, "strict").corrected).toEqual([]);
     expect(faultsOf({ ...inBerlin, email: "http://anna@example.com" })).toEqual(["/address/email url"]);
   });
 });
 
-describe("lengths", () => {
+describe("length limits", () => {
   const lengths = addressFields
     .filter((field) => field !== "countryCode")
     .map((field) => [field, addressLengthMax[field]] as const);
 
-  it.each(lengths)("of %s end at %d characters, at both levels", (field, max) => {
+  it.each(lengths)("limit %s to %d characters, at both levels", (field, max) => {
     for (const level of ["strict", "basic"] as const)
       expect(faultsOf({ ...inBerlin, [field]: "𠮷".repeat(max + 1) }, level)).toEqual([
         `/address/${field} too_long`,
@@ -164,11 +167,11 @@ describe("lengths", () => {
     );
   });
 
-  it("are counted after tidying", () => {
+  it("apply after normalization", () => {
     expect(checkAddress({ ...inBerlin, line2: `${" ".repeat(500)}x` }, "strict").address.line2).toBe("x");
   });
 
-  it("are judged without backtracking: sixty thousand characters in every field are refused like a few too many", () => {
+  it("are checked without backtracking: sixty thousand characters in every field are refused as fast as a few too many", () => {
     for (const part of ["a", "a.", "a@", "<", "&a", "www", "ht", "1 ", "A-", "\u0301"]) {
       const text = part.repeat(60_000 / part.length);
       const faults = faultsOf(Object.fromEntries(addressFields.map((field) => [field, text])));
@@ -177,8 +180,8 @@ describe("lengths", () => {
   });
 });
 
-describe("basic", () => {
-  it("asks for no more than a name, a line and a country", () => {
+describe("the basic level", () => {
+  it("requires only a name, a line and a country", () => {
     const input = { recipientName: "Anna", line1: "Somewhere", countryCode: "US" };
     expect(checkAddress(input, "basic")).toEqual({ address: { ...nothing, ...input }, corrected: [] });
     expect(faultsOf({}, "basic")).toEqual([
@@ -191,7 +194,7 @@ describe("basic", () => {
     ]);
   });
 
-  it("keeps codes that it does not know, and writes those that it knows like strict", () => {
+  it("accepts unknown codes, and normalizes known codes as the strict level does", () => {
     const odd = { ...inBerlin, postalCode: "ABC", regionCode: "Bayern", phone: "call me", email: "anna" };
     expect(checkAddress(odd, "basic")).toEqual({ address: { ...nothing, ...odd }, corrected: [] });
     const contradiction = { ...inBerlin, countryCode: "US", regionCode: "ny", postalCode: "950141234" };
@@ -202,7 +205,7 @@ describe("basic", () => {
   });
 });
 
-it("lists the regions where there are few, and never repeats what was entered", () => {
+it("lists the allowed regions if they are few, and never repeats the input", () => {
   const input = { ...inBerlin, regionCode: "QX-QX", postalCode: "QXQX", phone: "QXQX", email: "QXQX" };
   const { message, parts } = refusal(input);
   const [region] = parts.details ?? [];
@@ -227,7 +230,7 @@ const noisy = (text: string | null | undefined): fc.Arbitrary<string | null | un
         })
     : fc.constant(text);
 
-it("the address check finds nothing to correct in what it has kept", () => {
+it("the address check corrects nothing in an address that it has accepted", () => {
   const good = fc
     .constantFrom(...goodAddresses.map(([input]) => input))
     .chain((input) =>
@@ -243,7 +246,7 @@ it("the address check finds nothing to correct in what it has kept", () => {
   );
 });
 
-it("the address check finds nothing to correct in what it has kept of any text", () => {
+it("the address check corrects nothing in an accepted address with arbitrary texts", () => {
   const code = fc.string({ unit: someOf("AZaz09 -.０〒"), maxLength: 10 });
   const country = fc
     .string({ unit: someOf("ABCDEFGHIJKLMNOPQRSTUVWXYZ"), minLength: 2, maxLength: 2 })

@@ -1,4 +1,4 @@
-/** What is shown of an address recognises it for its owner and tells nobody else who lives there. */
+/** A masked address lets its owner recognize it, but does not disclose to others who lives there. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
@@ -34,7 +34,7 @@ it("a masked address shows country, region, city, half of the postal code and in
   });
 });
 
-it("a masked address has nulls for what is not there", () => {
+it("a masked address has null for missing fields", () => {
   const address = kept({ recipientName: "李 明", line1: "x", countryCode: "US" }, "basic");
   const nothing = { regionCode: null, city: null, postalCodePrefix: null, recipientInitials: null };
   expect(maskAddress(address)).toEqual({ countryCode: "US", ...nothing, complete: false });
@@ -50,7 +50,7 @@ it.each([
   ["PL", "00-902", "00"],
   ["IS", "101", "1"],
   ["HK", "1", null],
-])("a masked address shows of the %s postal code %s: %s", (countryCode, postalCode, prefix) => {
+])("a masked address shows the %s postal code %s as %s", (countryCode, postalCode, prefix) => {
   expect(maskAddress(kept({ ...inBerlin, countryCode, postalCode }, "basic")).postalCodePrefix).toBe(prefix);
 });
 
@@ -71,21 +71,21 @@ it.each([
   ["Anna (3rd floor)", "A. F."],
   ['"O\'Neill" -', "O."],
   ["007", null],
-])("a masked address shows of the name %s: %s", (recipientName, initials) => {
+])("a masked address shows the name %s as %s", (recipientName, initials) => {
   expect(maskAddress(kept({ ...inBerlin, recipientName })).recipientInitials).toBe(initials);
 });
 
-it("a masked address is complete for every address that strict lets pass, and not without what its country requires", () => {
+it("a masked address counts as complete if strict validation accepts the address, and not without a required field", () => {
   for (const [input] of goodAddresses) expect(maskAddress(kept(input)).complete).toBe(true);
   expect(maskAddress(kept({ ...inBerlin, postalCode: null }, "basic")).complete).toBe(false);
   expect(maskAddress(kept({ ...inBerlin, city: null }, "basic")).complete).toBe(false);
   expect(maskAddress(kept({ ...inBerlin, countryCode: "US" }, "basic")).complete).toBe(false);
 });
 
-it("never has the name, the lines, the phone, the e-mail or the whole postal code in it", () => {
+it("a masked address never contains the name, the lines, the phone, the e-mail or the whole postal code", () => {
   const letters = fc.constantFrom(...Array.from("abcdefghijklmnopqrstuvwxyzäöüßéñçøłжѣщ山田太郎明नरम"));
   const word = fc.string({ unit: letters, minLength: 2, maxLength: 12 });
-  // A name of two letters may well stand in a word that has nothing to do with it.
+  // A name of two letters may occur by chance in an unrelated word.
   const longWord = fc.string({ unit: letters, minLength: 6, maxLength: 12 });
   const words = fc.array(longWord, { minLength: 1, maxLength: 4 }).map((list) => list.join(" "));
   const input = fc.record({
@@ -118,7 +118,7 @@ it("never has the name, the lines, the phone, the e-mail or the whole postal cod
   );
 });
 
-describe("an e-mail", () => {
+describe("a masked e-mail", () => {
   it.each([
     ["anna@example.com", "a•••@e•••.com"],
     ["a@b.de", "a•••@b•••.de"],
@@ -129,7 +129,7 @@ describe("an e-mail", () => {
     ["no.mail", "•••"],
     ["@example.com", "•••"],
     ["", "•••"],
-  ])("%s is shown as %s", (email, shown) => {
+  ])("shows %s as %s", (email, shown) => {
     expect(maskEmail(email)).toBe(shown);
   });
 });

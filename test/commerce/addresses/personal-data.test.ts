@@ -1,6 +1,6 @@
 /**
- * Buyers' addresses and e-mails are unreadable in the database, open in their own row only, and are gone once
- * erased.
+ * Buyers' addresses and e-mails are encrypted in the database, can be decrypted only in their row, and are
+ * deleted by erasure.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
@@ -88,7 +88,7 @@ describeOnBoth("personal data", (open, engine) => {
   const erase = (ids: readonly string[], when: Date) =>
     inTransaction(database.db, (transaction) => erasePersonalData(transaction, ids, when));
 
-  it("opens to what was sealed, and shows its mask", async () => {
+  it("decrypts to the sealed values, and has a mask", async () => {
     const [first, second] = [anAddress({ eraseAfter: at(1000) }), anEmail()];
     await insert(first, second);
     expect(openPersonalData(keyring, await rowOf(first))).toEqual({
@@ -118,7 +118,7 @@ describeOnBoth("personal data", (open, engine) => {
     expect((await rowOf(second)).masked).toEqual({ emailHint: "a•••@e•••.com" });
   });
 
-  it("has nothing of what was sealed in any column", async () => {
+  it("is in no column in clear text", async () => {
     await insert(anAddress(), anEmail());
     const { rows } = await sql<{
       text: string;
@@ -129,7 +129,7 @@ describeOnBoth("personal data", (open, engine) => {
         expect(text).not.toContain(secret);
   });
 
-  it("does not open in another row, nor with a key of another row", async () => {
+  it("cannot be decrypted in another row, nor with the key of another row", async () => {
     const [first, second] = [anAddress(), anAddress()];
     await insert(first, second);
     const [one, other] = [await rowOf(first), await rowOf(second)];
@@ -140,7 +140,7 @@ describeOnBoth("personal data", (open, engine) => {
     );
   });
 
-  it("is gone once erased, but for the country; what was erased before stays as it is", async () => {
+  it("leaves only the country after erasure; rows that were erased before do not change", async () => {
     const [first, second, kept] = [anAddress(), anEmail(), anAddress()];
     await insert(first, second, kept);
     expect(await erase([first.id, second.id, "psd_unknown"], at(1))).toBe(2);
@@ -163,7 +163,7 @@ describeOnBoth("personal data", (open, engine) => {
     expect(openPersonalData(keyring, await rowOf(kept))).toMatchObject({ address });
   });
 
-  it("is erased when it is due, however much there is", async () => {
+  it("is erased when due, in as many batches as needed", async () => {
     const due = Array.from({ length: 1201 }, (_, index) => anEmail({ eraseAfter: at(-index) }));
     const later = anAddress({ eraseAfter: at(1) });
     const never = anAddress();
@@ -182,7 +182,7 @@ describeOnBoth("personal data", (open, engine) => {
     expect(Number(left)).toBe(1);
   });
 
-  it("is erased once by sweeps that run at the same time", async () => {
+  it("is erased once by concurrent sweeps", async () => {
     await insert(...Array.from({ length: 300 }, () => anEmail({ eraseAfter: now })));
     const counts = await Promise.all([
       eraseDuePersonalData(database.db, now),
@@ -193,7 +193,7 @@ describeOnBoth("personal data", (open, engine) => {
   });
 
   it.runIf(engine === "postgres")(
-    "does not wait for a row that somebody else is changing, and comes back for it",
+    "is skipped while another transaction locks its row, and erased by the next sweep",
     async () => {
       const [busy, free] = [anEmail({ eraseAfter: now }), anEmail({ eraseAfter: now })];
       await insert(busy, free);

@@ -1,6 +1,6 @@
 /**
- * Orders as they may be some time after they were placed: every line with units in all stages that its counts
- * allow, under any rules.
+ * Generates orders at any time after they were placed: every line with units in all stages that its counts
+ * allow, under any policy rules.
  */
 import fc from "fast-check";
 import type { ReturnRules, PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
@@ -17,7 +17,7 @@ const dayMs = 86_400_000;
 const placedAt = Date.parse("2026-03-01T10:00:00.000Z");
 const at = (days: number): string => new Date(placedAt + days * dayMs).toISOString();
 
-/** The first in three of four cases. */
+/** Returns the first value in three of four cases. */
 function mostly<Value>(usual: Value, ...others: readonly Value[]): fc.Arbitrary<Value> {
   return fc.oneof(
     { arbitrary: fc.constant(usual), weight: 3 },
@@ -33,10 +33,10 @@ const restrictions: (string | null)[] = [
   "digital",
   "gift_card",
 ];
-/** None of these is carried, or needs anybody to send it. */
+/** None of these lines is shipped. */
 const service = "service";
 
-/** A number from nothing to so many, chosen by a share. */
+/** An integer from zero to a maximum, chosen by a share. */
 const upTo = (most: number, share: number): number => Math.floor(most * share);
 
 const anyLine = fc
@@ -204,7 +204,7 @@ export const anyOrder: fc.Arbitrary<OrderAggregate> = fc
     } as unknown as OrderAggregate;
   });
 
-/** Up to three years after the order. */
+/** After-sales facts at up to three years after the order. */
 export const anyFacts: fc.Arbitrary<AfterSalesFacts> = fc.record({
   now: fc
     .oneof(

@@ -1,7 +1,4 @@
-/**
- * What the eligibility of an order allows, a request for it gets, and nothing else: at the same instant,
- * whatever the order is like.
- */
+/** A return request is accepted exactly if eligibility offers it at the same instant, for any order. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { evaluateAfterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
@@ -18,7 +15,7 @@ import { anyFacts, anyOrder } from "./any-order.ts";
 const anyRequest = fc.constantFrom(...returnKinds).chain((kind) =>
   fc.record({
     kind: fc.constant(kind),
-    // Also those that the kind is not asked for.
+    // Includes reasons that are not offered for the kind.
     reason: fc.oneof(
       { arbitrary: fc.constantFrom(...returnReasonsByKind[kind]), weight: 4 },
       { arbitrary: fc.constantFrom(...returnReasons), weight: 1 },
@@ -56,7 +53,7 @@ function askedOf(
   return { order, facts, input, option };
 }
 
-/** What came of it: a plan, or the codes it was refused with. */
+/** Plans the return: returns the plan, or the codes of the refusal. */
 function attempt({ order, facts, input }: Omit<Asked, "option">): ReturnPlan | readonly string[] {
   try {
     return planReturn(order, { facts, input });
@@ -73,11 +70,11 @@ const isPlan = (outcome: ReturnPlan | readonly string[]): outcome is ReturnPlan 
 
 const anyAsked = fc.tuple(anyOrder, anyFacts, anyRequest).map((drawn) => askedOf(...drawn));
 const runs = manyRuns(1500);
-/** It is met often enough to mean something. */
+/** The minimum number of matching cases, so that the property is not tested on too few. */
 const often = runs.numRuns / 30;
 
-describe("the answer and the deed", () => {
-  it("agree: whatever is accepted was shown as possible, for this reason and so many units", () => {
+describe("eligibility and return requests", () => {
+  it("agree: every accepted request was offered, for this reason and number of units", () => {
     let accepted = 0;
     fc.assert(
       fc.property(anyAsked, (asked) => {
@@ -94,7 +91,7 @@ describe("the answer and the deed", () => {
     expect(accepted).toBeGreaterThan(often);
   });
 
-  it("agree: whatever was shown as possible is accepted, up to the last unit, and as one more it is not", () => {
+  it("agree: every offered request is accepted up to the last unit, and refused with one unit more", () => {
     fc.assert(
       fc.property(anyAsked, ({ order, facts, input, option }) => {
         const isOffered = option.decision !== "denied" && option.allowedReasonCodes.includes(input.reason);
@@ -103,7 +100,7 @@ describe("the answer and the deed", () => {
           isPlan(attempt({ order, facts, input: { ...input, lines: [{ lineId, quantity }] } }));
         expect(ask(1)).toBe(isOffered);
         if (!isOffered) return;
-        // What is kept and what never came are two sorts of units, asked for by their reasons.
+        // Kept units and lost units are different, and are requested with different reasons.
         if (input.kind !== "refund_only") expect(ask(option.eligibleQuantity)).toBe(true);
         expect(ask(option.eligibleQuantity + 1)).toBe(false);
       }),
@@ -111,7 +108,7 @@ describe("the answer and the deed", () => {
     );
   });
 
-  it("agree on why not: what is denied is refused with the codes that were shown", () => {
+  it("agree on refusals: a denied request fails with the codes that eligibility showed", () => {
     fc.assert(
       fc.property(anyAsked, ({ option, ...asked }) => {
         const outcome = attempt(asked);
@@ -119,15 +116,15 @@ describe("the answer and the deed", () => {
         const isOther = kind === "refund_only" || !returnReasonsByKind[kind].includes(reason);
         if (option.decision !== "denied" || isPlan(outcome) || isOther) return;
         const shown = option.reasons.map(({ code }) => code);
-        // A reason that is the merchant's fault may meet fewer obstacles than the option shows, and never
-        // others.
+        // A reason that is the merchant's fault may meet fewer obstacles than the option shows, but never
+        // other ones.
         for (const code of outcome) expect(shown).toContain(code);
       }),
       runs,
     );
   });
 
-  it("agree on the money: all eligible units, the way that is offered first, are promised what was shown", () => {
+  it("agree on money: a request for all eligible units with the first refund method gets the shown amount", () => {
     fc.assert(
       fc.property(anyAsked, ({ order, facts, input, option }) => {
         const lineId = input.lines[0]?.lineId ?? "";
@@ -146,8 +143,8 @@ describe("the answer and the deed", () => {
   });
 });
 
-describe("what is shown of the order as a whole", () => {
-  it("is what a request for all that it is shown of comes to", () => {
+describe("eligibility of the order as a whole", () => {
+  it("shows the same amount as a request for all offered units", () => {
     let offered = 0;
     fc.assert(
       fc.property(anyOrder, anyFacts, (order, facts) => {
@@ -173,8 +170,8 @@ describe("what is shown of the order as a whole", () => {
   });
 });
 
-describe("what is paid", () => {
-  it("is what was promised when all is accepted, less when less is, and never more than is still owed", () => {
+describe("the refund of a return", () => {
+  it("is the promised amount if all units are accepted, less if fewer are, and never more than is still owed", () => {
     fc.assert(
       fc.property(anyAsked, fc.integer({ min: 0, max: 5 }), (asked, drawn) => {
         const { order, input } = asked;

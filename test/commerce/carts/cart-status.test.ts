@@ -1,4 +1,4 @@
-/** The status of a cart by the clock, to the millisecond, and what may be done in which. */
+/** The status of a cart at any millisecond, and the operations allowed in each status. */
 import { describe, expect, it } from "vitest";
 import type { CartAggregate, CartStatus } from "#commerce/carts/cart-aggregate.ts";
 import {
@@ -48,7 +48,7 @@ describe("a cart", () => {
   ];
 
   it.each(cases)(
-    "stored as %s, to end in %i ms, with the session %j, reads %s",
+    "stored as %s, expiring in %i ms, with the session %j, has the status %s",
     (status, expiresInMs, held, reads) => {
       expect(cartStatusAt({ status, session: held, expiresAt: at(expiresInMs), endedAt: null }, now)).toBe(
         reads,
@@ -57,7 +57,7 @@ describe("a cart", () => {
   );
 
   it.each(cases)(
-    "stored as %s, to end in %i ms, with the session %j, can be changed only while it reads active",
+    "stored as %s, expiring in %i ms, with the session %j, can be changed only if its status is active",
     (status, expiresInMs, held, reads) => {
       const cart = storedCart({ status, session: held, expiresAt: at(expiresInMs) });
       const refusal = caught(() => requireChangeableCart(cart, { expectedVersion: 99 }, now));
@@ -99,9 +99,12 @@ describe("a cart", () => {
     ["active", null, at(-90 * dayMs), true],
     ["active", null, at(-1), false],
     ["active", null, at(1), false],
-  ] as const)("%s since %s, to end at %s, is gone: %s", (status, endedAt, expiresAt, expected) => {
-    expect(isCartPastRetention({ status, session: null, endedAt, expiresAt }, now)).toBe(expected);
-  });
+  ] as const)(
+    "%s since %s, expiring at %s, is no longer found: %s",
+    (status, endedAt, expiresAt, expected) => {
+      expect(isCartPastRetention({ status, session: null, endedAt, expiresAt }, now)).toBe(expected);
+    },
+  );
 });
 
 function caught(work: () => void): Failure | undefined {

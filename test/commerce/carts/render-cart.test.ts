@@ -1,4 +1,4 @@
-/** A stored cart shown: by the clock, with its sums right in every light. */
+/** Rendering a stored cart: the status follows the clock, and the totals add up in every render context. */
 import { describe, expect, it } from "vitest";
 import type { CartAggregate, CartWarningCode } from "#commerce/carts/cart-aggregate.ts";
 import { cartWarningCodes } from "#commerce/carts/cart-aggregate.ts";
@@ -108,14 +108,17 @@ describe("a cart", () => {
       "preorder",
       50,
     ],
-  ])("shows a line with the stock %j as %s, %i to be had", (stock, availability, availableQuantity) => {
-    const [line] = storedCart().lines;
-    if (line === undefined || line.stock === null) throw new Error("The cart has a line.");
-    const view = show(
-      storedCart({ lines: [{ ...line, stock: stock === null ? null : { ...line.stock, ...stock } }] }),
-    );
-    expect(view.lines[0]).toMatchObject({ availability, availableQuantity });
-  });
+  ])(
+    "shows a line with the stock %j as %s, with the available quantity %i",
+    (stock, availability, availableQuantity) => {
+      const [line] = storedCart().lines;
+      if (line === undefined || line.stock === null) throw new Error("The cart has a line.");
+      const view = show(
+        storedCart({ lines: [{ ...line, stock: stock === null ? null : { ...line.stock, ...stock } }] }),
+      );
+      expect(view.lines[0]).toMatchObject({ availability, availableQuantity });
+    },
+  );
 
   it("reports the previous values of the changed fields only", () => {
     const before = storedCart();
@@ -123,7 +126,7 @@ describe("a cart", () => {
     expect(previousCartFields({ before, after: before }, light)).toEqual({});
     const after = storedCart({ version: 8, locale: "de" });
     expect(previousCartFields({ before, after }, light)).toEqual({ version: 7, locale: "en" });
-    // The change stores the status that time had already caused.
+    // The change stores the status that the clock had already caused.
     const gone = storedCart({ expiresAt: noon.toISOString() });
     expect(
       previousCartFields({ before: gone, after: { ...gone, status: "expired", version: 8 } }, light),

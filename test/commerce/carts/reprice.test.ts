@@ -1,6 +1,6 @@
 /**
- * A cart priced anew from what is for sale: pure, to the cent, and with a word for everything that became
- * different.
+ * Repricing a cart with the current catalog is a pure function, exact to the cent, and warns about every
+ * difference.
  */
 import { describe, expect, it } from "vitest";
 import type { StoredCartLine } from "#commerce/carts/cart-aggregate.ts";
@@ -117,7 +117,7 @@ describe("a cart that is priced again", () => {
     expect(next.warnings).toEqual([]);
   });
 
-  it("is taxed by the rate of the region, else by the rate of the country, else not at all", () => {
+  it("uses the tax rate of the region, else of the country, else no tax", () => {
     const taxAt = (countryCode: string, regionCode: string | null): number | null => {
       const { address } = before;
       if (address === null) throw new Error("The cart has an address.");
@@ -151,7 +151,7 @@ describe("a cart that is priced again", () => {
     },
   );
 
-  it("is delivered free of charge from the limit on, which is compared before discounts", () => {
+  it("has free delivery from the limit on, compared before discounts", () => {
     expect(repriced({ draft: wanting(2) }).priced.shippingMinor).toBe(500);
     expect(repriced({ draft: wanting(3) }).priced.shippingMinor).toBe(0);
   });

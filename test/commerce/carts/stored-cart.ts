@@ -1,4 +1,4 @@
-/** A cart as it is stored, with one line and an address; each test says what is different about its own. */
+/** A stored cart with one line and an address. Each test overrides the fields that it needs. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 
 export function storedCart(changes: Partial<CartAggregate> = {}): CartAggregate {

@@ -1,4 +1,4 @@
-/** What a buyer is told about one variant, and about a product by its best variant. */
+/** The availability that buyers see for a variant; a product has the availability of its best variant. */
 import { expect, it } from "vitest";
 import { computeAvailability, bestAvailability, type VariantStock } from "#commerce/catalog/availability.ts";
 
@@ -32,7 +32,7 @@ it.each([
   expect(computeAvailability({ ...stock, ...change }, now)).toBe(expected);
 });
 
-it("of a product is its best variant's", () => {
+it("of a product is that of its best variant", () => {
   expect(bestAvailability(["discontinued", "backorder", "out_of_stock", "low_stock"])).toBe("low_stock");
   expect(bestAvailability(["preorder", "backorder"])).toBe("backorder");
   expect(bestAvailability([])).toBe("out_of_stock");

@@ -1,14 +1,14 @@
 /**
- * Until when a buyer may ask for what after the sale: from which day the time counts, and when it is known
- * only by estimate.
+ * Until when a buyer may make an after-sales request: the day from which the period counts, and whether its
+ * end is an estimate.
  */
 import { describe, expect, it } from "vitest";
 import { isMerchantFault } from "#commerce/after-sales/reasons.ts";
 import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
 import { delivered, later, type PaperOrder } from "./paper-order.ts";
 
-describe("the time", () => {
-  it("for a fault is that of the law's guarantee", () => {
+describe("the period", () => {
+  it("for defects is that of the statutory warranty", () => {
     const ordinary = "2026-04-04T21:59:59.999Z";
     const guaranteed = "2028-03-05T22:59:59.999Z";
     const at1 = (instant: string) =>
@@ -29,7 +29,7 @@ describe("the time", () => {
     );
   });
 
-  it("is never over before the day that the merchant has named, and never at all without days", () => {
+  it("never ends before the merchant's extension date, and does not end without a number of days", () => {
     const rules = { return: { extendUntil: "2026-12-31" } };
     expect(optionOf(ask(delivered(at, { rules })), "return_refund").window.endsAt).toBe(
       "2026-12-31T22:59:59.999Z",
@@ -41,7 +41,7 @@ describe("the time", () => {
     expect([endless.decision, endless.window.endsAt]).toEqual(["allowed", null]);
   });
 
-  it("to withdraw counts from the last line's delivery, and has not begun to end before that is sent", () => {
+  it("for withdrawal starts with the last line's delivery, and has no end while a line is not shipped", () => {
     const fulfillments = [
       {
         status: "delivered" as const,
@@ -73,7 +73,7 @@ describe("the time", () => {
     expect(half.decision).toBe("partially_eligible");
   });
 
-  it("for what never came begins seven days after it was expected", () => {
+  it("for lost units starts seven days after the expected delivery", () => {
     const paper: PaperOrder = {
       lines: [{ ordered: 2, shipped: 2 }],
       fulfillments: [
@@ -91,7 +91,7 @@ describe("the time", () => {
       decision: "allowed",
       eligibleQuantity: 2,
       allowedReasonCodes: ["not_received"],
-      // Nothing of the order ever came: the delivery was none either.
+      // No part of the order arrived, so the shipping is refunded too.
       estimatedRefund: eur(2500),
     });
     expect(due.orderLevel[0]).toMatchObject({
@@ -107,7 +107,7 @@ describe("the time", () => {
     });
   });
 
-  it("does not end by a first parcel while the next is under way", () => {
+  it("does not end after a first parcel while the next is in transit", () => {
     const parcels: PaperOrder = {
       lines: [{ ordered: 2, shipped: 2, delivered: 1 }],
       fulfillments: [
@@ -121,7 +121,7 @@ describe("the time", () => {
     };
     const answer = ask(parcels, "2026-04-06T09:00:00.000Z");
     const window = { clock: "shipped_plus_transit", startsAt: at, estimated: true };
-    // The second may come on the 27th: fourteen days, and thirty, from then on.
+    // The second parcel may arrive on the 27th; 14 and 30 days count from then.
     expect(optionOf(answer, "withdrawal")).toMatchObject({
       decision: "allowed",
       window: { ...window, endsAt: "2026-04-10T21:59:59.999Z" },
@@ -136,7 +136,7 @@ describe("the time", () => {
     });
   });
 
-  it("to withdraw from what nobody sends counts from the order, whatever else of it is still to come", () => {
+  it("for withdrawing from lines that are not shipped starts with the order, whichever other lines are outstanding", () => {
     const lines = [{ requiresShipping: false }, { ordered: 2 }];
     const placed = {
       clock: "placed",
@@ -174,7 +174,7 @@ describe("the time", () => {
     ["gift_card", 0, "allowed 1"],
     ["gift_card", 1, "request_required 1 (gift_card)"],
     ["custom_made", 0, "denied 0 custom_made"],
-  ])("to withdraw from something %s that is not carried, sent %i: %s", (restriction, sent, expected) => {
+  ])("for withdrawing from a line %s that is not shipped, %i sent: %s", (restriction, sent, expected) => {
     const lines = [{ requiresShipping: false, restrictions: [restriction], shipped: sent, delivered: sent }];
     const paper: PaperOrder = {
       lines,
@@ -184,14 +184,14 @@ describe("the time", () => {
     expect(shown(optionOf(ask(paper), "withdrawal"))).toBe(expected);
   });
 
-  it("of an answer ends with what it was decided by: a hold that lapses, a return that counts no longer", () => {
+  it("of an answer ends when a deciding fact ends, for example a hold that expires or a return that no longer counts", () => {
     const instant = "2026-03-06T09:03:00.000Z";
     expect(
       ask(delivered(at), soon, { changeTimes: [Date.parse(instant), Date.parse(soon)] }).validUntil,
     ).toBe(instant);
   });
 
-  it("to withdraw is none outside of where the law gives it", () => {
+  it("for withdrawal does not exist where the law grants no withdrawal", () => {
     const answer = ask(delivered(at, { order: { country: "US" }, rules: { withdrawal: { windowDays: 0 } } }));
     expect(shown(optionOf(answer, "withdrawal"))).toBe("denied 0 region_not_supported");
     expect(shown(optionOf(answer, "repair"))).toBe("denied 0 warranty_not_registered");

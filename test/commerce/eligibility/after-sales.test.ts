@@ -1,6 +1,6 @@
 /**
- * What a buyer may ask for after the sale: quantities, times, what was sold, what the merchant's rules say,
- * and what is its fault.
+ * After-sales eligibility: quantities, periods, kinds of goods, the merchant's rules, and defects that are
+ * the merchant's fault.
  */
 import { describe, expect, it } from "vitest";
 import { evaluateAfterSalesEligibility, evaluateReturnOption } from "#commerce/after-sales/eligibility.ts";
@@ -12,8 +12,8 @@ import { delivered, factsAt, paperOrder, type PaperOrder } from "./paper-order.t
 
 const stocked = { siblingsInStock: new Map([["prd_0", ["var_0", "var_9"]]]) };
 
-describe("an order that has arrived", () => {
-  it("says everything about each of its lines and about itself", () => {
+describe("a delivered order", () => {
+  it("gets a complete answer for each of its lines and for the order", () => {
     const answer = ask(
       delivered(at, { rules: { return: { methods: ["mail", "store"], storeCredit: true } } }),
       soon,
@@ -80,7 +80,7 @@ describe("an order that has arrived", () => {
       ]),
     ).toEqual([
       ["refund_undelivered", "denied", 0, null],
-      // All three units, and the delivery with the last of them.
+      // All three units, with the shipping for the last of them.
       ["withdrawal", "allowed", 3, eur(3500)],
     ]);
     expect(lines[1]?.quantities).toEqual({
@@ -130,7 +130,7 @@ describe("an order that has arrived", () => {
   });
 });
 
-describe("how many", () => {
+describe("the eligible quantity", () => {
   const line = { ordered: 4, shipped: 3, delivered: 3 };
   it.each([
     [{ ordered: 2 }, "denied 0 not_fulfilled"],
@@ -153,22 +153,25 @@ describe("how many", () => {
   });
 });
 
-describe("what the order is like", () => {
+describe("the order's state", () => {
   it.each([
     ["order_canceled", { status: "canceled" as const }, "denied 0 order_canceled"],
     ["payment_disputed", {}, "request_required 1 (payment_disputed)"],
     ["order_on_hold", { status: "on_hold" as const }, "request_required 1 (order_on_hold)"],
     ["order_refunded", { paymentStatus: "refunded" as const }, "denied 0 order_refunded"],
-  ])("%s denies what the merchant offers, and leaves a right to be asked for", (code, order, withdrawal) => {
-    const payment = code === "payment_disputed" ? { disputedAt: at } : {};
-    const answer = ask(delivered(at, { order, payment }), soon, stocked);
-    for (const kind of ["return_refund", "exchange", "refund_only", "repair", "replacement"] as const)
-      expect([kind, shown(optionOf(answer, kind))]).toEqual([kind, `denied 0 ${code}`]);
-    expect(shown(optionOf(answer, "withdrawal"))).toBe(withdrawal);
-  });
+  ])(
+    "%s denies the merchant's voluntary offers, and leaves legal rights to be requested",
+    (code, order, withdrawal) => {
+      const payment = code === "payment_disputed" ? { disputedAt: at } : {};
+      const answer = ask(delivered(at, { order, payment }), soon, stocked);
+      for (const kind of ["return_refund", "exchange", "refund_only", "repair", "replacement"] as const)
+        expect([kind, shown(optionOf(answer, kind))]).toEqual([kind, `denied 0 ${code}`]);
+      expect(shown(optionOf(answer, "withdrawal"))).toBe(withdrawal);
+    },
+  );
 });
 
-describe("what was sold", () => {
+describe("the kind of goods", () => {
   it.each([
     ["no_returns", "request_required 1 (final_sale)", "allowed 1", "allowed 1"],
     ["final_sale", "request_required 1 (final_sale)", "allowed 1", "allowed 1"],
@@ -197,7 +200,7 @@ describe("what was sold", () => {
     ]).toEqual([returned, withdrawn, repaired]);
   });
 
-  it("may be sent back for a fault though it was sold for good, and for nothing else", () => {
+  it("allows the return of a defective final-sale line, and nothing else", () => {
     const order = paperOrder(delivered(at, { lines: [{ restrictions: ["final_sale"] }] }));
     const option = evaluateAfterSalesEligibility(order, factsAt(soon)).lines[0]?.options[0];
     expect(option?.allowedReasonCodes).toEqual([
@@ -240,7 +243,7 @@ describe("the merchant's rules", () => {
     [{ mode: "none" as const }, {}, "denied 0 self_service_disabled"],
     [{ returnsPerBuyerMax: 2 }, { returnsOfBuyer: 2 }, "request_required 1 (buyer_limit_reached)"],
     [{ excludedCountries: ["DE"], excludedCategoryIds: ["cat_0"] }, {}, "allowed 1"],
-  ])("hold for what never came: %o, with %o: %s", (rules, facts, expected) => {
+  ])("apply to lost units: %o, with %o: %s", (rules, facts, expected) => {
     const answer = ask({ ...lost, rules: { return: rules } }, due, facts);
     expect(shown(optionOf(answer, "refund_only"))).toBe(expected);
     expect(answer.orderLevel[0]).toMatchObject({
@@ -249,7 +252,7 @@ describe("the merchant's rules", () => {
     });
   });
 
-  it("give the delivery back for an order that never came, not for a part of it", () => {
+  it("refund the shipping of an order that never arrived, but not of a lost part", () => {
     expect(ask(lost, due).orderLevel[0]).toMatchObject({ eligibleQuantity: 3, estimatedRefund: eur(3500) });
     expect(optionOf(ask(lost, due), "refund_only").estimatedRefund).toEqual(eur(1000));
     const [first, ...others] = lost.lines ?? [];
@@ -257,13 +260,13 @@ describe("the merchant's rules", () => {
     expect(ask(came, due).orderLevel[0]).toMatchObject({ eligibleQuantity: 2, estimatedRefund: eur(2000) });
   });
 
-  it("promise no more than is left of what was paid", () => {
+  it("promise at most the rest of the paid amount", () => {
     const forgiven = delivered(at, { order: { reducedMinor: 3300 } });
     expect(optionOf(ask(forgiven), "return_refund").estimatedRefund).toEqual(eur(200));
     expect(ask(forgiven).orderLevel[1]).toMatchObject({ kind: "withdrawal", estimatedRefund: eur(200) });
   });
 
-  it("let an order have a hundred cases, whatever became of them", () => {
+  it("limit an order to a hundred cases, counting finished cases too", () => {
     const closed = { status: "canceled" as const };
     const of = (count: number) =>
       ask(delivered(at, { returns: Array.from({ length: count }, () => closed) }), soon, stocked);
@@ -274,7 +277,7 @@ describe("the merchant's rules", () => {
       ]);
   });
 
-  it("take their fees off the refund, but not where the fault is the merchant's", () => {
+  it("deduct their fees from the refund, unless the merchant is at fault", () => {
     const order = paperOrder(
       delivered(at, {
         lines: [{ ordered: 2, totalMinor: 2005 }],
@@ -288,7 +291,7 @@ describe("the merchant's rules", () => {
         option?.fees.map((fee) => [fee.code, fee.amount, fee.basisPoints, fee.payer]),
       ];
     };
-    // Ten percent of 20.05 is 2.005, a half to the even neighbour: 2.00.
+    // 10 % of 20.05 is 2.005, rounded half to even: 2.00.
     expect(by("return_refund", "unwanted")).toEqual([
       eur(2005 - 200 - 490),
       [
@@ -300,14 +303,14 @@ describe("the merchant's rules", () => {
       eur(2005),
       [["return_shipping", eur(0), null, "merchant"]],
     ]);
-    // All of it: with the delivery, less the way back alone.
+    // A full refund with the shipping, less only the cost of the return shipment.
     expect(by("withdrawal", "unwanted")).toEqual([
       eur(2505 - 490),
       [["return_shipping", eur(490), null, "buyer"]],
     ]);
   });
 
-  it("let a buyer keep what is worth no more than the threshold", () => {
+  it("let a buyer keep goods up to the threshold value", () => {
     const at1000 = (keepItemMinor: number) =>
       optionOf(ask(delivered(at, { rules: { return: { keepItemMinor } } })), "refund_only");
     expect(at1000(1000)).toMatchObject({
@@ -323,7 +326,7 @@ describe("the merchant's rules", () => {
     });
   });
 
-  it("exchange for another variant that is in stock, or not at all", () => {
+  it("allow an exchange only for another variant that is in stock", () => {
     const exchange = (paper: PaperOrder, facts: Partial<AfterSalesFacts>) =>
       shown(optionOf(ask(paper, soon, facts), "exchange"));
     expect(exchange(delivered(at), { siblingsInStock: new Map([["prd_0", ["var_0"]]]) })).toBe(

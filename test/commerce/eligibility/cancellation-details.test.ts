@@ -1,6 +1,6 @@
 /**
- * What a cancellation's answer is made of, each part by itself: what stands in the way with its data, the
- * deadline, the money, the consequences.
+ * The parts of a cancellation's answer, tested one by one: blocking reasons with their data, the deadline,
+ * the money, the consequences.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -30,8 +30,8 @@ const reasonsOf = ({ reasons }: Pick<CancellationEligibility, "reasons">): unkno
 const linesOf = ({ lines }: CancellationEligibility): unknown =>
   lines.map(({ decision, reasons }) => [decision, ...reasons.map(({ code }) => code)]);
 
-describe("what stands in the way", () => {
-  it("is all told, in one order, each thing once", () => {
+describe("the blocking reasons", () => {
+  it("are all listed in a fixed order without duplicates", () => {
     const request = {
       lines: [{ lineId: "oln_0", quantity: 1 }],
       reason: "other",
@@ -52,11 +52,11 @@ describe("what stands in the way", () => {
       ["refund_in_progress", true, {}],
       ["cancellation_already_requested", true, { at: placedAt }],
     ]);
-    // A merchant that is suspended cannot be asked.
+    // A suspended merchant cannot be contacted.
     expect(answer.alternatives).toEqual([]);
   });
 
-  it("tells a refund that is under way from a payment that is", () => {
+  it("distinguish a pending refund from a pending payment", () => {
     const pending = (kind: "refund" | "capture" | "void"): unknown =>
       reasonsOf(ask({ payment: { pending: [{ kind, amountMinor: 1 }] } }));
     expect(pending("refund")).toEqual([["refund_in_progress", true, {}]]);
@@ -66,7 +66,7 @@ describe("what stands in the way", () => {
     expect(reasonsOf(ask({ order: { payments: settled } }))).toEqual([["payment_processing", true, {}]]);
   });
 
-  it("after its time is the time, with its end, beside that the merchant decides anyway", () => {
+  it("after the deadline are the deadline with its end, next to the rule that the merchant decides", () => {
     const after = later(placedAt, 61 * minute);
     const endsAt = "2026-03-02T12:00:00.000Z";
     expect(reasonsOf(ask({ rules: { cancellation: { mode: "request" } } }, after))).toEqual([
@@ -87,13 +87,13 @@ describe("what stands in the way", () => {
     ["declined", false],
     ["closed", false],
     ["canceled", false],
-  ] as const)("a return of it that is %s: %s", (status, isInTheWay) => {
+  ] as const)("a return of the line that is %s: %s", (status, isInTheWay) => {
     const answer = ask({ lines: [{ ordered: 3, shipped: 1, delivered: 1 }, {}], returns: [{ status }] });
     expect(linesOf(answer)).toEqual([isInTheWay ? ["denied", "return_open"] : ["allowed"], ["allowed"]]);
     if (isInTheWay) expect(answer.lines[0]?.reasons[0]?.data).toEqual({ returnId: "ret_0" });
   });
 
-  it("a return of several lines stands against each of them", () => {
+  it("a return of several lines blocks each of them", () => {
     const some = (lineId: string) => ({ lineId, quantity: 1, received: 0, accepted: 0, restocked: 0 });
     const sent = { ordered: 2, shipped: 1, delivered: 1 };
     const answer = ask({ lines: [sent, sent, sent], returns: [{ lines: [some("oln_0"), some("oln_1")] }] });
@@ -111,17 +111,17 @@ describe("packing", () => {
     );
   const begun = { packingStartedAt: placedAt };
 
-  it("of a line needs the merchant's leave, and of another does not", () => {
+  it("requires the merchant's consent for the packed line only", () => {
     const asked = ["request_required", "fulfillment_in_progress"];
     expect(packing({ status: "packing", ...begun })).toEqual([asked, ["allowed"]]);
     expect(packing({ status: "ready_for_pickup", ...begun })).toEqual([asked, ["allowed"]]);
     expect(packing({ status: "pending" })).toEqual([["allowed"], ["allowed"]]);
-    // Given up, or of what an exchange sends.
+    // The fulfillment is canceled, or sends the replacement of an exchange.
     expect(packing({ status: "canceled", ...begun })).toEqual([["allowed"], ["allowed"]]);
     expect(packing({ status: "packing", ...begun, returnId: "ret_1" })).toEqual([["allowed"], ["allowed"]]);
   });
 
-  it("of what is made for the buyer is its making, also where it has been laid aside since", () => {
+  it("of a made-to-order line counts as its production, also if packing was abandoned", () => {
     const made = ["custom_made"];
     expect(packing({ status: "pending", ...begun }, made)).toEqual([
       ["denied", "line_custom_made"],
@@ -134,7 +134,7 @@ describe("packing", () => {
     ]);
   });
 
-  it("ends the time that has no minutes: at its first beginning, whichever parcel that was", () => {
+  it("ends a cancellation period without minutes, when the first parcel's packing begins", () => {
     const rules = { cancellation: { windowMinutes: null } };
     const [first, second, other] = [
       "2026-03-02T11:00:10.000Z",
@@ -152,12 +152,12 @@ describe("packing", () => {
       clock: "packing_started",
       policyMinutes: null,
     });
-    // What has been does not end the answer.
+    // Past packing does not limit the answer's validity.
     expect(ask({ rules, fulfillments }).validUntil).toBe(later(placedAt, 16 * minute).toISOString());
   });
 });
 
-describe("a set that a promotion joins", () => {
+describe("a bundle that a promotion creates", () => {
   const bought = (promotion: Partial<OrderPromotion>): OrderPromotion => ({
     ...paperPromotion("gift", [{ lineId: "oln_1", amountMinor: 100 }]),
     boughtLineIds: ["oln_0", "oln_1"],
@@ -166,7 +166,7 @@ describe("a set that a promotion joins", () => {
   const sets = (promotion: Partial<OrderPromotion>): unknown =>
     joinedLineSets({ promotions: [bought(promotion)] });
 
-  it("has what was given and what was bought for it, each line once", () => {
+  it("consists of the given lines and the bought lines, each once", () => {
     expect(sets({})).toEqual([["oln_1", "oln_0"]]);
     expect(sets({ kind: "buy_x_get_y" })).toEqual([["oln_1", "oln_0"]]);
     expect(sets({ boughtLineIds: [] })).toEqual([["oln_1"]]);
@@ -175,7 +175,7 @@ describe("a set that a promotion joins", () => {
     ).toEqual([["oln_1"]]);
   });
 
-  it("is none of a discount that joins nothing, that took nothing off, or that was off the shipping", () => {
+  it("does not exist for discounts without a bundle, with amount zero, or on the shipping", () => {
     expect(sets({ kind: "percentage" })).toEqual([]);
     expect(sets({ discountMinor: 0 })).toEqual([]);
     expect(sets({ allocations: [{ lineId: null, amountMinor: 100 }], boughtLineIds: [] })).toEqual([]);
@@ -184,7 +184,7 @@ describe("a set that a promotion joins", () => {
     ]);
   });
 
-  it("goes by the merchant's leave where a part of it is sent, whatever else stands against it", () => {
+  it("requires the merchant's consent if a part is shipped, whatever else blocks it", () => {
     const order = { promotions: [bought({})] };
     const partly = ask({ order, lines: [{ ordered: 2, shipped: 1 }, {}, {}] });
     expect(linesOf(partly)).toEqual([
@@ -201,7 +201,7 @@ describe("a set that a promotion joins", () => {
     expect(reasonsOf(partly)).toEqual([]);
   });
 
-  it("goes by the merchant's leave where a part of it can never go, though nothing is sent", () => {
+  it("requires the merchant's consent if a part can never be canceled, though nothing is shipped", () => {
     const fulfillments = [
       { status: "packing" as const, packingStartedAt: placedAt, lines: [{ lineId: "oln_0", quantity: 1 }] },
     ];
@@ -216,7 +216,7 @@ describe("a set that a promotion joins", () => {
     ]);
   });
 
-  it("does not bind the merchant itself", () => {
+  it("does not restrict the merchant", () => {
     const order = paperOrder({
       order: { promotions: [bought({})] },
       lines: [{ ordered: 2, shipped: 1 }, {}],
@@ -227,13 +227,12 @@ describe("a set that a promotion joins", () => {
 });
 
 describe("the money", () => {
-  it("comes back as it went: what was captured, else what was authorized and will not be taken", () => {
+  it("is refunded if captured, else its authorization is voided", () => {
     const half = ask({
       payment: { status: "authorized", amountMinor: 3500, capturedMinor: 0, voidedMinor: 3000 },
     });
     expect(half.refund).toMatchObject({ estimated: eur(500), method: "void" });
-    // Of 35.00, 15.00 are still owed: of the 30.00 that were captured the rest comes back, and no more than
-    // that.
+    // 15.00 of 35.00 are still owed: of the captured 30.00 only the excess is refunded.
     const part = ask({
       lines: [{ shipped: 1 }, { ordered: 2 }],
       payment: { amountMinor: 3500, capturedMinor: 3000 },
@@ -276,7 +275,7 @@ describe("the money", () => {
   });
 });
 
-describe("what follows", () => {
+describe("the consequences", () => {
   const lines = [{ shipped: 1 }, { ordered: 2 }];
   const minimum = (subtotalMinor: number): PaperOrder["order"] => ({
     promotions: [
@@ -290,12 +289,12 @@ describe("what follows", () => {
   it.each([
     [3000, ["stock_released", "minimum_order_not_met_after_cancel"]],
     [1000, ["stock_released"]],
-  ])("of a part, with %i asked for: %o", (subtotalMinor, consequences) => {
+  ])("of a partial cancellation with %i units: %o", (subtotalMinor, consequences) => {
     const order = minimum(subtotalMinor);
     expect(ask({ lines, ...(order === undefined ? {} : { order }) }).consequences).toEqual(consequences);
   });
 
-  it("of the whole is that it is canceled, and that its code may be used again", () => {
+  it("of a full cancellation are a canceled order and a promotion code that can be used again", () => {
     const order = minimum(3000);
     expect(ask(order === undefined ? {} : { order }).consequences).toEqual([
       "stock_released",
@@ -306,7 +305,7 @@ describe("what follows", () => {
     expect(ask({ rules: { cancellation: { mode: "none" } } }).consequences).toEqual([]);
   });
 
-  it("leaves who is denied the merchant to ask, and whoever may cancel nobody", () => {
+  it("name the merchant as contact if the cancellation is denied, and nobody if it is allowed", () => {
     expect(ask({ rules: { cancellation: { mode: "request" } } }).alternatives).toEqual([]);
     expect(ask({ rules: { cancellation: { mode: "none" } } }).alternatives).toEqual(["contact_merchant"]);
   });
@@ -315,24 +314,24 @@ describe("what follows", () => {
 describe("a decision", () => {
   const reason = (code: string, blocking: boolean) => ({ code, message: code, blocking, data: {} });
 
-  it("follows from its reasons: none, some that a merchant may waive, or one that nobody can", () => {
+  it("is allowed without reasons, requires consent if the merchant can waive all reasons, and is denied otherwise", () => {
     expect(decisionOf([])).toBe("allowed");
     expect(decisionOf([reason("a", false)])).toBe("request_required");
     expect(decisionOf([reason("a", false), reason("b", true)])).toBe("denied");
   });
 
-  it("over several is the best of them, and denied over none", () => {
+  it("over several lines is the best of them, and denied for no line", () => {
     expect(bestDecision(["denied", "request_required", "allowed"])).toBe("allowed");
     expect(bestDecision(["denied", "request_required"])).toBe("request_required");
     expect(bestDecision([])).toBe("denied");
   });
 
-  it("gives each code once: as it was given first", () => {
+  it("contains each code once, in its first form", () => {
     const [one, other, again] = [reason("a", true), reason("b", true), reason("a", false)];
     expect(withoutRepeats([one, other, again])).toEqual([one, other]);
   });
 
-  it("holds for a quarter of an hour, or until the next thing begins or ends", () => {
+  it("is valid for 15 minutes, or until the next period begins or ends", () => {
     const now = new Date(placedAt);
     const at = now.getTime();
     expect(validUntil(now, [])).toBe(later(placedAt, 15 * minute).toISOString());

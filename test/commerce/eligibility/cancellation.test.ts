@@ -1,4 +1,4 @@
-/** Whether an order can be canceled: every state against every clock, each deadline crossed by a millisecond. */
+/** Cancellation eligibility: every state at every time, with each deadline crossed by a millisecond. */
 import { describe, expect, it } from "vitest";
 import {
   cancellationEligibility,
@@ -25,8 +25,8 @@ const eur = (amountMinor: number): unknown => ({ amountMinor, currency: "EUR", e
 const codesOf = ({ reasons }: Pick<CancellationEligibility, "reasons">): string[] =>
   reasons.map(({ code }) => code);
 
-describe("an order that is nothing but paid", () => {
-  it("can be canceled as a whole, and the answer says all that follows", () => {
+describe("a paid order without fulfillments", () => {
+  it("can be canceled as a whole, and the answer contains all consequences", () => {
     expect(ask()).toEqual({
       orderId: "ord_1",
       orderVersion: 3,
@@ -72,7 +72,7 @@ describe("an order that is nothing but paid", () => {
   });
 });
 
-describe("the clock", () => {
+describe("the cancellation period", () => {
   it.each([
     ["request", -1, "allowed", []],
     ["request", 0, "request_required", ["cancellation_window_elapsed"]],
@@ -80,14 +80,14 @@ describe("the clock", () => {
     ["deny", -1, "allowed", []],
     ["deny", 0, "denied", ["cancellation_window_elapsed"]],
     ["deny", 1, "denied", ["cancellation_window_elapsed"]],
-  ] as const)("then %s, %i ms from its end: %s", (afterWindow, offset, decision, codes) => {
+  ] as const)("%s, %i ms from its end: %s", (afterWindow, offset, decision, codes) => {
     const answer = ask({ rules: { cancellation: { afterWindow } } }, later(placedAt, 60 * minute + offset));
     expect([answer.decision, codesOf(answer)]).toEqual([decision, codes]);
     expect(answer.lines.map((line) => line.decision)).toEqual([decision, decision]);
     expect(answer.deadline).toEqual({ at: "2026-03-02T12:00:00.000Z", clock: "placed", policyMinutes: 60 });
   });
 
-  it("ends the answer at the deadline when that is nearer than a quarter of an hour, and never later", () => {
+  it("limits the answer's validity if it ends within 15 minutes", () => {
     expect(ask({}, later(placedAt, 45 * minute - 1)).validUntil).toBe(
       later(placedAt, 60 * minute - 1).toISOString(),
     );
@@ -95,7 +95,7 @@ describe("the clock", () => {
     expect(ask({}, later(placedAt, 60 * minute)).validUntil).toBe(later(placedAt, 75 * minute).toISOString());
   });
 
-  it("without minutes ends with the packing, whenever that is", () => {
+  it("without minutes ends when packing begins", () => {
     const rules = { cancellation: { windowMinutes: null } };
     const open = ask({ rules }, later(placedAt, 30 * 24 * 60 * minute));
     expect([open.decision, open.deadline]).toEqual([
@@ -113,7 +113,7 @@ describe("the clock", () => {
 });
 
 describe("the policy", () => {
-  it("may leave it to the merchant, or let buyers cancel nothing", () => {
+  it("can require the merchant's consent, or forbid cancellations by buyers", () => {
     const request = ask({ rules: { cancellation: { mode: "request" } } });
     expect([request.decision, request.reasons]).toEqual([
       "request_required",
@@ -131,7 +131,7 @@ describe("the policy", () => {
     expect([codesOf(none), none.alternatives]).toEqual([["self_service_disabled"], ["contact_merchant"]]);
   });
 
-  it("does not bind the merchant itself, but what the order is like does", () => {
+  it("does not restrict the merchant, but the order's state does", () => {
     const strict: PaperOrder = {
       rules: { cancellation: { mode: "none" } },
       fulfillments: [{ status: "packing" }],
@@ -145,7 +145,7 @@ describe("the policy", () => {
   });
 });
 
-describe("what the order is like", () => {
+describe("the order's state", () => {
   const request = {
     lines: [{ lineId: "oln_0", quantity: 1 }],
     reason: "other",
@@ -190,7 +190,7 @@ describe("what the order is like", () => {
     ["refund_in_progress", { order: { refunds: [pendingRefund] } }, ["contact_merchant"]],
     ["merchant_suspended", { order: { merchant: suspended } }, []],
   ] satisfies readonly (readonly [string, PaperOrder, readonly string[]])[])(
-    "%s denies it",
+    "%s denies the cancellation",
     (code, paper, alternatives) => {
       for (const actor of ["buyer", "merchant"] as const) {
         const answer = cancellationEligibility(paperOrder(paper), soon, actor);
@@ -213,7 +213,7 @@ describe("what the order is like", () => {
     ["fulfillment_delivered", { shipped: 1, delivered: 1 }],
     ["line_digital_delivered", { shipped: 1, delivered: 1, restrictions: ["digital"] }],
     ["line_digital_delivered", { shipped: 1, delivered: 1, restrictions: ["gift_card"] }],
-  ] as const)("%s denies a line, and not the other", (code, line) => {
+  ] as const)("%s denies one line but not the other", (code, line) => {
     const answer = ask({ lines: [line, { ordered: 2 }] });
     expect(answer.lines.map((one) => [one.decision, one.cancelableQuantity, codesOf(one)])).toEqual([
       ["denied", 0, [code]],
@@ -226,7 +226,7 @@ describe("what the order is like", () => {
     ]);
   });
 
-  it("a return of a line stands against canceling the rest of that line", () => {
+  it("a return of a line blocks canceling the rest of that line", () => {
     const answer = ask({
       lines: [{ ordered: 3, shipped: 1, delivered: 1, returnRequested: 1 }, {}],
       returns: [{}],
@@ -240,7 +240,7 @@ describe("what the order is like", () => {
     ).toEqual([]);
   });
 
-  it("what is made for the buyer is there to stay once its packing began, and before not", () => {
+  it("a made-to-order line cannot be canceled once its packing began, but can before", () => {
     const lines = [{ restrictions: ["custom_made"] }];
     expect(ask({ lines, fulfillments: [{}] }).decision).toBe("allowed");
     const begun = ask({ lines, fulfillments: [{ status: "packing", packingStartedAt: placedAt }] });
@@ -253,7 +253,7 @@ describe("what the order is like", () => {
     );
   });
 
-  it("answers as the contract's example: one line packed, the other sent", () => {
+  it("answers as the contract's example: one line packed, the other shipped", () => {
     const fulfillments = [
       { status: "packing" as const, packingStartedAt: placedAt, lines: [{ lineId: "oln_0", quantity: 2 }] },
       { status: "shipped" as const, shippedAt: placedAt, lines: [{ lineId: "oln_1", quantity: 1 }] },
@@ -282,7 +282,7 @@ describe("what the order is like", () => {
 });
 
 describe("the money", () => {
-  it("that was only authorized is not taken", () => {
+  it("is not captured if it was only authorized", () => {
     const whole = ask({
       payment: paperPayment({ status: "authorized", amountMinor: 3500, capturedMinor: 0 }),
     });
@@ -294,7 +294,7 @@ describe("the money", () => {
     expect(part.refund).toMatchObject({ estimated: eur(2000), method: "void", shippingRefunded: false });
   });
 
-  it("that was never there does not come back", () => {
+  it("is not refunded if nothing was paid", () => {
     expect(
       ask({ payment: null, order: { totalMinor: 0, shippingMinor: 0 }, lines: [{ totalMinor: 0 }] }).refund,
     ).toMatchObject({
@@ -318,7 +318,7 @@ describe("the money", () => {
   });
 });
 
-describe("a set that a promotion made", () => {
+describe("a bundle of a promotion", () => {
   const promotions = [
     paperPromotion("buy_x_get_y", [
       { lineId: "oln_0", amountMinor: 1 },
@@ -326,7 +326,7 @@ describe("a set that a promotion made", () => {
     ]),
   ];
 
-  it("goes as a whole, and in part only by the merchant's leave", () => {
+  it("can be canceled as a whole, and in part only with the merchant's consent", () => {
     expect(ask({ order: { promotions } })).toMatchObject({ decision: "allowed", scope: "order" });
     const torn = ask({ order: { promotions }, lines: [{ shipped: 1 }, { ordered: 2 }, {}] });
     expect(torn.lines.map((line) => [line.decision, codesOf(line)])).toEqual([
@@ -337,7 +337,7 @@ describe("a set that a promotion made", () => {
     expect(torn.lines[1]?.reasons[0]?.data).toEqual({ lineIds: ["oln_0", "oln_1"] });
   });
 
-  it("is torn by some of its units, and by no others", () => {
+  it("is split by some cancellations of its units, and not by others", () => {
     const order = paperOrder({ order: { promotions }, lines: [{}, { ordered: 2 }, {}] });
     expect(findSplitLineSet(order, [{ lineId: "oln_1", quantity: 2 }])).toEqual(["oln_0", "oln_1"]);
     expect(

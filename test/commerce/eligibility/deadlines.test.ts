@@ -1,6 +1,6 @@
 /**
- * Days end where the order's market is: on both changes of the clock, in zones that have none, and on either
- * side of the date line.
+ * Days end in the time zone of the order's market: tested at both clock changes, in zones without them, and
+ * on both sides of the date line.
  */
 import { describe, expect, it } from "vitest";
 import { evaluateAfterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
@@ -9,7 +9,7 @@ import { delivered, factsAt, later, paperOrder } from "./paper-order.ts";
 
 describe("a day's last millisecond", () => {
   it.each([
-    // Spring: the day is 23 hours long; autumn: 25.
+    // The day has 23 hours in spring and 25 in autumn.
     ["2026-03-28", "Europe/Berlin", "2026-03-28T22:59:59.999Z"],
     ["2026-03-29", "Europe/Berlin", "2026-03-29T21:59:59.999Z"],
     ["2026-10-24", "Europe/Berlin", "2026-10-24T21:59:59.999Z"],
@@ -23,8 +23,8 @@ describe("a day's last millisecond", () => {
     ["2026-04-05", "Pacific/Auckland", "2026-04-05T11:59:59.999Z"],
     ["2026-09-26", "Pacific/Auckland", "2026-09-26T11:59:59.999Z"],
     ["2026-09-27", "Pacific/Auckland", "2026-09-27T10:59:59.999Z"],
-    // There the clock goes back from midnight to eleven: the day has its last hour twice, and ends with the
-    // second.
+    // The clock goes back from midnight to 23:00 in Havana: the day's last hour occurs twice, and the day
+    // ends with the second.
     ["2026-10-31", "America/Havana", "2026-11-01T03:59:59.999Z"],
   ])("of %s in %s is %s", (day, zone, instant) => {
     expect(dayEnd(day, zone)).toBe(instant);
@@ -43,7 +43,7 @@ describe("a day's last millisecond", () => {
   });
 });
 
-describe("the time to return", () => {
+describe("the return period", () => {
   const at = "2026-03-02T12:00:00.000Z";
   const decide = (timeZone: string, now: string) => {
     const answer = evaluateAfterSalesEligibility(

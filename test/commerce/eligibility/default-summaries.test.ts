@@ -1,4 +1,4 @@
-/** What a policy says in words where its merchant has written none is what its rules do. */
+/** The default summary of a policy describes exactly its rules, if the merchant wrote no summary. */
 import { describe, expect, it } from "vitest";
 import { defaultPolicyRules, type PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
 import { defaultSummary } from "#commerce/orders/snapshot-policies.ts";
@@ -8,7 +8,7 @@ const said = <Type extends keyof PolicyRulesByType>(
   rules: Partial<PolicyRulesByType[Type]>,
 ): string => defaultSummary(type, Object.assign({}, defaultPolicyRules[type], rules));
 
-describe("a policy without words", () => {
+describe("a policy without a summary", () => {
   it.each([
     [{}, "You may cancel an order within 60 minutes; after that you may ask for it until it is shipped."],
     [
@@ -29,7 +29,7 @@ describe("a policy without words", () => {
       "You may ask for the cancellation of an order within 60 minutes, and not after that.",
     ],
     [{ mode: "none" }, "An order cannot be canceled by its buyer."],
-  ] as const)("about cancellations, %o: %s", (rules, text) => {
+  ] as const)("describes cancellations %o: %s", (rules, text) => {
     expect(said("cancellation", rules)).toBe(text);
   });
 
@@ -47,11 +47,11 @@ describe("a policy without words", () => {
       "You may ask to return what you bought within 1 day of its delivery; there are no exchanges; in no case does that end before the end of 2027-01-31.",
     ],
     [{ mode: "none" }, "The merchant accepts returns only where the law requires it."],
-  ] as const)("about returns, %o: %s", (rules, text) => {
+  ] as const)("describes returns %o: %s", (rules, text) => {
     expect(said("return", rules)).toBe(text);
   });
 
-  it("about what there is none of says so", () => {
+  it("says so if the policy does not exist", () => {
     expect([said("withdrawal", {}), said("warranty", {})]).toEqual([
       "There is no right of withdrawal.",
       "There is no warranty beyond the statutory one.",

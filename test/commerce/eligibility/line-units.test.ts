@@ -1,6 +1,6 @@
 /**
- * How many units of a line something can still be asked for: what came back, what was given for it, and what
- * is being asked for are counted once.
+ * Counts the units of a line that can still be requested. Returned, refunded and currently requested units
+ * count once.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -35,10 +35,10 @@ function count(
   return counted(order, first);
 }
 
-describe("what can be returned", () => {
+describe("the returnable units", () => {
   const arrived = { ordered: 5, shipped: 5, delivered: 5 };
 
-  it("is what came, less what is on its way back, came back, or was paid back", () => {
+  it("are the delivered units less those being returned, returned, or refunded", () => {
     expect(count(countReturnableUnits, arrived)).toBe(5);
     expect(count(countReturnableUnits, { ...arrived, returnRequested: 1, returned: 2, refunded: 2 })).toBe(2);
     expect(count(countReturnableUnits, { ...arrived, refunded: 4 })).toBe(1);
@@ -47,23 +47,22 @@ describe("what can be returned", () => {
     expect(count(countReturnableUnits, { ...arrived, refunded: 7 })).toBe(0);
   });
 
-  // Of three units that came back under it two were accepted: those are settled, however long the money
-  // takes.
+  // Two of three returned units were accepted: those are settled, however long the refund takes.
   it.each(returnKinds.flatMap((kind) => returnStatuses.map((status) => [kind, status] as const)))(
-    "beside a case of %s that is %s",
+    "with a case of %s that is %s",
     (kind, status) => {
       const found = { kind, status, lines: [units(3, 2), units(3, 3, "oln_1")] };
       const isExchanged = kind === "exchange" && (status === "inspected" || status === "closed");
       const isOwed = (kind === "return_refund" || kind === "withdrawal") && status === "inspected";
-      // One unit was given the money for before.
+      // One unit was refunded before.
       const line = { ...arrived, refunded: 1 };
       expect(count(countReturnableUnits, line, found)).toBe(isExchanged || isOwed ? 2 : 4);
-      // What was exchanged is paid for as before.
+      // The exchanged unit stays paid.
       expect(count(countRefundedOrDueUnits, line, found)).toBe(isOwed ? 3 : 1);
     },
   );
 
-  it("counts units that came back and were exchanged as one, not as two", () => {
+  it("count units that came back and were exchanged once", () => {
     const exchanged = { kind: "exchange", status: "closed", lines: [units(2, 2)] } as const;
     expect(count(countReturnableUnits, { ...arrived, returned: 2 }, exchanged)).toBe(3);
     expect(count(countRefundedOrDueUnits, { ...arrived, returned: 2 }, exchanged)).toBe(0);
@@ -77,7 +76,7 @@ describe("what can be returned", () => {
   });
 });
 
-describe("what nobody has sent and can be withdrawn from", () => {
+describe("the units that are not shipped and can be withdrawn from", () => {
   const service = { ordered: 3, requiresShipping: false };
   const asked = {
     kind: "withdrawal",
@@ -86,7 +85,7 @@ describe("what nobody has sent and can be withdrawn from", () => {
     lines: [units(2), units(1, 0, "oln_1")],
   } as const;
 
-  it("is what is not asked for already", () => {
+  it("are those that are not requested already", () => {
     expect(count(countWithdrawableUnsentUnits, service)).toBe(3);
     expect(count(countWithdrawableUnsentUnits, service, asked)).toBe(1);
     expect(count(countWithdrawableUnsentUnits, service, asked, asked)).toBe(0);
@@ -97,12 +96,12 @@ describe("what nobody has sent and can be withdrawn from", () => {
     ["something that is sent back", { ...asked, method: "mail" }],
     ["something that was settled", { ...asked, status: "closed" }],
     ["another line", { ...asked, lines: [units(2, 0, "oln_1")] }],
-  ] as const)("is not less for a case of %s", (_what, found) => {
+  ] as const)("are not reduced by a case of %s", (_what, found) => {
     expect(count(countWithdrawableUnsentUnits, service, found)).toBe(3);
   });
 });
 
-describe("what was sent and never came", () => {
+describe("the shipped units that never arrived", () => {
   const lost = { ordered: 5, shipped: 4, delivered: 1 };
   const told = {
     kind: "refund_only",
@@ -110,7 +109,7 @@ describe("what was sent and never came", () => {
     lines: [units(2), units(1, 0, "oln_1")],
   } as const;
 
-  it("is what is neither here nor told of, nor paid back", () => {
+  it("are neither delivered nor reported nor refunded", () => {
     expect(count(countUndeliveredUnits, lost)).toBe(3);
     expect(count(countUndeliveredUnits, { ...lost, refunded: 3 })).toBe(2);
     expect(count(countUndeliveredUnits, { ...lost, refunded: 9 })).toBe(0);
@@ -119,12 +118,12 @@ describe("what was sent and never came", () => {
 
   it.each(
     returnStatuses.map((status) => [status, status === "declined" || status === "canceled" ? 3 : 1] as const),
-  )("is told of by a case that is %s: %i", (status, expected) => {
+  )("are reported by a case that is %s: %i", (status, expected) => {
     expect(count(countUndeliveredUnits, lost, { ...told, status })).toBe(expected);
   });
 });
 
-describe("why there are none", () => {
+describe("the reason for zero units", () => {
   const reason = (line: Partial<OrderLine>, ...returns: readonly Partial<OrderReturn>[]): unknown =>
     count(
       (order, one) => {
@@ -135,7 +134,7 @@ describe("why there are none", () => {
       ...returns,
     );
 
-  it("names the cases that are open with units of the line", () => {
+  it("names the open cases with units of the line", () => {
     const line = { ordered: 2, shipped: 2, delivered: 2, returnRequested: 2 };
     const cases = [
       { id: "ret_a", status: "approved", lines: [units(1)] },
@@ -146,7 +145,7 @@ describe("why there are none", () => {
     expect(reason(line, ...cases)).toEqual(["return_in_progress", { returnIds: ["ret_a", "ret_d"] }]);
   });
 
-  it("is the first that holds", () => {
+  it("is the first reason that applies", () => {
     expect(reason({ canceled: 1, allocated: 0 })).toEqual(["quantity_exhausted", {}]);
     expect(reason({})).toEqual(["not_fulfilled", {}]);
     expect(reason({ shipped: 1 })).toEqual(["not_delivered_yet", {}]);
@@ -156,7 +155,7 @@ describe("why there are none", () => {
 });
 
 describe("a case", () => {
-  it("is open until it was declined, canceled or closed", () => {
+  it("is open until it is declined, canceled or closed", () => {
     expect(returnStatuses.filter((status) => isOpenReturn({ status }))).toEqual([
       "requested",
       "approved",

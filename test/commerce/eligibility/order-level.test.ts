@@ -1,4 +1,4 @@
-/** What is answered about an order as a whole, and where two ways to the same thing meet. */
+/** The answer about an order as a whole, and lines for which two reasons lead to the same refund. */
 import { describe, expect, it } from "vitest";
 import { isMerchantFault, returnReasonsByKind } from "#commerce/after-sales/reasons.ts";
 import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
@@ -7,7 +7,7 @@ import { delivered, later, type PaperOrder } from "./paper-order.ts";
 const noTerms = { methods: [], fees: [], estimatedRefund: null, settlement: [], evidenceRequired: [] };
 
 describe("open cases", () => {
-  it("are those that have not come to an end, with the units they are about", () => {
+  it("are all cases without an end, with their units", () => {
     const statuses = [
       "requested",
       "approved",
@@ -36,7 +36,7 @@ describe("open cases", () => {
   });
 });
 
-describe("what is denied", () => {
+describe("a denied option", () => {
   it("has no terms, on a line and on the order", () => {
     const answer = ask({});
     const denied = { decision: "denied", eligibleQuantity: 0, allowedReasonCodes: [], ...noTerms };
@@ -44,13 +44,13 @@ describe("what is denied", () => {
     for (const option of answer.orderLevel) expect(option).toMatchObject(denied);
   });
 
-  it("for whatever reason is denied with what stands against asking without one", () => {
+  it("shows for every reason the same obstacles as a request without a reason", () => {
     const answer = ask(delivered(at, { lines: [{ restrictions: ["final_sale", "digital"] }] }));
     expect(shown(optionOf(answer, "return_refund"))).toBe("denied 0 final_sale digital_content_used");
   });
 });
 
-describe("what was kept and what never came of one line", () => {
+describe("kept and lost units of one line", () => {
   const parcels: PaperOrder = {
     lines: [{ ordered: 4, shipped: 4, delivered: 2 }],
     fulfillments: [
@@ -67,11 +67,11 @@ describe("what was kept and what never came of one line", () => {
   const due = "2026-03-20T09:00:00.000Z";
   const kept = returnReasonsByKind.refund_only.filter((code) => code !== "not_received");
 
-  it("can both be asked for, and come to the money of all of it", () => {
+  it("can both be requested, and are refunded together", () => {
     expect(optionOf(ask(parcels, due), "refund_only")).toMatchObject({
       decision: "allowed",
       eligibleQuantity: 4,
-      // Some of the order came: the delivery is not given back with the rest.
+      // A part of the order arrived, so the shipping is not refunded.
       estimatedRefund: eur(4000),
       allowedReasonCodes: [
         ...kept.filter((code) => !isMerchantFault(code)),
@@ -81,7 +81,7 @@ describe("what was kept and what never came of one line", () => {
     });
   });
 
-  it("is what was kept alone where nothing is lost yet, and what was lost alone where nothing may be kept", () => {
+  it("are only the kept units if nothing is lost, and only the lost units if nothing can be kept", () => {
     expect(optionOf(ask(parcels, soon), "refund_only").eligibleQuantity).toBe(2);
     const strict = ask({ ...parcels, rules: { return: { keepItemMinor: 0 } } }, due);
     expect(optionOf(strict, "refund_only")).toMatchObject({
@@ -91,7 +91,7 @@ describe("what was kept and what never came of one line", () => {
     });
   });
 
-  it("is denied with what stands against the parcel where something is on its way, else with what stands against keeping it", () => {
+  it("are denied because of the parcel while one is in transit, else for the reason that blocks keeping", () => {
     const strict = { ...parcels, rules: { return: { keepItemMinor: 0 } } };
     expect(shown(optionOf(ask(strict, soon), "refund_only"))).toBe("denied 0 return_window_not_started");
     expect(shown(optionOf(ask(delivered(at, { rules: strict.rules })), "refund_only"))).toBe(
@@ -100,7 +100,7 @@ describe("what was kept and what never came of one line", () => {
   });
 });
 
-describe("parcels that were lost", () => {
+describe("lost parcels", () => {
   const sent = (first: string, second: string): PaperOrder => ({
     lines: [{ shipped: 1 }, { shipped: 1 }],
     fulfillments: [
@@ -123,7 +123,7 @@ describe("parcels that were lost", () => {
   it.each([
     ["the first", sent(at, next)],
     ["the second", sent(next, at)],
-  ])("count from %s, where that is the earlier", (_name, paper) => {
+  ])("count from %s, if that is earlier", (_name, paper) => {
     const [lost] = ask(paper, "2026-04-01T09:00:00.000Z").orderLevel;
     expect(lost).toMatchObject({
       decision: "allowed",
@@ -136,7 +136,7 @@ describe("parcels that were lost", () => {
   it.each([
     ["before", { lines: [{ shipped: 1 }, {}], fulfillments: sent(at, at).fulfillments?.slice(0, 1) ?? [] }],
     ["after", { lines: [{}, { shipped: 1 }], fulfillments: sent(at, at).fulfillments?.slice(1) ?? [] }],
-  ])("count from the one that was sent: %s what was not", (_name, paper) => {
+  ])("of the shipped part decide the period: %s the part that was not shipped", (_name, paper) => {
     const [lost] = ask(paper).orderLevel;
     expect(lost).toMatchObject({ decision: "denied", window: { startsAt: "2026-03-12T09:00:00.000Z" } });
     expect(lost?.reasons.map(({ code }) => code).toSorted()).toEqual([
@@ -147,7 +147,7 @@ describe("parcels that were lost", () => {
 });
 
 describe("withdrawing from the whole order", () => {
-  it("is of what is sent back, where there is also something that nobody has sent", () => {
+  it("covers the goods to send back, and also the units that were not shipped", () => {
     const paper = delivered(at, {
       lines: [{ requiresShipping: false, shipped: 0, delivered: 0 }, { ordered: 2 }],
     });
@@ -165,7 +165,7 @@ describe("withdrawing from the whole order", () => {
     });
   });
 
-  it("is for no fault of the merchant's, so that the buyer pays the way back, once", () => {
+  it("is no fault of the merchant, so the buyer pays the return shipment once", () => {
     const [, withdrawal] = ask(delivered(at, { rules: { return: { returnShippingMinor: 490 } } })).orderLevel;
     expect(withdrawal).toMatchObject({
       estimatedRefund: eur(3500 - 490),

@@ -1,6 +1,6 @@
 /**
- * What is answered about orders on paper that came on the fifth of March, unless told, and are asked about a
- * day later; of their first line.
+ * Answers about the first line of in-memory orders, by default delivered on March 5th and asked about a day
+ * later.
  */
 import {
   evaluateAfterSalesEligibility,
@@ -26,6 +26,9 @@ export function optionOf({ lines }: AfterSalesEligibility, kind: ReturnKind): Af
   return found;
 }
 
-/** Decision, units, and the codes of its reasons: in parentheses those that only need the merchant's consent. */
+/**
+ * Formats an option as decision, units and the codes of its reasons; codes in parentheses only need the
+ * merchant's consent.
+ */
 export const shown = ({ decision, reasons, eligibleQuantity }: AfterSalesOption): string =>
   `${decision} ${eligibleQuantity} ${reasons.map(({ code, blocking }) => (blocking ? code : `(${code})`)).join(" ")}`.trim();

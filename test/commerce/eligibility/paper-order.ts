@@ -1,6 +1,6 @@
 /**
- * Orders on paper: what eligibility is asked about without any database. Two lines, paid, placed at noon in
- * Berlin, unless told.
+ * In-memory orders for eligibility tests without a database. By default: two lines, paid, placed at noon in
+ * Berlin.
  */
 import type { AfterSalesFacts } from "#commerce/after-sales/after-sales-option.ts";
 import { defaultPolicyRules, type PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
@@ -114,7 +114,7 @@ function paperPolicy(type: OrderPolicy["type"], given: NonNullable<PaperOrder["r
   };
 }
 
-/** Of 10.00 each; ids `oln_0`, `oln_1` … */
+/** A line with a unit price of 10.00; the ids are `oln_0`, `oln_1` … */
 function paperLine(line: Partial<OrderLine>, index: number): OrderLine {
   const { ordered = 1, canceled = 0 } = line;
   return {
@@ -262,7 +262,7 @@ export function paperWarranty(warranty: Partial<OrderWarranty>): OrderWarranty {
   };
 }
 
-/** All of it sent and arrived then. */
+/** An order whose units were all shipped and delivered at the given time. */
 export function delivered(at: string, rest: PaperOrder = {}): PaperOrder {
   const lines = (rest.lines ?? [{}, { ordered: 2 }]).map((line) => {
     const wanted = (line.ordered ?? 1) - (line.canceled ?? 0);

@@ -1,6 +1,6 @@
 /**
- * What holds of eligibility whatever an order is like: it follows from its question alone, its reasons
- * explain it, and it keeps until it says.
+ * Properties of eligibility for every order: the answer depends only on its input, the reasons explain the
+ * decision, and the answer holds until `validUntil`.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ const day = 1440 * minute;
 const start = Date.parse(placedAt);
 const instant = fc.integer({ min: 0, max: 60 * day }).map((after) => new Date(start + after).toISOString());
 
-/** Quantities that the database would let stand. */
+/** Quantities that the database constraints allow. */
 const line: fc.Arbitrary<Partial<OrderLine>> = fc
   .record({
     ordered: fc.integer({ min: 1, max: 5 }),
@@ -83,7 +83,7 @@ const order: fc.Arbitrary<OrderAggregate> = fc
     });
   });
 
-/** All that begins or ends for an order. */
+/** All times at which something begins or ends for an order. */
 function turnsOf(one: OrderAggregate): number[] {
   const windows = evaluateAfterSalesEligibility(one, factsAt(placedAt)).lines.flatMap(({ options }) =>
     options.map(({ window }) => window),
@@ -95,7 +95,7 @@ function turnsOf(one: OrderAggregate): number[] {
   return instants.flatMap((at) => (at === null || at === undefined ? [] : [Date.parse(at)]));
 }
 
-/** Asked at any time, or about when something begins or ends, which chance alone would seldom meet. */
+/** Asks at any time, or around times when something begins or ends, which random times would seldom hit. */
 const asked = fc
   .record({
     order,
@@ -110,7 +110,7 @@ const asked = fc
     return { order: one, now: turn === undefined ? anyTime : new Date(turn + offset).toISOString(), share };
   });
 
-/** The answer without what says when it was given. */
+/** Leaves out the fields that say when the answer was given. */
 const answerOf = ({
   evaluatedAt: _at,
   validUntil: _until,
@@ -120,7 +120,7 @@ const answerOf = ({
   readonly validUntil: string;
 }): unknown => answer;
 
-/** Some instant before the answer's end. */
+/** An instant before the answer's `validUntil`. */
 const within = (from: string, until: string, share: number): string =>
   new Date(Date.parse(from) + Math.floor((Date.parse(until) - Date.parse(from)) * share)).toISOString();
 
@@ -128,7 +128,7 @@ describe.each([
   ["cancellation", (one: OrderAggregate, now: string) => cancellationEligibility(one, new Date(now))],
   ["after-sales", (one: OrderAggregate, now: string) => evaluateAfterSalesEligibility(one, factsAt(now))],
 ] as const)("%s", (_name, eligibility) => {
-  it("keeps its answer until it says, a quarter of an hour at most, and changes nothing that it is asked about", () => {
+  it("is the same until `validUntil`, at most 15 minutes later, and does not change its input", () => {
     fc.assert(
       fc.property(asked, ({ order: one, now, share }) => {
         const before = structuredClone(one);
@@ -145,8 +145,8 @@ describe.each([
   });
 });
 
-describe("a cancellation's answer", () => {
-  it("follows from its lines, never gives more than there is, and never becomes better by waiting", () => {
+describe("a cancellation answer", () => {
+  it("follows from its lines, never exceeds the order, and never improves with time", () => {
     fc.assert(
       fc.property(asked, instant, ({ order: one, now }, other) => {
         const answer = cancellationEligibility(one, new Date(now));
@@ -168,7 +168,7 @@ describe("a cancellation's answer", () => {
 });
 
 describe("an after-sales answer", () => {
-  it("follows from its reasons, never gives more than arrived or was sent, and is the one that a request is decided by", () => {
+  it("follows from its reasons, never exceeds the delivered or shipped units, and decides the request", () => {
     fc.assert(
       fc.property(asked, ({ order: one, now }) => {
         const facts = factsAt(now);
@@ -186,7 +186,7 @@ describe("an after-sales answer", () => {
             expect([decision, eligibleQuantity > 0]).toEqual([decisionOf(reasons), decision !== "denied"]);
             expect(eligibleQuantity).toBeLessThanOrEqual(shipped);
             expect(new Set(allowedReasonCodes).size).toBe(allowedReasonCodes.length);
-            // With the delivery, at most.
+            // The amount includes at most the shipping.
             expect(estimatedRefund?.amountMinor ?? 0).toBeLessThanOrEqual(
               totalMinor + (one.shippingMinor ?? 0),
             );

@@ -1,6 +1,6 @@
 /**
- * What an order keeps of the policies it was placed under: the market's own, else the merchant's, else the
- * defaults, complete and in its locale.
+ * The policy rules that an order stores when it is placed: the market's policy, else the merchant's, else the
+ * defaults, complete and in the order's locale.
  */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -25,7 +25,7 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
     { locale: "de", text: de },
   ];
 
-  /** Placed anew. */
+  /** Takes a snapshot of the policies for a new order. */
   async function snapshot(given: {
     readonly country?: string;
     readonly locale?: string;
@@ -57,7 +57,7 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
     await sql`delete from policy`.execute(world().database.db);
   });
 
-  it("are the defaults where the merchant has none, and nowhere less than the law", async () => {
+  it("are the defaults if the merchant has none, and nowhere below the statutory minimum", async () => {
     expect(await snapshot({})).toMatchObject({
       cancellation: {
         summary:
@@ -82,7 +82,7 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
     });
   });
 
-  it("are the market's own before the merchant's, in the order's language or the next to it", async () => {
+  it("are the market's before the merchant's, in the order's language or the closest one", async () => {
     await upsert({
       type: "RETURN",
       summaries: summaries("All", "Alle"),
@@ -107,13 +107,13 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
       rules: { windowDays: 30, mode: "request", keepItemMinor: 700 },
     });
     expect((await snapshot({ locale: "fr" })).return).toMatchObject({ summary: "Eigene" });
-    // What the market's amounts are in is not what this order was paid in.
+    // Amounts in the market's currency do not apply to an order in another currency.
     expect((await snapshot({ currency: "CHF" })).return).toMatchObject({
       rules: { mode: "request", keepItemMinor: null },
     });
   });
 
-  it("tell who sets one which group is not its own", async () => {
+  it("report a category that belongs to another merchant", async () => {
     const refused = await upsert({
       type: "WITHDRAWAL",
       summaries: summaries("A", "B"),

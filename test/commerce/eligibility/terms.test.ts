@@ -1,7 +1,4 @@
-/**
- * On which terms something may be asked for: the way back, who pays it, what must be shown, and how it is
- * settled.
- */
+/** The terms of after-sales options: return method, who pays, required evidence, and settlement. */
 import { describe, expect, it } from "vitest";
 import type { AfterSalesOption } from "#commerce/after-sales/after-sales-option.ts";
 import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
@@ -26,7 +23,7 @@ const termsOf = ({
   evidenceRequired,
 });
 
-describe("where the merchant asks for a photo, takes things back in a store and gives credit", () => {
+describe("a merchant that requires photos, accepts returns in a store and gives store credit", () => {
   const rules = {
     return: {
       photoRequired: true,
@@ -50,26 +47,26 @@ describe("where the merchant asks for a photo, takes things back in a store and 
       "replacement",
       { methods: ["store"], fees: free, settlement: ["replacement"], evidenceRequired: ["receipt"] },
     ],
-    // A right is used without proof, and is paid back as it was paid.
+    // A legal right needs no evidence, and is refunded to the original payment.
     ["withdrawal", { methods: ["store"], fees: free, settlement: money, evidenceRequired: [] }],
   ] as const)("%s: %o", (kind, terms) => {
     expect(termsOf(optionOf(answer, kind))).toEqual(terms);
   });
 
-  it("what never came is shown by nobody, and paid back as it was paid", () => {
+  it("lost units need no evidence and are refunded to the original payment", () => {
     const [onOrder] = ask({ ...lost, rules }, due).orderLevel;
     const terms = { methods: ["keep_item"], fees: [], settlement: money, evidenceRequired: [] };
     expect(termsOf(optionOf(ask({ ...lost, rules }, due), "refund_only"))).toEqual(terms);
     expect(onOrder === undefined ? undefined : termsOf(onOrder)).toEqual(terms);
   });
 
-  it("who takes back nothing but in words is sent it by mail", () => {
+  it("a merchant whose return methods are described only in words gets returns by mail", () => {
     const only = ask(delivered(at, { rules: { return: { methods: ["keep_item"] } } }));
     expect(optionOf(only, "return_refund").methods).toEqual(["mail"]);
   });
 });
 
-describe("what a buyer keeps", () => {
+describe("keeping the item", () => {
   const kept = (
     rules: NonNullable<PaperOrder["rules"]>["return"],
     lines?: PaperOrder["lines"],
@@ -83,7 +80,7 @@ describe("what a buyer keeps", () => {
     [{ keepItemMinor: 1000 }, "allowed 1"],
     [{ keepItemMinor: 1000, mode: "request" as const }, "request_required 1 (self_service_disabled)"],
     [{ keepItemMinor: 1000, mode: "none" as const }, "denied 0 self_service_disabled"],
-    // Told once, whichever of the two it is for.
+    // The consent reason occurs once, whichever of the two causes it.
     [{ keepItemMinor: 999, mode: "request" as const }, "denied 0 self_service_disabled"],
     [{ keepItemMinor: 999, mode: "none" as const }, "denied 0 self_service_disabled"],
     [
@@ -94,7 +91,7 @@ describe("what a buyer keeps", () => {
     expect(shown(kept(rules))).toBe(expected);
   });
 
-  it("is nothing where the merchant has named no threshold, not even what was free", () => {
+  it("is not allowed without a threshold, not even for free items", () => {
     const option = kept({ keepItemMinor: null }, [
       { totalMinor: 0, unitPriceMinor: 0, subtotalMinor: 0 },
       {},
@@ -106,11 +103,11 @@ describe("what a buyer keeps", () => {
   });
 });
 
-describe("what never came", () => {
+describe("lost units", () => {
   const codes = (paper: PaperOrder, now = soon): unknown =>
     ask(paper, now).orderLevel[0]?.reasons.map(({ code, blocking }) => [code, blocking]);
 
-  it("is nothing of what was not sent, nothing of what arrived, and nothing of what was told before", () => {
+  it("exclude units that were not shipped, that arrived, or that were reported before", () => {
     expect(codes({})).toEqual([["not_fulfilled", true]]);
     expect(codes(delivered(at))).toEqual([["quantity_exhausted", true]]);
     const told = {
@@ -129,18 +126,18 @@ describe("what never came", () => {
       expect(codes({ ...one, returns: [{ ...told, status }] }, due)).toEqual([]);
   });
 
-  it("is the merchant's own offer: a dispute or a hold denies it", () => {
+  it("are a voluntary offer of the merchant: a dispute or a hold denies them", () => {
     expect(codes({ ...lost, payment: { disputedAt: at } }, due)).toEqual([["payment_disputed", true]]);
     expect(codes({ ...lost, order: { status: "on_hold" } }, due)).toEqual([["order_on_hold", true]]);
   });
 });
 
-describe("a time that is over", () => {
+describe("a period that is over", () => {
   const dataOf = (kind: "return_refund" | "exchange" | "withdrawal" | "repair", now: string): unknown =>
     optionOf(ask(delivered(at), now, stocked), kind).reasons.map(({ code, data }) => [code, data]);
   const afterAll = "2029-01-01T00:00:00.000Z";
 
-  it("is told with its end", () => {
+  it("is reported with its end", () => {
     expect(dataOf("return_refund", afterAll)).toEqual([
       ["return_window_elapsed", { endsAt: "2026-04-04T21:59:59.999Z" }],
     ]);
@@ -155,13 +152,13 @@ describe("a time that is over", () => {
     ]);
   });
 
-  it("for exchanges is their own, where they have one", () => {
+  it("for exchanges is separate, if the policy has one", () => {
     const rules = { return: { windowDays: 30, exchangeWindowDays: 60 } };
     const option = (now: string): AfterSalesOption =>
       optionOf(ask(delivered(at, { rules }), now, stocked), "exchange");
     const end = "2026-05-04T21:59:59.999Z";
     expect(option(end)).toMatchObject({ decision: "allowed", window: { endsAt: end } });
-    // For a fault the guarantee goes on.
+    // For defects the statutory warranty goes on.
     expect(option(later(end, 1).toISOString())).toMatchObject({
       decision: "request_required",
       window: { endsAt: "2028-03-05T22:59:59.999Z" },
@@ -170,7 +167,7 @@ describe("a time that is over", () => {
 });
 
 describe("the merchant's rules", () => {
-  it("tell the limit that a buyer has come to", () => {
+  it("report the limit that a buyer has reached", () => {
     const answer = ask(delivered(at, { rules: { return: { returnsPerBuyerMax: 2 } } }), soon, {
       returnsOfBuyer: 3,
     });
@@ -179,7 +176,7 @@ describe("the merchant's rules", () => {
     ]);
   });
 
-  it("hold for a thing of several categories of which one is left out", () => {
+  it("exclude a product if one of its categories is excluded", () => {
     const paper = delivered(at, {
       lines: [{ categoryIds: ["cat_8", "cat_9"] }],
       rules: { return: { excludedCategoryIds: ["cat_9"] } },

@@ -1,4 +1,4 @@
-/** Repair and replacement: under a registration, or by the law's guarantee. */
+/** Repair and replacement under a registered warranty or the statutory warranty. */
 import { describe, expect, it } from "vitest";
 import { evaluateAfterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
 import type { OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
@@ -44,13 +44,13 @@ describe("a registered warranty", () => {
     ["US", { endsAt: "2026-03-06T08:59:59.999Z" }, ["denied", 0, ["warranty_expired"], "warranty_start"]],
     ["US", { endsAt: "2026-03-06T09:00:00.000Z" }, ["allowed", 2, [], "warranty_start"]],
     ["US", { claims: [claim] }, ["denied", 0, ["return_in_progress"], "warranty_start"]],
-    // Where the law's guarantee runs, a warranty takes nothing of it away.
+    // A registered warranty does not reduce the statutory warranty.
     ["DE", { status: "void" }, ["allowed", 3, [], "delivered"]],
     ["DE", { repairsLeft: 0 }, ["allowed", 3, [], "delivered"]],
     ["DE", { endsAt: "2026-03-06T08:59:59.999Z" }, ["allowed", 3, [], "delivered"]],
     ["DE", { claims: [claim] }, ["allowed", 3, [], "delivered"]],
     ["DE", { endsAt: "2031-03-05T22:59:59.999Z" }, ["allowed", 3, [], "warranty_start"]],
-    // What a claim was granted is there for what comes back under it, once.
+    // A granted claim covers one return of the units.
     [
       "US",
       { repairsLeft: 0, claims: [{ ...claim, status: "accepted" }] },
@@ -65,7 +65,7 @@ describe("a registered warranty", () => {
     expect(repair(country, warranty as Partial<OrderWarranty>)).toEqual(expected);
   });
 
-  it("grants no more than it has, those on their way back among them", () => {
+  it("grants no more repairs than it has, counting those in progress", () => {
     const lines = [{ ordered: 3, returnRequested: 1 }];
     const returns = [{ kind: "repair", status: "in_transit" }] as const;
     const left = (repairsLeft: number): unknown => {
@@ -80,7 +80,7 @@ describe("a registered warranty", () => {
     expect(left(1)).toEqual(["denied", 0, ["benefit_exhausted"]]);
   });
 
-  it("goes on where the law's guarantee ends, for whoever has registered it", () => {
+  it("goes on after the statutory warranty for the buyer who registered it", () => {
     const after = "2028-04-01T09:00:00.000Z";
     const months = { rules: { warranty: { months: 60 } } };
     const of = (paper: PaperOrder): unknown => {
@@ -97,7 +97,7 @@ describe("a registered warranty", () => {
     ).toEqual(["allowed", []]);
   });
 
-  it("asks for the serial number that it has", () => {
+  it("requires the registered serial number", () => {
     const paper = delivered(at, { order: { warranties: [paperWarranty({})] } });
     const [first, second] = evaluateAfterSalesEligibility(paperOrder(paper), factsAt(at)).lines;
     const evidence = [first, second].map(
@@ -106,7 +106,7 @@ describe("a registered warranty", () => {
     expect(evidence).toEqual([["serial_number"], ["receipt"]]);
   });
 
-  it("counts what is on its way back under it: of its own kind and line, until it has been looked at", () => {
+  it("counts units being returned under it, of the same kind and line, until they are inspected", () => {
     const lineOf = (lineId: string): OrderReturn["lines"] => [
       { lineId, quantity: 1, received: 0, accepted: 0, restocked: 0 },
     ];
@@ -130,7 +130,7 @@ describe("a registered warranty", () => {
     expect(left({ status: "approved", lines: lineOf("oln_1") })).toEqual(["allowed", 1]);
   });
 
-  it("says by what it is denied", () => {
+  it("reports why it is denied", () => {
     const denied = (warranty: Partial<OrderWarranty>): unknown => {
       const paper = delivered(at, { order: { country: "US", warranties: [paperWarranty(warranty)] } });
       const option = evaluateAfterSalesEligibility(
@@ -148,7 +148,7 @@ describe("a registered warranty", () => {
     ]);
   });
 
-  it("has the time that ends later: its own, where the law's ends with it, and none where there is neither", () => {
+  it("shows the later of both ends: the registered one if they are equal, and none if both are missing", () => {
     const window = (country: string, warranties: readonly OrderWarranty[]): unknown => {
       const paper = delivered(at, { order: { country, warranties } });
       return evaluateAfterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(

@@ -1,4 +1,7 @@
-/** When a time begins and ends: by what has arrived, by what may have, and for what nobody sends. */
+/**
+ * Begin and end of after-sales periods: by delivered units, by expected deliveries, and for goods that are
+ * not shipped.
+ */
 import { describe, expect, it } from "vitest";
 import { windowChangeTimes, afterSalesWindows } from "#commerce/after-sales/after-sales-option.ts";
 import {
@@ -21,12 +24,12 @@ const sent = (...fulfillments: readonly Partial<OrderFulfillment>[]): OrderAggre
   paperOrder({ lines: [{ ordered: 9, shipped: 9 }], fulfillments });
 
 describe("a window", () => {
-  it("is over after its last millisecond, and never where it has no end", () => {
+  it("is over after its last millisecond, and never without an end", () => {
     expect([-1, 0, 1].map((ms) => isWindowOver({ endsAt: at }, later(at, ms)))).toEqual([false, false, true]);
     expect(isWindowOver({ endsAt: null }, later(at, 0))).toBe(false);
   });
 
-  it("turns where it begins, and after its last millisecond, as far as those are known", () => {
+  it("changes at its begin and after its last millisecond, if those are known", () => {
     expect(windowBoundaries({ startsAt: at, endsAt: after(1) })).toEqual([
       Date.parse(at),
       Date.parse(after(1)) + 1,
@@ -35,7 +38,7 @@ describe("a window", () => {
     expect(windowBoundaries({ startsAt: null, endsAt: null })).toEqual([]);
   });
 
-  it("has not begun where nothing has arrived, and has no end without days or months", () => {
+  it("has not begun without a delivery, and has no end without days or months", () => {
     const order = paperOrder();
     expect(windowFromArrival(order, null, { days: 30 })).toEqual({
       clock: "delivered",
@@ -46,7 +49,7 @@ describe("a window", () => {
     const arrival = { startsAt: at, at, clock: "delivered" } as const;
     const open = { clock: "delivered", startsAt: at, endsAt: null, estimated: false };
     expect(windowFromArrival(order, arrival, {})).toEqual(open);
-    // Nor does a day that the merchant has named give it one.
+    // The merchant's extension date does not give the period an end.
     expect(windowFromArrival(order, arrival, { extendUntil: "2026-12-31" })).toEqual(open);
     expect(windowFromArrival(order, arrival, { days: 1 }).endsAt).toBe("2026-03-06T22:59:59.999Z");
     expect(windowFromArrival(order, arrival, { days: 1, extendUntil: "2026-03-05" }).endsAt).toBe(
@@ -71,7 +74,7 @@ describe("an arrival", () => {
     expect(lineArrival(sent({ status, shippedAt: at }), line)).toEqual(arrival);
   });
 
-  it("is the last of what came, which is known, and counts what is under way only while it may come later", () => {
+  it("is the last known delivery, and counts parcels in transit only while they may arrive later", () => {
     const came = (deliveredAt: string): Partial<OrderFulfillment> => ({
       status: "delivered",
       shippedAt: at,
@@ -95,7 +98,7 @@ describe("an arrival", () => {
     });
   });
 
-  it("is none of other lines, nor of what an exchange sends", () => {
+  it("ignores other lines and the shipments of an exchange", () => {
     const came = { status: "delivered", shippedAt: at, deliveredAt: at } as const;
     for (const order of [
       sent({ ...came, returnId: "ret_1" }),
@@ -113,7 +116,7 @@ describe("a loss", () => {
     ["shipped", after(14)],
     ["in_transit", after(14)],
     ["out_for_delivery", after(14)],
-    // It came back, or broke: nobody waits for it any more.
+    // The parcel came back or broke, so no delivery is expected any more.
     ["failed", after(5)],
     ["delivered", null],
     ["canceled", null],
@@ -121,7 +124,7 @@ describe("a loss", () => {
     expect(lineLossTime(sent({ status, shippedAt: at, updatedAt: after(5) }), line)).toBe(expected);
   });
 
-  it("counts from the day that it was expected, where that is known, and of several from the last", () => {
+  it("counts from the expected delivery date if it is known, of several parcels from the last", () => {
     const parcel = (days: number): Partial<OrderFulfillment> => ({
       status: "in_transit",
       shippedAt: at,
@@ -131,7 +134,7 @@ describe("a loss", () => {
     expect(lineLossTime(sent(parcel(3), parcel(2)), line)).toBe(after(10));
   });
 
-  it("is none of what was never sent", () => {
+  it("does not exist for units that were never shipped", () => {
     for (const status of ["pending", "packing", "failed"] as const)
       expect(lineLossTime(sent({ status, updatedAt: after(5) }), line)).toBeNull();
   });
@@ -148,7 +151,7 @@ describe("the right of withdrawal", () => {
   const here = { shipped: 1, delivered: 1 };
   const known = { clock: "delivered", startsAt: at, endsAt: "2026-03-19T22:59:59.999Z", estimated: false };
 
-  it("counts from the last line's arrival: neither canceled lines nor what is not carried are waited for", () => {
+  it("starts with the last line's arrival, ignoring canceled lines and lines that are not shipped", () => {
     const fulfillments = [parcel("oln_0", at)];
     expect(window({ lines: [here], fulfillments })).toEqual(known);
     expect(window({ lines: [here, { canceled: 1, allocated: 0 }], fulfillments })).toEqual(known);
@@ -161,7 +164,7 @@ describe("the right of withdrawal", () => {
     });
   });
 
-  it("of an order that nobody carries counts from its placing", () => {
+  it("of an order without shipped lines starts when it is placed", () => {
     const placed = {
       clock: "placed",
       startsAt: placedAt,
@@ -172,7 +175,7 @@ describe("the right of withdrawal", () => {
     expect(window({ lines: [{ requiresShipping: false }, { canceled: 1, allocated: 0 }] })).toEqual(placed);
   });
 
-  it("is estimated while something is under way, and open while something is not sent", () => {
+  it("ends at an estimated time while a parcel is in transit, and has no end while a line is not shipped", () => {
     const estimated = {
       clock: "shipped_plus_transit",
       startsAt: at,
@@ -202,7 +205,7 @@ describe("the right of withdrawal", () => {
   });
 });
 
-describe("all windows of a line", () => {
+describe("all periods of a line", () => {
   const windows = (paper: PaperOrder): ReturnType<typeof afterSalesWindows> => {
     const order = paperOrder(delivered(at, { lines: [{}], ...paper }));
     const [first] = order.lines;
@@ -213,7 +216,7 @@ describe("all windows of a line", () => {
     endsAt: windowFromArrival(paperOrder(), { startsAt: at, at, clock: "delivered" }, { days }).endsAt,
   });
 
-  it("have for faults the longer of the time to return and the warranty, and the former where there is none", () => {
+  it("are for defects the longer of return period and warranty, and the return period without a warranty", () => {
     expect(windows({ rules: { warranty: { months: 24 } } }).faults).toMatchObject({
       endsAt: "2028-03-05T22:59:59.999Z",
     });
@@ -224,13 +227,13 @@ describe("all windows of a line", () => {
       faults: ends(30),
       warranted: null,
     });
-    // What has no end is the longest.
+    // A period without an end is the longest.
     expect(
       windows({ rules: { warranty: { months: 24 }, return: { windowDays: null } } }).faults.endsAt,
     ).toBeNull();
   });
 
-  it("say for a loss that it is reckoned, and for a warranty that is registered that it is not", () => {
+  it("are marked as estimated for a loss, and not for a registered warranty", () => {
     const order = { warranties: [paperWarranty({ startsAt: at, endsAt: after(9) })] };
     const shipped = { status: "in_transit", shippedAt: at, deliveredAt: null } as const;
     expect(windows({ fulfillments: [shipped] }).loss).toEqual({
@@ -248,7 +251,7 @@ describe("all windows of a line", () => {
     expect(windows({}).registered).toBeNull();
   });
 
-  it("have no turns where they are not there", () => {
+  it("cause no change if they do not exist", () => {
     const few = windows({
       order: { country: "US" },
       rules: { warranty: { months: 0 }, return: { exchangeWindowDays: null } },

@@ -1,13 +1,10 @@
-/**
- * The closed lists of words: which there are, that each says something to people, and which reasons a buyer
- * may give for what.
- */
+/** The closed lists of codes: which codes exist, that each has a text, and which reasons a buyer may give. */
 import { describe, expect, it } from "vitest";
 import * as afterSales from "#commerce/after-sales/reasons.ts";
 import * as cancellation from "#commerce/orders/cancellation/reasons.ts";
 
-describe("what stands in the way", () => {
-  it("of a cancellation is one of these", () => {
+describe("the blocking codes", () => {
+  it("of a cancellation are exactly these", () => {
     expect(Object.keys(cancellation.cancellationObstacles)).toEqual([
       "order_already_canceled",
       "order_completed",
@@ -31,7 +28,7 @@ describe("what stands in the way", () => {
     ]);
   });
 
-  it("after the sale is one of these", () => {
+  it("of after-sales requests are exactly these", () => {
     expect(Object.keys(afterSales.afterSalesObstacleMessages)).toEqual([
       "not_fulfilled",
       "not_delivered_yet",
@@ -66,13 +63,13 @@ describe("what stands in the way", () => {
   it.each([
     ["a cancellation", cancellation.cancellationObstacles],
     ["after the sale", afterSales.afterSalesObstacleMessages],
-  ])("of %s is told in a sentence of its own", (_name, obstacles) => {
+  ])("of %s each have a message", (_name, obstacles) => {
     const sentences = Object.values<string>(obstacles);
     for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].{8,}\.$/);
     expect(new Set(sentences).size).toBe(sentences.length);
   });
 
-  it("blocks unless told, and has no data unless told", () => {
+  it("block and have no data by default", () => {
     const message = afterSales.afterSalesObstacleMessages.gift_card;
     expect(afterSales.afterSalesObstacle("gift_card")).toEqual({
       code: "gift_card",
@@ -101,8 +98,8 @@ describe("what stands in the way", () => {
   });
 });
 
-describe("why", () => {
-  it("an order is canceled: six reasons of buyers and five of merchants, each with a label of its own", () => {
+describe("the reasons", () => {
+  it("for canceling an order are six of buyers and five of merchants, each with a distinct label", () => {
     const choices = cancellation.cancellationReasonOptions;
     expect(choices.map(({ actor, code }) => `${actor} ${code}`)).toEqual([
       "buyer ordered_by_mistake",
@@ -118,11 +115,11 @@ describe("why", () => {
       "merchant other",
     ]);
     for (const { label } of choices) expect(label).toMatch(/^[A-Z].{4,}[^.]$/);
-    // `other` is the same word for both.
+    // Both lists share the reason `other`.
     expect(new Set(choices.map(({ label }) => label)).size).toBe(choices.length - 1);
   });
 
-  it("something is asked for after the sale: six of the reasons are the merchant's fault", () => {
+  it("for after-sales requests include six that are the merchant's fault", () => {
     expect(afterSales.returnReasons.filter((reason) => !afterSales.isMerchantFault(reason))).toEqual([
       "size_too_small",
       "size_too_large",
@@ -144,7 +141,7 @@ describe("why", () => {
     ]);
   });
 
-  it("each kind may be asked for", () => {
+  it("that each kind accepts", () => {
     const {
       exchange,
       refund_only: kept,
@@ -153,7 +150,7 @@ describe("why", () => {
       return_refund: returned,
       withdrawal,
     } = afterSales.returnReasonsByKind;
-    // What never came, or is missing, cannot be sent back.
+    // A unit that never arrived or is missing cannot be sent back.
     const all = afterSales.returnReasons;
     expect(all.filter((reason) => !returned.includes(reason))).toEqual(["missing_item", "not_received"]);
     expect([kept, withdrawal]).toEqual([all, returned]);
@@ -170,7 +167,7 @@ describe("why", () => {
     expect([repair, replacement]).toEqual([broken, [...broken, "wrong_item", "missing_item"]]);
   });
 
-  it("money is given back for what was lost: for that reason alone, and nothing is sent back", () => {
+  it("for a refund without return is only that the units were lost", () => {
     const { isUndeliveredRefund } = afterSales;
     expect(isUndeliveredRefund({ kind: "refund_only", reason: "not_received" })).toBe(true);
     expect(isUndeliveredRefund({ kind: "refund_only", reason: "defective" })).toBe(false);
