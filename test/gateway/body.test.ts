@@ -18,22 +18,22 @@ const tooWide = "An object of the body has more than 1000 members.";
 const tooDeep = "The body is nested deeper than 16 levels.";
 
 describe("a large body", () => {
-  it("may have a thousand members in each object, and not one more in any", () => {
+  it("accepts up to a thousand members per object, and refuses one more in any object", () => {
     expect(parse(`[${objectOf(1_000)},${objectOf(1_000)},${padding}]`)).toHaveLength(3);
     expect(refusal(objectOf(1_001))).toBe(tooWide);
     expect(refusal(`{"a":[${padding},{"b":${objectOf(1_001)}}]}`)).toBe(tooWide);
-    // Refused where it is seen, whatever follows.
+    // The body is refused at the excess member, before the invalid rest is read.
     expect(refusal(`{"a":${objectOf(1_001)}, and no JSON`)).toBe(tooWide);
   });
 
-  it("may be sixteen levels deep", () => {
+  it("accepts up to sixteen levels", () => {
     const nested = (levels: number): string =>
       `${"[".repeat(levels - 1)}[${padding}]${"]".repeat(levels - 1)}`;
     expect(parse(nested(16))).toHaveLength(1);
     expect(refusal(nested(17))).toBe(tooDeep);
   });
 
-  it("may say in its texts what it wants", () => {
+  it("accepts any characters in texts", () => {
     const texts = [
       '":'.repeat(5_000),
       "\\".repeat(5_001),
@@ -45,7 +45,7 @@ describe("a large body", () => {
     expect(parse(JSON.stringify({ [texts[0] ?? ""]: texts }))).toEqual({ [texts[0] ?? ""]: texts });
   });
 
-  it("is read as it is written, whatever it is", () => {
+  it("is parsed to the same value as by JSON.parse", () => {
     const json = fc
       .jsonValue({ maxDepth: 8 })
       .filter((value) => !/__proto__|constructor/.test(JSON.stringify(value)));
@@ -57,7 +57,7 @@ describe("a large body", () => {
     );
   });
 
-  it("that is not JSON is refused with the same message as a short body that is not JSON", () => {
+  it("is refused with the message of a short invalid body if it is not JSON", () => {
     for (const text of [`"${padding}`, `${padding}}}]]`, `{"a":${padding}`, `\\${padding}`])
       expect(refusal(text)).toBe(refusal("{"));
   });

@@ -26,7 +26,7 @@ describe("the client's address", () => {
     ["::1", "0:0:0:0::/64"],
     ["no address", "unknown"],
     ["", "unknown"],
-  ])("of %s counts as %s", (address, key) => {
+  ])("counts %s as %s", (address, key) => {
     expect(addressKey(address)).toBe(key);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The contract's operations, written by hand from the contract and not from the service, each with a valid
- * request: the one list to which a new operation that stays in the contract is added.
+ * The contract's operations, written by hand from the contract, not from the service. Each row has a valid
+ * request. A new operation that stays in the contract is added here.
  */
 import type { Scope } from "#access/viewer.ts";
 import { callCart, makeCart } from "#test/operations/cart-calls.ts";
@@ -24,11 +24,11 @@ export interface ContractRow {
   readonly isAnonymous?: true;
   readonly body?: string;
   readonly response: string;
-  /** Name, place and JSON type; all but those with `?` are required. */
+  /** Name, location and JSON type of each parameter. `?` marks optional ones. */
   readonly parameters: readonly string[];
-  /** If an access token is required, whatever its scopes; an API key is refused. */
+  /** Set if the operation requires an access token with any scope and refuses API keys. */
   readonly credential?: "token";
-  /** Makes the subject of a valid request and returns the request, which may be sent once. */
+  /** Creates the data that the request needs and returns the request, which may be sent once. */
   readonly call: (world: World) => CallParts | Promise<CallParts>;
 }
 
@@ -225,7 +225,7 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     body: "PublicWebhookCreateRequest",
     parameters: [idempotencyKey],
     call: async (world) => {
-      await forgetReceivers(world);
+      await deleteEndpoints(world);
       return { body: { url: receiver(), eventTypes: ["*"] } };
     },
   },
@@ -273,8 +273,11 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
   },
 };
 
-/** An installation has 16 endpoints at most; the demo's stays. */
-async function forgetReceivers({ database, demo }: World): Promise<void> {
+/**
+ * Deletes the endpoints that earlier requests created: an installation has at most 16. The endpoint of the
+ * demo stays.
+ */
+async function deleteEndpoints({ database, demo }: World): Promise<void> {
   await database.db
     .updateTable("webhookEndpoint")
     .set({ status: "deleted" })
@@ -282,7 +285,7 @@ async function forgetReceivers({ database, demo }: World): Promise<void> {
     .execute();
 }
 
-/** What the OpenAPI document says of an operation. */
+/** The facts that the OpenAPI document states about an operation. */
 export type DescribedRow = Omit<ContractRow, "call" | "credential">;
 
 export const describedRows: Readonly<Record<string, DescribedRow>> = Object.fromEntries(

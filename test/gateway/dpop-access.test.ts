@@ -21,10 +21,10 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     contract = await readContract(world());
   });
 
-  // Which operations take it, and with which scopes: every-scope.test.ts.
+  // The operations that accept access tokens, and their scopes, are tested in every-scope.test.ts.
   const keyed = (): Contract["operations"] =>
     contract.operations.filter(({ security }) => security.some((way) => "oauth" in way));
-  /** Leads to nothing that is there: authentication and scope come before that is seen. */
+  /** A request with unknown ids: authentication and scope are checked before the ids. */
   const callOf = ({
     method,
     path,
@@ -38,7 +38,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     ...(method === "GET" ? {} : { body: {} }),
   });
 
-  it("is named beside the API key wherever one is missing, and in the OpenAPI document", async () => {
+  it("is offered beside the API key in every challenge and in the OpenAPI document", async () => {
     for (const operation of keyed().filter(
       ({ operationId }) => operationId !== "describeOAuthAuthorization",
     )) {
@@ -84,7 +84,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     ).status;
   };
 
-  it("may do what token, grant and installation all allow", async () => {
+  it("is allowed what token, grant and installation all allow", async () => {
     const { db } = world().database;
     const client = await createTokenClient(world(), { merchant: "second" });
     expect(await reads(client)).toBe(404);
@@ -111,7 +111,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     expect(await reads(client)).toBe(404);
   });
 
-  it("shows in its identity the grant, and no key", async () => {
+  it("returns the grant instead of a key in its identity", async () => {
     const client = await createTokenClient(world(), { scopes: ["webhooks:read", "catalog:read"] });
     const { status, body } = await client.send({ url: identityUrl });
     const { data: withKey } = (await world().getWithKey(identityUrl)).body;
@@ -133,7 +133,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     expect(contract.faultsOf("getApiKeyIdentity", 200, body)).toEqual([]);
   });
 
-  it("of a suspended installation or merchant still reads its identity, and nothing else", async () => {
+  it("of a suspended installation or merchant reads its identity and nothing else", async () => {
     const { db } = world().database;
     const client = await createTokenClient(world(), { merchant: "second" });
     const { id } = world().demo.merchants.second;
@@ -153,7 +153,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     expect((await client.send({ url: "/api/v1/open/catalog/products" })).status).toBe(200);
   });
 
-  it("sees what its merchant's key sees, and nothing of another's", async () => {
+  it("reads the same as its merchant's key, and nothing of another merchant", async () => {
     const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     const own = await createTokenClient(world());
     expect((await own.send({ url: `${cartsUrl}/${id}` })).body).toEqual(
@@ -163,7 +163,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     expectError(await foreign.send({ url: `${cartsUrl}/${id}` }), { status: 404, code: "cart_not_found" });
   });
 
-  it("goes on with the idempotency key of an API key, and the other way round: both are the installation's", async () => {
+  it("shares idempotency keys with the installation's API keys, in both directions", async () => {
     const client = await createTokenClient(world());
     const code = world().demo.promotionCodes.percentage;
     for (const isKeyFirst of [true, false]) {
@@ -184,7 +184,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     }
   });
 
-  it("notes the grant's use after the answer, once a minute", async () => {
+  it("updates the grant's lastUsedAt after the answer, at most once a minute", async () => {
     const { database, clock } = world();
     const client = await createTokenClient(world());
     const row = (): Promise<unknown> =>
@@ -207,7 +207,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
   });
 });
 
-describe("the limits of a caller with an access token", () => {
+describe("the rate limits of an access token", () => {
   const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "2" } });
   let address = 0;
   beforeEach(() => {
@@ -219,7 +219,7 @@ describe("the limits of a caller with an access token", () => {
   };
   const refused = { status: 429, code: "too_many_failed_attempts", retryAfterSeconds: 300 } as const;
 
-  it("are counted by grant, each apart", async () => {
+  it("are counted per grant", async () => {
     const [one, other] = [await createTokenClient(world()), await createTokenClient(world())];
     expect((await one.send({ url: identityUrl })).headers["ratelimit"]).toBe('"default";r=599;t=60');
     expect((await one.send({ url: identityUrl })).headers["ratelimit"]).toBe('"default";r=598;t=60');
@@ -232,7 +232,7 @@ describe("the limits of a caller with an access token", () => {
     ).toMatch(/^"anon-search"/);
   });
 
-  it("end guessing: wrong tokens and proofs of an address are counted, missing credentials are not, and a good one passes all the same", async () => {
+  it("count wrong tokens and proofs per address; valid tokens still pass", async () => {
     const client = await createTokenClient(world());
     const token = await client.token();
     const wrong: readonly (() => Promise<Record<string, string>>)[] = [
@@ -257,7 +257,7 @@ describe("the limits of a caller with an access token", () => {
     expectError(await world().get(identityUrl, from()), { status: 401, code: "credentials_missing" });
   });
 
-  it("do not count a suspended installation's token as a wrong one", async () => {
+  it("do not count the token of a suspended installation as a wrong one", async () => {
     const client = await createTokenClient(world(), { merchant: "second" });
     const { id } = world().demo.merchants.second;
     await world()
@@ -274,7 +274,7 @@ describe("the limits of a caller with an access token", () => {
 describe("the graph", () => {
   const world = useWorld("pglite");
 
-  it("takes no access token: it is for internal tokens", async () => {
+  it("refuses access tokens: it accepts internal tokens only", async () => {
     const client = await createTokenClient(world());
     const answer = await client.send({
       method: "POST",
@@ -285,7 +285,7 @@ describe("the graph", () => {
     expect(answer.headers["www-authenticate"]).toBe(`Bearer realm="${publicUrl}", error="invalid_token"`);
   });
 
-  it("tells people how clients get tokens", async () => {
+  it("returns to staff how clients get tokens", async () => {
     const { body } = await world().graphql("{ oauthAuthorization { issuer scopesSupported { name } } }", {
       token: "analyst",
     });

@@ -15,7 +15,7 @@ import { publicUrl } from "#test/support/world.ts";
 const world = useWorld("pglite");
 const describeUrl = "/api/v1/oauth/authorize";
 
-/** What is sent in the DPoP header: nothing, a line, or several. */
+/** The value of the DPoP header: absent, one line, or several lines. */
 type Sent = string | readonly string[] | undefined;
 
 interface Attempt {
@@ -23,16 +23,16 @@ interface Attempt {
   readonly token: string;
   readonly method: string;
   readonly url: string;
-  /** In seconds. */
+  /** The current time in seconds. */
   readonly now: number;
-  /** A good proof with a part bent. */
-  readonly bent: (bent: Parameters<TokenClient["proof"]>[2]) => Promise<string>;
+  /** Signs a valid proof with altered header or claims. */
+  readonly altered: (altered: Parameters<TokenClient["proof"]>[2]) => Promise<string>;
 }
 
 interface Wrong {
   readonly make: (attempt: Attempt) => Promise<Sent> | Sent;
   readonly code?: FailureCode;
-  /** Which check it was. */
+  /** Matches the error message of the failed check. */
   readonly says?: RegExp;
 }
 
@@ -44,11 +44,11 @@ const claims = (
   parts: Readonly<Record<string, unknown>> | ((attempt: Attempt) => Readonly<Record<string, unknown>>),
   says: RegExp,
 ): Wrong => ({
-  make: (attempt) => attempt.bent({ claims: typeof parts === "function" ? parts(attempt) : parts }),
+  make: (attempt) => attempt.altered({ claims: typeof parts === "function" ? parts(attempt) : parts }),
   says,
 });
 const header = (parts: Readonly<Record<string, unknown>>, says = noJwt): Wrong => ({
-  make: ({ bent }) => bent({ header: parts }),
+  make: ({ altered }) => altered({ header: parts }),
   says,
 });
 const otherKey = async (
@@ -61,14 +61,17 @@ const otherKey = async (
 const wrongProofs: Readonly<Record<string, Wrong>> = {
   "no proof": { make: () => undefined, code: "dpop_proof_missing" },
   "two proofs, both good": {
-    make: ({ bent }) => Promise.all([bent({}), bent({})]),
+    make: ({ altered }) => Promise.all([altered({}), altered({})]),
     says: /more than one DPoP header/,
   },
   "the same good proof twice": {
-    make: async ({ bent }) => Array.from({ length: 2 }).fill(await bent({})) as string[],
+    make: async ({ altered }) => Array.from({ length: 2 }).fill(await altered({})) as string[],
     says: /more than one/,
   },
-  "two proofs in one line": { make: async ({ bent }) => `${await bent({})}, ${await bent({})}`, says: noJwt },
+  "two proofs in one line": {
+    make: async ({ altered }) => `${await altered({})}, ${await altered({})}`,
+    says: noJwt,
+  },
   "an empty proof": { make: () => "", says: noJwt },
   "no JWT": { make: () => "proof", says: noJwt },
   "an encrypted JWT": { make: () => "a.b.c.d.e", says: noJwt },
@@ -94,29 +97,29 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
     says: wrongAlg,
   },
   "a symmetric algorithm, keyed with the public key": {
-    make: async ({ client, bent }) =>
-      bent({ header: { alg: "HS256" }, key: new TextEncoder().encode(JSON.stringify(client.publicJwk)) }),
+    make: async ({ client, altered }) =>
+      altered({ header: { alg: "HS256" }, key: new TextEncoder().encode(JSON.stringify(client.publicJwk)) }),
     says: wrongAlg,
   },
   "a symmetric key of its own": {
-    make: ({ bent }) =>
-      bent({
+    make: ({ altered }) =>
+      altered({
         header: { alg: "HS256", jwk: { kty: "oct", k: "c2VjcmV0" } },
         key: new TextEncoder().encode("secret"),
       }),
     says: wrongAlg,
   },
   "an RSA key": {
-    make: async ({ bent }) => {
+    make: async ({ altered }) => {
       const { key, jwk } = await otherKey("RS256");
-      return bent({ header: { alg: "RS256", jwk }, key });
+      return altered({ header: { alg: "RS256", jwk }, key });
     },
     says: wrongAlg,
   },
   "a key on another curve": {
-    make: async ({ bent }) => {
+    make: async ({ altered }) => {
       const { key, jwk } = await otherKey("ES384");
-      return bent({ header: { alg: "ES384", jwk }, key });
+      return altered({ header: { alg: "ES384", jwk }, key });
     },
     says: wrongAlg,
   },
@@ -127,50 +130,51 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
   "a key by its address": header({ jwk: undefined, jku: "https://client.example/jwks" }),
   "a certificate": header({ jwk: undefined, x5c: ["MIIB"] }),
   "its private key": {
-    make: async ({ bent, client }) => bent({ header: { jwk: await exportJWK(client.privateKey) } }),
+    make: async ({ altered, client }) => altered({ header: { jwk: await exportJWK(client.privateKey) } }),
     says: noJwt,
   },
   "a private part of another kind of key": {
-    make: ({ bent, client }) => bent({ header: { jwk: { ...client.publicJwk, k: "c2VjcmV0" } } }),
+    make: ({ altered, client }) => altered({ header: { jwk: { ...client.publicJwk, k: "c2VjcmV0" } } }),
     says: /must be a public key/,
   },
   "an empty private part": {
-    make: ({ bent, client }) => bent({ header: { jwk: { ...client.publicJwk, d: "" } } }),
+    make: ({ altered, client }) => altered({ header: { jwk: { ...client.publicJwk, d: "" } } }),
   },
   "a point that is not on the curve": {
-    make: ({ bent, client }) => bent({ header: { jwk: { ...client.publicJwk, x: client.publicJwk.y } } }),
+    make: ({ altered, client }) =>
+      altered({ header: { jwk: { ...client.publicJwk, x: client.publicJwk.y } } }),
     says: noJwt,
   },
   "a key for encryption": {
-    make: ({ bent, client }) => bent({ header: { jwk: { ...client.publicJwk, use: "enc" } } }),
+    make: ({ altered, client }) => altered({ header: { jwk: { ...client.publicJwk, use: "enc" } } }),
     says: noJwt,
   },
 
   "a key of its own, well signed": {
-    make: async ({ bent }) => {
+    make: async ({ altered }) => {
       const { key, jwk } = await otherKey("ES256");
-      return bent({ header: { jwk }, key });
+      return altered({ header: { jwk }, key });
     },
     says: /must be signed with the key that the access token is bound to/,
   },
   "the token's key, signed with another": {
-    make: async ({ bent }) => bent({ key: (await otherKey("ES256")).key }),
+    make: async ({ altered }) => altered({ key: (await otherKey("ES256")).key }),
     says: wrongSignature,
   },
   "a signature of nothing": {
-    make: async ({ bent }) => `${(await bent({})).split(".").slice(0, 2).join(".")}.`,
+    make: async ({ altered }) => `${(await altered({})).split(".").slice(0, 2).join(".")}.`,
     says: wrongSignature,
   },
   "a signature with a bit turned": {
-    make: async ({ bent }) => {
-      const [head, body, signature = ""] = (await bent({})).split(".");
+    make: async ({ altered }) => {
+      const [head, body, signature = ""] = (await altered({})).split(".");
       return [head, body, (signature.startsWith("A") ? "B" : "A") + signature.slice(1)].join(".");
     },
     says: wrongSignature,
   },
   "claims put under another signature": {
-    make: async ({ bent }) => {
-      const [one, other] = await Promise.all([bent({ claims: { htm: "TRACE" } }), bent({})]);
+    make: async ({ altered }) => {
+      const [one, other] = await Promise.all([altered({ claims: { htm: "TRACE" } }), altered({})]);
       return [one.split(".")[0], other.split(".")[1], one.split(".")[2]].join(".");
     },
     says: wrongSignature,
@@ -213,20 +217,27 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
   "the token in place of its hash": claims(({ token }) => ({ ath: token }), /ath/),
 };
 
-describe("a wrong proof", () => {
+describe("an invalid proof", () => {
   let client: TokenClient;
   let cartId = "";
   beforeAll(async () => {
     client = await createTokenClient(world());
     cartId = (await makeCart(world(), { lines: { "KIT-KVERN": 1 } })).id;
-    // The signing keys are known from here on.
+    // Loads the signing keys into the cache.
     await client.send({ url: describeUrl });
   });
 
   const attemptAt = async (method: string, url: string): Promise<Attempt> => {
     const token = await client.token();
     const now = Math.floor(world().clock.now().getTime() / 1000);
-    return { client, token, method, url, now, bent: (bent) => client.proof({ method, url }, token, bent) };
+    return {
+      client,
+      token,
+      method,
+      url,
+      now,
+      altered: (altered) => client.proof({ method, url }, token, altered),
+    };
   };
 
   const calls = (): { method: string; url: string; body?: unknown }[] => [
@@ -239,7 +250,7 @@ describe("a wrong proof", () => {
     },
   ];
 
-  it("comes in more than 25 kinds", () => {
+  it("has more than 25 variants", () => {
     expect(Object.keys(wrongProofs).length).toBeGreaterThanOrEqual(25);
   });
 
@@ -267,7 +278,7 @@ describe("a wrong proof", () => {
     }
   });
 
-  it("is the only thing that was wrong: with a good one the same calls are answered", async () => {
+  it("is the only reason for the refusals: the same calls with a valid proof succeed", async () => {
     for (const call of calls())
       expect((await client.send({ ...call, headers: { "idempotency-key": randomUUID() } })).status).toBe(200);
   });

@@ -29,12 +29,12 @@ interface Wrong {
   readonly code?: FailureCode;
 }
 
-const bent = (parts: JwtOverrides | (() => JwtOverrides)): Wrong => ({
+const altered = (parts: JwtOverrides | (() => JwtOverrides)): Wrong => ({
   make: (client) => client.token(typeof parts === "function" ? parts() : parts),
 });
 const claims = (
   parts: Readonly<Record<string, unknown>> | (() => Readonly<Record<string, unknown>>),
-): Wrong => bent(() => ({ claims: typeof parts === "function" ? parts() : parts }));
+): Wrong => altered(() => ({ claims: typeof parts === "function" ? parts() : parts }));
 const usualClaims = ({
   staffId,
   clientId,
@@ -72,9 +72,9 @@ const wrongTokens: Readonly<Record<string, Wrong>> = {
   "an internal token": { make: () => world().demo.tokens.admin },
   "an encrypted JWT": { make: () => "a.b.c.d.e" },
   "a JWT of something else than JSON": { make: () => "YQ.YQ.YQ" },
-  "no type": bent({ header: { typ: undefined } }),
-  "the type JWT, as of an ID token": bent({ header: { typ: "JWT" } }),
-  "a proof's type": bent({ header: { typ: "dpop+jwt" } }),
+  "no type": altered({ header: { typ: undefined } }),
+  "the type JWT, as of an ID token": altered({ header: { typ: "JWT" } }),
+  "a proof's type": altered({ header: { typ: "dpop+jwt" } }),
   "the algorithm none": {
     make: async (client) =>
       unsigned({ alg: "none", typ: "at+jwt", kid: await kidOf(client) }, usualClaims(client)),
@@ -89,10 +89,10 @@ const wrongTokens: Readonly<Record<string, Wrong>> = {
       });
     },
   },
-  "a critical extension": bent({ header: { crit: ["exp"], exp: 1 } }),
-  "no key id": bent({ header: { kid: undefined } }),
-  "an unknown key id": bent({ header: { kid: "unknown" } }),
-  "a key id that is a number": bent({ header: { kid: 7 } }),
+  "a critical extension": altered({ header: { crit: ["exp"], exp: 1 } }),
+  "no key id": altered({ header: { kid: undefined } }),
+  "an unknown key id": altered({ header: { kid: "unknown" } }),
+  "a key id that is a number": altered({ header: { kid: 7 } }),
   "the id of the key for the other algorithm": {
     make: async (client) => {
       const other = await createTokenClient(world(), { algorithm: "EdDSA" });
@@ -172,7 +172,7 @@ const wrongTokens: Readonly<Record<string, Wrong>> = {
   },
 };
 
-describe("a wrong access token", () => {
+describe("an invalid access token", () => {
   let client: TokenClient;
   let cartId = "";
   beforeAll(async () => {
@@ -238,14 +238,14 @@ describe("a wrong access token", () => {
     world().database.db.updateTable("oauthGrant").set(columns).where("id", "=", grantId).execute();
   const options: ClientOptions = { merchant: "second" };
 
-  it.each(Object.keys(ends))("is one whose grant %s", async (name) => {
+  it.each(Object.keys(ends))("is a token whose grant %s", async (name) => {
     const holder = await createTokenClient(world(), options);
     expect((await holder.send({ url: identityUrl })).status).toBe(200);
     await ends[name]?.(holder);
     await expectRefused(holder, await holder.token(), "oauth_token_invalid");
   });
 
-  it("is one from the very second that it ends", async () => {
+  it("is refused from the second in which it expires", async () => {
     const token = await client.token();
     const send = async (): Promise<number> => {
       const headers = {
@@ -263,7 +263,7 @@ describe("a wrong access token", () => {
     await expectRefused(client, token, "oauth_token_expired");
   });
 
-  it("is one signed with a key that was taken out of use and is gone", async () => {
+  it("is a token signed with a retired signing key", async () => {
     const { database, clock, app } = world();
     const token = await client.token({ claims: { exp: seconds() + 86_400 } });
     await createSigningKeys({ db: database.db, keyring: app.services.keyring, clock }).rotate();

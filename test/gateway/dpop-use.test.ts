@@ -44,7 +44,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     });
 
   it.each(["ES256", "EdDSA"] as const satisfies readonly Algorithm[])(
-    "is taken with a proof of %s, in any case of the scheme",
+    "is accepted with a %s proof and a scheme in any case",
     async (algorithm) => {
       const holder = await createTokenClient(world(), { algorithm });
       expect((await holder.send({ url })).status).toBe(200);
@@ -53,7 +53,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     },
   );
 
-  it("takes a proof once, for whatever it is shown again", async () => {
+  it("requires a new proof for each request", async () => {
     const headers = await headersFor();
     expect((await world().get(url, headers)).status).toBe(200);
     expectProofRefused(await world().get(url, headers));
@@ -62,7 +62,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     expect((await world().get(url, await headersFor())).status).toBe(200);
   });
 
-  it("takes one of ten equal proofs that come at once", async () => {
+  it("is accepted once if ten equal proofs arrive at the same time", async () => {
     for (let round = 0; round < 10; round += 1) {
       const headers = await headersFor();
       const answers = await Promise.all(Array.from({ length: 10 }, () => world().get(url, headers)));
@@ -71,7 +71,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     }
   });
 
-  it("takes a proof of another token's key with the same id: ids are each key's own", async () => {
+  it("accepts the proof id that another token's key used: ids are unique per key only", async () => {
     const other = await createTokenClient(world());
     const claims = { jti: randomUUID() };
     for (const holder of [client, other]) {
@@ -92,7 +92,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
   });
 
   it.each([60, 59, 0, -59, -60])(
-    "takes a proof that is %d s away from the server's time, and none that is further",
+    "accepts a proof whose time differs by %d s, and refuses one beyond 60 s",
     async (away) => {
       expect((await world().get(url, await headersFor({ claims: { iat: seconds() + away } }))).status).toBe(
         200,
@@ -111,11 +111,11 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     ["with a query and a fragment", `${publicUrl}${url}?x=1#y`],
     ["with dot segments", `${publicUrl}/x/..${url}`],
     ["with letters encoded", publicUrl + url.replace("open", "%6Fpen")],
-  ])("takes the address as RFC 3986 knows it: %s", async (_name, htu) => {
+  ])("accepts equivalent URLs by RFC 3986 in the proof: %s", async (_name, htu) => {
     expect((await world().get(url, await headersFor({ claims: { htu } }))).status).toBe(200);
   });
 
-  it("is known by the public address, whatever host the request names", async () => {
+  it("checks the proof against the public URL, whatever host the request names", async () => {
     expect((await world().get(url, { ...(await headersFor()), host: "evil.test" })).status).toBe(200);
     const toHost = await headersFor({ claims: { htu: `https://evil.test${url}` } });
     expectProofRefused(
@@ -123,7 +123,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     );
   });
 
-  it("is not taken as Bearer, neither alone nor with a good proof", async () => {
+  it("is refused with the Bearer scheme, with and without a proof", async () => {
     const headers = await headersFor({ scheme: "Bearer" });
     for (const sent of [{ authorization: headers.authorization }, headers])
       expectError(await world().get(url, sent), {
@@ -133,14 +133,14 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
       });
   });
 
-  it("does not turn a key into a token: a proof beside a key is not looked at", async () => {
+  it("ignores a DPoP header beside an API key", async () => {
     expect(
       (await world().get(url, { authorization: `Bearer ${world().demo.keys.full}`, dpop: "x" })).body.data
         .credential,
     ).toBe("api_key");
   });
 
-  it("costs no statement where the token or the proof is wrong in itself", async () => {
+  it("runs no statement for a malformed token or proof", async () => {
     await client.send({ url });
     const good = await headersFor();
     for (const headers of [
@@ -151,7 +151,7 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
   });
 });
 
-describe("header lines", () => {
+describe("repeated header lines", () => {
   const world = useWorld("pglite");
   let client: TokenClient;
   beforeAll(async () => {
@@ -162,7 +162,7 @@ describe("header lines", () => {
   const send = (...lines: string[]): Promise<Answer> =>
     sendRaw(portOf(world()), request(`GET ${url} HTTP/1.1`, "Host: api.test", ...lines));
 
-  it("are one for the token and one for the proof", async () => {
+  it("are refused for Authorization and DPoP", async () => {
     const token = await client.token();
     const proofs = await Promise.all(Array.from({ length: 3 }, () => client.proof({ url }, token)));
     const authorization = `Authorization: DPoP ${token}`;
@@ -176,56 +176,53 @@ describe("header lines", () => {
       code: "dpop_proof_invalid",
     });
     expectError(await send(authorization), { status: 401, code: "dpop_proof_missing" });
-    // None of the refused proofs was used up.
+    // The refused requests did not use up their proofs.
     for (const proof of proofs) expect((await send(authorization, `DPOP: ${proof}`)).status).toBe(200);
   });
 });
 
-describe("a client library of others", () => {
+describe("the independent client oauth4webapi", () => {
   const world = useWorld("pglite");
 
-  // Its proofs say Ed25519 (RFC 9864) where the metadata says EdDSA.
-  it.each(["ES256", "EdDSA"] as const)(
-    "gets through with proofs of %s that it makes itself, reading and changing",
-    async (algorithm) => {
-      const holder = await createTokenClient(world(), { algorithm });
-      const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
-      const skew = Math.round((world().clock.now().getTime() - Date.now()) / 1000);
-      const handle = DPoP(
-        { [clockSkew]: skew },
-        { privateKey: holder.privateKey, publicKey: holder.publicKey },
+  // The library signs with the algorithm name Ed25519 (RFC 9864); the metadata says EdDSA.
+  it.each(["ES256", "EdDSA"] as const)("reads and writes with its own %s proofs", async (algorithm) => {
+    const holder = await createTokenClient(world(), { algorithm });
+    const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
+    const skew = Math.round((world().clock.now().getTime() - Date.now()) / 1000);
+    const handle = DPoP(
+      { [clockSkew]: skew },
+      { privateKey: holder.privateKey, publicKey: holder.publicKey },
+    );
+    const sendToService = async (
+      address: string,
+      { method, headers, body }: CustomFetchOptions<string, unknown>,
+    ): Promise<Response> => {
+      const answer = await world().send({
+        method,
+        url: address.slice(publicUrl.length),
+        headers,
+        body: body ?? undefined,
+      });
+      return new Response(answer.text, {
+        status: answer.status,
+        headers: Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
+      });
+    };
+    const call = async (method: string, path: string, body?: unknown): Promise<Response> =>
+      protectedResourceRequest(
+        await holder.token(),
+        method,
+        new URL(publicUrl + path),
+        new Headers({ "idempotency-key": randomUUID(), "content-type": "application/json" }),
+        body === undefined ? null : JSON.stringify(body),
+        { DPoP: handle, [customFetch]: sendToService },
       );
-      const throughTheDoor = async (
-        address: string,
-        { method, headers, body }: CustomFetchOptions<string, unknown>,
-      ): Promise<Response> => {
-        const answer = await world().send({
-          method,
-          url: address.slice(publicUrl.length),
-          headers,
-          body: body ?? undefined,
-        });
-        return new Response(answer.text, {
-          status: answer.status,
-          headers: Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
-        });
-      };
-      const call = async (method: string, path: string, body?: unknown): Promise<Response> =>
-        protectedResourceRequest(
-          await holder.token(),
-          method,
-          new URL(publicUrl + path),
-          new Headers({ "idempotency-key": randomUUID(), "content-type": "application/json" }),
-          body === undefined ? null : JSON.stringify(body),
-          { DPoP: handle, [customFetch]: throughTheDoor },
-        );
-      expect((await call("GET", url)).status).toBe(200);
-      expect(
-        (await call("PUT", `${cartsUrl}/${id}/promotion`, { code: world().demo.promotionCodes.percentage }))
-          .status,
-      ).toBe(200);
-    },
-  );
+    expect((await call("GET", url)).status).toBe(200);
+    expect(
+      (await call("PUT", `${cartsUrl}/${id}/promotion`, { code: world().demo.promotionCodes.percentage }))
+        .status,
+    ).toBe(200);
+  });
 
   it("reads the challenge of a refusal", async () => {
     const { headers, status } = await world().get("/api/v1/oauth/authorize");

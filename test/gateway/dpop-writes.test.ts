@@ -8,7 +8,7 @@ import { createTokenClient, type TokenClient } from "#test/support/token-client.
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
-/** A twentieth of the quotas: 30 reads a minute, 3 searches, one failure in five minutes. */
+/** A twentieth of the quotas: 30 reads and 3 searches a minute, one failed credential in five minutes. */
 const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "0.05", TRUST_PROXY: "1" } });
 const productsUrl = "/api/v1/open/catalog/products";
 const searchUrl = "/api/v1/search?q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=1";
@@ -20,7 +20,7 @@ beforeEach(() => {
 const from = (): Record<string, string> => ({ "x-forwarded-for": `203.0.113.${address}` });
 const proofs = async (): Promise<number> =>
   (await world().database.db.selectFrom("dpopProof").select("digest").execute()).length;
-/** The answers, and how many proofs were noted meanwhile. */
+/** Sends requests. Returns the answers and the number of proofs stored meanwhile. */
 async function send(
   client: TokenClient,
   url: string,
@@ -32,9 +32,9 @@ async function send(
   return { answers, noted: (await proofs()) - before };
 }
 
-describe("a proof is noted", () => {
+describe("a DPoP proof", () => {
   it.each([productsUrl, searchUrl])(
-    "for as many requests of %s as the grant's limit allows, and for none beyond",
+    "is stored for as many requests of %s as the grant's limit allows, and not beyond",
     async (url) => {
       const client = await createTokenClient(world());
       const { answers, noted } = await send(client, url, 40);
@@ -56,7 +56,7 @@ describe("a proof is noted", () => {
     },
   );
 
-  it("for no token of a grant that was revoked or is over: those count as failed attempts", async () => {
+  it("of a revoked or expired grant is not stored, and counts as a failed attempt", async () => {
     const { db } = world().database;
     for (const change of [
       { revokedAt: world().clock.now() },
@@ -75,7 +75,7 @@ describe("a proof is noted", () => {
     }
   });
 
-  it("while the installation is suspended, only where that is answered all the same", async () => {
+  it("of a suspended installation is stored only for operations that still answer", async () => {
     const client = await createTokenClient(world(), { merchant: "second" });
     const setStatus = (status: "active" | "suspended"): Promise<unknown> =>
       world()
@@ -100,7 +100,7 @@ describe("a proof is noted", () => {
     await setStatus("active");
   });
 
-  it("never without credentials that hold, and then nothing else is written either", async () => {
+  it("is never stored without valid credentials, and no other row is written", async () => {
     const client = await createTokenClient(world());
     const token = await client.token();
     const junk = [

@@ -40,7 +40,7 @@ const credentials: Credential[] = [];
 beforeAll(async () => {
   contract = await readContract(world());
   for (const scopes of subsets) credentials.push(await keyWith(scopes), await tokenWith(scopes));
-  // The signing keys are made when the first token is read.
+  // The service creates the signing keys when it reads the first token.
   await (await tokenWith([])).send({ method: "GET", url: "/api/v1/open/identity" });
 });
 
@@ -77,7 +77,7 @@ async function tokenWith(scopes: readonly Scope[]): Promise<Credential> {
   };
 }
 
-it("every operation requires the scope that the contract says, and there is no other operation", () => {
+it("every operation requires the contract's scope, and no other operation exists", () => {
   const needs = { anonymous: "none", token: "none" } as const;
   const shown = Object.fromEntries(
     contract.operations.map((operation) => [operation.operationId, operation["x-required-scope"]]),
@@ -91,7 +91,7 @@ it("every operation requires the scope that the contract says, and there is no o
 });
 
 it.each(Object.entries(validCalls))(
-  "%s answers callers with its scope alone, for every subset of scopes",
+  "%s answers callers that have its scope, for every subset of scopes",
   async (operationId, { needs, make }) => {
     const operation = contract.operations.find((candidate) => candidate.operationId === operationId);
     if (operation === undefined) throw new Error(`There is no operation ${operationId}.`);
@@ -120,7 +120,7 @@ it.each(Object.entries(validCalls))(
   },
 );
 
-/** The request would have been good: what it lacks is all that is said of it. */
+/** Expects that the missing scope is the only reason of the refusal. */
 function expectRefused(
   answer: Answer,
   { needs, credential }: { readonly needs: string | null; readonly credential: Credential },

@@ -17,7 +17,7 @@ import { requestOf, validCalls } from "./valid-calls.ts";
 const world = useWorld("pglite");
 let contract: Contract;
 let client: TokenClient;
-/** By operation and parameter, or by parameter. */
+/** The foreign ids, by operation and parameter or by parameter only. */
 let foreign: Readonly<Record<string, readonly string[]>> = {};
 
 const withIds = ["Delivery", "SignatureFixture", "Cart", "Order", "Session"];
@@ -25,7 +25,7 @@ const operationIds = Object.keys(validCalls).filter(
   (id) => withIds.some((part) => id.includes(part)) || id === "getPublicMerchantProduct",
 );
 
-/** What is told of an id that is not there. */
+/** The error code for an unknown id, by operation and parameter or by parameter only. */
 const codes: Readonly<Record<string, string>> = {
   "getInstallationWebhookSignatureFixture.id": "webhook_endpoint_not_found",
   "replayInstallationWebhookDelivery.id": "webhook_delivery_not_found",
@@ -63,7 +63,7 @@ beforeAll(async () => {
   };
 });
 
-/** Of the same merchant, with an app of its own. */
+/** Creates an endpoint of another installation of the same merchant. */
 async function endpointOfNeighbour(at: World): Promise<string> {
   const operate = async (mutation: string): Promise<Record<string, string>> =>
     (await askGraph(at, `mutation { ${mutation} }`, {}, { token: "operator" })).data;
@@ -82,19 +82,19 @@ async function endpointOfNeighbour(at: World): Promise<string> {
   return body.data.endpoint.id;
 }
 
-it("are of every operation with something in its path", () => {
+it("every operation with a path parameter is tested", () => {
   const withPath = contract.operations
     .filter(({ path }) => path.includes("{"))
     .map(({ operationId }) => operationId);
   expect(operationIds.toSorted()).toEqual(withPath.toSorted());
 });
 
-describe("a foreign id is one that is not there", () => {
+describe("a foreign id is answered like an unknown id by", () => {
   it.each(operationIds)("%s", async (operationId) => {
     const operation = contract.operations.find((candidate) => candidate.operationId === operationId);
     if (operation === undefined) throw new Error(`There is no operation ${operationId}.`);
     const parts = (await validCalls[operationId]?.make(world())) ?? {};
-    const standing = withoutProofs(await digestTables(world()));
+    const rowsBefore = withoutProofs(await digestTables(world()));
     for (const [, name = ""] of operation.path.matchAll(/\{(\w+)\}/g)) {
       const ids = foreign[`${operationId}.${name}`] ?? foreign[name] ?? [];
       const code = codes[`${operationId}.${name}`] ?? codes[name];
@@ -104,7 +104,7 @@ describe("a foreign id is one that is not there", () => {
           requestOf(operation, { ...parts, path: { ...parts.path, [name]: at } }),
         );
     }
-    expect(withoutProofs(await digestTables(world()))).toEqual(standing);
+    expect(withoutProofs(await digestTables(world()))).toEqual(rowsBefore);
   });
 });
 

@@ -11,20 +11,20 @@ const identity = "/api/v1/open/identity";
 const product = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
 const host = "Host: api.test";
 let contract: Contract;
-/** As the server was made. */
-let patience: object;
+/** The server's timeouts before this test shortened them. */
+let originalTimeouts: object;
 
 beforeAll(async () => {
   contract = await readContract(world());
   const { server } = world().app.server;
-  patience = Object.fromEntries(Object.entries(server));
-  // A test need not wait that long for a slow client.
+  originalTimeouts = Object.fromEntries(Object.entries(server));
+  // Shortened timeouts, so that the tests of slow clients are quick.
   Object.assign(server, { connectionsCheckingInterval: 50, headersTimeout: 300, requestTimeout: 300 });
   await world().app.listen();
 });
 
-describe("what Node refuses by itself", () => {
-  /** Closed after it, and in the contract's words. */
+describe("a request that Node itself refuses", () => {
+  /** Expects the contract's error body, and that the connection is closed. */
   function expectRawError(
     answer: Answer,
     status: number,
@@ -50,16 +50,16 @@ describe("what Node refuses by itself", () => {
       request("POST /graphql HTTP/1.1", host, "Content-Length: 3", "Transfer-Encoding: chunked"),
     ],
     ["HTTP/2 without asking", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
-  ])("answers %s with malformed_request", async (_name, bytes) => {
+  ])("with %s is answered with malformed_request", async (_name, bytes) => {
     expectRawError(await sendRaw(portOf(world()), bytes), 400, "malformed_request");
   });
 
-  it("answers headers of more than 16 KiB with headers_too_large", async () => {
+  it("with headers of more than 16 KiB is answered with headers_too_large", async () => {
     const bytes = request("GET /healthz HTTP/1.1", host, `X-Long: ${"x".repeat(17 * 1024)}`);
     expectRawError(await sendRaw(portOf(world()), bytes), 431, "headers_too_large");
   });
 
-  it("answers an address of more than 16 KiB the same way", async () => {
+  it("with a URL of more than 16 KiB is answered with headers_too_large", async () => {
     expectRawError(
       await sendRaw(portOf(world()), request(`GET /${"x".repeat(17 * 1024)} HTTP/1.1`, host)),
       431,
@@ -73,7 +73,7 @@ describe("what Node refuses by itself", () => {
       "a body",
       `POST /graphql HTTP/1.1\r\n${host}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
     ],
-  ])("answers %s that never end with request_timeout", async (part, bytes) => {
+  ])("with %s that never end is answered with request_timeout", async (part, bytes) => {
     const withToken =
       part === "headers"
         ? bytes
@@ -81,15 +81,15 @@ describe("what Node refuses by itself", () => {
     expectRawError(await sendRaw(portOf(world()), withToken), 408, "request_timeout");
   });
 
-  it("waits 10 s for headers and 30 s for a request, and looks every second whether somebody is late", () => {
-    expect(patience).toMatchObject({
+  it("may take 10 s for its headers and 30 s in all, checked every second", () => {
+    expect(originalTimeouts).toMatchObject({
       headersTimeout: 10_000,
       requestTimeout: 30_000,
       connectionsCheckingInterval: 1_000,
     });
   });
 
-  it("answers a request without a Host", async () => {
+  it("without a Host header is answered with malformed_request", async () => {
     expectError(await sendRaw(portOf(world()), request(`GET ${identity} HTTP/1.1`)), {
       status: 400,
       code: "malformed_request",
@@ -97,7 +97,7 @@ describe("what Node refuses by itself", () => {
   });
 
   it.each(["foo", "200-ok", "100-continued"])(
-    "answers an Expect of %s, which it cannot meet",
+    "with the unsupported Expect header %s is answered with malformed_request",
     async (expectation) => {
       const answer = await sendRaw(
         portOf(world()),
@@ -109,7 +109,7 @@ describe("what Node refuses by itself", () => {
     },
   );
 
-  it("serves HTTP/1.0, which knows no Host", async () => {
+  it("of HTTP/1.0 is served without a Host header", async () => {
     expect((await sendRaw(portOf(world()), request("GET /healthz HTTP/1.0"))).status).toBe(200);
   });
 });
@@ -118,7 +118,7 @@ describe("the Authorization header", () => {
   const send = (...lines: string[]): Promise<Answer> =>
     sendRaw(portOf(world()), request(`GET ${identity} HTTP/1.1`, host, ...lines));
 
-  it("may stand there once only, though Node would keep the first", async () => {
+  it("is refused if it is sent twice, although Node would keep the first", async () => {
     const line = `Authorization: Bearer ${world().demo.keys.full}`;
     expect((await send(line)).status).toBe(200);
     expectError(await send(line, line), {
@@ -132,7 +132,7 @@ describe("the Authorization header", () => {
     });
   });
 
-  it("is ignored by anonymous operations, however often it is there", async () => {
+  it("is ignored by anonymous operations, even if it is sent twice", async () => {
     const bytes = request(
       `GET ${product} HTTP/1.1`,
       host,
@@ -158,18 +158,18 @@ describe("a body on a GET", () => {
     });
   });
 
-  it("of no length is none", async () => {
+  it("is allowed with a length of zero", async () => {
     expect(
       (await sendRaw(portOf(world()), request(`GET ${product} HTTP/1.1`, host, "Content-Length: 0"))).status,
     ).toBe(200);
   });
 });
 
-describe("a query of too many parameters", () => {
+describe("a query of more than 100 parameters", () => {
   const many = (count: number): string =>
     Array.from({ length: count }, (_, index) => `p${index}=1`).join("&");
 
-  it("is refused as a whole, without a look at each", async () => {
+  it("is refused as a whole, without a detail per parameter", async () => {
     const refusal = {
       status: 400,
       code: "invalid_parameter",
@@ -180,14 +180,14 @@ describe("a query of too many parameters", () => {
     expectError(await world().get(`${product}?${"x&".repeat(101)}`), refusal);
   });
 
-  it("is one of 101, empty ones not counted", async () => {
+  it("is not a query of 100 parameters and empty ones", async () => {
     const answer = await world().get(`${product}?${many(100)}${"&".repeat(200)}`);
     expect(answer.body.error).toMatchObject({ code: "unknown_parameter" });
     expect(answer.body.error.details).toHaveLength(20);
   });
 });
 
-describe("the route", () => {
+describe("routing", () => {
   it.each([
     ["GET", "/"],
     ["GET", "/nothing"],
@@ -202,7 +202,7 @@ describe("the route", () => {
     ["POST", "/nothing"],
     ["DELETE", "/api/v1/open/nothing"],
     ["PROPFIND", "/nothing"],
-  ])("is not found: %s %s", async (method, url) => {
+  ])("answers route_not_found for %s %s", async (method, url) => {
     const answer = await world().send({ method, url });
     expectError(answer, {
       status: 404,
@@ -211,7 +211,7 @@ describe("the route", () => {
     });
   });
 
-  it("comes before the body: a broken one at an unknown address is not looked at", async () => {
+  it("answers route_not_found before it reads the body", async () => {
     expectError(await world().send({ method: "POST", url: "/nothing", body: "{" }), {
       status: 404,
       code: "route_not_found",
@@ -236,7 +236,7 @@ describe("the route", () => {
     ["/healthz", "GET, HEAD"],
     ["/readyz", "GET, HEAD"],
     ["/media/demo/x.svg", "GET, HEAD"],
-  ])("has beside them %s, which takes %s alone", async (url, allow) => {
+  ])("answers method_not_allowed for %s, which allows %s", async (url, allow) => {
     expectError(await world().send({ method: "PUT", url }), {
       status: 405,
       code: "method_not_allowed",
@@ -245,7 +245,7 @@ describe("the route", () => {
   });
 
   const expectNotAllowed = (method: string, answer: Answer, allow: string): void => {
-    // An answer to HEAD never has a body.
+    // Answers to HEAD never have a body.
     if (method === "HEAD")
       expect({ status: answer.status, text: answer.text, allow: answer.headers["allow"] }).toEqual({
         status: 405,
@@ -260,7 +260,7 @@ describe("the route", () => {
       });
   };
 
-  it("takes its own methods alone, and says which, before it looks at key or body", async () => {
+  it("answers method_not_allowed with the allowed methods before it reads key and body", async () => {
     const methods = [
       "GET",
       "HEAD",
@@ -292,7 +292,7 @@ describe("the route", () => {
   });
 });
 
-describe("a JSON body, seen through POST /graphql", () => {
+describe("a JSON body sent to POST /graphql", () => {
   const post = (body: string | Uint8Array, headers: Record<string, string> = {}): Promise<Answer> =>
     world()
       .app.server.inject({
@@ -350,7 +350,7 @@ describe("a JSON body, seen through POST /graphql", () => {
     expect(answer.text).not.toContain("__type");
   });
 
-  it("may be 16 levels deep, and its type may name a charset", async () => {
+  it("may be 16 levels deep, and its media type may have a charset", async () => {
     expect((await post(deep(14))).status).toBe(200);
     expect(
       (await post('{"query":"{__typename}"}', { "content-type": "application/json; charset=utf-8" })).status,
@@ -362,7 +362,7 @@ describe("a JSON body, seen through POST /graphql", () => {
     "application/x-www-form-urlencoded",
     "multipart/form-data; boundary=x",
     "application/json-patch+json",
-  ])("is not taken as %s", async (type) => {
+  ])("is refused with the media type %s", async (type) => {
     const answer = await post('{"query":"{__typename}"}', { "content-type": type });
     expect(answer.status).toBe(400);
     expect(answer.body.errors[0].extensions.code).toBe("unsupported_media_type");
@@ -370,7 +370,7 @@ describe("a JSON body, seen through POST /graphql", () => {
 });
 
 describe("the log", () => {
-  it("has one line for every answer, with the route's template instead of the address", async () => {
+  it("has one line per answer, with the route's template instead of the URL", async () => {
     const { logged, get, getWithKey, demo } = world();
     logged.length = 0;
     const answers = [

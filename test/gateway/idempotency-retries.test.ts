@@ -41,7 +41,7 @@ describeOnBoth("a change that the database gives up on", (_open, engine) => {
       db,
     );
   });
-  const giveUp = async (sqlState: string, times: number): Promise<void> => {
+  const abortTransactions = async (sqlState: string, times: number): Promise<void> => {
     const { db } = world().database;
     await sql`alter sequence attempt restart`.execute(db);
     await sql`delete from giving_up`.execute(db);
@@ -56,7 +56,7 @@ describeOnBoth("a change that the database gives up on", (_open, engine) => {
         .executeTakeFirstOrThrow()
     ).version;
 
-  const doors: readonly (readonly [name: string, write: (cartId: string) => Write])[] = [
+  const interfaces: readonly (readonly [name: string, write: (cartId: string) => Write])[] = [
     ["REST", (cartId): Write => addressWrite(shop, cartId)],
     [
       "GraphQL",
@@ -68,24 +68,26 @@ describeOnBoth("a change that the database gives up on", (_open, engine) => {
         }),
     ],
   ];
-  it.each(["40001", "40P01"].flatMap((code) => doors.map(([name, write]) => [code, name, write] as const)))(
-    "twice (%s) succeeds the third time over %s, and is one change",
-    async (code, _name, write) => {
+  it.each(
+    ["40001", "40P01"].flatMap((code) => interfaces.map(([name, write]) => [code, name, write] as const)),
+  )("that is aborted twice with %s is done once over %s", async (code, _name, write) => {
+    const cart = await openCart(world().send, shop);
+    await abortTransactions(code, 2);
+    const answer = readAnswer(await world().send(write(cart.id).asked));
+    expect([answer.status, answer.code, answer.isReplay]).toEqual([200, undefined, false]);
+    expect(await versionOf(cart)).toBe(2);
+  });
+
+  it.each(interfaces)(
+    "that is aborted three times is refused over %s and writes nothing",
+    async (_name, write) => {
       const cart = await openCart(world().send, shop);
-      await giveUp(code, 2);
-      const told = readAnswer(await world().send(write(cart.id).asked));
-      expect([told.status, told.code, told.isReplay]).toEqual([200, undefined, false]);
+      await abortTransactions("40001", 3);
+      const { asked } = write(cart.id);
+      expect(readAnswer(await world().send(asked)).status).toBeGreaterThanOrEqual(500);
+      expect(await versionOf(cart)).toBe(1);
+      expect(readAnswer(await world().send(asked))).toMatchObject({ status: 200, isReplay: false });
       expect(await versionOf(cart)).toBe(2);
     },
   );
-
-  it.each(doors)("three times is refused over %s, and leaves nothing", async (_name, write) => {
-    const cart = await openCart(world().send, shop);
-    await giveUp("40001", 3);
-    const { asked } = write(cart.id);
-    expect(readAnswer(await world().send(asked)).status).toBeGreaterThanOrEqual(500);
-    expect(await versionOf(cart)).toBe(1);
-    expect(readAnswer(await world().send(asked))).toMatchObject({ status: 200, isReplay: false });
-    expect(await versionOf(cart)).toBe(2);
-  });
 });

@@ -38,7 +38,7 @@ interface Sent {
   readonly headers?: Record<string, string>;
 }
 
-/** A text is sent as it stands. */
+/** Sends a request. A text body is sent unchanged. */
 async function send(
   url: string,
   body: unknown,
@@ -61,10 +61,10 @@ const versionOf = async (cartId: string): Promise<number> =>
       .where("id", "=", cartId)
       .executeTakeFirstOrThrow()
   ).version;
-const recordsKept = async (): Promise<number> =>
+const countRecords = async (): Promise<number> =>
   (await world().database.db.selectFrom("idempotencyRecord").select("ownerId").execute()).length;
 
-/** The very answer again, but for what belongs to each request. */
+/** Expects a replay: the same answer, except for headers that belong to each request. */
 function expectReplay(again: Answer, first: Answer): void {
   expect({ status: again.status, text: again.text, type: again.headers["content-type"] }).toEqual({
     status: 200,
@@ -80,7 +80,7 @@ function expectReplay(again: Answer, first: Answer): void {
 }
 
 describe("the Idempotency-Key header", () => {
-  it("is required of every change, which is refused without it", async () => {
+  it("is required for every change", async () => {
     const cartId = await openedCart();
     expectError(await send(pathOf(cartId, "address"), { address }, { key: null }), {
       status: 400,
@@ -122,7 +122,7 @@ describe("the Idempotency-Key header", () => {
   it.each([
     ["different ones", ["Idempotency-Key: a", "Idempotency-Key: b"]],
     ["the same one, in another case", ["Idempotency-Key: a", "IDEMPOTENCY-KEY: a"]],
-  ])("is refused on two lines: %s", async (_name, lines) => {
+  ])("is refused on two lines with %s", async (_name, lines) => {
     const cartId = await openedCart();
     const body = JSON.stringify({ address });
     const head = [
@@ -157,12 +157,12 @@ describe("the Idempotency-Key header", () => {
         .join("")
         .replaceAll(/["\\,;]/g, ""),
     ],
-  ])("is taken %s", async (_name, key) => {
+  ])("is accepted %s", async (_name, key) => {
     const cartId = await openedCart();
     expect((await send(pathOf(cartId, "address"), { address }, { key })).status).toBe(200);
   });
 
-  it("is the same key in quotes and without, and its name is the same in any case", async () => {
+  it("is the same key with and without quotes; the header's name is case-insensitive", async () => {
     const cartId = await openedCart();
     const key = randomUUID();
     const first = await send(pathOf(cartId, "address"), { address }, { key: `"${key}"` });
@@ -174,7 +174,7 @@ describe("the Idempotency-Key header", () => {
     expect(await versionOf(cartId)).toBe(2);
   });
 
-  it("tells keys apart by their case", async () => {
+  it("is case-sensitive", async () => {
     const cartId = await openedCart();
     const key = `k-${randomUUID()}`;
     await send(pathOf(cartId, "address"), { address }, { key });
@@ -186,9 +186,9 @@ describe("the Idempotency-Key header", () => {
     expect(await versionOf(cartId)).toBe(3);
   });
 
-  it("is not looked at where nothing changes", async () => {
+  it("is ignored by reads", async () => {
     const cartId = await openedCart();
-    const kept = await recordsKept();
+    const kept = await countRecords();
     for (const key of ["a b", "a"]) {
       const answer = await world().get(`/api/v1/open/storefront/carts/${cartId}`, {
         authorization: `Bearer ${world().demo.keys.full}`,
@@ -199,12 +199,12 @@ describe("the Idempotency-Key header", () => {
         replayed: undefined,
       });
     }
-    expect(await recordsKept()).toBe(kept);
+    expect(await countRecords()).toBe(kept);
   });
 });
 
 describe("a retry", () => {
-  it("is given the first answer, and changes nothing", async () => {
+  it("gets the stored answer and changes nothing", async () => {
     const cartId = await openedCart();
     const key = randomUUID();
     const first = await send(pathOf(cartId, "promotion"), { code: shop.codes[0] }, { key });
@@ -218,7 +218,7 @@ describe("a retry", () => {
     expect(await versionOf(cartId)).toBe(2);
   });
 
-  it("is given the first answer though the cart has changed since, and though it could not be done now", async () => {
+  it("gets the stored answer even if the cart has changed and the request would now be refused", async () => {
     const cartId = await openedCart();
     const key = randomUUID();
     const body = { code: shop.codes[0], expectedVersion: 1 };
@@ -234,7 +234,7 @@ describe("a retry", () => {
     ["another spelling of the number", '{"code":"CODE","expectedVersion":1.0}'],
     ["an exponent", '{"code":"CODE","expectedVersion":10e-1}'],
     ["escapes", '{"\\u0063ode":"CODE","expectedVersion":1}'],
-  ])("may say the same in %s", async (_name, text) => {
+  ])("may spell the same body differently: %s", async (_name, text) => {
     const cartId = await openedCart();
     const key = randomUUID();
     const first = await send(
@@ -249,7 +249,7 @@ describe("a retry", () => {
     expect(await versionOf(cartId)).toBe(2);
   });
 
-  it("survives a change of the installation's API key", async () => {
+  it("with another API key of the installation gets the stored answer", async () => {
     const cartId = await openedCart();
     const key = randomUUID();
     const first = await send(pathOf(cartId, "address"), { address }, { key });
@@ -257,7 +257,7 @@ describe("a retry", () => {
     expect(await versionOf(cartId)).toBe(2);
   });
 
-  it("runs anew after seven days", async () => {
+  it("after seven days runs again", async () => {
     const cartId = await openedCart();
     const sent = { key: randomUUID() };
     const first = await send(pathOf(cartId, "address"), { address }, sent);
@@ -272,7 +272,7 @@ describe("a retry", () => {
     ]);
   });
 
-  it("is no replay for who may no longer do it", async () => {
+  it("without the required scope is refused instead of replayed", async () => {
     const cartId = await openedCart();
     const key = randomUUID();
     await send(pathOf(cartId, "address"), { address }, { key });
@@ -289,14 +289,14 @@ describe("a retry", () => {
   });
 });
 
-describe("a key that was used for something else", () => {
+describe("an Idempotency-Key that another request has used", () => {
   const other = { ...address, line2: "2nd floor" };
   it.each([
     ["another body", { body: { address: other } }],
     ["a field that says what was meant anyway", { body: { address, validation: "strict" } }],
     ["another cart", { isElsewhere: true }],
     ["another operation", { part: "promotion", body: { expectedVersion: 2 }, method: "DELETE" }],
-  ] as const)("is refused with %s, and nothing happens", async (_name, asked) => {
+  ] as const)("is refused with %s, and nothing changes", async (_name, asked) => {
     const {
       body,
       part,
@@ -316,7 +316,7 @@ describe("a key that was used for something else", () => {
     expectReplay(await send(pathOf(cartId, "address"), { address }, { key }), first);
   });
 
-  it("is free for another installation", async () => {
+  it("may be used by another installation", async () => {
     const cartId = await openedCart();
     const key = randomUUID();
     const first = await send(pathOf(cartId, "address"), { address }, { key });
@@ -326,26 +326,26 @@ describe("a key that was used for something else", () => {
   });
 });
 
-describe("a request that was refused", () => {
+describe("a refused request", () => {
   it.each([
     ["400", { address: { ...address, postalCode: "1" } }, "address_invalid"],
     ["400 before it was looked at", { address, unknown: 1 }, "unknown_field"],
     ["409", { address, expectedVersion: 9 }, "cart_version_conflict"],
-  ])("with %s leaves nothing: its key does another request", async (_name, body, code) => {
+  ])("with %s stores nothing: its key can be used for another request", async (_name, body, code) => {
     const cartId = await openedCart();
     const key = randomUUID();
-    const kept = await recordsKept();
+    const kept = await countRecords();
     for (let times = 0; times < 2; times += 1) {
       const refused = await send(pathOf(cartId, "address"), body, { key });
       expect([refused.body.error.code, refused.headers["idempotent-replayed"]]).toEqual([code, undefined]);
     }
-    expect([await versionOf(cartId), await recordsKept()]).toEqual([1, kept]);
+    expect([await versionOf(cartId), await countRecords()]).toEqual([1, kept]);
     const done = await send(pathOf(cartId, "address"), { address }, { key });
     expect([done.status, done.headers["idempotent-replayed"]]).toEqual([200, "false"]);
-    expect(await recordsKept()).toBe(kept + 1);
+    expect(await countRecords()).toBe(kept + 1);
   });
 
-  it("with 404 leaves nothing, and the same request works once there is what it asks for", async () => {
+  it("with 404 stores nothing: the same request succeeds once the cart exists", async () => {
     const key = randomUUID();
     const cartId = await openedCart();
     const gone = await send(pathOf("cart_00000000000000000000000000", "address"), { address }, { key });
@@ -355,7 +355,7 @@ describe("a request that was refused", () => {
     );
   });
 
-  it("with 409 works unchanged once the conflict is gone", async () => {
+  it("with 409 succeeds unchanged once the conflict is gone", async () => {
     const cartId = await openedCart();
     const key = randomUUID();
     const remove = (): Promise<Answer> =>
@@ -371,7 +371,7 @@ describe("a request that was refused", () => {
   });
 });
 
-describe("what is looked at first", () => {
+describe("the order of the checks", () => {
   it.each([
     [
       "whether there is a known API key",
@@ -380,16 +380,19 @@ describe("what is looked at first", () => {
       "api_key_invalid",
     ],
     ["whether it has the scope", { apiKey: "catalogRead" }, 403, "scope_missing"],
-  ] as const)("is %s, before the key and the body", async (_name, sent, status, code) => {
-    const answer = await send(pathOf("cart_x", "address"), "{ broken", { ...sent, key: "a b" });
-    expect([answer.status, answer.body.error.code]).toEqual([status, code]);
-  });
+  ] as const)(
+    "checks first %s, before the Idempotency-Key and the body",
+    async (_name, sent, status, code) => {
+      const answer = await send(pathOf("cart_x", "address"), "{ broken", { ...sent, key: "a b" });
+      expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+    },
+  );
 
   it.each([
     ["broken JSON", "{ broken"],
     ["an unknown field", '{"x":1}'],
     ["no body", undefined],
-  ])("is the key, before a body with %s", async (_name, body) => {
+  ])("checks the Idempotency-Key before a body with %s", async (_name, body) => {
     const answers = [
       await send(pathOf("cart_x", "address"), body, { key: "a b" }),
       await send(pathOf("cart_x", "address"), body, { key: null }),
@@ -400,7 +403,7 @@ describe("what is looked at first", () => {
     ]);
   });
 
-  it("is the rate: replays and refused keys count, and beyond it there are none", async () => {
+  it("checks the rate limit first, and counts replays and refused keys", async () => {
     await using limited: World = await createWorld("pglite", { environment: { RATE_LIMIT_SCALE: "0.05" } });
     const put = (key: string): Promise<Answer> =>
       limited.send({

@@ -11,89 +11,92 @@ import { useWorld } from "#test/support/use-world.ts";
 const identity = "/api/v1/open/identity";
 const lookUp = /"digest".* from "(?:api_key|internal_token)"|"client_disabled_at".* from "oauth_grant"/;
 
-describe.each(["pglite", "postgres"] as const)("a service that listens on %s", (engine) => {
-  const world = useWorld(engine, { environment: { PORT: "0" } });
-  beforeAll(async () => {
-    await world().app.listen();
-  });
+describe.each(["pglite", "postgres"] as const)(
+  "the credential cache of a listening service on %s",
+  (engine) => {
+    const world = useWorld(engine, { environment: { PORT: "0" } });
+    beforeAll(async () => {
+      await world().app.listen();
+    });
 
-  /** How many statements looked a credential up: other work goes on beside requests. */
-  const lookUpsOf = async (work: () => Promise<unknown>): Promise<number> => {
-    world().statements.length = 0;
-    await work();
-    return world().statements.filter((text) => lookUp.test(text)).length;
-  };
-  const operate = async (mutation: string) => {
-    const { body } = await world().graphql(`mutation { ${mutation} }`, { token: "operator" });
-    expect(body.errors).toBeUndefined();
-    return body.data[Object.keys(body.data)[0] ?? ""];
-  };
+    /** Counts the statements that look up a credential. Background work runs other statements meanwhile. */
+    const lookUpsOf = async (work: () => Promise<unknown>): Promise<number> => {
+      world().statements.length = 0;
+      await work();
+      return world().statements.filter((text) => lookUp.test(text)).length;
+    };
+    const operate = async (mutation: string) => {
+      const { body } = await world().graphql(`mutation { ${mutation} }`, { token: "operator" });
+      expect(body.errors).toBeUndefined();
+      return body.data[Object.keys(body.data)[0] ?? ""];
+    };
 
-  it("looks a key and a token up once", async () => {
-    // On PostgreSQL, as soon as it hears of changes.
-    await expect.poll(() => lookUpsOf(() => world().getWithKey(identity)), { timeout: 20_000 }).toBe(0);
-    await expect
-      .poll(() => lookUpsOf(() => world().graphql("{ viewer { role } }")), { timeout: 20_000 })
-      .toBe(0);
-    expect(await lookUpsOf(() => world().getWithKey("/api/v1/open/catalog/products"))).toBe(0);
-    expect((await world().getWithKey(identity)).body.data.apiKey.name).toBe("Demo: full");
-  });
+    it("looks up a key and a token once", async () => {
+      // On PostgreSQL the service caches credentials once it receives notices of changes.
+      await expect.poll(() => lookUpsOf(() => world().getWithKey(identity)), { timeout: 20_000 }).toBe(0);
+      await expect
+        .poll(() => lookUpsOf(() => world().graphql("{ viewer { role } }")), { timeout: 20_000 })
+        .toBe(0);
+      expect(await lookUpsOf(() => world().getWithKey("/api/v1/open/catalog/products"))).toBe(0);
+      expect((await world().getWithKey(identity)).body.data.apiKey.name).toBe("Demo: full");
+    });
 
-  it("refuses what it knew from the first request after the change", async () => {
-    const { body } = await world().getWithKey(identity);
-    const installationId = body.data.installation.id;
-    for (let time = 0; time < 20; time += 1) {
-      const { value, apiKey } = await operate(
-        `apiKeyCreate(input: { installationId: "${installationId}", name: "Key", scopes: [] }) { value apiKey { id } }`,
+    it("refuses a changed credential from the first request after the change", async () => {
+      const { body } = await world().getWithKey(identity);
+      const installationId = body.data.installation.id;
+      for (let time = 0; time < 20; time += 1) {
+        const { value, apiKey } = await operate(
+          `apiKeyCreate(input: { installationId: "${installationId}", name: "Key", scopes: [] }) { value apiKey { id } }`,
+        );
+        const ask = () => world().get(identity, { authorization: `Bearer ${value}` });
+        expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
+        await operate(`apiKeyRevoke(input: { apiKeyId: "${apiKey.id}" }) { id }`);
+        expect((await ask()).body.error?.code).toBe("api_key_revoked");
+        const token = await operate(
+          `internalTokenCreate(input: { name: "Token", role: OPERATOR }) { value internalToken { id } }`,
+        );
+        const view = () => world().graphql("{ viewer { role } }", { token: token.value });
+        expect([(await view()).status, (await view()).status]).toEqual([200, 200]);
+        await operate(`internalTokenRevoke(input: { internalTokenId: "${token.internalToken.id}" }) { id }`);
+        expect((await view()).status).toBe(401);
+      }
+    });
+
+    it("looks up a grant once, and refuses its tokens right after the revocation", async () => {
+      const [client, other] = [await createTokenClient(world()), await createTokenClient(world())];
+      const ask = () => client.send({ url: identity });
+      await expect.poll(() => lookUpsOf(ask), { timeout: 20_000 }).toBe(0);
+      expect((await ask()).body.data.credential).toBe("oauth");
+      expect((await other.send({ url: identity })).status).toBe(200);
+      await inTransaction(world().database.db, (transaction) =>
+        revokeGrant(transaction, { merchantId: null, now: world().clock.now() }, client.grantId),
       );
-      const ask = () => world().get(identity, { authorization: `Bearer ${value}` });
-      expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
-      await operate(`apiKeyRevoke(input: { apiKeyId: "${apiKey.id}" }) { id }`);
-      expect((await ask()).body.error?.code).toBe("api_key_revoked");
-      const token = await operate(
-        `internalTokenCreate(input: { name: "Token", role: OPERATOR }) { value internalToken { id } }`,
-      );
-      const view = () => world().graphql("{ viewer { role } }", { token: token.value });
-      expect([(await view()).status, (await view()).status]).toEqual([200, 200]);
-      await operate(`internalTokenRevoke(input: { internalTokenId: "${token.internalToken.id}" }) { id }`);
-      expect((await view()).status).toBe(401);
-    }
-  });
+      expect((await ask()).body.error?.code).toBe("oauth_token_invalid");
+      expect(await lookUpsOf(() => other.send({ url: identity }))).toBe(0);
+    });
 
-  it("looks a grant up once, and refuses its tokens from the first request after it was revoked", async () => {
-    const [client, other] = [await createTokenClient(world()), await createTokenClient(world())];
-    const ask = () => client.send({ url: identity });
-    await expect.poll(() => lookUpsOf(ask), { timeout: 20_000 }).toBe(0);
-    expect((await ask()).body.data.credential).toBe("oauth");
-    expect((await other.send({ url: identity })).status).toBe(200);
-    await inTransaction(world().database.db, (transaction) =>
-      revokeGrant(transaction, { merchantId: null, now: world().clock.now() }, client.grantId),
-    );
-    expect((await ask()).body.error?.code).toBe("oauth_token_invalid");
-    expect(await lookUpsOf(() => other.send({ url: identity }))).toBe(0);
-  });
-
-  it("lets a scope, an installation and a merchant go and come back between two requests", async () => {
-    const { body } = await world().getWithKey(identity);
-    const installation = `installationId: "${body.data.installation.id}"`;
-    const merchant = `merchantId: "${body.data.merchant.id}"`;
-    const status = async (): Promise<number> =>
-      (await world().getWithKey("/api/v1/open/webhooks/endpoints")).status;
-    const changes = [
-      [`installationScopesSet(input: { ${installation}, scopes: [CATALOG_READ] }) { id }`, 403],
-      [
-        `installationScopesSet(input: { ${installation}, scopes: [CATALOG_READ, CHECKOUT_QUOTE, WEBHOOKS_READ, WEBHOOKS_WRITE] }) { id }`,
-        200,
-      ],
-      [`installationSuspend(input: { ${installation} }) { id }`, 401],
-      [`installationResume(input: { ${installation} }) { id }`, 200],
-      [`merchantSuspend(input: { ${merchant} }) { id }`, 401],
-      [`merchantResume(input: { ${merchant} }) { id }`, 200],
-    ] as const;
-    expect(await status()).toBe(200);
-    for (const [mutation, next] of changes) {
-      await operate(mutation);
-      expect(await status()).toBe(next);
-    }
-  });
-});
+    it("applies changes of scopes, installation and merchant between two requests", async () => {
+      const { body } = await world().getWithKey(identity);
+      const installation = `installationId: "${body.data.installation.id}"`;
+      const merchant = `merchantId: "${body.data.merchant.id}"`;
+      const status = async (): Promise<number> =>
+        (await world().getWithKey("/api/v1/open/webhooks/endpoints")).status;
+      const changes = [
+        [`installationScopesSet(input: { ${installation}, scopes: [CATALOG_READ] }) { id }`, 403],
+        [
+          `installationScopesSet(input: { ${installation}, scopes: [CATALOG_READ, CHECKOUT_QUOTE, WEBHOOKS_READ, WEBHOOKS_WRITE] }) { id }`,
+          200,
+        ],
+        [`installationSuspend(input: { ${installation} }) { id }`, 401],
+        [`installationResume(input: { ${installation} }) { id }`, 200],
+        [`merchantSuspend(input: { ${merchant} }) { id }`, 401],
+        [`merchantResume(input: { ${merchant} }) { id }`, 200],
+      ] as const;
+      expect(await status()).toBe(200);
+      for (const [mutation, next] of changes) {
+        await operate(mutation);
+        expect(await status()).toBe(next);
+      }
+    });
+  },
+);

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document says what the contract says: compared with a table written by hand from it, and judged
- * by a linter of others.
+ * The OpenAPI document states what the contract states. It is compared with a hand-written table and checked
+ * by Redocly's linter.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -19,11 +19,11 @@ beforeAll(async () => {
   contract = await readContract(world());
 });
 
-/** What several operations share says beside it what is in their `data`. */
+/** The name of a schema. Composed schemas repeat the shared envelope beside the reference. */
 const nameOf = (schema: SchemaReference | undefined): string =>
   (schema?.$ref ?? schema?.allOf?.[0]?.$ref ?? "").split("/").at(-1) ?? "";
 
-it("the OpenAPI document has the contract's operations with their paths, scopes, stability, idempotency, parameters and schemas", () => {
+it("the OpenAPI document has the paths, scopes, parameters and schemas of the contract", () => {
   const shown = contract.operations.map((operation): [string, DescribedRow] => [
     operation.operationId,
     {
@@ -52,7 +52,7 @@ it("the OpenAPI document has the contract's operations with their paths, scopes,
   expect(contract.document.openapi).toBe("3.1.0");
 });
 
-it("declares 200 and the contract's six error statuses for every operation, and no other", () => {
+it("the OpenAPI document declares 200 and the contract's six error statuses per operation", () => {
   for (const { operationId, responses } of contract.operations) {
     expect({ operationId, statuses: Object.keys(responses) }).toEqual({
       operationId,
@@ -63,7 +63,7 @@ it("declares 200 and the contract's six error statuses for every operation, and 
   }
 });
 
-it("the OpenAPI document keeps Retry-After and the rate limit headers out: they are additive", () => {
+it("the OpenAPI document leaves out Retry-After and rate limit headers, which are additions", () => {
   expect(JSON.stringify(contract.document)).not.toMatch(/Retry-After|RateLimit-Policy/i);
   expect(Object.keys(contract.document.components.headers)).toEqual([
     "RequestId",
@@ -73,7 +73,7 @@ it("the OpenAPI document keeps Retry-After and the rate limit headers out: they 
   ]);
 });
 
-it("the OpenAPI document names with each status the codes that it can have over REST", () => {
+it("the OpenAPI document lists the REST error codes of each status", () => {
   const graphOnly = new Set<string>([
     "role_not_allowed",
     "resource_not_found",
@@ -98,7 +98,7 @@ it("the OpenAPI document names with each status the codes that it can have over 
   }
 });
 
-it("describes errors as they come", async () => {
+it("the OpenAPI document describes the errors that the service returns", async () => {
   const answers = {
     400: await world().getWithKey("/api/v1/open/identity?x=1"),
     401: await world().get("/api/v1/open/identity"),
@@ -110,7 +110,7 @@ it("describes errors as they come", async () => {
   expect(contract.faultsOf("getPublicMerchantProduct", 404, { error: { code: "x" } })).not.toEqual([]);
 });
 
-it("the OpenAPI document shows in every schema all fields as required: answers never leave one out", () => {
+it("the OpenAPI document requires every field of every schema, since answers omit none", () => {
   const loose: string[] = [];
   const walk = (value: unknown, path: string): void => {
     if (typeof value !== "object" || value === null) return;
@@ -130,7 +130,7 @@ it("the OpenAPI document shows in every schema all fields as required: answers n
   expect(loose).toEqual([]);
 });
 
-it("the OpenAPI document may be read by any page and kept for a minute", async () => {
+it("the OpenAPI document may be read by any page and cached for a minute", async () => {
   const { headers } = await world().get("/openapi.json");
   expect(headers).toMatchObject({
     "content-type": "application/json; charset=utf-8",
@@ -139,7 +139,7 @@ it("the OpenAPI document may be read by any page and kept for a minute", async (
   });
 });
 
-it("passes the linter of Redocly", async () => {
+it("the OpenAPI document passes Redocly's linter", async () => {
   const folder = mkdtempSync(join(tmpdir(), "openapi-"));
   try {
     writeFileSync(join(folder, "openapi.json"), JSON.stringify(contract.document));

@@ -86,7 +86,7 @@ describe("an operation with a scope and a body", () => {
     };
   };
 
-  it("runs with its path parameter and its body as variables", async () => {
+  it("passes its path parameter and its body as variables", async () => {
     const { status, headers, body, executed: ran } = await put('{"name":"Ada","parts":[{"code":"a"}]}');
     expect({ status, body }).toEqual({ status: 200, body: { data: { id: "t1", size: 1 } } });
     expect(ran).toEqual([{ thingId: "t1", body: { name: "Ada", parts: [{ code: "a" }] } }]);
@@ -97,7 +97,7 @@ describe("an operation with a scope and a body", () => {
     });
   });
 
-  it("refuses a key without the scope before it looks at the body", async () => {
+  it("refuses a key without the scope before it reads the body", async () => {
     for (const key of ["noScope", "catalogRead", "webhooksWrite"] as const) {
       const { status, headers, body, executed: ran } = await put("{ broken", { key });
       expect({ status, code: body.error.code, allowed: body.error.details[0].allowed, ran }).toEqual({
@@ -140,7 +140,7 @@ describe("an operation with a scope and a body", () => {
       );
   });
 
-  it("says in the document what it answers: every field there, null where there may be nothing", () => {
+  it("lists every answer field in the document, with null for nullable fields", () => {
     const { components } = readRestContract(schema, [document]);
     expect(components.get("Thing")).toMatchObject({
       properties: { id: { type: "string" }, size: { type: ["integer", "null"] } },
@@ -148,12 +148,12 @@ describe("an operation with a scope and a body", () => {
     });
   });
 
-  it("is not found when the document answers null", async () => {
+  it("answers 404 when the document returns null", async () => {
     const { status, body } = await put('{"name":"a"}', { id: "gone" });
     expect({ status, code: body.error.code }).toEqual({ status: 404, code: "resource_not_found" });
   });
 
-  it("stops the start unless it has exactly one of @anonymous, @requires and @oauth", () => {
+  it("fails the start unless it has exactly one of @anonymous, @requires and @oauth", () => {
     for (const security of ["", '@anonymous(bucket: "anon-read") @requires']) {
       const text = `query x @rest(method: GET, path: "/x", tag: "X", response: "X") ${security} { data: ping }`;
       expect(() => readRestContract(schema, [parse(text)])).toThrow(

@@ -5,8 +5,8 @@ import { createLog } from "#foundation/log.ts";
 import { createMemoryLimiter, type RateLimiter } from "#http/rate-limiter.ts";
 import { createRedisLimiter } from "#http/redis-limiter.ts";
 
-describe("in memory", () => {
-  it("counts from a caller's first request to the end of its window, then anew", () => {
+describe("the rate limiter in memory", () => {
+  it("counts from a caller's first request to the end of the window, then from zero", () => {
     let now = 1_000_000;
     const limiter = createMemoryLimiter(1, () => now);
     const state = { bucket: "default", quota: 600, windowSeconds: 60, isExceeded: false };
@@ -18,7 +18,7 @@ describe("in memory", () => {
     expect(limiter.consume("default", "a")).toEqual({ ...state, remaining: 599, resetSeconds: 60 });
   });
 
-  it("refuses what is over the quota, and waiting as long as it says is enough", () => {
+  it("refuses requests beyond the quota until the reported time has passed", () => {
     let now = 0;
     const limiter = createMemoryLimiter(1, () => now);
     for (let count = 0; count < 20; count += 1)
@@ -33,7 +33,7 @@ describe("in memory", () => {
     expect(limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: false });
   });
 
-  it("looks without counting", () => {
+  it("reads the state without counting", () => {
     const limiter = createMemoryLimiter(1, () => 0);
     expect(limiter.peek("write", "a")).toMatchObject({ remaining: 120 });
     expect(limiter.consume("write", "a")).toMatchObject({ remaining: 119 });
@@ -41,7 +41,7 @@ describe("in memory", () => {
     expect(limiter.peek("write", "a")).toMatchObject({ remaining: 119 });
   });
 
-  it("takes back what was counted, in the window that it was counted in", () => {
+  it("takes back a counted request in the same window", () => {
     let now = 0;
     const limiter = createMemoryLimiter(1, () => now);
     for (let count = 0; count < 10; count += 1)
@@ -60,7 +60,7 @@ describe("in memory", () => {
     [0.1, 60],
     [2, 1200],
     [0.000_1, 1],
-  ])("multiplies every quota by %d, to one at least", (scale, quota) => {
+  ])("multiplies every quota by %d, with a minimum of one", (scale, quota) => {
     expect(createMemoryLimiter(scale, () => 0).consume("default", "a")).toMatchObject({ quota });
   });
 
@@ -69,7 +69,7 @@ describe("in memory", () => {
   });
 });
 
-describe("with Redis", () => {
+describe("the rate limiter with Redis", () => {
   const opened: (() => Promise<void> | void)[] = [];
   afterEach(async () => {
     for (const close of opened.splice(0)) await close();
@@ -86,7 +86,7 @@ describe("with Redis", () => {
     return { limiter, logged };
   }
 
-  /** A port on which somebody takes connections and never answers; or, closed, nobody. */
+  /** A port that accepts connections without answering, or a closed port. */
   async function portOf({ isOpen }: { isOpen: boolean }): Promise<number> {
     const server = createServer();
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -99,7 +99,7 @@ describe("with Redis", () => {
   it.each([
     ["nobody listens", { isOpen: false }],
     ["nobody answers", { isOpen: true }],
-  ])("counts by itself while %s: no error, no open door, one line in the log", async (_name, there) => {
+  ])("counts in the process while %s, enforces the limit and logs one line", async (_name, there) => {
     const { limiter, logged } = open(await portOf(there));
     for (let count = 1; count <= 20; count += 1)
       expect(await limiter.consume("auth-fail", "x")).toMatchObject({

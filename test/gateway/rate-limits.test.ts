@@ -8,7 +8,7 @@ import { unknownKey, withOtherSecret } from "#test/support/keys.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
-/** Two proxies stand in front: the caller is the second from the right. */
+/** The service trusts two proxies, so the caller's address is the second from the right. */
 const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "2" } });
 const identity = "/api/v1/open/identity";
 const search = "/api/v1/search";
@@ -29,12 +29,12 @@ const quotaExceeded = (bucket: string): { in: "limit"; field: string; code: stri
 });
 
 describe("anonymous callers", () => {
-  // A refused query counts like any other, and costs no search.
+  // Refused queries count like any other request and are cheaper to run.
   it.each([
     ["anon-search", search, 60, 400, "203.0.113.1"],
     ["anon-read", `${product}?x=1`, 300, 400, "203.0.113.2"],
   ] as const)(
-    "may send a minute's quota of %s, are then told when to come back, and may",
+    "may use the quota of %s, are refused until the reported time, then may again",
     async (bucket, url, quota, status, address) => {
       const answers = await repeat(quota, () => get(url, address));
       expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => status));
@@ -61,7 +61,7 @@ describe("anonymous callers", () => {
     },
   );
 
-  it("are counted apart by IPv4 address and together by IPv6 /64, whatever else they claim to be", async () => {
+  it("are counted per IPv4 address and per IPv6 /64, whatever X-Forwarded-For claims", async () => {
     const remaining = async (forwarded: string): Promise<string | undefined> =>
       /r=(\d+)/.exec(
         (await world().get(search, { "x-forwarded-for": forwarded })).headers["ratelimit"] ?? "",
@@ -75,14 +75,14 @@ describe("anonymous callers", () => {
     expect(await remaining("2001:db8:1:3::1, 10.0.0.1")).toBe("59");
   });
 
-  it("are not counted in the other operation's bucket", async () => {
+  it("are counted separately per bucket", async () => {
     expect((await get(search, "203.0.113.9")).headers["ratelimit"]).toBe('"anon-search";r=59;t=60');
     expect((await get(product, "203.0.113.9")).headers["ratelimit"]).toBe('"anon-read";r=299;t=60');
   });
 });
 
 describe("callers with a key", () => {
-  it("have a minute's quota for each key, whatever the address, and the limit comes before scope and form", async () => {
+  it("have a quota per key and minute for all addresses, checked before scope and form", async () => {
     const { catalogRead, checkoutQuote } = world().demo.keys;
     const answers = await repeat(600, () => get(`${identity}?x=1`, "203.0.113.20", catalogRead));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 400));
@@ -113,7 +113,7 @@ describe("callers with a key", () => {
     ]);
   });
 
-  it("are counted by the key on anonymous operations too, also when the address has used up its own quota", async () => {
+  it("are counted per key on anonymous operations, even if their address is over its quota", async () => {
     const address = "203.0.113.23";
     await repeat(61, () => get(search, address));
     expect((await get(search, address)).status).toBe(429);
@@ -122,7 +122,7 @@ describe("callers with a key", () => {
     expect(answer.headers["ratelimit"]).toBe('"default";r=599;t=60');
   });
 
-  it("are strangers on anonymous operations when the key is not valid", async () => {
+  it("count as anonymous on anonymous operations if the key is invalid", async () => {
     const { full, expired, revoked } = world().demo.keys;
     for (const key of [unknownKey(), withOtherSecret(full), expired, revoked]) {
       const answer = await get(product, "203.0.113.24", key);
@@ -132,11 +132,11 @@ describe("callers with a key", () => {
   });
 });
 
-describe("guessing keys", () => {
+describe("guessing API keys", () => {
   const address = "203.0.113.30";
   const wrong = (): Promise<Answer> => get(identity, address, unknownKey());
 
-  it("ends after 20 wrong credentials from an address within five minutes; valid ones pass all the same", async () => {
+  it("is refused after 20 failures of an address in five minutes; valid keys still pass", async () => {
     for (const answer of await repeat(20, wrong))
       expectError(answer, {
         status: 401,
@@ -158,7 +158,7 @@ describe("guessing keys", () => {
     expectError(await wrong(), { status: 401, code: "api_key_invalid" });
   });
 
-  it("counts every kind of wrong credential, and no missing one", async () => {
+  it("counts every kind of wrong credential, but not missing credentials", async () => {
     const other = "203.0.113.32";
     const { expired, revoked, full } = world().demo.keys;
     await repeat(30, () => get(identity, other));
@@ -174,7 +174,7 @@ describe("guessing keys", () => {
     });
   });
 
-  it("is one limit for both doors, and a valid token passes all the same", async () => {
+  it("has one limit for REST and GraphQL; a valid token still passes", async () => {
     const other = "203.0.113.34";
     const ask = (token: string): Promise<Answer> =>
       world().send({
@@ -217,25 +217,25 @@ describe("guessing keys", () => {
     ).toBe(401);
   });
 
-  it("costs the database nothing once an anonymous caller is over the limit", async () => {
+  it("runs no statement for an anonymous caller over the limit", async () => {
     const other = "203.0.113.33";
     await repeat(60, () => get(search, other));
     expect(await statementsOf(world(), () => get(search, other))).toEqual([]);
   });
 });
 
-describe("addresses without a limit", () => {
-  it.each(["/healthz", "/openapi.json"])("%s says nothing of one", async (url) => {
+describe("routes without a rate limit", () => {
+  it.each(["/healthz", "/openapi.json"])("%s has no rate limit headers", async (url) => {
     const answer = await get(url, "203.0.113.40");
     expect(answer.status).toBe(200);
     expect(answer.headers["ratelimit"]).toBeUndefined();
   });
 });
 
-describe("limits that are switched off", () => {
+describe("disabled rate limits", () => {
   const unlimited = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "0" } });
 
-  it("are not spoken of, and nobody is counted, wrong keys included", async () => {
+  it("send no headers and count nothing, not even wrong keys", async () => {
     for (let count = 0; count < 25; count += 1)
       expectError(await unlimited().get(identity, { authorization: `Bearer ${unknownKey()}` }), {
         status: 401,

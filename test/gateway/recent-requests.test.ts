@@ -50,7 +50,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     expect(body.errors).toBeUndefined();
     return body.data[Object.keys(body.data)[0] ?? ""];
   };
-  /** An installation of the merchant with a key. */
+  /** Creates an installation of the merchant with a key. */
   const install = async (merchant: "first" | "second" = "first") => {
     const { id: appId } = await operate(`appCreate(input: { name: "Recent" }) { id }`);
     const merchantId = world.demo.merchants[merchant].id;
@@ -65,7 +65,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     return { id: id as string, keyId: made.apiKey.id as string, send };
   };
 
-  it("are what the app sent, newest first, with the error as it was answered", async () => {
+  it("are the app's requests, newest first, with the returned error", async () => {
     const { id, keyId, send } = await install();
     const good = await send(identity);
     const bad = await send("/api/v1/open/webhooks/endpoints");
@@ -103,7 +103,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     expect(failed.body.data.installation.recentRequests.totalCount).toBe(1);
   });
 
-  it("are read page by page, none twice and none left out", async () => {
+  it("are read page by page, each exactly once", async () => {
     const { id, send } = await install();
     const sent = new Set<unknown>();
     for (let count = 0; count < 7; count += 1) sent.add((await send(identity)).headers["x-request-id"]);
@@ -122,7 +122,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     expect(new Set(seen)).toEqual(sent);
   });
 
-  it("have the refusals of keys that are known: revoked, expired, and cut with the installation", async () => {
+  it("include refusals of known keys: revoked, expired and suspended", async () => {
     const { id, keyId, send } = await install();
     await operate(`installationSuspend(input: { installationId: "${id}" }) { id }`);
     expect((await send("/api/v1/open/catalog/products")).body.error.code).toBe("installation_suspended");
@@ -140,7 +140,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     expect(nodes).toHaveLength(2);
   });
 
-  it("have those that came with an access token, which is no API key", async () => {
+  it("include requests with an access token, without an API key", async () => {
     const client = await createTokenClient(world);
     const answer = await client.send({ url: identity });
     const [node] = nodesOf(
@@ -165,7 +165,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     expect(await count()).toBe(before);
   });
 
-  it("are shown to who runs that merchant or reads it, and to no other merchant", async () => {
+  it("are shown to the merchant's staff and analysts, and to no other merchant", async () => {
     const [own, foreign] = [await install("first"), await install("second")];
     await own.send(identity);
     await foreign.send(identity);
@@ -184,7 +184,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     expect(nodesOf(await ask(neighbour.id, { token: "operator" }))).toEqual([]);
   });
 
-  it("are deleted after some days, and not before", async () => {
+  it("are deleted after the retention period, and not before", async () => {
     const { id, send } = await install();
     await send(identity);
     expect(nodesOf(await ask(id))).toHaveLength(1);
@@ -212,10 +212,10 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     durationMs: 1,
   });
 
-  it("are a sample: so many failures and successes of an installation between two writes, however many it sends", async () => {
+  it("are sampled: at most so many failures and successes per installation and write", async () => {
     const { db } = world.database;
     const log = createRequestLog({ db, clock: world.clock, log: createLog("silent") });
-    const kept = async (installationId: string) =>
+    const statusesStored = async (installationId: string) =>
       (
         await db
           .selectFrom("apiRequest")
@@ -230,18 +230,18 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     many("ins_busy", 400);
     many("ins_quiet", 6);
     await log.flush();
-    const busy = await kept("ins_busy");
+    const busy = await statusesStored("ins_busy");
     expect([
       busy.filter((status) => status === 403).length,
       busy.filter((status) => status === 200).length,
     ]).toEqual([loggedFailuresMax, loggedSuccessesMax]);
-    expect(await kept("ins_quiet")).toHaveLength(6);
+    expect(await statusesStored("ins_quiet")).toHaveLength(6);
     many("ins_busy", 2);
     await log.flush();
-    expect(await kept("ins_busy")).toHaveLength(loggedFailuresMax + loggedSuccessesMax + 2);
+    expect(await statusesStored("ins_busy")).toHaveLength(loggedFailuresMax + loggedSuccessesMax + 2);
   });
 
-  it("are all written down when it has stopped, those too that were noted during a write", async () => {
+  it("are all written when the log stops, including those added during a write", async () => {
     let written = 0;
     const slowly: KyselyPlugin = {
       transformQuery: ({ node }) => node,
@@ -265,7 +265,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     await Promise.all([first, second]);
   });
 
-  it("are limited in number for all installations together", async () => {
+  it("are limited in number over all installations", async () => {
     const { db } = world.database;
     const log = createRequestLog({ db, clock: world.clock, log: createLog("silent") });
     for (let index = 0; index < 2 * bufferedRequestsMax; index += 1) log.add(noted(`ins_many_${index}`, 403));
@@ -279,7 +279,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
   });
 });
 
-it("a failed write of the request log drops rows, logs one warning, and is tried again", async () => {
+it("are dropped if a write fails; the service logs one warning and tries again", async () => {
   await using world = await createWorld("pglite");
   const { db } = world.database;
   const warned = () =>
@@ -299,7 +299,7 @@ it("a failed write of the request log drops rows, logs one warning, and is tried
   ]);
 });
 
-it("writes the last of it when the service closes, and by itself while it listens", async () => {
+it("are written periodically while the service listens, and when it closes", async () => {
   await using world = await createWorld("pglite", { environment: { PORT: "0" } });
   const { db } = world.database;
   const count = async () => (await db.selectFrom("apiRequest").select("id").execute()).length;

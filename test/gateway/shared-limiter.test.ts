@@ -9,7 +9,7 @@ import { answerLimits, createSharedLimiter, type Port } from "#http/shared-limit
 
 afterEach(() => vi.useRealTimers());
 
-/** Two ends of a line that copies what it carries, as the one between processes does, and can be held or cut. */
+/** The two ends of a connection that copies messages, as between processes. It can be held back or cut. */
 function createLine(): {
   near: Port;
   far: Port;
@@ -52,7 +52,7 @@ interface Member extends Omit<ReturnType<typeof createLine>, "near" | "far"> {
   readonly logged: Record<string, unknown>[];
 }
 
-/** Processes that ask one that counts. */
+/** Creates processes that share one counting process. */
 function createMembers(howMany: number, scale = 1): Member[] {
   const counting = createMemoryLimiter(scale);
   return Array.from({ length: howMany }, () => {
@@ -75,8 +75,8 @@ function member(): Member {
 const admitted = (states: readonly (LimitState | undefined)[]): number =>
   states.filter((state) => state?.isExceeded === false).length;
 
-describe("while the process that counts answers", () => {
-  it("processes admit together exactly the quota, also when all ask at once", async () => {
+describe("processes while the shared limiter answers", () => {
+  it("admit together exactly the quota, even if all ask at the same time", async () => {
     const members = createMembers(3);
     const askers = Array.from({ length: 200 }, () => members).flat();
     const states = await Promise.all(
@@ -98,7 +98,7 @@ describe("while the process that counts answers", () => {
     });
   });
 
-  it("what falls into one turn is one message each way, each caller has its own answer, and what follows is another", async () => {
+  it("send one message per turn for all their callers, and each caller gets its own answer", async () => {
     const { limiter, carried } = member();
     const states = await Promise.all([
       limiter.consume("write", "a"),
@@ -115,7 +115,7 @@ describe("while the process that counts answers", () => {
     expect(carried).toHaveLength(4);
   });
 
-  it("gives back for all, and looks without counting", async () => {
+  it("share requests that were taken back, and read the state without counting", async () => {
     const [one, other] = createMembers(2);
     await Promise.all([one?.limiter.consume("login-fail", "x"), one?.limiter.consume("login-fail", "x")]);
     await other?.limiter.giveBack("login-fail", "x");
@@ -123,7 +123,7 @@ describe("while the process that counts answers", () => {
     expect(await other?.limiter.peek("login-fail", "x")).toMatchObject({ remaining: 9 });
   });
 
-  it("asks nobody where limits are off", async () => {
+  it("send nothing if rate limits are disabled", async () => {
     const [only] = createMembers(1, 0);
     expect(await only?.limiter.consume("default", "x")).toBeUndefined();
     await only?.limiter.giveBack("default", "x");
@@ -131,14 +131,14 @@ describe("while the process that counts answers", () => {
   });
 });
 
-describe("while it does not answer", () => {
+describe("a process while the shared limiter does not answer", () => {
   const fakeTimers = (): unknown => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
   const sent = async ({ carried }: Member, messages: number): Promise<void> => {
     while (carried.length < messages) await turn();
   };
 
-  it("waits for a second, then counts by itself at once, and together again from the answer that comes late", async () => {
+  it("waits for a second, then counts alone, and shares again once a late answer arrives", async () => {
     fakeTimers();
     const only = member();
     await only.limiter.consume("auth-fail", "x");
@@ -155,7 +155,7 @@ describe("while it does not answer", () => {
     expect(answered).toBe(0);
     vi.advanceTimersByTime(1);
     expect((await Promise.all(asked)).map((state) => state?.remaining)).toEqual([19, 18]);
-    // Nobody waits for the next one.
+    // The next calls do not wait.
     for (let count = 3; count <= 20; count += 1)
       expect(only.limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: false });
     expect(only.limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: true });
@@ -165,24 +165,24 @@ describe("while it does not answer", () => {
     only.release();
     await expect.poll(() => only.logged.length).toBe(2);
     expect(only.logged[1]).toMatchObject({ level: "info", event: "rate_limiter_back" });
-    // One before it was held, two that it got late, and this one.
+    // Four requests count: one before the hold, two that the limiter received late, and this one.
     expect(await only.limiter.consume("auth-fail", "x")).toMatchObject({ remaining: 16 });
   });
 
-  it("an answer that arrived while this process itself was busy for a second still counts", async () => {
+  it("accepts an answer that arrived while the process itself was busy for a second", async () => {
     fakeTimers();
     const only = member();
     const asked = only.limiter.consume("auth-fail", "x");
     await sent(only, 2);
-    // The answer is on its way; the timer comes first.
+    // The answer has arrived but is not processed yet; the timer fires first.
     vi.advanceTimersByTime(1_000);
     expect(await asked).toMatchObject({ remaining: 19 });
     await turn();
     expect(only.logged).toEqual([]);
   });
 
-  it("counts by itself at once when it is gone, and when this process ends", async () => {
-    // No second passes.
+  it("counts alone at once if the limiter is gone, and if the process itself ends", async () => {
+    // The fake time does not advance.
     fakeTimers();
     const gone = member();
     gone.cut();

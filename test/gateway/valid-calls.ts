@@ -15,7 +15,7 @@ export const validCalls: Readonly<Record<string, ValidCall>> = Object.fromEntrie
   Object.entries(contractTable).map(([id, row]) => [id, { needs: needsOf(row), make: row.call }]),
 );
 
-/** The request of an operation with these parts. */
+/** Fills an operation's path and query with these parts. */
 export function requestOf(
   operation: { readonly method: string; readonly path: string },
   { path = {}, query, body }: CallParts,

@@ -13,7 +13,7 @@ import { fillMeshFolder } from "./mesh-folder.ts";
 
 const bin = new URL("../../node_modules/.bin/mesh", import.meta.url).pathname;
 
-/** Artifacts go into a folder of the test's own. */
+/** A copy of the project in a temporary folder, which receives the artifacts. */
 const projectCopy = (): string => fillMeshFolder(temporaryFolder(), (configuration) => configuration);
 
 function startMesh(
@@ -43,7 +43,7 @@ async function runMesh(
   return { code, output: output() };
 }
 
-it("mesh build writes the merged schema, and mesh validate finds that it still fits", async () => {
+it("mesh build writes the merged schema, and mesh validate accepts it", async () => {
   const folder = projectCopy();
   const built = await runMesh(folder, ["build"]);
   expect(built).toMatchObject({ code: 0, output: expect.stringContaining("Done!") });
@@ -55,7 +55,7 @@ it("mesh build writes the merged schema, and mesh validate finds that it still f
   });
 });
 
-it("mesh dev listens on this machine alone, and runs a document for a caller with a token only", async () => {
+it("mesh dev listens on localhost only, and runs documents only for callers with a token", async () => {
   const folder = projectCopy();
   const port = await findFreePort("127.0.0.1");
   const { output } = startMesh(folder, ["dev", "--port", String(port)], {

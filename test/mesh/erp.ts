@@ -1,4 +1,4 @@
-/** An ERP's stock service, as another company would run it: an HTTP API with an OpenAPI document. */
+/** The stock service of an ERP, as another company would run it: an HTTP API with an OpenAPI document. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -38,17 +38,17 @@ export const erpDocument = {
 
 export interface Erp extends AsyncDisposable {
   readonly address: string;
-  /** The SKUs that were asked for. */
-  readonly asked: string[];
+  /** The requested SKUs. */
+  readonly requestedSkus: string[];
   /** The SKU whose request is answered with 500. */
   failsFor: string | undefined;
 }
 
 export async function startErp(): Promise<Erp> {
-  const asked: string[] = [];
+  const requestedSkus: string[] = [];
   const server: Server = createServer((request, response) => {
     const sku = decodeURIComponent(request.url?.split("/").at(-1) ?? "");
-    asked.push(sku);
+    requestedSkus.push(sku);
     response.statusCode = sku === erp.failsFor ? 500 : 200;
     response.setHeader("content-type", "application/json");
     response.end(
@@ -63,7 +63,7 @@ export async function startErp(): Promise<Erp> {
   await once(server, "listening");
   const erp: Erp = {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requestedSkus,
     failsFor: undefined,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();

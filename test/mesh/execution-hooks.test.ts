@@ -1,4 +1,4 @@
-/** The hooks of an execution are called as Envelop calls them. Each case runs through both implementations. */
+/** The hooks of an execution are called as Envelop calls them. Each case runs with both implementations. */
 import { envelop } from "@envelop/core";
 import { buildSchema, type ExecutionArgs, type ExecutionResult, parse } from "graphql";
 import type { Plugin } from "graphql-yoga";
@@ -77,7 +77,7 @@ const cases: Readonly<Record<string, Case>> = {
   ],
 };
 
-describe("hooks of an execution are called", () => {
+describe("the hooks of an execution", () => {
   const args = (): ExecutionArgs => ({
     schema: buildSchema("type Query { value: Int }"),
     document: parse("query Mine { value }"),
@@ -85,7 +85,7 @@ describe("hooks of an execution are called", () => {
     contextValue: { given: 1 },
   });
 
-  it.each(Object.keys(cases))("%s", async (name) => {
+  it.each(Object.keys(cases))("are called as Envelop calls them: %s", async (name) => {
     const [ours, theirs]: [Calls, Calls] = [[], []];
     const result = await createHookedExecutor(cases[name]?.(ours) ?? [])(args());
     const expected: unknown = await envelop({ plugins: cases[name]?.(theirs) ?? [] })({}).execute(args());
@@ -94,7 +94,7 @@ describe("hooks of an execution are called", () => {
     expect(ours).not.toEqual([]);
   });
 
-  it("and an error of a hook ends the execution", async () => {
+  it("end the execution with their error", async () => {
     const plugins: Plugin[] = [
       executor([]),
       { onExecute: () => Promise.reject(new Error("The hook failed.")) },

@@ -11,7 +11,7 @@ interface Seen {
 }
 
 const seen: Seen[] = [];
-// The plugin is a module of its own: the two meet at this name.
+// The plugin is a separate module; the test and the plugin share this global variable.
 Object.assign(globalThis, { seenByForeignPlugin: seen });
 
 const plugin = `import { getOperationAST } from "graphql";

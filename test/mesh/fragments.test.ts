@@ -25,8 +25,8 @@ const same = (text: string): string => print(parse(text));
 
 const money = "fragment MoneyFields on Money { amountMinor currency }";
 
-describe("fragments of many documents", () => {
-  it("are found by name, beside operations too", () => {
+describe("collecting fragments", () => {
+  it("finds them by name, also beside operations", () => {
     const texts = [`${money} fragment A on B { c }`, "{ d }", "{ e } fragment F on G { h }"];
     const found = collectFragments(texts.map((text) => parse(text)));
     expect([...found.keys()]).toEqual(["MoneyFields", "A", "F"]);
@@ -40,20 +40,20 @@ describe("fragments of many documents", () => {
   it.each([
     ["two documents", [money, money]],
     ["one document", [`${money} ${money}`]],
-  ])("are refused where %s has one name twice", (_where, texts) => {
+  ])("refuses two fragments of the same name in %s", (_where, texts) => {
     const documents = texts.map((text) => parse(text));
     expect(() => collectFragments(documents)).toThrow(new Error("Two fragments are named MoneyFields."));
   });
 });
 
-describe("a document", () => {
-  it("has the fields of a fragment in the place of its spread", () => {
+describe("inlining fragments", () => {
+  it("replaces a spread with the fragment's fields", () => {
     const head = "query cart($id: ID!) @kept { cart(id: $id)";
     const document = inline(`${head} { id total { ...MoneyFields exponent } version } }`, money);
     expect(print(document)).toBe(same(`${head} { id total { amountMinor currency exponent } version } }`));
   });
 
-  it("has the fields of fragments within fragments", () => {
+  it("replaces spreads within fragments", () => {
     const document = inline(
       "{ cart { ...CartFields note } }",
       "fragment CartFields on Cart { id ...Sums lines { ...LineFields } }",
@@ -65,7 +65,7 @@ describe("a document", () => {
     expect(print(document)).toBe(same(`{ cart { id ${total} { amountMinor currency } ${lines} note } }`));
   });
 
-  it("names the types of a union itself", () => {
+  it("keeps the type conditions of a union", () => {
     const document = inline(
       "{ node { ... on Cart { ...CartFields } ... on Order { ...OrderFields } } }",
       "fragment CartFields on Cart { id total { ...MoneyFields } }",
@@ -76,18 +76,18 @@ describe("a document", () => {
     expect(print(document)).toBe(same(`{ node { ${cart} ${order} } }`));
   });
 
-  it("loses the fragments that it defines", () => {
+  it("removes the fragment definitions of the document", () => {
     const text = `{ price { ...MoneyFields } } ${money}`;
     expect(print(inline(text, text))).toBe(same("{ price { amountMinor currency } }"));
     expect(inline(money).definitions).toEqual([]);
   });
 
-  it("stays as it is without fragments, descriptions and variables included", () => {
+  it("leaves a document without fragments unchanged, with descriptions and variables", () => {
     const text = '"A cart." query cart($id: ID! = 1) { a(id: $id) { ... on Cart @skip(if: true) { id } } }';
     expect(print(inline(text))).toBe(same(text));
   });
 
-  it("shares no field between two spreads, and changes nothing of what it was given", () => {
+  it("copies fields for every spread and does not change its input", () => {
     const shared = collectFragments([parse(money)]);
     const given = parse("{ a { ...MoneyFields } b { ...MoneyFields } }");
     const before = JSON.stringify([given, ...shared.values()]);
@@ -156,24 +156,24 @@ describe("a document", () => {
       "q: id is selected twice, by the fragment A and by the operation itself.",
     ],
     ["no name", "{ ...Missing }", [], "An operation without a name: there is no fragment Missing."],
-  ])("is refused with %s", (_what, text, shared, message) => {
+  ])("refuses %s", (_what, text, shared, message) => {
     expect(() => inline(text, ...shared)).toThrow(new Error(message));
   });
 
-  it("may select one name in different places", () => {
+  it("accepts the same response name in different places", () => {
     const fragment = "fragment A on T { id c: id }";
     const document = inline("{ id a { ...A b { id ...MoneyFields } } }", fragment, money);
     expect(print(document)).toBe(same("{ id a { id c: id b { id amountMinor currency } } }"));
   });
 });
 
-describe("the project's own", () => {
+describe("the project's fragments", () => {
   const folder = new URL("../../schema/", import.meta.url);
   const textOf = (name: string): string => readFileSync(new URL(name, folder), "utf8");
   const schema = buildSchema(["schema.graphql", "rest.graphql"].map(textOf).join("\n"));
   const paths = documentPaths("{operations,events}/**/*.graphql");
 
-  /** The fragments that a document needs, with those that they need themselves. */
+  /** The fragments that a document uses directly or through other fragments. */
   function neededBy(document: DocumentNode): Set<FragmentDefinitionNode> {
     const needed = new Set<FragmentDefinitionNode>();
     const follow = (node: FragmentSpreadNode): void => {
@@ -186,7 +186,7 @@ describe("the project's own", () => {
     return needed;
   }
 
-  it.each(paths)("%s is valid with its fragments, and without them", (path) => {
+  it.each(paths)("make %s valid, before and after inlining", (path) => {
     const written = readWritten(path);
     const whole = { ...written, definitions: [...written.definitions, ...neededBy(written)] };
     expect(validate(schema, whole)).toEqual([]);
@@ -195,12 +195,12 @@ describe("the project's own", () => {
     expect(inlined.definitions.map(({ kind }) => kind)).toEqual([Kind.OPERATION_DEFINITION]);
   });
 
-  it("fragments are all used", () => {
+  it("are all used", () => {
     const used = new Set(paths.map(readWritten).flatMap((document) => Array.from(neededBy(document))));
     expect([...fragments.values()].filter((fragment) => !used.has(fragment))).toEqual([]);
   });
 
-  it("fragments are described, and named after the type that they select from", () => {
+  it("have descriptions, and are named after their type", () => {
     for (const { name, typeCondition, description } of fragments.values()) {
       expect(name.value).toBe(`${typeCondition.name.value}Fields`);
       expect(description?.value).toMatch(/^[A-Z].+\.$/);

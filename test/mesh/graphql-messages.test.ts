@@ -17,12 +17,9 @@ const untouched = [
   'Unknown directive "@surprise".',
 ];
 
-it.each(untouched)(
-  "the GraphQL error text keeps a message that repeats nothing of the document's values: %s",
-  (message) => {
-    expect(removeQuotedValues(message)).toBe(message);
-  },
-);
+it.each(untouched)("a GraphQL error message without values of the document is unchanged: %s", (message) => {
+  expect(removeQuotedValues(message)).toBe(message);
+});
 
 const changed: [string, string][] = [
   [
@@ -79,7 +76,7 @@ const changed: [string, string][] = [
 ];
 
 it.each(changed)(
-  "the GraphQL error text takes the document's values out of the message %s: %s",
+  "a GraphQL error message loses the document's values in the message %s: %s",
   (message, expected) => {
     expect(removeQuotedValues(message)).toBe(expected);
   },

@@ -1,10 +1,13 @@
-/** A folder with the project's sources and a configuration of its own, for tests that change `.meshrc.yaml`. */
+/**
+ * Creates a folder with the project's sources and its own configuration, for tests that change
+ * `.meshrc.yaml`.
+ */
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = new URL("../../", import.meta.url).pathname;
 
-/** `files` are written beside the configuration. */
+/** Links the sources, and writes the changed configuration and `files` beside it. */
 export function fillMeshFolder(
   dir: string,
   change: (configuration: string) => string,
@@ -17,7 +20,7 @@ export function fillMeshFolder(
   return dir;
 }
 
-/** The section of a page of docs/ that begins with this heading, up to the next one of the same level. */
+/** The section of a page in docs/ with this heading, up to the next heading of the same level. */
 export function sectionOf(page: string, heading: string): string {
   const text = readFileSync(join(root, "docs", page), "utf8");
   const start = text.indexOf(`## ${heading}\n`);

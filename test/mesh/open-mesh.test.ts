@@ -1,4 +1,4 @@
-/** The service runs the schema that Mesh creates from `.meshrc.yaml`, and applies every setting of this file. */
+/** The service runs the schema that Mesh creates from `.meshrc.yaml`, with every setting of this file. */
 import { findAndParseConfig } from "@graphql-mesh/cli";
 import { getMesh } from "@graphql-mesh/runtime";
 import { printSchemaWithDirectives } from "@graphql-tools/utils";
@@ -29,7 +29,7 @@ describe("openMesh", () => {
     return mesh;
   }
 
-  it("has the schema, the resolvers and the documents that Mesh's command line reads from the same file", async () => {
+  it("loads the same schema, resolvers and documents as Mesh's command line", async () => {
     const ours = await open();
     const config = await findAndParseConfig({ dir: root });
     const theirs = await getMesh(config);
@@ -50,7 +50,7 @@ describe("openMesh", () => {
     theirs.destroy();
   });
 
-  it("applies transforms, resolvers, definitions and a cache that are added to the file", async () => {
+  it("applies added transforms, resolvers, definitions and a cache", async () => {
     const dir = meshFolder(
       (text) =>
         text
@@ -72,7 +72,7 @@ describe("openMesh", () => {
     );
   });
 
-  it("stops the start with the name of a document that does not fit the graph", async () => {
+  it("fails the start with the name of a document that is invalid for the graph", async () => {
     const dir = meshFolder((text) => text.replace("documents:\n", "documents:\n  - ./extra.graphql\n"), {
       "extra.graphql": "query extra($id: ID!) { object: cart(id: $id) { nonsense } }",
     });
@@ -81,7 +81,7 @@ describe("openMesh", () => {
     );
   });
 
-  it("reads environment variables in the file, as Mesh's command line does", async () => {
+  it("reads environment variables in the file like Mesh's command line", async () => {
     const dir = meshFolder((text) =>
       text.replace("./src/graph/schema.ts", "${MESH_TEST_GRAPH:./src/graph/schema.ts}"),
     );
@@ -91,7 +91,7 @@ describe("openMesh", () => {
     vi.unstubAllEnvs();
   });
 
-  it("does not let a client run a document by its hash", async () => {
+  it("does not let clients run a document by its hash", async () => {
     const mesh = await open();
     expect(mesh.serverPlugins.some((plugin) => "onParams" in plugin)).toBe(false);
   });

@@ -60,7 +60,7 @@ describe("an operation's document, executed without the gateway", () => {
     expect([codes, (data as { data: { status: string } }).data.status]).toEqual([[], "active"]);
   });
 
-  it("refuses a caller without the scope, and reads nothing", async () => {
+  it("refuses a caller without the scope, and runs no statement", async () => {
     for (const key of ["noScope", "webhooksRead"] as const) {
       const { data, codes } = await run(documentOf("getPublicCart"), await keyWith(key), {
         cartId: world.demo.carts.active,
@@ -70,7 +70,7 @@ describe("an operation's document, executed without the gateway", () => {
     }
   });
 
-  it("refuses callers that have no scopes at all", async () => {
+  it("refuses anonymous callers and callers with internal tokens", async () => {
     const variables = { cartId: world.demo.carts.active };
     const admin = await world.app.credentials.internalToken(world.demo.tokens.admin);
     expect((await run(documentOf("getPublicCart"), { kind: "anonymous" }, variables)).codes).toEqual([
@@ -82,7 +82,7 @@ describe("an operation's document, executed without the gateway", () => {
     ]);
   });
 
-  it("holds a text with the operation's directives to the same scope", async () => {
+  it("requires the same scope for a new document with the operation's directives", async () => {
     const text = `query own($cartId: ID!) @rest(method: GET, path: "/x", tag: "x", response: "X") @requires(scope: "catalog:read") {
       data: cart(id: $cartId) { id } }`;
     expect(
@@ -90,7 +90,7 @@ describe("an operation's document, executed without the gateway", () => {
     ).toEqual(["scope_missing"]);
   });
 
-  it("refuses an idempotent change without a key, and changes nothing", async () => {
+  it("refuses an idempotent change without a key, and runs no statement", async () => {
     const variables = {
       cartId: world.demo.carts.active,
       body: { code: world.demo.promotionCodes.percentage },
@@ -101,13 +101,13 @@ describe("an operation's document, executed without the gateway", () => {
     expect(world.statements).toEqual([]);
   });
 
-  it("refuses a text whose directives break their rules as the client's fault", async () => {
+  it("refuses a document with invalid directives as malformed_request", async () => {
     const text =
       'query own @rest(method: GET, path: "/x", tag: "x", response: "X") { viewer { __typename } }';
     expect((await run(parse(text), await keyWith("full"), {})).codes).toEqual(["malformed_request"]);
   });
 
-  it("is refused without any caller, with the registry's error and no stack", async () => {
+  it("is refused without a caller, with the contract's error and without a stack", async () => {
     const { errors } = await mesh.run(documentOf("searchPublicProducts"), {} as never, { variables: {} });
     const [error] = JSON.parse(JSON.stringify(errors)) as { extensions: Record<string, unknown> }[];
     expect(error?.extensions).toMatchObject({ code: "credentials_missing", retryable: false });
@@ -115,7 +115,7 @@ describe("an operation's document, executed without the gateway", () => {
   });
 });
 
-describe("a plugin added to the configuration", () => {
+describe("a plugin in the configuration", () => {
   let world: World;
   const folder = temporaryFolderUntil(afterAll);
   beforeAll(async () => {
@@ -146,7 +146,7 @@ describe("a plugin added to the configuration", () => {
     mesh.close();
   });
 
-  it.each(["hook", "executor"])("shows nothing of what its %s throws", async (place) => {
+  it.each(["hook", "executor"])("reveals nothing of an error that its %s throws", async (place) => {
     const cart = `/api/v1/open/storefront/carts/${world.demo.carts.active}`;
     const rest = await world.getWithKey(cart);
     const graph = await world.graphql(`query Throw_${place} { viewer { __typename } }`, {
@@ -171,8 +171,8 @@ export default () => ({
 });
 `;
 
-describe("docs/mesh.md, on policies", () => {
-  it("is what docs/mesh.md says, for every step of the gateway and every plugin of .meshrc.yaml", () => {
+describe("the table of policies in docs/mesh.md", () => {
+  it("names every step of the gateway and every plugin of .meshrc.yaml", () => {
     const table =
       /<!-- policies -->(?<rows>[\s\S]*)<!-- \/policies -->/.exec(
         sectionOf("mesh.md", "Where each policy is implemented"),
@@ -194,7 +194,7 @@ describe("docs/mesh.md, on policies", () => {
     expect(rows.slice(2)).toEqual([...ofGateway, ...ofMesh]);
   });
 
-  it("leaves one place that executes documents: src/mesh", () => {
+  it("is complete: only src/mesh executes documents", () => {
     const executors =
       /import (?!type)[^;]*\b(?:execute|executeSync|graphql|subscribe|normalizedExecutor|compileQuery)\b[^;]* from "(?:graphql|graphql-jit|@graphql-tools\/executor)"/;
     const found = globSync("src/**/*.ts", { cwd: root }).filter((path) =>

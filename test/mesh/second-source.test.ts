@@ -8,7 +8,7 @@ import { createWorld, type World } from "#test/support/world.ts";
 import { type Erp, erpDocument, startErp } from "./erp.ts";
 import { fillMeshFolder, sectionOf } from "./mesh-folder.ts";
 
-/** The code blocks that begin with the name of a file. */
+/** The code blocks of a section that begin with a file name. */
 function filesOf(section: string): Record<string, string> {
   const blocks = section.matchAll(/```(?:yaml|graphql)\n# (?<name>\S+)\n(?<text>[\s\S]*?)```/g);
   return Object.fromEntries(
@@ -39,12 +39,12 @@ describe("a second source", () => {
     return `/api/v1/catalog/merchants/${product?.merchantSlug}/products/${product?.productSlug}/stock`;
   };
 
-  it("is described by three files on the page", () => {
+  it("is described by three files in docs/mesh.md", () => {
     expect(Object.keys(files)).toEqual(["erp-stock.graphql", "getPublicProductStock.graphql"]);
     expect(configuration).toContain("merger: bare");
   });
 
-  it("is read by a REST operation together with the graph's own data", async () => {
+  it("is read by a REST operation together with data of the commerce graph", async () => {
     const answer = await world.getWithKey(stockUrl(), "catalogRead");
     expect(answer.status).toBe(200);
     const { variants } = answer.body.data;
@@ -56,11 +56,11 @@ describe("a second source", () => {
         erpStock: { onHand: variant.sku.length, warehouse: "Rotterdam" },
       });
     }
-    expect(erp.asked.toSorted()).toEqual(variants.map(({ sku }: { sku: string }) => sku).toSorted());
+    expect(erp.requestedSkus.toSorted()).toEqual(variants.map(({ sku }: { sku: string }) => sku).toSorted());
   });
 
-  it("is guarded as the contract's operations are: credentials, scope, limits, unknown parameters", async () => {
-    const before = erp.asked.length;
+  it("is protected like the contract's operations: credentials, scope, limits, parameters", async () => {
+    const before = erp.requestedSkus.length;
     expect((await world.get(stockUrl())).body.error.code).toBe("credentials_missing");
     expect((await world.getWithKey(stockUrl(), "noScope")).body.error).toMatchObject({
       code: "scope_missing",
@@ -75,10 +75,10 @@ describe("a second source", () => {
     expect((await world.getWithKey(stockUrl(), "catalogRead")).headers["ratelimit-policy"]).toBe(
       '"default";q=600;w=60',
     );
-    expect(erp.asked.length - before).toBeGreaterThan(0);
+    expect(erp.requestedSkus.length - before).toBeGreaterThan(0);
   });
 
-  it("stands in the OpenAPI document and in the reference with the types of both sources", async () => {
+  it("is in the OpenAPI document and in the reference, with the types of both sources", async () => {
     const document = (await world.get("/openapi.json")).body;
     const operation =
       document.paths["/api/v1/catalog/merchants/{merchantSlug}/products/{productSlug}/stock"].get;
@@ -94,7 +94,7 @@ describe("a second source", () => {
     expect([page.status, page.text.includes("getPublicProductStock")]).toEqual([200, true]);
   });
 
-  it("answers at /graphql, with its cost and within the caller's roles", async () => {
+  it("is answered at /graphql, with its cost and by the caller's roles", async () => {
     const query = `{ products(first: 1) { edges { node { variants { sku erpStock { onHand } } } } } erpStock(sku: "A-1") { sku warehouse } }`;
     const answer = await world.graphql(query, { token: world.demo.tokens.admin });
     expect(answer.body.errors).toBeUndefined();
@@ -105,7 +105,7 @@ describe("a second source", () => {
     expect((await world.graphql(query, { token: null })).status).toBe(401);
   });
 
-  it("shows nothing of the source's own answer when the source fails", async () => {
+  it("reveals nothing of the source's error if the source fails", async () => {
     const [product] = world.demo.products;
     erp.failsFor = product?.sku;
     const rest = await world.getWithKey(stockUrl(), "catalogRead");
@@ -119,8 +119,8 @@ describe("a second source", () => {
     erp.failsFor = undefined;
   });
 
-  it("leaves the contract's operations as they are", async () => {
-    const before = erp.asked.length;
+  it("leaves the contract's operations unchanged", async () => {
+    const before = erp.requestedSkus.length;
     const cart = await world.getWithKey(`/api/v1/open/storefront/carts/${world.demo.carts.active}`);
     expect([cart.status, cart.body.data.status]).toEqual([200, "active"]);
     const plain = await createWorld("pglite");
@@ -133,6 +133,6 @@ describe("a second source", () => {
     } finally {
       await plain[Symbol.asyncDispose]();
     }
-    expect(erp.asked.length).toBe(before);
+    expect(erp.requestedSkus.length).toBe(before);
   });
 });
