@@ -1,4 +1,7 @@
-/** Stock never falls below zero nor below what is promised, and its movements add up to its level. */
+/**
+ * Stock never falls below zero or below the promised quantity, and the stock movements add up to the stock
+ * level.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { holdStock } from "#commerce/inventory/stock-holds.ts";
 import { adjustStock, setCountedStock } from "#commerce/inventory/adjust-stock.ts";
@@ -30,7 +33,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
       .orderBy("id")
       .execute();
 
-  it("changes the level, writes the movement, and has the published product indexed", async () => {
+  it("changes the level, writes a movement, and reindexes the published product", async () => {
     const { productId, variantId } = await makePublished(world);
     const first = await world.run(adjustStock, {
       variantId,
@@ -61,7 +64,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
     expect(world.takeIndexed()).toEqual([[productId], [productId]]);
   });
 
-  it("raises no version: the level is not part of the catalog", async () => {
+  it("raises no version, because the stock level is not part of the catalog", async () => {
     const { productId, variantId } = await makePublished(world);
     expect(
       await countVersionRises(world, productId, () =>
@@ -78,7 +81,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
     [{ onHand: 5, reserved: 4, backorderLimit: 0 }, -2],
     [{ onHand: 5, reserved: 7, backorderLimit: 3 }, -2],
     [{ onHand: 0, reserved: 0, backorderLimit: 9 }, -1],
-  ])("refuses to take what is not there or is promised: %j by %d", async (figures, delta) => {
+  ])("refuses to remove stock that does not exist or is promised: %j by %d", async (figures, delta) => {
     const { variantId } = await makePublished(world);
     await world.db.updateTable("stockLevel").set(figures).where("variantId", "=", variantId).execute();
     expect(await world.refusal(adjustStock, { variantId, delta, reason: "lost" })).toEqual({
@@ -95,7 +98,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
     });
   });
 
-  it("takes exactly what is free", async () => {
+  it("removes exactly the free stock", async () => {
     const { variantId } = await makePublished(world);
     await world.db
       .updateTable("stockLevel")
@@ -107,7 +110,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
     });
   });
 
-  describe("by what checkouts hold that are over", () => {
+  describe("stock held by expired checkouts", () => {
     const hourMs = 3_600_000;
     const held = async (
       onHand: number,
@@ -150,7 +153,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
     ];
 
     it.each(ways)(
-      "%s is not refused, from the moment on at which they are",
+      "%s is available from the moment of expiry on",
       async (_name, onHand, backorderLimit, change, expected) => {
         const { variantId } = await held(onHand, backorderLimit);
         const early = await world.refusal(change, variantId, world.later(hourMs - 1));
@@ -167,28 +170,31 @@ describeOnBoth("stockAdjust", (open, engine) => {
       },
     );
 
-    it.runIf(engine === "postgres")("nobody waits for the session that is locked meanwhile", async () => {
-      const { variantId, sessionId } = await held(3, 0);
-      const [isLocked, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const locked = inTransaction(world.db, async (transaction) => {
-        await transaction
-          .selectFrom("hostedCheckoutSession")
-          .select("id")
-          .where("id", "=", sessionId)
-          .forUpdate()
-          .execute();
-        isLocked.resolve();
-        await end.promise;
-      });
-      await isLocked.promise;
-      await world.run(adjustStock, { variantId, delta: -3, reason: "lost" }, world.later(hourMs));
-      end.resolve();
-      await locked;
-      expect(await levelOf(variantId)).toMatchObject({ onHand: 0, reserved: 0 });
-    });
+    it.runIf(engine === "postgres")(
+      "is available without waiting for a session that another transaction locks",
+      async () => {
+        const { variantId, sessionId } = await held(3, 0);
+        const [isLocked, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        const locked = inTransaction(world.db, async (transaction) => {
+          await transaction
+            .selectFrom("hostedCheckoutSession")
+            .select("id")
+            .where("id", "=", sessionId)
+            .forUpdate()
+            .execute();
+          isLocked.resolve();
+          await end.promise;
+        });
+        await isLocked.promise;
+        await world.run(adjustStock, { variantId, delta: -3, reason: "lost" }, world.later(hourMs));
+        end.resolve();
+        await locked;
+        expect(await levelOf(variantId)).toMatchObject({ onHand: 0, reserved: 0 });
+      },
+    );
   });
 
-  it("refuses more than a level holds", async () => {
+  it("refuses a level above the maximum", async () => {
     const { variantId } = await makePublished(world);
     await world.run(adjustStock, { variantId, delta: 1_000_000_000, reason: "received" });
     expect(await world.refusal(adjustStock, { variantId, delta: 1, reason: "received" })).toMatchObject({
@@ -215,7 +221,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
     });
   });
 
-  it("does not find a variant of another merchant", async () => {
+  it("refuses a variant of another merchant", async () => {
     const { variantId } = await makePublished(world);
     expect(
       await world.refusal(adjustStock, { variantId, delta: 1, reason: "received" }, world.other),
@@ -230,7 +236,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
   });
 
   it.runIf(engine === "postgres")(
-    "of twenty that take at the same time as many succeed as there is stock, and the movements add up",
+    "serves as many of twenty concurrent removals as there is stock, and the movements add up",
     async () => {
       const { productId, variantId } = await makePublished(world);
       await world.run(adjustStock, { variantId, delta: 25, reason: "received" });

@@ -1,4 +1,4 @@
-/** Tax, delivery and policies of a market: found by what they are for, replaced whole. */
+/** Tax rates, delivery methods and policies of a market: identified by their scope and replaced as a whole. */
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   type DeliveryMethodUpsertInput,
@@ -72,7 +72,7 @@ describeOnBoth("a market's rules", (open) => {
       expect(await world.run(upsertTaxRate, { ...rate(), regionCode: "DE-BY" })).toEqual(region);
     });
 
-    it("refuses what breaks the bounds, a country of another market, and a market of another merchant", async () => {
+    it("refuses input out of bounds, a country of another market, and a market of another merchant", async () => {
       expect(
         await world.refusal(upsertTaxRate, {
           ...rate(),
@@ -99,7 +99,7 @@ describeOnBoth("a market's rules", (open) => {
   });
 
   describe("deliveryMethodUpsert", () => {
-    it("makes a method and replaces it whole", async () => {
+    it("creates a method and replaces it as a whole", async () => {
       const { deliveryMethodId } = await world.run(upsertDeliveryMethod, method());
       expect(await methodRow(deliveryMethodId)).toMatchObject({
         code: "standard",
@@ -127,7 +127,7 @@ describeOnBoth("a market's rules", (open) => {
       ).not.toEqual({ deliveryMethodId });
     });
 
-    it("refuses what breaks the bounds, another currency, and a market of another merchant", async () => {
+    it("refuses input out of bounds, another currency, and a market of another merchant", async () => {
       expect(
         await world.refusal(upsertDeliveryMethod, {
           ...method(),
@@ -160,7 +160,7 @@ describeOnBoth("a market's rules", (open) => {
   describe("policyUpsert", () => {
     const summaries = [{ locale: "de", text: "30 Tage Rückgabe.\nKostenlos." }];
 
-    it("keeps one for all markets and one for a market that has its own", async () => {
+    it("keeps one policy for all markets, and one for each market with a separate policy", async () => {
       const general = await world.run(upsertPolicy, { type: "return", summaries });
       const european = await world.run(upsertPolicy, {
         type: "return",
@@ -196,7 +196,7 @@ describeOnBoth("a market's rules", (open) => {
       });
     });
 
-    it("refuses what breaks the bounds, and a market of another merchant", async () => {
+    it("refuses input out of bounds, and a market of another merchant", async () => {
       expect(
         await world.refusal(upsertPolicy, {
           type: "free" as "return",

@@ -1,4 +1,4 @@
-/** A country belongs to one market of its merchant at most, and what hangs on a market is its own. */
+/** A country belongs to at most one market of its merchant, and writes never reach another merchant's markets. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { upsertMarket } from "#commerce/markets/change-market.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -32,7 +32,7 @@ describeOnBoth("marketUpsert", (open) => {
         .execute()
     ).map(({ country }) => country);
 
-  it("makes a market, finds it again by handle or id, and replaces it whole", async () => {
+  it("creates a market, finds it by handle or id, and replaces it as a whole", async () => {
     const { marketId } = await world.run(upsertMarket, asia);
     expect(await row(marketId)).toMatchObject({
       handle: "asia",
@@ -52,7 +52,7 @@ describeOnBoth("marketUpsert", (open) => {
     expect(await row(marketId)).toMatchObject({ handle: "far-east", version: 3 });
   });
 
-  it("raises each version by one, for the countries alone too, and not at all when nothing changed", async () => {
+  it("raises each version by one, also if only the countries change, and not at all if nothing changed", async () => {
     const before = await row(world.europe);
     const more = { ...europeInput, countries: ["DE", "AT", "FR"] };
     expect((await countVersionRises(world, "", () => world.run(upsertMarket, more))).catalog).toBe(1);
@@ -62,7 +62,7 @@ describeOnBoth("marketUpsert", (open) => {
     expect(await countriesOf(world.europe)).toEqual(["DE", "AT"]);
   });
 
-  it("has what is offered in the market indexed anew", async () => {
+  it("reindexes the products offered in the market", async () => {
     const { productId } = await makePublished(world);
     await world.run(upsertMarket, { ...europeInput, countries: ["DE", "AT", "CH"] });
     expect(world.takeIndexed()).toEqual([[productId]]);
@@ -70,7 +70,7 @@ describeOnBoth("marketUpsert", (open) => {
     expect(world.takeIndexed()).toEqual([]);
   });
 
-  it("lets a country be left to another market, and be in one of another merchant", async () => {
+  it("lets a country move to another market, and be in a market of another merchant", async () => {
     await world.run(upsertMarket, { ...europeInput, countries: ["DE"] });
     const { marketId } = await world.run(upsertMarket, { ...europeInput, handle: "alps", countries: ["AT"] });
     expect(await countriesOf(marketId)).toEqual(["AT"]);
@@ -78,7 +78,7 @@ describeOnBoth("marketUpsert", (open) => {
   });
 
   describe("refuses", () => {
-    it("a country that belongs to another market, naming it", async () => {
+    it("a country of another market, and names that market", async () => {
       expect(await world.refusal(upsertMarket, { ...asia, handle: "new", countries: ["CN", "US"] })).toEqual({
         code: "already_exists",
         details: ["body /countries/1 already_exists"],
@@ -93,7 +93,7 @@ describeOnBoth("marketUpsert", (open) => {
       });
     });
 
-    it("a handle that another market has", async () => {
+    it("a handle of another market", async () => {
       expect(
         await world.refusal(upsertMarket, {
           ...europeInput,
@@ -108,7 +108,7 @@ describeOnBoth("marketUpsert", (open) => {
       });
     });
 
-    it("another version than expected", async () => {
+    it("a wrong expected version", async () => {
       const { version } = await row(world.america);
       const input = {
         ...asia,
@@ -137,7 +137,7 @@ describeOnBoth("marketUpsert", (open) => {
       ).toMatchObject({ code: "resource_not_found" });
     });
 
-    it("what is not known, all at once", async () => {
+    it("unknown currencies, locales and countries, all at once", async () => {
       const input = {
         handle: "Nah",
         name: "",

@@ -1,7 +1,4 @@
-/**
- * Two merchants with markets, on a database of their own, and what the tests of catalog, stock and markets
- * ask of it again and again.
- */
+/** Two merchants with markets in a separate database, and helpers of the tests of catalog, stock and markets. */
 import { sql } from "kysely";
 import { expect } from "vitest";
 import { createProduct, type ProductCreateInput } from "#commerce/catalog/change-product.ts";
@@ -21,21 +18,18 @@ export interface World {
   readonly db: Database;
   readonly tenant: CommandContext;
   readonly other: CommandContext;
-  /** Country codes of DE and AT, in EUR; of US, in USD. */
+  /** The market with the countries DE and AT, in EUR; the other market has US, in USD. */
   readonly europe: string;
   readonly america: string;
   readonly otherMarket: string;
-  /** The ids of each call of the search index, emptied by `takeIndexed`. */
+  /** Returns the product ids of each reindexing since the last call. */
   takeIndexed(): string[][];
-  /** What the outbox was told, emptied by this. */
+  /** Returns the events published since the last call. */
   takeEvents(): DomainEvent[];
-  /** The same merchant, so many milliseconds later. */
+  /** The same merchant's context, the given number of milliseconds later. */
   later(milliseconds: number): CommandContext;
   run<Input, Result>(verb: Verb<Input, Result>, input: Input, tenant?: CommandContext): Promise<Result>;
-  /**
-   * What the verb is refused with. That it wrote nothing and told the search index nothing is checked here,
-   * for every refusal of every test.
-   */
+  /** Runs a command and returns its refusal. Also checks that the refused command wrote and reindexed nothing. */
   refusal<Input, Result>(verb: Verb<Input, Result>, input: Input, tenant?: CommandContext): Promise<Refusal>;
 }
 
@@ -135,7 +129,7 @@ const americaInput = {
 
 let count = 0;
 
-/** A name that no test has used yet. */
+/** Returns a name that no test has used yet. */
 export function fresh(stem: string): string {
   count += 1;
   return `${stem}-${count}`;
@@ -154,7 +148,7 @@ export async function makeProduct(
   return productId;
 }
 
-/** A product on sale in Europe with one variant. */
+/** Creates a product with one variant that is on sale in Europe. */
 export async function makePublished(world: World): Promise<{ productId: string; variantId: string }> {
   const productId = await makeProduct(world);
   const { variantId } = await world.run(upsertVariant, { productId, sku: fresh("SKU"), options: [] });
@@ -175,7 +169,7 @@ const tables =
     " ",
   );
 
-/** Every row of the catalog and of its promotions, for "nothing was written". */
+/** Reads every row of the catalog and of its promotions, to prove that nothing was written. */
 async function everyRow(world: World): Promise<string> {
   const parts = tables.map(
     (table) =>
@@ -194,7 +188,7 @@ async function refusalOf(world: World, work: () => Promise<unknown>): Promise<Re
   );
   expect(await everyRow(world)).toBe(before);
   expect(world.takeIndexed()).toEqual([]);
-  // What was told goes with the transaction that told it.
+  // A rolled-back transaction's events are discarded.
   world.takeEvents();
   if (!(thrown instanceof Failure)) throw thrown instanceof Error ? thrown : new Error("It was not refused.");
   return {
@@ -209,7 +203,7 @@ export interface Versions {
   readonly catalog: number;
 }
 
-/** How much a product's and the catalog's versions rise while the work runs. */
+/** Counts by how much a product's and the catalog's versions rise during the call. */
 export async function countVersionRises(
   world: World,
   productId: string,

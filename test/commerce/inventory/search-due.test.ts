@@ -1,6 +1,6 @@
 /**
- * A product that a checkout has sold out, or an end has brought back, is found so after the next sweep, and
- * loses no change on the way.
+ * A product whose availability a checkout changed is reindexed by the next sweep, and no concurrent change is
+ * lost.
  */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -51,7 +51,7 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
         .executeTakeFirst()
     )?.availability;
 
-  it("is put down when its word for the buyer changes, and not for every unit", async () => {
+  it("is queued when its displayed availability changes, not for every unit", async () => {
     const { productId, variantId } = await stocked(5);
     await refreshDueProducts(world.db, world.tenant.now);
     await hold(variantId, 2);
@@ -64,7 +64,7 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
     expect([await foundAs(productId), await due()]).toEqual(["out_of_stock", []]);
   });
 
-  it("comes back when it is let go", async () => {
+  it("is queued when its hold is released", async () => {
     const { productId, variantId } = await stocked(1);
     const sessionId = await hold(variantId, 1);
     await refreshDueProducts(world.db, world.tenant.now);
@@ -76,7 +76,7 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
     expect([await foundAs(productId), await due()]).toEqual(["low_stock", []]);
   });
 
-  it("is found so by every index while its hold has ended and nobody has released it, whatever moves meanwhile", async () => {
+  it("is indexed as available once its hold has expired, before a sweep releases the hold, whatever else changes", async () => {
     const { productId, variantId } = await stocked(5);
     await sql`update stock_level set low_stock_threshold = 3 where variant_id = ${variantId}`.execute(
       world.db,
@@ -96,9 +96,9 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
     expect([await due(), await indexed()]).toEqual([[productId], "low_stock"]);
   });
 
-  describe("and more than one batch of it", () => {
+  describe("is reindexed also if more than one batch is due", () => {
     const copies = 1101;
-    /** Products that were put down three times each, the last ones first. */
+    /** Queues products three times each, the last ones first. */
     const putDown = async (): Promise<void> => {
       const { productId } = await stocked(1);
       await sql`
@@ -111,13 +111,13 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
       );
     };
 
-    it("is indexed in one round, each product once", async () => {
+    it("is indexed in one round, once per product", async () => {
       await putDown();
       expect(await refreshDueProducts(world.db, world.tenant.now)).toBe(copies);
       expect(await due()).toEqual([]);
     });
 
-    it("waits behind the first one when the round is told to stop", async () => {
+    it("waits after the first batch if the round is stopped", async () => {
       await putDown();
       expect(await refreshDueProducts(world.db, world.tenant.now, AbortSignal.abort())).toBe(500);
       expect(await due()).toHaveLength((copies - 500) * 3);
@@ -126,7 +126,7 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
   });
 
   it.runIf(engine === "postgres")(
-    "waits for nobody: what is not committed yet is taken by the next sweep, with what it changed",
+    "does not wait for other transactions: the next sweep takes what they commit",
     async () => {
       const { productId, variantId } = await stocked(1);
       const sessionId = await makeSession(world);

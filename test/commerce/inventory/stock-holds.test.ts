@@ -1,6 +1,6 @@
 /**
- * What is reserved is what sessions hold and what orders wait for, whoever comes and goes; nobody is promised
- * what another has.
+ * The reserved quantity is always the sum of session holds and unallocated order units; no unit is promised
+ * twice.
  */
 import fc from "fast-check";
 import { sql } from "kysely";
@@ -72,8 +72,8 @@ describeOnBoth("reservations", (open) => {
     return sessionId;
   };
 
-  describe("holding", () => {
-    it("keeps back exactly what is asked for, and what was held before is let go", async () => {
+  describe("a stock hold", () => {
+    it("reserves exactly the requested quantity, and releases the session's earlier hold", async () => {
       const [one, two, three] = [await stocked(10), await stocked(10), await stocked(10)];
       const sessionId = await makeSession(world);
       expect(
@@ -102,7 +102,7 @@ describeOnBoth("reservations", (open) => {
       expect((await Promise.all([one, two, three].map(movementsOf))).flat()).toEqual([]);
     });
 
-    it("is refused as a whole where anything is short, and tells how much there is for it", async () => {
+    it("is refused as a whole if any line is short, and reports the available quantity of each line", async () => {
       const [plenty, scarce] = [await stocked(10), await stocked(5, 1)];
       await held(scarce, 3);
       const sessionId = await held(scarce, 1);
@@ -118,7 +118,7 @@ describeOnBoth("reservations", (open) => {
       expect(await holdsOf(sessionId)).toMatchObject([{ variantId: scarce, quantity: 1 }]);
     });
 
-    it("finds nothing of a variant that is not there, nor of another merchant's", async () => {
+    it("finds no stock of unknown variants or of another merchant's variants", async () => {
       const variantId = await stocked(10);
       const sessionId = await makeSession(world);
       expect(await hold(sessionId, [{ variantId: "var_none", quantity: 1 }])).toEqual([
@@ -129,7 +129,7 @@ describeOnBoth("reservations", (open) => {
       ]);
     });
 
-    it("takes what was held until now, not a millisecond before, and never what is being paid", async () => {
+    it("takes units of a hold that expires now, not a millisecond earlier, and never of a session being paid", async () => {
       const variantId = await stocked(5);
       const ended = await held(variantId, 2);
       const paid = await held(variantId, 3, null);
@@ -143,14 +143,14 @@ describeOnBoth("reservations", (open) => {
       expect(await ask(60 * minuteMs)).toEqual([]);
     });
 
-    it("leaves ended holds alone while there is enough", async () => {
+    it("leaves expired holds alone if enough stock is free", async () => {
       const variantId = await stocked(5);
       const ended = await held(variantId, 2);
       await hold(await makeSession(world), [{ variantId, quantity: 3 }], { at: world.later(120 * minuteMs) });
       expect(await holdsOf(ended)).toHaveLength(1);
     });
 
-    it("of the last unit by 20 sessions at once succeeds for one", async () => {
+    it("on the last unit succeeds for one of 20 concurrent sessions", async () => {
       const variantId = await stocked(1);
       const sessions = await Promise.all(Array.from({ length: 20 }, () => makeSession(world)));
       const outcomes = await Promise.all(
@@ -160,7 +160,7 @@ describeOnBoth("reservations", (open) => {
       expect(await levelOf(variantId)).toEqual({ onHand: 1, reserved: 1 });
     });
 
-    it("of the same variants in other orders by many at once locks nobody out", async () => {
+    it("does not deadlock when many sessions hold the same variants in different orders", async () => {
       const variantIds = [await stocked(100), await stocked(100), await stocked(100)];
       const sessions = await Promise.all(Array.from({ length: 12 }, () => makeSession(world)));
       const orders = sessions.map((_, index) =>
@@ -180,7 +180,7 @@ describeOnBoth("reservations", (open) => {
     });
   });
 
-  it("are released once, however often that is asked for", async () => {
+  it("is released once, however often the release is requested", async () => {
     const variantId = await stocked(5);
     const sessionId = await held(variantId, 2);
     const release = () =>
@@ -193,7 +193,7 @@ describeOnBoth("reservations", (open) => {
     expect([await levelOf(variantId), await holdsOf(sessionId)]).toEqual([{ onHand: 5, reserved: 0 }, []]);
   });
 
-  it("are given another end", async () => {
+  it("gets a new expiry", async () => {
     const variantId = await stocked(5);
     const sessionId = await held(variantId, 2);
     await inTransaction(world.db, (transaction) =>
@@ -202,7 +202,7 @@ describeOnBoth("reservations", (open) => {
     expect(await holdsOf(sessionId)).toEqual([{ variantId, quantity: 2, expiresAt: null }]);
   });
 
-  it("become an order's: what is on hand is taken, the rest waits and is allocated when it is there", async () => {
+  it("becomes an order's: stock on hand is taken, the rest waits and is allocated when stock arrives", async () => {
     const variantId = await stocked(3, 10);
     const sessionId = await held(variantId, 5, null);
     const sold = await world.run(
@@ -232,7 +232,7 @@ describeOnBoth("reservations", (open) => {
     ]);
   });
 
-  it("of an order come back: what waited is free, what was taken is on hand again", async () => {
+  it("of a canceled order is undone: waiting units become free, taken units are on hand again", async () => {
     const variantId = await stocked(3, 10);
     const sessionId = await held(variantId, 5, null);
     await world.run(
@@ -253,7 +253,7 @@ describeOnBoth("reservations", (open) => {
     });
   });
 
-  it("for an exchange are refused where there is too little, and take back what has ended", async () => {
+  it("for an exchange is refused if too little stock is free, and takes units of expired holds", async () => {
     const variantId = await stocked(3);
     await held(variantId, 2);
     const reserve = (later: number) =>
@@ -265,7 +265,7 @@ describeOnBoth("reservations", (open) => {
     expect(await levelOf(variantId)).toEqual({ onHand: 3, reserved: 3 });
   });
 
-  it("of a variant that was deleted meanwhile are nobody's", async () => {
+  it("of a deleted variant disappears", async () => {
     const variantId = await stocked(5);
     const sessionId = await held(variantId, 2, null);
     await world.db.deleteFrom("variant").where("id", "=", variantId).execute();
@@ -284,7 +284,7 @@ describeOnBoth("reservations", (open) => {
     );
   });
 
-  it("whatever happens in whatever order, reserved is what is held and what waits, and the movements add up", async () => {
+  it("keeps reserved = held + waiting, and the movements consistent, for any sequence of operations", async () => {
     const act = fc.constantFrom("hold", "release", "sell", "cancel", "allocate", "restock");
     const steps = fc.array(fc.record({ act, session: fc.nat(2), quantity: fc.integer({ min: 1, max: 4 }) }), {
       minLength: 3,

@@ -1,7 +1,4 @@
-/**
- * A policy's rules: what a merchant may say, what stands where it says nothing, and what an order keeps of
- * it.
- */
+/** The rules of a policy: allowed input, defaults, and what an order stores. */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type PolicyUpsertInput, upsertPolicy } from "#commerce/markets/change-policy.ts";
@@ -10,8 +7,8 @@ import { createId } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, countVersionRises, type World } from "#test/commerce/writes-world.ts";
 
-describe("what is left out", () => {
-  it("has its default, and null is kept where it is a rule", () => {
+describe("an omitted rule", () => {
+  it("gets its default, and null is kept if null is a rule", () => {
     expect(completePolicyRules("cancellation", {}, { country: "US" })).toEqual({
       mode: "immediate",
       windowMinutes: 60,
@@ -32,12 +29,12 @@ describe("what is left out", () => {
     ["NO", {}, 14, 0],
     ["US", {}, 0, 0],
     ["CH", {}, 0, 0],
-    // No merchant gives less than the law.
+    // The statutory minimum applies if the merchant grants less.
     ["DE", { days: 7, months: 12 }, 14, 24],
     ["DE", { days: 30, months: 36 }, 30, 36],
     ["US", { days: 7, months: 12 }, 7, 12],
   ])(
-    "in %s, where the merchant says %o: %i days to withdraw, %i months of warranty",
+    "in %s, if the merchant says %o: %i days to withdraw, %i months of warranty",
     (country, { days, months }: { days?: number; months?: number }, windowDays, long) => {
       expect(
         completePolicyRules("withdrawal", days === undefined ? {} : { windowDays: days }, { country }),
@@ -71,7 +68,7 @@ describeOnBoth("the rules of a policy", (open) => {
   const rowOf = (id: string) =>
     world.db.selectFrom("policy").select(["rules", "version"]).where("id", "=", id).executeTakeFirst();
 
-  it("are kept as they were said, and another rule is another version", async () => {
+  it("are stored as given, and a changed rule raises the version", async () => {
     const said = {
       mode: "request",
       windowDays: null,
@@ -169,7 +166,7 @@ describeOnBoth("the rules of a policy", (open) => {
     });
   });
 
-  it("name no category that is not the merchant's", async () => {
+  it("refuse a category of another merchant", async () => {
     const refused = await world.refusal(
       upsertPolicy,
       policy("return", { return: { excludedCategoryIds: [createId("category"), "\u0000"] } }),

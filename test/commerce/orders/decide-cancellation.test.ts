@@ -1,6 +1,6 @@
 /**
- * What may be canceled by the answer, a cancellation does, and nothing else: at the same instant, whatever
- * the order is like and whoever asks.
+ * A cancellation does exactly what cancellation eligibility showed at the same instant, for any order and
+ * caller.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -25,7 +25,7 @@ import { anyOrder } from "#test/commerce/after-sales/any-order.ts";
 const minute = 60_000;
 const noPayment = { pending: [], disputedAt: null };
 
-/** Of the after-sales' orders those with something that has not been sent yet, packed or not, in sets or not. */
+/** After-sales test orders that still have unshipped units, packed or not, in bundles or not. */
 const anyOpenOrder = fc
   .record({
     order: anyOrder,
@@ -125,12 +125,12 @@ const anyAsked = fc
   .record({
     order: anyOpenOrder,
     actor: fc.constantFrom<OrderActor>("buyer", "buyer", "merchant", "system"),
-    // About the end of the time in which a buyer cancels alone, too.
+    // Includes times around the end of the period in which a buyer cancels without consent.
     after: fc.oneof(
       fc.constantFrom(60 * minute - 1, 60 * minute, 60 * minute + 1),
       fc.integer({ min: 0, max: 100 * minute }),
     ),
-    // One more than there is, too.
+    // Includes one unit more than exists.
     extra: fc.array(fc.constantFrom(0, 0, 0, 0, 0, 0, 1, -1, -1, -9, -9), { minLength: 3, maxLength: 3 }),
     isAll: fc.constantFrom(false, false, false, true),
   })
@@ -147,7 +147,7 @@ const anyAsked = fc
   });
 type Asked = typeof anyAsked extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 
-/** What came of it: what is done, or the codes it was refused with. */
+/** Decides the cancellation: returns the result, or the codes of the refusal. */
 function attempt({
   order,
   actor,
@@ -168,7 +168,7 @@ function attempt({
 const isDone = (outcome: ReturnType<typeof attempt>): outcome is DecidedCancellation =>
   !Array.isArray(outcome);
 
-/** What the answer says about these lines. */
+/** The eligibility answer for these lines. */
 function shown(
   { order, actor, answer }: Asked,
   lines: readonly LineQuantity[],
@@ -185,11 +185,11 @@ function shown(
 }
 
 const runs = manyRuns(2000);
-/** Each kind is met often enough to mean something. */
+/** The minimum number of cases of each kind, so that the property is not tested on too few. */
 const often = runs.numRuns / 40;
 
-describe("the answer to whether an order can be canceled, and the cancellation", () => {
-  it("agree: of chosen lines exactly what was shown is done, asked for or refused, for all that ask", () => {
+describe("cancellation eligibility and the cancellation", () => {
+  it("agree: chosen lines are canceled, requested or refused exactly as shown, for every caller", () => {
     const seen = { allowed: 0, request_required: 0, denied: 0 };
     fc.assert(
       fc.property(anyAsked, (asked) => {
@@ -207,7 +207,7 @@ describe("the answer to whether an order can be canceled, and the cancellation",
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(often);
   });
 
-  it("agree on all of it: without lines the answer's own decision is what happens, to all units it was about", () => {
+  it("agree on the whole order: without lines, the answer's decision is applied to all of its units", () => {
     const seen = { allowed: 0, request_required: 0, denied: 0 };
     fc.assert(
       fc.property(anyAsked, ({ order, actor, now, answer }) => {
@@ -226,7 +226,7 @@ describe("the answer to whether an order can be canceled, and the cancellation",
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(often);
   });
 
-  it("agree on why not: what is denied as a whole is refused with the reasons that were shown", () => {
+  it("agree on refusals: a denied cancellation is refused with the shown reasons", () => {
     fc.assert(
       fc.property(anyAsked, ({ order, actor, now, answer }) => {
         const outcome = attempt({ order, actor, now, lines: undefined });
@@ -237,7 +237,7 @@ describe("the answer to whether an order can be canceled, and the cancellation",
     );
   });
 
-  it("agree on reasons: of what may be canceled a buyer gives those that are offered to buyers, and the merchant any", () => {
+  it("agree on reasons: a buyer may give the reasons offered to buyers, the merchant any reason", () => {
     const anyReason = fc.constantFrom(...buyerCancellationReasons, ...merchantCancellationReasons);
     fc.assert(
       fc.property(anyAsked, anyReason, ({ answer, actor }, reason) => {

@@ -1,6 +1,6 @@
 /**
- * When an order is over: nothing is left to send, nothing is owed, nothing is on its way back; whatever has
- * become of the payment otherwise.
+ * An order is completed if nothing is left to ship, nothing is owed, and nothing is being returned, whatever
+ * the payment's status.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -48,7 +48,7 @@ const order = (parts: Partial<Parts>): Parts => ({
 });
 const captured: Partial<OrderPayment> = { status: "captured", capturedMinor: 1000 };
 
-describe("an order that was delivered", () => {
+describe("a delivered order", () => {
   it.each([
     ["authorized, with nothing owed any more", {}, 1000, "authorized", "completed"],
     ["authorized, with something owed", {}, 999, "authorized", "confirmed"],
@@ -69,12 +69,12 @@ describe("an order that was delivered", () => {
       "confirmed",
     ],
     ["paid in part, with the rest given up", { capturedMinor: 400 }, 600, "paid", "completed"],
-  ] as const)("and is %s", (_name, payment, reducedMinor, paymentStatus, status) => {
+  ] as const)("with %s", (_name, payment, reducedMinor, paymentStatus, status) => {
     const parts = order({ payments: [paid(payment)], reducedMinor });
     expect(deriveStatuses(parts)).toMatchObject({ paymentStatus, status, fulfillmentStatus: "delivered" });
   });
 
-  it("is never over while anything is owed", () => {
+  it("is never completed while an amount is owed", () => {
     const amount = fc.nat(1000);
     fc.assert(
       fc.property(
@@ -96,7 +96,7 @@ describe("an order that was delivered", () => {
   });
 });
 
-describe("an order of which parcels got lost", () => {
+describe("an order with lost parcels", () => {
   it.each([
     [
       "all of it, not paid back",

@@ -1,6 +1,6 @@
 /**
- * What canceling is worth: in whatever portions an order goes, what its buyer no longer owes adds up to the
- * order, to the cent.
+ * The value of canceled units: the amounts of all partial cancellations add up to the order's total, to the
+ * cent.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -63,7 +63,7 @@ function orderOf({ lines, shippingMinor = 0, capturedMinor, fulfillments = [] }:
   return { lines, totalMinor, reducedMinor: 0, shippingReducedMinor: 0, payments, refunds: [], fulfillments };
 }
 
-/** As the order is when the cancellation is written, and its refund is under way. */
+/** The order after the cancellation was written, while its refund is pending. */
 function after(order: Valued, asked: { readonly lineId: string; readonly quantity: number }): Valued {
   const value = cancellationValue(order, [asked]);
   const refund = { status: "pending", amountMinor: value.refundMinor } as OrderRefund;
@@ -97,8 +97,8 @@ const lines = fc
     ),
   );
 
-describe("canceling", () => {
-  it("in any portions takes off all that was owed, gives back all that was captured, and never more", () => {
+describe("the value of a cancellation", () => {
+  it("in any portions reduces the owed amount to zero, refunds everything captured, and never more", () => {
     fc.assert(
       fc.property(
         lines,
@@ -116,7 +116,7 @@ describe("canceling", () => {
               lineId: line.id,
               quantity: 1 + (Number(choices.next().value) % uncanceledQuantity(line)),
             });
-            // What is kept is never more than is owed, and what was given back is what was kept beyond that.
+            // The merchant keeps at most the owed amount, and refunded exactly the excess.
             expect(refundableOrderMinor(order)).toBe(
               Math.min(capturedAtFirst, order.totalMinor - order.reducedMinor),
             );
@@ -136,7 +136,7 @@ describe("canceling", () => {
     );
   });
 
-  it("takes what waits first, and the shipping with the last that is shipped", () => {
+  it("takes unallocated units first, and the shipping with the last shipped line", () => {
     const order = orderOf({
       lines: [
         lineOf("a", { ordered: 3, allocated: 1, totalMinor: 100 }),
@@ -158,7 +158,7 @@ describe("canceling", () => {
     });
   });
 
-  it("gives no more back than is still owed where some was forgiven", () => {
+  it("refunds at most the amount still owed if a part was waived", () => {
     const order = {
       ...orderOf({ lines: [lineOf("a", {})] }),
       reducedMinor: 300,
@@ -172,14 +172,14 @@ describe("canceling", () => {
     });
   });
 
-  it("gives the shipping back once: what of it was taken off before is not there any more", () => {
+  it("refunds the shipping once: an earlier refund of shipping reduces it", () => {
     const both = [lineOf("a", { totalMinor: 1000 }), lineOf("b", { totalMinor: 500 })];
     expect(shippingLeftMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 0 })).toBe(400);
     expect(shippingLeftMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 150 })).toBe(250);
     expect(shippingLeftMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 400 })).toBe(0);
   });
 
-  it("of nothing is worth nothing, not even the shipping", () => {
+  it("of no units is zero, without the shipping", () => {
     const order = orderOf({ lines: [lineOf("a", { requiresShipping: false })], shippingMinor: 50 });
     expect(cancellationValue(order, [])).toMatchObject({
       lines: [],
@@ -190,16 +190,16 @@ describe("canceling", () => {
     });
   });
 
-  it("values a unit after those that are gone, canceled or given back, and never above what is left of its line", () => {
+  it("values a unit after the canceled and refunded ones, and never above the rest of its line", () => {
     const line = { totalMinor: 100, reducedMinor: 0, ordered: 3 };
-    // Thirds of 100 are 33, 33 and 34, whichever way the earlier ones went.
+    // Thirds of 100 are 33, 33 and 34, in whatever way the earlier units were removed.
     expect(unitsValueMinor(lineOf("a", { ...line, canceled: 0, refunded: 0 }), 1)).toBe(33);
     expect(unitsValueMinor(lineOf("a", { ...line, canceled: 1, refunded: 1, reducedMinor: 66 }), 1)).toBe(34);
     expect(unitsValueMinor(lineOf("a", { ...line, canceled: 0, refunded: 2, reducedMinor: 66 }), 1)).toBe(34);
     expect(unitsValueMinor(lineOf("a", { ...line, canceled: 1, refunded: 0, reducedMinor: 90 }), 1)).toBe(10);
   });
 
-  it("of a free order gives nothing back", () => {
+  it("of a free order is zero", () => {
     const order = orderOf({ lines: [lineOf("a", { totalMinor: 0 })] });
     expect(cancellationValue(order, [{ lineId: "a", quantity: 1 }])).toMatchObject({
       reducedMinor: 0,
@@ -208,7 +208,7 @@ describe("canceling", () => {
     });
   });
 
-  it("leaves fulfillments no more than is wanted, the nearest to leaving longest, and those of exchanges alone", () => {
+  it("leaves no more units in fulfillments than the order still has, cuts the least advanced first, and ignores exchanges", () => {
     const fulfillment = (id: string, status: string, quantity: number, returnId: string | null = null) =>
       ({ id, status, returnId, lines: [{ lineId: "a", quantity }] }) as unknown as OrderFulfillment;
     const order = orderOf({
@@ -229,7 +229,7 @@ describe("canceling", () => {
     ]);
   });
 
-  it("says of a fulfillment that is cut all that stays of it, and takes last what is ready for its buyer", () => {
+  it("describes a cut fulfillment by its remaining units, and cuts one that is ready for pickup last", () => {
     const open = [lineOf("a", { ordered: 2, allocated: 2 }), lineOf("b", { ordered: 2, allocated: 2 })];
     const fulfillment = (id: string, status: string, quantity: number) =>
       ({
@@ -258,7 +258,7 @@ describe("canceling", () => {
   });
 });
 
-describe("what may still be captured", () => {
+describe("the amount that can still be captured", () => {
   const pending = (kind: string, amountMinor: number) => ({ kind, amountMinor });
   it.each([
     ["all of it", [], 600],

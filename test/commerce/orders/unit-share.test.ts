@@ -1,6 +1,6 @@
 /**
- * What units of a line are worth: in whatever portions they go, their shares add up to the line, and none is
- * a minor unit off its exact part.
+ * The value of a line's units: the shares of any portions add up to the line, and each share differs by less
+ * than one minor unit from the exact one.
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -15,7 +15,7 @@ interface Line {
 
 const anyAmount = fc.oneof(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 0, max: amountMinorMax }));
 
-/** A line, and after how many of its units it is cut into portions. */
+/** A line, and the counts of units after which it is cut into portions. */
 const cutLine = fc
   .record({ amountMinor: anyAmount, ordered: fc.integer({ min: 1, max: 999 }) })
   .chain((line) =>
@@ -25,7 +25,7 @@ const cutLine = fc
     }),
   );
 
-/** The portions in the order in which they go. */
+/** The portions, in the order in which they are removed. */
 function portionsOf({ ordered }: Line, cuts: readonly number[]): { gone: number; quantity: number }[] {
   const ends = [...new Set([...cuts, ordered])].toSorted((a, b) => a - b);
   return ends.map((end, index) => ({ gone: ends[index - 1] ?? 0, quantity: end - (ends[index - 1] ?? 0) }));
@@ -56,7 +56,7 @@ it("a portion is worth what its units are worth one by one", () => {
   );
 });
 
-it("a share is less than a minor unit off its exact part, and never negative", () => {
+it("a share differs by less than a minor unit from the exact one, and is never negative", () => {
   fc.assert(
     fc.property(cutLine, ({ line, cuts }) => {
       for (const { gone, quantity } of portionsOf(line, cuts)) {
@@ -69,7 +69,7 @@ it("a share is less than a minor unit off its exact part, and never negative", (
   );
 });
 
-it("more units are never worth less, and of a dearer line they are never worth less", () => {
+it("more units are never worth less, and units of a more expensive line are never worth less", () => {
   fc.assert(
     fc.property(cutLine, fc.nat(1_000), ({ line, cuts }, dearer) => {
       for (const { gone, quantity } of portionsOf(line, cuts)) {
@@ -92,6 +92,6 @@ it.each([
   [1001, [333, 334, 334]],
   [2, [0, 1, 1]],
   [0, [0, 0, 0]],
-])("%i for three are %o, the cents that are left with the later ones", (amount, shares) => {
+])("%i for three units are split into %o, with the remaining cents in the later ones", (amount, shares) => {
   expect(sharesOf({ amountMinor: amount, ordered: 3 }, [1, 2, 3])).toEqual(shares);
 });

@@ -1,4 +1,4 @@
-/** The arithmetic under every price: exact, rounded half to even, split without a unit lost. */
+/** The arithmetic of prices: exact, rounded half to even, and split without losing a minor unit. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -13,7 +13,7 @@ const max = Number.MAX_SAFE_INTEGER;
 
 describe("a rounded fraction", () => {
   it.each([
-    // A half goes to the even neighbour: both ways, on both sides of zero.
+    // Halves are rounded to the even neighbor, in both directions and on both sides of zero.
     [5, 1, 10, 0],
     [15, 1, 10, 2],
     [25, 1, 10, 2],
@@ -27,7 +27,7 @@ describe("a rounded fraction", () => {
     [0, 10_000, 10_000, 0],
     [1, 1, 3, 0],
     [2, 1, 3, 1],
-    // The product is far beyond what a number holds, the result is not.
+    // The product exceeds a safe integer, but the result does not.
     [max, 10_000, 10_000, max],
     [max, 5_000, 10_000, 4_503_599_627_370_496],
     [max - 2, 5_000, 10_000, 4_503_599_627_370_494],
@@ -36,7 +36,7 @@ describe("a rounded fraction", () => {
     expect(multiplyDivideHalfEven(value, numerator, denominator)).toBe(expected);
   });
 
-  it("is nearest to the exact one, and even where two are", () => {
+  it("is the nearest integer, and the even one if two are equally near", () => {
     fc.assert(
       fc.property(
         fc.maxSafeInteger(),
@@ -53,12 +53,12 @@ describe("a rounded fraction", () => {
     );
   });
 
-  it("is refused beyond what a number holds exactly", () => {
+  it("throws if the result is not a safe integer", () => {
     expect(() => multiplyDivideHalfEven(max, 10_001, 10_000)).toThrow(AmountOutOfRangeError);
     expect(() => multiplyDivideHalfEven(-max, 10_001, 10_000)).toThrow(AmountOutOfRangeError);
   });
 
-  it.each([0, -1, -10])("of %d parts is a mistake of the caller", (denominator) => {
+  it.each([0, -1, -10])("with %d as denominator throws, because the caller is wrong", (denominator) => {
     expect(() => multiplyDivideHalfEven(1, 1, denominator)).toThrow(
       new RangeError("The denominator must be positive."),
     );
@@ -102,7 +102,7 @@ describe("a split", () => {
 
   const weights = fc.array(fc.oneof(fc.nat(20), fc.maxSafeNat()), { minLength: 1, maxLength: 200 });
 
-  it("loses nothing, gives each what is due to within one unit, and none more than its weight", () => {
+  it("loses no unit, and gives each part its exact share to within one unit, and at most its weight", () => {
     fc.assert(
       fc.property(weights, fc.maxSafeNat(), (list, seed) => {
         const sum = list.reduce((left, weight) => left + BigInt(weight), 0n);

@@ -1,6 +1,6 @@
 /**
- * What a promotion is about, and what a cart still lacks for "buy X, get Y": as many units as make it apply,
- * and not one fewer.
+ * The lines that a promotion applies to, and the units that a cart lacks for "buy X, get Y": exactly as many
+ * as make it apply.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -23,7 +23,7 @@ const rule = (parts: Partial<BuyXGetYRule>): BuyXGetYRule => ({
 });
 const line = (productId: string, quantity: number) => ({ productId, categoryIds: [], quantity });
 
-describe("the units that are missing", () => {
+describe("the missing units", () => {
   it.each([
     ["an empty cart", {}, [], 3],
     ["one of three", {}, [line("tent", 1)], 2],
@@ -62,7 +62,7 @@ describe("the units that are missing", () => {
   });
 });
 
-describe("what is entitled", () => {
+describe("the entitled lines", () => {
   const tent = { productId: "tent", categoryIds: ["camping", "outdoors"], quantity: 1 };
   it.each([
     ["everything, where nothing is named", [], [], true],
@@ -72,7 +72,7 @@ describe("what is entitled", () => {
     ["nothing in other categories, where categories alone are named", [], ["kitchen"], false],
     ["either, where both are named", ["lamp"], ["camping"], true],
     ["neither", ["lamp"], ["kitchen"], false],
-  ])("is %s", (_name, productIds, categoryIds, expected) => {
+  ])("are %s", (_name, productIds, categoryIds, expected) => {
     expect(createEntitlementCheck({ productIds, categoryIds })(tent)).toBe(expected);
   });
 });

@@ -1,4 +1,4 @@
-/** What holds of every cart, whatever is in it and whatever promotions are stacked on it. */
+/** Properties of every priced cart with any lines and any combination of promotions. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type BuyXGetYRule, createEntitlementCheck } from "#commerce/pricing/discounts.ts";
@@ -56,7 +56,7 @@ it("adds up: the total, each line, each discount and its parts", () => {
   );
 });
 
-it("a priced cart goes below zero nowhere, and takes nothing off a line that the promotion is not about", () => {
+it("a priced cart has no negative amount, and no discount on a line that the promotion does not apply to", () => {
   fc.assert(
     fc.property(randomCart, (input) => {
       const cart = priceCart(input);
@@ -83,7 +83,7 @@ it("a priced cart goes below zero nowhere, and takes nothing off a line that the
   );
 });
 
-it("knows a tax where there is an address, nearest to the exact one for each line", () => {
+it("a priced cart has taxes if it has an address, each line's nearest to the exact tax", () => {
   fc.assert(
     fc.property(randomCart, (input) => {
       const cart = priceCart(input);
@@ -101,7 +101,7 @@ it("knows a tax where there is an address, nearest to the exact one for each lin
   );
 });
 
-it("a priced cart does not get dearer by one more promotion, for no line and not together", () => {
+it("a priced cart does not become more expensive by another promotion, neither a line nor the total", () => {
   fc.assert(
     fc.property(randomCart, discountRule("more", 1_000_000), (input, more) => {
       const before = priceCart(input);
@@ -109,14 +109,14 @@ it("a priced cart does not get dearer by one more promotion, for no line and not
       expect(after.totalMinor).toBeLessThanOrEqual(before.totalMinor);
       for (const [position, line] of after.lines.entries())
         expect(line.totalMinor).toBeLessThanOrEqual(before.lines[position]?.totalMinor ?? 0);
-      // What was given before stays as it was given.
+      // Earlier discounts do not change.
       expect(after.discounts.slice(0, -1)).toEqual(before.discounts);
     }),
     runs,
   );
 });
 
-it("costs the same in any order of lines, where percentages alone are off", () => {
+it("a priced cart costs the same for any order of lines, if all promotions are percentages", () => {
   const percentages = randomCart.map((input) => ({
     ...input,
     discounts: input.discounts.filter(({ kind }) => kind === "percentage"),
@@ -135,7 +135,7 @@ it("costs the same in any order of lines, where percentages alone are off", () =
   );
 });
 
-it("a priced cart is priced the same again, and its input stays as it was", () => {
+it("a priced cart gets the same price again, and its input does not change", () => {
   fc.assert(
     fc.property(randomCart, (input) => {
       const first = priceCart(deepFreeze(structuredClone(input)));
@@ -147,8 +147,8 @@ it("a priced cart is priced the same again, and its input stays as it was", () =
 });
 
 /**
- * Every way to pick the units that are got: the most applications, and of those the one that costs the shop
- * least.
+ * Tries every choice of discounted units and returns the one with the most applications, among those the one
+ * that costs the shop least.
  */
 function leastOfMost(rule: BuyXGetYRule, lines: readonly PricingLine[]): number {
   const isEntitled = createEntitlementCheck(rule.entitled);
@@ -173,7 +173,7 @@ function leastOfMost(rule: BuyXGetYRule, lines: readonly PricingLine[]): number 
   return best.costMinor;
 }
 
-it("a priced cart gives for 'buy X, get Y' what trying every pick of units finds", () => {
+it("a priced cart gives for 'buy X, get Y' the same as an exhaustive search", () => {
   const few = fc.integer({ min: 1, max: 3 });
   const rule = fc.record({
     id: fc.constant("buyGet"),

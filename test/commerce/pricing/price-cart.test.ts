@@ -1,4 +1,4 @@
-/** What a cart costs, checked against sums made by hand in currencies of two, no and three digits. */
+/** Cart prices compared to manual calculations in currencies with two, zero and three decimal places. */
 import { describe, expect, it } from "vitest";
 import { priceCart, type PricingInput, type PricingLine } from "#commerce/pricing/price-cart.ts";
 import {
@@ -182,7 +182,7 @@ describe("a whole cart", () => {
     });
   });
 
-  it("without a line costs nothing", () => {
+  it("without lines costs nothing", () => {
     expect(
       priceCart(
         cart([], [percentage(1000), fixed(100), gift(1), buyGet([1, 1]), freeShipping], { tax: taxed(1900) }),
@@ -200,7 +200,7 @@ describe("a whole cart", () => {
     });
   });
 
-  it("beyond the largest amount is refused, not rounded", () => {
+  it("above the largest amount is refused instead of rounded", () => {
     const max = Number.MAX_SAFE_INTEGER;
     expect(priceCart(cart([line("a", max)], [percentage(10_000)])).totalMinor).toBe(0);
     for (const input of [
@@ -223,26 +223,23 @@ describe("a percentage", () => {
     [30, 500, 2],
     [1999, 3333, 666],
     [1, 10_000, 1],
-  ])(
-    "of %d at %d basis points takes %d: a half goes to the even neighbour",
-    (unitPrice, basisPoints, off) => {
-      expect(offLines(cart([line("a", unitPrice)], [percentage(basisPoints)]))).toEqual([off]);
-    },
-  );
+  ])("of %d at %d basis points takes %d: halves are rounded to even", (unitPrice, basisPoints, off) => {
+    expect(offLines(cart([line("a", unitPrice)], [percentage(basisPoints)]))).toEqual([off]);
+  });
 
-  it("is rounded for each line by itself", () => {
+  it("is rounded for each line separately", () => {
     expect(offLines(cart([line("a", 50), line("b", 50), line("c", 50, 2)], [percentage(500)]))).toEqual([
       2, 2, 5,
     ]);
   });
 
-  it("is of what is left, not of the first price", () => {
+  it("applies to the amount left by earlier discounts", () => {
     expect(offLines(cart([line("a", 10_000)], [percentage(5000), percentage(5000)]))).toEqual([7500]);
     expect(offLines(cart([line("a", 10_000)], [fixed(2000), percentage(1000)]))).toEqual([2800]);
     expect(offLines(cart([line("a", 10_000)], [percentage(1000), fixed(2000)]))).toEqual([3000]);
   });
 
-  it("is off the named products and categories alone", () => {
+  it("applies only to the listed products and categories", () => {
     const lines = [
       line("a", 1000),
       { ...line("b", 1000), categoryIds: ["shoes", "boots"] },
@@ -263,19 +260,19 @@ describe("a fixed amount", () => {
     ["a tie of halves", [30, 70], 5, [2, 3]],
     ["no more than there is", [30, 70], 1000, [30, 70]],
     ["nothing off what is free", [0, 70], 5, [0, 5]],
-  ])("is split over the lines by their worth: %s", (_, prices, amount, expected) => {
+  ])("is split over the lines in proportion to their amounts: %s", (_, prices, amount, expected) => {
     const lines = prices.map((price, position) => line(`l${position}`, price));
     expect(offLines(cart(lines, [fixed(amount)]))).toEqual(expected);
   });
 
-  it("is off the entitled lines together, in proportion to what is left of them", () => {
+  it("is split over the entitled lines in proportion to what earlier discounts left", () => {
     const lines = [line("a", 100), line("b", 100), line("c", 100)];
     expect(offLines(cart(lines, [percentage(5000, products("a")), fixed(30, products("a", "b"))]))).toEqual([
       60, 20, 0,
     ]);
   });
 
-  it("is not off the shipping", () => {
+  it("does not reduce the shipping", () => {
     expect(priceCart(cart([line("a", 100)], [fixed(150)], { shippingMinor: 490 }))).toMatchObject({
       discountMinor: 100,
       totalMinor: 490,
@@ -284,7 +281,7 @@ describe("a fixed amount", () => {
 });
 
 describe("free shipping", () => {
-  it("takes the shipping off once, and nothing while it is not known", () => {
+  it("takes the shipping off once, and nothing while the shipping is unknown", () => {
     expect(
       priceCart(cart([line("a", 100)], [freeShipping, freeShipping], { shippingMinor: 490 })),
     ).toMatchObject({
@@ -365,7 +362,7 @@ describe("buy X, get Y", () => {
     expect(offLines(cart(lines, [rule]))).toEqual(expected);
   });
 
-  it("goes by what a unit costs after the promotions before it", () => {
+  it("uses the unit prices after earlier promotions", () => {
     expect(
       offLines(cart([line("a", 300), line("b", 200)], [percentage(5000, products("a")), buyGet([1, 1])])),
     ).toEqual([300, 0]);
@@ -378,13 +375,16 @@ describe("a gift promotion", () => {
     ["the cheapest units, over lines", [line("a", 300, 2), line("b", 200, 2)], [gift(3)], [300, 400]],
     ["no more than there are", [line("a", 300)], [gift(5)], [300]],
     ["the cheapest entitled one", [line("a", 300), line("b", 200)], [gift(1, products("a"))], [300, 0]],
-    // 3 × 100 − 100 leaves 200 of three units: 67, 67, 66.
+    // 3 × 100 − 100 leaves 200 for three units: 67, 67, 66.
     ["a unit of what does not divide: the smaller part", [line("a", 100, 3)], [fixed(100), gift(1)], [166]],
     ["two units of what does not divide", [line("a", 100, 3)], [fixed(100), gift(2)], [233]],
     ["all units of what does not divide", [line("a", 100, 3)], [fixed(100), gift(3)], [300]],
-  ] satisfies [string, PricingLine[], DiscountRule[], number[]][])("is %s", (_, lines, rules, expected) => {
-    expect(offLines(cart(lines, rules))).toEqual(expected);
-  });
+  ] satisfies [string, PricingLine[], DiscountRule[], number[]][])(
+    "discounts %s",
+    (_, lines, rules, expected) => {
+      expect(offLines(cart(lines, rules))).toEqual(expected);
+    },
+  );
 });
 
 describe("the tax of a line", () => {
@@ -392,7 +392,7 @@ describe("the tax of a line", () => {
     ["included, 10 % of 55 is 5", true, 55, 1000, 5],
     ["added, 186,5 → 186", false, 1865, 1000, 186],
     ["added, 187,5 → 188", false, 1875, 1000, 188],
-    // 21 × 10 000 ÷ 20 000 and 23 × 10 000 ÷ 20 000: halves of an included tax.
+    // 21 × 10 000 ÷ 20 000 and 23 × 10 000 ÷ 20 000 are halves of an included tax.
     ["included, 10,5 → 10", true, 21, 10_000, 10],
     ["included, 11,5 → 12", true, 23, 10_000, 12],
     ["of nothing per cent", false, 1865, 0, 0],
@@ -402,7 +402,7 @@ describe("the tax of a line", () => {
     expect(priced.totalMinor).toBe(unitPrice + (taxIncluded ? 0 : expected));
   });
 
-  it("is of the shipping after its discount, and only where shipping is taxed", () => {
+  it("includes the tax of the shipping after its discount, if shipping is taxed", () => {
     const taxOf = (rules: DiscountRule[], appliesToShipping: boolean) =>
       priceCart(
         cart([line("a", 1000)], rules, {

@@ -1,4 +1,4 @@
-/** Random carts and promotions of every kind, for what must hold of all of them. */
+/** Generates carts and promotions of every kind, for tests of properties that hold for all of them. */
 import fc from "fast-check";
 import type { DiscountRule, PromotionEntitlement } from "#commerce/pricing/discounts.ts";
 import type { PricingInput, PricingLine } from "#commerce/pricing/price-cart.ts";
@@ -7,8 +7,8 @@ const productIds = ["p0", "p1", "p2", "p3", "p4", "p5"];
 const categoryIds = ["c0", "c1", "c2"];
 
 /**
- * Of a yen or a cent up to what a rupiah or a dong costs: the largest cart of 200 × 9999 units is still
- * exact.
+ * From the smallest amount of yen or cents to large amounts of rupiah or dong; the largest cart of 200 × 9999
+ * units is still exact.
  */
 const magnitude = fc.constantFrom(10, 1000, 100_000, 10_000_000, 1_000_000_000);
 

@@ -1,4 +1,7 @@
-/** A merchant has so many automatic promotions at once: each change of a cart looks at all of them. */
+/**
+ * The number of active automatic promotions of a merchant is limited, because each change of a cart evaluates
+ * all of them.
+ */
 import { beforeAll, expect, it } from "vitest";
 import { promotionBounds } from "#commerce/promotions/promotion-fields.ts";
 import { activatePromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
@@ -12,7 +15,7 @@ describeOnBoth("automatic promotions", (open) => {
     world = await createWorld(open);
   });
 
-  it("are active up to a number; codes are not counted, and a paused one makes room", async () => {
+  it("are active up to the limit; code promotions do not count, and a paused promotion makes room", async () => {
     const ids: string[] = [];
     for (let count = 0; count < promotionBounds.activeAutomaticMax; count += 1) {
       const promotionId = await makePromotion(world);
@@ -31,7 +34,7 @@ describeOnBoth("automatic promotions", (open) => {
     await expect(world.run(activatePromotion, { promotionId })).resolves.toEqual({ promotionId });
   });
 
-  it("are never more, however many are activated at once", async () => {
+  it("never exceed the limit if many are activated at once", async () => {
     const active = world.db
       .selectFrom("promotion")
       .select("id")

@@ -1,6 +1,6 @@
 /**
- * Promotions as merchants make and change them: every kind has what it needs and nothing else, and names only
- * what is the merchant's own.
+ * Creating and updating promotions: every kind requires exactly its fields, and may refer only to the
+ * merchant's data.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { endPromotion } from "#commerce/promotions/promotion-status.ts";
@@ -41,7 +41,7 @@ describeOnBoth("promotions", (open) => {
       ["gift", { kind: "gift", basisPoints: null, getQuantity: 1, minimumQuantity: 3 }],
     ];
 
-    it.each(kinds)("makes a draft of the kind %s", async (_name, input) => {
+    it.each(kinds)("creates a draft of the kind %s", async (_name, input) => {
       const row = await promotionRow(world, await makePromotion(world, input));
       const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
       expect(row).toMatchObject({
@@ -56,7 +56,7 @@ describeOnBoth("promotions", (open) => {
       expect(world.takeEvents()).toEqual([]);
     });
 
-    it("keeps all that is said of it", async () => {
+    it("stores all given fields", async () => {
       const [product, category] = [await makeProduct(world), await makeCategory()];
       const all = {
         trigger: "code",
@@ -106,7 +106,7 @@ describeOnBoth("promotions", (open) => {
       priority: 1001,
     };
 
-    it("names everything that is wrong at once", async () => {
+    it("reports all faults at once", async () => {
       expect(await world.refusal(createPromotion, { ...tenPercent, ...badFields })).toEqual({
         code: "invalid_field",
         details: [
@@ -183,7 +183,7 @@ describeOnBoth("promotions", (open) => {
     ];
 
     it.each(rules)(
-      "refuses a promotion with %s, and names each wrong field",
+      "refuses a promotion with %s, and names each invalid field",
       async (_name, input, details) => {
         expect(await world.refusal(createPromotion, { ...tenPercent, ...input })).toEqual({
           code: "invalid_field",
@@ -193,7 +193,7 @@ describeOnBoth("promotions", (open) => {
       },
     );
 
-    it("refuses a currency of a market that it is not for", async () => {
+    it("refuses a currency that its markets do not use", async () => {
       const input = { ...tenPercent, minimumSubtotalMinor: 1, currency: "USD", marketIds: [world.europe] };
       expect(await world.refusal(createPromotion, input)).toEqual({
         code: "invalid_field",
@@ -202,7 +202,7 @@ describeOnBoth("promotions", (open) => {
       });
     });
 
-    it("refuses what belongs to another merchant, or to nobody, all of it at once", async () => {
+    it("refuses references to another merchant's or unknown rows, all at once", async () => {
       const [mine, theirs] = [await makeProduct(world), await makeProduct(world, {}, world.other)];
       const input = {
         ...tenPercent,
@@ -222,7 +222,7 @@ describeOnBoth("promotions", (open) => {
       });
     });
 
-    it("refuses a merchant that is not there", async () => {
+    it("refuses an unknown merchant", async () => {
       const nobody = { ...world.tenant, merchantId: "mer_none" };
       expect(await world.refusal(createPromotion, tenPercent, nobody)).toEqual({
         code: "merchant_not_found",
@@ -233,7 +233,7 @@ describeOnBoth("promotions", (open) => {
   });
 
   describe("promotionUpdate", () => {
-    it("changes what is given, leaves what is not, empties what is null, and tells what it was", async () => {
+    it("changes the given fields, keeps omitted fields, clears null fields, and publishes the previous values", async () => {
       const promotionId = await makePromotion(world, {
         minimumSubtotalMinor: 1000,
         currency: "EUR",
@@ -277,7 +277,7 @@ describeOnBoth("promotions", (open) => {
       ]);
     });
 
-    it("changes and tells nothing when everything is so already", async () => {
+    it("changes and publishes nothing if the values are equal", async () => {
       const promotionId = await makePromotion(world, {
         startsAt: startOfWorld,
         buyerReferences: ["b"],
@@ -296,13 +296,13 @@ describeOnBoth("promotions", (open) => {
       expect(world.takeEvents()).toEqual([]);
     });
 
-    it("does not tell whom it is for", async () => {
+    it("does not publish the promotion's buyers", async () => {
       const promotionId = await makePromotion(world);
       await world.run(updatePromotion, { promotionId, buyerReferences: ["secret"] });
       expect(world.takeEvents()).toEqual([{ type: "promotion.updated", id: promotionId, previous: {} }]);
     });
 
-    it("holds the whole promotion to its kind, whatever was changed", async () => {
+    it("validates the whole promotion for its kind, whichever field changed", async () => {
       const promotionId = await makePromotion(world, { startsAt: startOfWorld });
       const refusal = await world.refusal(updatePromotion, {
         promotionId,
@@ -334,7 +334,7 @@ describeOnBoth("promotions", (open) => {
       ).toMatchObject({ code: "resource_not_found" });
     });
 
-    it("refuses markets that do not have its currency", async () => {
+    it("refuses markets that do not use its currency", async () => {
       const promotionId = await makePromotion(world, { minimumSubtotalMinor: 1, currency: "EUR" });
       expect(await world.refusal(updatePromotion, { promotionId, marketIds: [world.america] })).toMatchObject(
         {
@@ -343,7 +343,7 @@ describeOnBoth("promotions", (open) => {
       );
     });
 
-    it("refuses a limit below what was used, and takes one that is just used up", async () => {
+    it("refuses a limit below the number of uses, and accepts a limit equal to it", async () => {
       const promotionId = await makePromotion(world, { usageLimit: 9 });
       await world.db.updateTable("promotion").set({ used: 4 }).where("id", "=", promotionId).execute();
       expect(await world.refusal(updatePromotion, { promotionId, usageLimit: 3 })).toEqual({
@@ -363,7 +363,7 @@ describeOnBoth("promotions", (open) => {
       world.takeEvents();
     });
 
-    it("refuses another version, one that has ended, and one of another merchant", async () => {
+    it("refuses a wrong expected version, an ended promotion, and another merchant's promotion", async () => {
       const promotionId = await makePromotion(world);
       const conflict = {
         resource: "promotion",

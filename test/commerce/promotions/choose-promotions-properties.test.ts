@@ -1,7 +1,4 @@
-/**
- * What holds of every cart and every heap of promotions that is offered to it, judged by conditions written a
- * second time.
- */
+/** Properties of the choice of promotions for any cart, checked by a second implementation of the conditions. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createEntitlementCheck } from "#commerce/pricing/discounts.ts";
@@ -17,7 +14,7 @@ import { discountRule, randomCart } from "#test/commerce/pricing/random-carts.ts
 const runs = { numRuns: 300 };
 const now = new Date("2026-06-01T12:00:00Z");
 const moment = fc.constantFrom(new Date("2026-05-01T00:00:00Z"), now, new Date("2026-07-01T00:00:00Z"));
-/** Most conditions are met, so that some promotions pass them all. */
+/** Most conditions hold, so that some promotions pass all of them. */
 const seldom = <T>(usual: T, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
 const limit = seldom<number | null>(null, fc.integer({ min: 1, max: 3 }));
@@ -62,7 +59,7 @@ const situation = fc.record({
     currency: fc.constant("EUR"),
     buyerReference: fc.constantFrom(null, "ada", "bea"),
     now: fc.constant(now),
-    // Its own discounts must not be counted either.
+    // The random cart's discounts must not count.
     pricing: randomCart,
   }),
   automatic: fc
@@ -76,7 +73,7 @@ const appliedOf = ({ automatic, code }: PromotionChoice): PromotionRule[] => [
   ...(code?.refusal === null ? [code.rule] : []),
 ];
 
-/** All conditions at once and in no order: not how the module asks them. */
+/** Checks all conditions at once in any order, unlike the module. */
 function isBroken(rule: PromotionRule, facts: PromotionCartFacts): boolean {
   return [isNotNow(rule), isNotForBuyer(rule, facts.buyerReference), isNotForCart(rule, facts)].includes(
     true,
@@ -111,7 +108,7 @@ function isNotForCart(rule: PromotionRule, { marketId, currency, pricing }: Prom
   ].includes(true);
 }
 
-it("applies no promotion that has a broken condition, and refuses no code without one", () => {
+it("the choice of promotions applies none with a failed condition, and refuses no code without one", () => {
   fc.assert(
     fc.property(situation, ({ facts, ...offered }) => {
       const choice = choosePromotions(facts, offered);
@@ -127,7 +124,7 @@ it("applies no promotion that has a broken condition, and refuses no code withou
   );
 });
 
-it("the choice of promotions counts what is applied and nothing else", () => {
+it("the choice of promotions counts exactly the applied promotions", () => {
   fc.assert(
     fc.property(situation, ({ facts, ...offered }) => {
       const choice = choosePromotions(facts, offered);
@@ -156,7 +153,7 @@ it("the choice of promotions keeps an exclusive promotion alone among the automa
   );
 });
 
-it("never makes the cart dearer than it is without a promotion", () => {
+it("the choice of promotions never makes the cart more expensive than without promotions", () => {
   fc.assert(
     fc.property(situation, ({ facts, ...offered }) => {
       const { priced } = choosePromotions(facts, offered);
@@ -169,7 +166,7 @@ it("never makes the cart dearer than it is without a promotion", () => {
   );
 });
 
-it("chooses the same again, from any order, and from what it chose", () => {
+it("the choice of promotions is the same again, for any order of input, and starting from its result", () => {
   fc.assert(
     fc.property(situation, ({ facts, automatic, code }) => {
       const choice = choosePromotions(facts, { automatic, code });

@@ -1,4 +1,4 @@
-/** Which promotions a cart gets and why another is refused: every reason, and every way that promotions meet. */
+/** Which promotions a cart gets, every reason to refuse a code, and every combination of promotions. */
 import { describe, expect, it } from "vitest";
 import type { BuyXGetYRule, DiscountRule } from "#commerce/pricing/discounts.ts";
 import type { PricingLine } from "#commerce/pricing/price-cart.ts";
@@ -27,7 +27,7 @@ function line(id: string, unitPriceMinor: number, quantity: number): PricingLine
   };
 }
 
-/** 2 × 30,00 and 1 × 40,00: 100,00, so that a percentage is an amount. */
+/** 2 × 30.00 and 1 × 40.00 are 100.00, so that percentages equal amounts. */
 const lines = [line("shirt", 3000, 2), line("shoe", 4000, 1)];
 
 function facts(
@@ -86,7 +86,7 @@ function automatic(id: string, { off = percent(10), ...change }: Change = {}): P
 const code = (change: Change = {}): PromotionRule =>
   automatic("code", { trigger: "code", code: { id: "pcd_1", usageLimit: null, used: 0 }, ...change });
 
-/** What the cart gets, in order, with what each takes off; and what the code is refused for. */
+/** The applied promotions in order with their discounts, and the reason why the code is refused. */
 function chosen(
   offered: { readonly automatic?: readonly PromotionRule[]; readonly code?: PromotionRule },
   cart: PromotionCartFacts = facts(),
@@ -113,7 +113,7 @@ interface Case {
 }
 
 const bea = facts({ buyerReference: "bea" });
-/** For certain buyers, and this one is among them or not. */
+/** The promotion is limited to certain buyers; this buyer is or is not one of them. */
 const forThisBuyer = { isForSomeBuyers: true, isForThisBuyer: true };
 const forOthers = { isForSomeBuyers: true, isForThisBuyer: false };
 
@@ -204,11 +204,11 @@ const refused: readonly (readonly [PromotionRefusal["reason"], string, Case])[] 
 ];
 
 describe("a code is refused", () => {
-  it.each(refused)("with %s where it %s", (reason, _, { rule, cart, data = {} }) => {
+  it.each(refused)("with %s if it %s", (reason, _, { rule, cart, data = {} }) => {
     expect(chosen({ code: code(rule) }, cart)).toEqual({ applied: [], refusal: { reason, data } });
   });
 
-  it("for every reason that is known", () => {
+  it("for every known reason", () => {
     const met: ReadonlySet<string> = new Set([
       ...refused.map(([reason]) => reason),
       "combination_disallowed",
@@ -217,7 +217,7 @@ describe("a code is refused", () => {
     expect(promotionRefusalReasons.filter((reason) => !met.has(reason))).toEqual([]);
   });
 
-  it("for the first broken condition, in one order", () => {
+  it("for the first failed condition, in a fixed order", () => {
     const broken: readonly (readonly [PromotionRefusal["reason"], Change])[] = [
       ["ended", { endsAt: before }],
       ["paused", { status: "paused" }],
@@ -236,16 +236,16 @@ describe("a code is refused", () => {
       return chosen({ code: code(Object.assign({}, ...all.toReversed()) as Change) }, bea).refusal?.reason;
     });
     expect(reasons).toEqual(broken.map(([reason]) => reason));
-    // Who is not known cannot be judged: before both questions about the buyer.
+    // An unknown buyer comes first, because both conditions about the buyer need it.
     expect(chosen({ code: code({ ...forOthers, perBuyerLimit: 1, usedByBuyer: 1 }) }).refusal?.reason).toBe(
       "sign_in_required",
     );
   });
 
   it.each(refused)(
-    "and so is an automatic one, silently, with %s where it %s",
+    "like an automatic promotion, which is left out silently, with %s if it %s",
     (_reason, _, { rule, cart }) => {
-      // A code of its own is what only codes have.
+      // Only code promotions have this condition.
       const withCode =
         rule.code === undefined
           ? rule
@@ -274,7 +274,7 @@ describe("a code applies to a cart", () => {
     expect(chosen({ code: code(rule) }, cart)).toEqual({ applied: [["code", 1000]], refusal: null });
   });
 
-  it("on the subtotal before discounts: an automatic one does not take its minimum away", () => {
+  it("by the subtotal before discounts: an automatic promotion does not reduce it below the minimum", () => {
     const offered = {
       automatic: [automatic("half", { off: percent(50) })],
       code: code({ minimumSubtotalMinor: 10_000, currency: "EUR" }),
@@ -288,7 +288,7 @@ describe("a code applies to a cart", () => {
     });
   });
 
-  it("with 0 where it is free shipping and no delivery option is chosen", () => {
+  it("with the amount 0 if it gives free shipping and no delivery option is chosen", () => {
     expect(chosen({ code: code({ off: freeShipping }) })).toEqual({ applied: [["code", 0]], refusal: null });
     expect(chosen({ code: code({ off: freeShipping }) }, facts({ shippingMinor: 490 }))).toEqual({
       applied: [["code", 490]],
@@ -296,7 +296,7 @@ describe("a code applies to a cart", () => {
     });
   });
 
-  it("with 0 where the automatic ones leave nothing", () => {
+  it("with the amount 0 if the automatic promotions leave nothing", () => {
     expect(chosen({ automatic: [automatic("all", { off: percent(100) })], code: code() })).toEqual({
       applied: [
         ["all", 10_000],
@@ -306,7 +306,7 @@ describe("a code applies to a cart", () => {
     });
   });
 
-  it("where there is none, there is nothing to refuse", () => {
+  it("and no code means no refusal", () => {
     const choice = choosePromotions(facts(), { automatic: [], code: null });
     expect(choice).toMatchObject({
       automatic: [],
@@ -317,7 +317,7 @@ describe("a code applies to a cart", () => {
 });
 
 describe("the choice among automatic promotions", () => {
-  it("are applied by priority, then by id, each on what is left", () => {
+  it("are applied by priority, then by id, each to the amount left by the earlier ones", () => {
     const offered = [
       automatic("c"),
       automatic("low", { priority: -1 }),
@@ -334,7 +334,7 @@ describe("the choice among automatic promotions", () => {
     expect(chosen({ automatic: offered.toReversed() }).applied).toEqual(applied);
   });
 
-  it("that take nothing off are left out", () => {
+  it("that discount nothing are left out", () => {
     const offered = [
       automatic("all", { priority: 2, off: percent(100) }),
       automatic("more"),
@@ -375,7 +375,7 @@ describe("the choice among automatic promotions", () => {
       [{ priority: 2, status: "paused" }, { priority: 1, isExclusive: true }, {}],
       ["p1"],
     ],
-  ] satisfies [string, Change[], string[]][])("where %s", (_, changes, expected) => {
+  ] satisfies [string, Change[], string[]][])("if %s", (_, changes, expected) => {
     const offered = changes.map((change, turn) => automatic(`p${turn}`, change));
     expect(chosen({ automatic: offered }).applied.map(([id]) => id)).toEqual(expected);
   });
@@ -388,14 +388,14 @@ describe("a code beside automatic promotions", () => {
     ["twenty", 1800],
   ];
 
-  it("comes after them", () => {
+  it("is applied after them", () => {
     expect(chosen({ automatic: tenAndTwenty, code: code({ priority: 9 }) })).toEqual({
       applied: [...together, ["code", 720]],
       refusal: null,
     });
   });
 
-  it("that is refused by itself leaves them as they are", () => {
+  it("does not affect them if it is refused", () => {
     const offered = {
       automatic: tenAndTwenty,
       code: code({ isExclusive: true, off: percent(90), status: "paused" }),
@@ -420,7 +420,7 @@ describe("a code beside automatic promotions", () => {
     );
   });
 
-  it("that is exclusive is compared with an exclusive one by money, not by priority", () => {
+  it("that is exclusive is compared with an exclusive automatic promotion by discount, not by priority", () => {
     const alone = [automatic("alone", { isExclusive: true, priority: 9, off: percent(20) })];
     expect(chosen({ automatic: alone, code: code({ isExclusive: true, off: percent(20) }) })).toEqual({
       applied: [["code", 2000]],
@@ -434,7 +434,7 @@ describe("a code beside automatic promotions", () => {
     });
   });
 
-  it("that is exclusive meets nobody where no automatic one takes anything off", () => {
+  it("that is exclusive has no conflict if no automatic promotion discounts anything", () => {
     const idle = [automatic("idle", { off: freeShipping })];
     expect(chosen({ automatic: idle, code: code({ isExclusive: true, off: freeShipping }) })).toEqual({
       applied: [["code", 0]],

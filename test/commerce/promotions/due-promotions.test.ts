@@ -1,4 +1,7 @@
-/** Starts and ends that the clock brings: all of them, and only of what is due still when its turn has come. */
+/**
+ * Promotions start and end on time. A sweep rechecks each promotion in its transaction before starting or
+ * ending it.
+ */
 import { beforeAll, expect, it } from "vitest";
 import {
   activatePromotion,
@@ -34,7 +37,7 @@ describeOnBoth("due promotions", (open) => {
       .where("id", "=", id)
       .executeTakeFirstOrThrow()),
   });
-  /** Before the first of them is committed, the merchant does something to the second. */
+  /** Lets the merchant change the second promotion before the sweep commits the first. */
   const meanwhile = (
     act: (transaction: Transaction, id: string) => Promise<unknown>,
     ids: readonly string[],
@@ -55,7 +58,7 @@ describeOnBoth("due promotions", (open) => {
       .orderBy("id")
       .execute();
 
-  it("one that was prolonged after it was found does not end", async () => {
+  it("a promotion that was prolonged after the sweep found it does not end", async () => {
     const ids = [await activated({ endsAt: at(10) }), await activated({ endsAt: at(10) })].toSorted();
     const [first = "", second = ""] = ids;
     const prolong = (transaction: Transaction, id: string) =>
@@ -75,7 +78,7 @@ describeOnBoth("due promotions", (open) => {
     ]);
   });
 
-  it("one that was paused after it was found does not start", async () => {
+  it("a promotion that was paused after the sweep found it does not start", async () => {
     const ids = [await activated({ startsAt: at(10) }), await activated({ startsAt: at(10) })].toSorted();
     const [, second = ""] = ids;
     const pause = (transaction: Transaction, id: string) =>
@@ -93,7 +96,7 @@ describeOnBoth("due promotions", (open) => {
     expect(await sweptEvents(second)).toEqual([]);
   });
 
-  it("more than a batch end in one sweep, paused ones too", async () => {
+  it("a sweep ends more than one batch, paused promotions too", async () => {
     const ids: string[] = [];
     for (let count = 0; count < 101; count += 1) ids.push(await activated({ endsAt: at(20) }));
     await world.run(pausePromotion, { promotionId: ids[0] ?? "" });
@@ -101,7 +104,7 @@ describeOnBoth("due promotions", (open) => {
     expect(await endDuePromotions({ db: world.db, now: at(20), render })).toBe(0);
   });
 
-  it("drafts, what has ended, and what began and is over already are not told as started", async () => {
+  it("drafts, ended promotions, and promotions whose period is over are not published as started", async () => {
     const startsAt = at(30);
     const draft = await makePromotion(world, { startsAt });
     const over = await activated({ startsAt, endsAt: at(40) });
@@ -112,7 +115,7 @@ describeOnBoth("due promotions", (open) => {
     await endDuePromotions({ db: world.db, now: at(40), render });
   });
 
-  it("one whose start is put off after it started starts once more", async () => {
+  it("a promotion whose start is postponed after it started starts once more", async () => {
     const promotionId = await activated({});
     await world.run(updatePromotion, { promotionId, startsAt: at(60) }, world.later(50));
     expect(await promotionRow(world, promotionId)).toMatchObject({ startedAt: null, version: 3 });

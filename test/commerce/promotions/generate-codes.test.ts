@@ -1,4 +1,4 @@
-/** Codes of promotions: drawn so that nobody guesses them, or given; one of a kind with their merchant. */
+/** Promotion codes: generated so that they cannot be guessed, or given by the merchant; unique per merchant. */
 import { beforeAll, expect, it } from "vitest";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import { endPromotion } from "#commerce/promotions/promotion-status.ts";
@@ -25,14 +25,14 @@ describeOnBoth("codes of promotions", (open, engine) => {
   const refused = (input: Omit<PromotionCodesGenerateInput, "promotionId">) =>
     world.refusal(generatePromotionCodes, { promotionId, ...input });
 
-  it("draws as many as are asked for, all different, of signs that do not look alike", async () => {
+  it("generates the requested number of different codes without similar-looking characters", async () => {
     const { codes } = await generate({ count: 1000 });
     expect(new Set(codes.map(({ codeNormalized }) => codeNormalized)).size).toBe(1000);
     for (const { code, codeNormalized } of codes) {
       expect(code).toMatch(/^[3479CDFGHJKMNPQRTWXY]{12}$/);
       expect(codeNormalized).toBe(normalizePromotionCode(code));
     }
-    // Every sign is drawn about 600 times of 12 000; 400 is eight deviations away.
+    // Every character is expected about 600 times in 12 000; 400 is eight standard deviations below.
     for (const sign of "3479CDFGHJKMNPQRTWXY")
       expect(
         codes
@@ -43,7 +43,7 @@ describeOnBoth("codes of promotions", (open, engine) => {
       ).toBeGreaterThan(400);
   });
 
-  it("puts the prefix before them and gives each its own limit", async () => {
+  it("adds the prefix and gives each code a separate limit", async () => {
     const { codes } = await generate({ count: 3, prefix: "Spring-", length: 8, usageLimit: 1 });
     expect(codes).toHaveLength(3);
     for (const { code, ...row } of codes) {
@@ -61,7 +61,7 @@ describeOnBoth("codes of promotions", (open, engine) => {
     }
   });
 
-  it("keeps given codes as they are written, in their order, without the space around", async () => {
+  it("keeps given codes as written and in order, without surrounding spaces", async () => {
     const stem = fresh("code");
     const { codes } = await generate({ codes: [` Zulu-${stem} `, `alpha_${stem}`, `Straße${stem}`] });
     expect(codes.map(({ code, codeNormalized, usageLimit }) => [code, codeNormalized, usageLimit])).toEqual([
@@ -71,7 +71,7 @@ describeOnBoth("codes of promotions", (open, engine) => {
     ]);
   });
 
-  it("leaves the promotion's version as it is: codes are things of their own", async () => {
+  it("does not change the promotion's version, because codes are separate rows", async () => {
     expect(await promotionRow(world, promotionId)).toMatchObject({ version: 1, updatedAt: startOfWorld });
     expect(world.takeEvents()).toEqual([]);
   });
@@ -120,13 +120,13 @@ describeOnBoth("codes of promotions", (open, engine) => {
     });
   });
 
-  it("takes the longest code there may be", async () => {
+  it("accepts a code of the maximum length", async () => {
     const { codes } = await generate({ codes: ["ä".repeat(64)] });
     expect(codes.map(({ code }) => code)).toEqual(["ä".repeat(64)]);
     expect((await generate({ count: 1, prefix: "P".repeat(20), length: 32 })).codes).toHaveLength(1);
   });
 
-  it("refuses codes that the merchant has already, whichever promotion they are of, and says which", async () => {
+  it("refuses codes that the merchant already has in any promotion, and names them", async () => {
     const stem = fresh("taken");
     await generate({ codes: [`${stem}-A`, `${stem}-B`] });
     const another = await makePromotion(world, { trigger: "code" });
@@ -145,7 +145,7 @@ describeOnBoth("codes of promotions", (open, engine) => {
     });
   });
 
-  it("lets another merchant have the same code", async () => {
+  it("allows the same code for another merchant", async () => {
     const code = fresh("shared");
     await generate({ codes: [code] });
     const theirs = await makePromotion(world, { trigger: "code" }, world.other);
@@ -154,7 +154,7 @@ describeOnBoth("codes of promotions", (open, engine) => {
     ).toHaveLength(1);
   });
 
-  it("are not for automatic promotions, not for those that have ended, and not for those of another merchant", async () => {
+  it("refuses automatic promotions, ended promotions, and those of another merchant", async () => {
     const automatic = await makePromotion(world);
     const conflict = { resource: "promotion", currentVersion: 1, data: {} };
     expect(await world.refusal(generatePromotionCodes, { promotionId: automatic, count: 1 })).toEqual({
@@ -183,33 +183,36 @@ describeOnBoth("codes of promotions", (open, engine) => {
     });
   });
 
-  it.runIf(engine === "postgres")("go to one of two promotions that want them at the same time", async () => {
-    const stem = fresh("race");
-    const codes = Array.from({ length: 1000 }, (_, index) => `${stem}-${index}`);
-    const promotions = [
-      await makePromotion(world, { trigger: "code" }),
-      await makePromotion(world, { trigger: "code" }),
-    ];
-    const bothReady = barrier(2);
-    // Without the retry of `inTransaction`, so that a deadlock shows.
-    const outcomes = await Promise.allSettled(
-      [codes, codes.toReversed()].map((wanted, index) =>
-        world.db.transaction().execute(async (transaction) => {
-          await bothReady();
-          return generatePromotionCodes(transaction, world.tenant, {
-            promotionId: promotions[index] ?? "",
-            codes: wanted,
-          });
-        }),
-      ),
-    );
-    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-    const reason: unknown = outcomes.find(({ status }) => status === "rejected")?.["reason" as never];
-    expect(reason instanceof Failure ? reason.code : reason).toBe("already_exists");
-  });
+  it.runIf(engine === "postgres")(
+    "creates a code in only one of two promotions that add it at the same time",
+    async () => {
+      const stem = fresh("race");
+      const codes = Array.from({ length: 1000 }, (_, index) => `${stem}-${index}`);
+      const promotions = [
+        await makePromotion(world, { trigger: "code" }),
+        await makePromotion(world, { trigger: "code" }),
+      ];
+      const bothReady = barrier(2);
+      // Calls without the retry of `inTransaction`, so that a deadlock fails the test.
+      const outcomes = await Promise.allSettled(
+        [codes, codes.toReversed()].map((wanted, index) =>
+          world.db.transaction().execute(async (transaction) => {
+            await bothReady();
+            return generatePromotionCodes(transaction, world.tenant, {
+              promotionId: promotions[index] ?? "",
+              codes: wanted,
+            });
+          }),
+        ),
+      );
+      expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+      const reason: unknown = outcomes.find(({ status }) => status === "rejected")?.["reason" as never];
+      expect(reason instanceof Failure ? reason.code : reason).toBe("already_exists");
+    },
+  );
 });
 
-/** Lets nobody go on before so many have come. */
+/** Blocks all callers until `count` of them have arrived. */
 function barrier(count: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let waiting = 0;

@@ -1,4 +1,4 @@
-/** A promotion's life: every state × every move, each told once. */
+/** The life cycle of a promotion: every move from every status, each published once. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
 import { updatePromotion } from "#commerce/promotions/change-promotion.ts";
@@ -10,8 +10,8 @@ import { makePromotion, promotionRow } from "./promotions-world.ts";
 const verbs = { activate: activatePromotion, pause: pausePromotion, end: endPromotion };
 
 /**
- * What each move answers: the event of the change, `nothing` where it is so already, or the reason of the
- * refusal.
+ * Each move's result: the published event, `nothing` if the promotion already has the status, or the reason
+ * of the refusal.
  */
 const moves: [PromotionStatus, keyof typeof verbs, PromotionStatus, string][] = [
   ["draft", "activate", "active", "promotion.started"],
@@ -76,25 +76,22 @@ describeOnBoth("a promotion's life", (open) => {
   });
 
   describe("every move", () => {
-    it.each(["activate", "pause", "end"] as const)(
-      "refuses another version than the one expected: %s",
-      async (move) => {
-        const promotionId = await promotionIn(move === "activate" ? "draft" : "active");
-        const { version, status } = await promotionRow(world, promotionId);
-        expect(await world.refusal(verbs[move], { promotionId, expectedVersion: version + 1 })).toEqual({
-          code: "version_conflict",
-          details: [],
-          conflict: {
-            resource: "promotion",
-            id: promotionId,
-            currentStatus: status,
-            currentVersion: version,
-            reason: null,
-            data: {},
-          },
-        });
-      },
-    );
+    it.each(["activate", "pause", "end"] as const)("refuses a wrong expected version: %s", async (move) => {
+      const promotionId = await promotionIn(move === "activate" ? "draft" : "active");
+      const { version, status } = await promotionRow(world, promotionId);
+      expect(await world.refusal(verbs[move], { promotionId, expectedVersion: version + 1 })).toEqual({
+        code: "version_conflict",
+        details: [],
+        conflict: {
+          resource: "promotion",
+          id: promotionId,
+          currentStatus: status,
+          currentVersion: version,
+          reason: null,
+          data: {},
+        },
+      });
+    });
 
     it.each(["activate", "pause", "end"] as const)(
       "does not find a promotion of another merchant: %s",
@@ -110,7 +107,7 @@ describeOnBoth("a promotion's life", (open) => {
     );
   });
 
-  it("cannot begin when its window is over, and can a millisecond earlier", async () => {
+  it("cannot activate a promotion after its period, but can a millisecond before the end", async () => {
     const endsAt = new Date(startOfWorld.getTime() + 1000);
     const promotionId = await makePromotion(world, { endsAt });
     expect(await world.refusal(activatePromotion, { promotionId }, world.later(1000))).toEqual({
@@ -129,7 +126,7 @@ describeOnBoth("a promotion's life", (open) => {
     expect(await promotionRow(world, promotionId)).toMatchObject({ status: "active" });
   });
 
-  it("is told as started only once its window has begun; before that its activation is a change like others", async () => {
+  it("publishes the start only once the period has begun; an earlier activation is published as an update", async () => {
     world.takeEvents();
     const startsAt = new Date(startOfWorld.getTime() + 1000);
     const promotionId = await makePromotion(world, { startsAt });
@@ -158,7 +155,7 @@ describeOnBoth("a promotion's life", (open) => {
   it.each([
     ["taken away", null],
     ["moved into the past", startOfWorld],
-  ])("starts with the change by which its start is %s: two events, one version", async (_name, startsAt) => {
+  ])("publishes two events with one version if an update makes the start %s", async (_name, startsAt) => {
     const later = new Date(startOfWorld.getTime() + 1000);
     const promotionId = await makePromotion(world, { startsAt: later });
     await world.run(activatePromotion, { promotionId });
@@ -178,7 +175,7 @@ describeOnBoth("a promotion's life", (open) => {
     ]);
   });
 
-  it("does not start by a change while it is a draft or paused", async () => {
+  it("does not start a draft or paused promotion by an update", async () => {
     for (const status of ["draft", "paused"] as const) {
       const promotionId = await promotionIn(status);
       await world.run(updatePromotion, { promotionId, startsAt: startOfWorld });

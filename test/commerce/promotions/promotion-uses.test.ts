@@ -1,7 +1,4 @@
-/**
- * Uses of promotions: no limit is passed however many take at once, and what is given back can be taken
- * again.
- */
+/** Uses of promotions: concurrent uses never exceed a limit, and released uses can be taken again. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
@@ -66,8 +63,8 @@ describeOnBoth("uses of promotions", (open, engine) => {
     },
   });
 
-  describe("taken", () => {
-    it("are counted with the promotion, the code and the buyer, and written down", async () => {
+  describe("a use", () => {
+    it("is counted for the promotion, the code and the buyer, and stored", async () => {
       const promotionId = await makePromotion(world, { trigger: "code", usageLimit: 5 });
       const promotionCodeId = await makeCode(promotionId, 5);
       const sessionId = await makeSession(world);
@@ -94,7 +91,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
       expect(world.takeEvents()).toEqual([]);
     });
 
-    it("the last one exhausts the promotion: that is told, under a version of its own", async () => {
+    it("that is the last one exhausts the promotion, which is published with a separate version", async () => {
       const promotionId = await makePromotion(world, { usageLimit: 2 });
       for (const expected of [
         [],
@@ -109,7 +106,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
       ).toEqual(refusal("usage_limit_reached", promotionId));
     });
 
-    it("are all taken or none: one promotion that is used up keeps the others unused", async () => {
+    it("of several promotions is taken for all or none: one exhausted promotion leaves the others unused", async () => {
       const free = await makePromotion(world);
       const spent = await makePromotion(world, { usageLimit: 1 });
       await take({ sessionId: await makeSession(world), promotions: of(spent) });
@@ -122,7 +119,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
       expect(await usedOf(free)).toBe(0);
     });
 
-    it("stop at the code's own limit, and leave other codes of the promotion alone", async () => {
+    it("stops at the code's limit, and leaves other codes of the promotion alone", async () => {
       const promotionId = await makePromotion(world, { trigger: "code" });
       const [once, free] = [await makeCode(promotionId, 1), await makeCode(promotionId, null)];
       await take({
@@ -138,7 +135,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
       expect([await usedOf(promotionId), await codeUsed(once), await codeUsed(free)]).toEqual([2, 1, 1]);
     });
 
-    it("stop at the buyer's limit, and leave other buyers alone", async () => {
+    it("stops at the buyer's limit, and leaves other buyers alone", async () => {
       const promotionId = await makePromotion(world, { perBuyerLimit: 1 });
       await take({
         sessionId: await makeSession(world),
@@ -156,7 +153,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
       expect(await usedOf(promotionId)).toBe(2);
     });
 
-    it("count towards a buyer's limit that is set afterwards", async () => {
+    it("counts towards a buyer's limit that is set later", async () => {
       const promotionId = await makePromotion(world);
       await take({
         sessionId: await makeSession(world),
@@ -173,7 +170,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
       ).toEqual(refusal("customer_usage_limit_reached", promotionId));
     });
 
-    it("do not reach a promotion of another merchant", async () => {
+    it("does not reach a promotion of another merchant", async () => {
       const promotionId = await makePromotion(world, {}, world.other);
       expect(
         await world.refusal(taking, { sessionId: await makeSession(world), promotions: of(promotionId) }),
@@ -182,7 +179,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
       });
     });
 
-    it("twice by one session are a fault, not a refusal, and count once", async () => {
+    it("taken twice by one session throws, and counts once", async () => {
       const promotionId = await makePromotion(world);
       const sessionId = await makeSession(world);
       await take({ sessionId, promotions: of(promotionId) });
@@ -194,7 +191,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
     });
 
     it.runIf(engine === "postgres")(
-      "by twenty at once: of a limit of one, one gets it and nineteen are refused",
+      "taken by twenty sessions at once: with a limit of one, one succeeds and nineteen are refused",
       async () => {
         const promotionId = await makePromotion(world, { usageLimit: 1 });
         const sessions = await Promise.all(Array.from({ length: 20 }, () => makeSession(world)));
@@ -212,7 +209,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
     );
 
     it.runIf(engine === "postgres")(
-      "by twenty at once of one buyer: the buyer's limit holds, also for the first use",
+      "taken by twenty sessions of one buyer: the buyer's limit holds, also for the first use",
       async () => {
         const promotionId = await makePromotion(world, { perBuyerLimit: 2 });
         const sessions = await Promise.all(Array.from({ length: 20 }, () => makeSession(world)));
@@ -227,11 +224,11 @@ describeOnBoth("uses of promotions", (open, engine) => {
     );
 
     it.runIf(engine === "postgres")(
-      "of several promotions at once, in any order, by takers and givers: nobody waits in a circle",
+      "of several promotions, taken and released concurrently in any order, causes no deadlock",
       async () => {
         const ids = await Promise.all(Array.from({ length: 4 }, () => makePromotion(world)));
         const sessions = await Promise.all(Array.from({ length: 20 }, () => makeSession(world)));
-        // Without the retry of `inTransaction`, so that a deadlock shows.
+        // Calls without the retry of `inTransaction`, so that a deadlock fails the test.
         const alone = (work: (index: number) => Promise<void>) =>
           Promise.all(sessions.map((_, index) => work(index)));
         await alone((index) =>
@@ -254,8 +251,8 @@ describeOnBoth("uses of promotions", (open, engine) => {
     );
   });
 
-  describe("given back", () => {
-    it("can be taken again, by the same session too, and are given back once however often it is asked", async () => {
+  describe("a released use", () => {
+    it("can be taken again, by the same session too, and is released once, however often requested", async () => {
       const promotionId = await makePromotion(world, { trigger: "code", usageLimit: 1, perBuyerLimit: 1 });
       const promotionCodeId = await makeCode(promotionId, 1);
       const sessionId = await makeSession(world);
@@ -275,7 +272,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
       world.takeEvents();
     });
 
-    it("are not those of other sessions, and not those that an order has", async () => {
+    it("is not one of another session or of an order", async () => {
       const promotionId = await makePromotion(world);
       const [one, other] = [await makeSession(world), await makeSession(world)];
       await take({ sessionId: one, promotions: of(promotionId) });
@@ -289,7 +286,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
       expect(await usedOf(promotionId)).toBe(1);
     });
 
-    it("cannot become an order's any more, and what an order has is redeemed once", async () => {
+    it("cannot be redeemed for an order, and an order's use is redeemed once", async () => {
       const promotionId = await makePromotion(world);
       const [given, kept] = [await makeSession(world), await makeSession(world)];
       await take({ sessionId: given, promotions: of(promotionId) });
@@ -311,7 +308,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
     });
   });
 
-  it("restored when their order is canceled can be taken again, are restored once, and are not those that no order has", async () => {
+  it("of a canceled order can be taken again, is restored once, and is never one without an order", async () => {
     const promotionId = await makePromotion(world, { trigger: "code", usageLimit: 2, perBuyerLimit: 2 });
     const promotionCodeId = await makeCode(promotionId, 2);
     const [ordered, held] = [await makeSession(world), await makeSession(world)];
@@ -337,7 +334,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
     world.takeEvents();
   });
 
-  it("whatever happens in whatever order, used is what is held and what is redeemed and not restored", async () => {
+  it("keeps used = held + redeemed − restored, for any sequence of operations", async () => {
     const sessions = await Promise.all(Array.from({ length: 5 }, () => makeSession(world)));
     const session = fc.constantFrom(...sessions);
     const act = fc.oneof(
@@ -383,7 +380,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
     world.takeEvents();
   });
 
-  /** Where a count is not what the uses say, or is above its limit. */
+  /** Promotions whose counter differs from their uses or exceeds the limit. */
   async function discrepancies(promotionIds: readonly string[]): Promise<unknown[]> {
     const live = "u.given_back_at is null and u.restored_at is null";
     return world.database.script(async (run) => {
@@ -405,7 +402,7 @@ function reasonOf(thrown: unknown): unknown {
   return thrown instanceof Failure ? thrown.parts.conflict?.reason : thrown;
 }
 
-/** A refusal, or the second take of one session; anything else is a fault. */
+/** Accepts a refusal, or the error of a session's second use; fails for other errors. */
 function expectKnown(thrown: unknown): void {
   if (thrown instanceof Failure) expect(thrown.code).toBe("promotion_not_applicable");
   else expect(thrown).toMatchObject({ constraint: "promotion_use_held" });

@@ -1,4 +1,4 @@
-/** Promotions ready to be used, and the sessions that use them. */
+/** Creates promotions that can be used, and checkout sessions that use them. */
 import type { Transaction } from "#database/transaction.ts";
 import { createPromotion, type PromotionCreateInput } from "#commerce/promotions/change-promotion.ts";
 import { takePromotionUses, type PromotionUsesInput } from "#commerce/promotions/promotion-uses.ts";
@@ -33,7 +33,7 @@ export function promotionRow(world: World, id: string): Promise<PromotionRow> {
   return world.db.selectFrom("promotion").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
 }
 
-/** A checkout session of a cart of its own. */
+/** Creates a checkout session with a new cart. */
 export async function makeSession(world: World): Promise<string> {
   const { merchantId } = world.tenant;
   const times = {
@@ -75,7 +75,7 @@ export type Taking = Pick<PromotionUsesInput, "sessionId" | "promotions"> & {
   readonly buyerReference?: string | null;
 };
 
-/** The refusal as a cart would give it. */
+/** Takes uses of promotions for a session; returns the refusal as a cart would show it. */
 export const taking = (
   transaction: Transaction,
   context: CommandContext,

@@ -1,4 +1,4 @@
-/** Promotions as carts read them: whole, with what the buyer has used, and only the merchant's own. */
+/** Loading promotions for carts: complete, with the buyer's uses, and only those of the merchant. */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import { loadOffer, type CartOffer, type OfferRequest } from "#commerce/carts/load-offer.ts";
@@ -48,7 +48,7 @@ describeOnBoth("promotions as carts read them", (open) => {
   const byId = async (id: string, buyer: string | null = null): Promise<PromotionRule | undefined> =>
     (await offerTo(buyer, { id })).code;
 
-  it("automatic: those that are active, the most important first, with what the buyer has used", async () => {
+  it("automatic: loads active promotions by priority, with the buyer's uses", async () => {
     const low = await activate({ priority: -5 });
     const high = await activate({ priority: 5 });
     await makePromotion(world, { priority: 9 });
@@ -74,7 +74,7 @@ describeOnBoth("promotions as carts read them", (open) => {
     expect((await read(null)).map(({ usedByBuyer }) => usedByBuyer)).toEqual([0, 0]);
   });
 
-  it("by code: however it is typed, whatever its state, with everything that is said of it", async () => {
+  it("by code: finds a promotion by its code in any case, whatever its status, with all fields", async () => {
     const product = await makeProduct(world);
     const promotionId = await makePromotion(world, {
       trigger: "code",
@@ -141,7 +141,7 @@ describeOnBoth("promotions as carts read them", (open) => {
     expect(await byId(code?.id ?? "", "berta")).toEqual(used);
   });
 
-  it("by code: one that nobody has, or that another merchant has, is not there", async () => {
+  it("by code: finds no unknown code and no code of another merchant", async () => {
     const promotionId = await activate({ trigger: "code" }, world.other);
     const { codes } = await world.run(
       generatePromotionCodes,
@@ -153,7 +153,7 @@ describeOnBoth("promotions as carts read them", (open) => {
     expect(await byId(codes[0]?.id ?? "")).toBeUndefined();
   });
 
-  it("is for whom it names, or for everybody, also while nobody is known", async () => {
+  it("applies to the listed buyers, or to all buyers, also if the buyer is unknown", async () => {
     const id = await activate({ buyerReferences: ["anna", "berta"], priority: 1000 });
     const everybodys = await activate({ priority: 999 });
     const read = async (buyer: string | null) =>
@@ -182,7 +182,7 @@ describeOnBoth("promotions as carts read them", (open) => {
     ],
   ];
 
-  it.each(kinds)("have of their kind what it needs: %o", async (input, discount) => {
+  it.each(kinds)("have the fields of their kind: %o", async (input, discount) => {
     const id = await makePromotion(world, input);
     const { rows } = await sql<{
       promotion: PromotionJson;

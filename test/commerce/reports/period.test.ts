@@ -1,4 +1,4 @@
-/** The time of a report: days as the people there count them, cut into buckets without a gap. */
+/** The period of a report: local calendar days, divided into buckets without gaps. */
 import { describe, expect, it } from "vitest";
 import fc from "fast-check";
 import {
@@ -16,8 +16,8 @@ const hoursOf = ({ startsAt, endsAt }: PeriodBucket): number =>
 const daysOf = (period: Period, interval: Parameters<typeof divideIntoBuckets>[1]): string[] =>
   divideIntoBuckets(period, interval).map(({ day }) => day);
 
-describe("a report's time", () => {
-  it("has days of 23 and 25 hours where the clocks change", () => {
+describe("a report's period", () => {
+  it("has days of 23 and 25 hours if the clocks change", () => {
     const spring = toPeriod({ from: "2026-03-28", to: "2026-03-30", timeZone: "Europe/Berlin" });
     expect(divideIntoBuckets(spring, "day").map(hoursOf)).toEqual([24, 23, 24]);
     const autumn = toPeriod({ from: "2026-10-24", to: "2026-10-26", timeZone: "Europe/Berlin" });
@@ -28,7 +28,7 @@ describe("a report's time", () => {
         "hour",
       ),
     ).toHaveLength(25);
-    // There the clocks go by half an hour.
+    // The clocks of Lord Howe change by half an hour.
     expect(
       divideIntoBuckets(
         toPeriod({ from: "2026-10-04", to: "2026-10-04", timeZone: "Australia/Lord_Howe" }),
@@ -37,13 +37,13 @@ describe("a report's time", () => {
     ).toEqual([...Array.from({ length: 23 }, () => 1), 0.5]);
   });
 
-  it("begins a day at one o'clock where midnight is left out", () => {
+  it("begins a day at one o'clock if the clock change skips midnight", () => {
     expect(toPeriod({ from: "2026-04-24", to: "2026-04-24", timeZone: "Africa/Cairo" }).startsAt).toEqual(
       new Date("2026-04-23T22:00:00Z"),
     );
   });
 
-  it("has weeks from Monday and months from their first, cut off at both ends", () => {
+  it("has weeks from Monday and months from their first day, cut off at both ends", () => {
     const period = toPeriod({ from: "2026-01-14", to: "2026-03-02", timeZone: "UTC" });
     expect(daysOf(period, "week")).toEqual([
       "2026-01-14",
@@ -64,7 +64,7 @@ describe("a report's time", () => {
     ]);
   });
 
-  it("is covered by its buckets, each beginning where the one before ends", () => {
+  it("is covered by its buckets, each beginning at the end of the one before", () => {
     const zones = fc.constantFrom(
       "UTC",
       "Europe/Berlin",
@@ -98,7 +98,7 @@ describe("a report's time", () => {
     );
   });
 
-  it("knows days and time zones from what only looks like them", () => {
+  it("refuses invalid days and unknown time zones", () => {
     expect(["2024-02-29", "2026-02-29", "2026-2-1", "2026-01-32", "20260101", ""].map(isDay)).toEqual([
       true,
       false,
@@ -107,7 +107,7 @@ describe("a report's time", () => {
       false,
       false,
     ]);
-    // Intl takes these; days cannot be reckoned in them.
+    // Intl accepts these names, but PostgreSQL reads them as fixed offsets.
     for (const name of ["IST", "PST", "JST", "CST", "BST", "ACT", "SystemV/PST8"])
       expect([name, isTimeZone(name)]).toEqual([name, false]);
     expect(() => toPeriod({ from: "2026-01-01", to: "2026-01-02", timeZone: "IST" })).toThrow(

@@ -1,7 +1,4 @@
-/**
- * Reports read: whatever they try to write is refused by the database itself, and what takes too long is
- * ended by it.
- */
+/** Reports only read: the database refuses every write, and cancels statements that take too long. */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { createReportReader } from "#database/read-only.ts";
@@ -10,7 +7,7 @@ import { useWorld } from "#test/support/use-world.ts";
 describe.each(["pglite", "postgres"] as const)("a report's transaction on %s", (engine) => {
   const world = useWorld(engine);
 
-  it("refuses every write, and writes go on beside it", async () => {
+  it("refuses every write, while other transactions can write", async () => {
     const { db } = world().database;
     const readOnly = createReportReader(db);
     const name = async (): Promise<unknown> =>
@@ -27,7 +24,7 @@ describe.each(["pglite", "postgres"] as const)("a report's transaction on %s", (
     expect(await name()).toBe("renamed");
   });
 
-  it("leaves the connection as it was", async () => {
+  it("restores the connection's settings", async () => {
     const { db } = world().database;
     await createReportReader(db)((reader) => sql`select 1`.execute(reader));
     const { rows } = await sql<
@@ -42,7 +39,7 @@ describe.each(["pglite", "postgres"] as const)("a report's transaction on %s", (
 describe("on postgres", () => {
   const world = useWorld("postgres");
 
-  it("a statement that takes too long is ended by the database, and the failure says so", async () => {
+  it("a statement that takes too long is canceled by the database, and the error says so", async () => {
     const readOnly = createReportReader(world().database.db, { timeoutMs: 100 });
     await expect(readOnly((reader) => sql`select pg_sleep(30)`.execute(reader))).rejects.toMatchObject({
       code: "upstream_timeout",

@@ -1,6 +1,6 @@
 /**
- * What is searched for is counted for reports: by day, never of fewer than three clients, and never at the
- * cost of a search.
+ * Search queries are counted for reports by day, only if three clients sent them, without slowing or failing
+ * searches.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -41,7 +41,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
       .orderBy("country")
       .execute();
 
-  it("are written once they came from three clients, with those before; not of two, however often", async () => {
+  it("are written after the third client, with the earlier counts; never for two clients, however often they search", async () => {
     const { counts } = await setUp();
     for (const client of ["a", "b", "a", "b", "a"]) counts.note(search(client));
     await counts.flush();
@@ -56,7 +56,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     expect(clientsPerQueryMin).toBe(3);
   });
 
-  it("count for themselves by country, by shop and by day: three clients of two countries are not three of one", async () => {
+  it("are counted separately by country, shop and day: three clients in two countries do not count as three in one", async () => {
     const { counts, clock } = await setUp();
     const { first } = world().demo.merchants;
     counts.note(search("a"));
@@ -67,7 +67,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     await counts.flush();
     expect(await kept()).toEqual([]);
     for (const client of ["a", "b", "c"]) counts.note(search(client, { merchant: first.slug }));
-    // A shop that there is not has no searches.
+    // A shop that does not exist has no searches.
     for (const client of ["a", "b", "c"]) counts.note(search(client, { merchant: "no-such-shop" }));
     await counts.flush();
     expect(await kept()).toEqual([
@@ -75,7 +75,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     ]);
   });
 
-  it("are written when it stops; what was not three clients' then is forgotten with the process", async () => {
+  it("are written at shutdown; counts of fewer than three clients are lost", async () => {
     const { counts } = await setUp();
     for (const client of ["a", "b", "c"]) counts.note(search(client));
     for (const client of ["a", "b"]) counts.note(search(client, { query: "kocher" }));
@@ -93,7 +93,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     expect(await kept()).toEqual([{ merchantId: null, country: "DE", query: "zelt", searches: 3, empty: 0 }]);
   });
 
-  it("that the database does not take are written the next time, and nobody is told", async () => {
+  it("that the database refuses are written the next time, without an error for the caller", async () => {
     const { counts } = await setUp();
     for (const client of ["a", "b", "c"]) counts.note(search(client));
     await world().database.script((run) => run("alter table search_query_day rename to away"));
@@ -104,7 +104,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     expect(await kept()).toEqual([{ merchantId: null, country: "DE", query: "zelt", searches: 4, empty: 1 }]);
   });
 
-  it("never fail: neither of a clock that breaks nor of a query that nobody types", async () => {
+  it("never fail, neither for a broken clock nor for an extreme query", async () => {
     const { counts } = await setUp();
     const broken = createSearchCounts({
       db: world().database.db,
@@ -122,7 +122,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     expect(await kept()).toEqual([]);
   });
 
-  it("take no more memory than for 10 000 queries: the one that was not asked for longest goes", async () => {
+  it("keep at most 10 000 queries in memory: the least recently used query is dropped", async () => {
     const { counts } = await setUp();
     for (const client of ["a", "b", "c"]) counts.note(search(client, { query: "first" }));
     for (const client of ["a", "b", "c"]) counts.note(search(client, { query: "second" }));
@@ -131,7 +131,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     expect(await kept()).toMatchObject([{ query: "second" }]);
   });
 
-  it("are kept for as long as a report may reach back", async () => {
+  it("are kept for as long as a report can look back", async () => {
     await setUp();
     const { db } = world().database;
     const now = new Date(startedAt);

@@ -1,4 +1,4 @@
-/** A query is whatever somebody typed: it is read as words, and never as a part of a statement. */
+/** A query is any text that a buyer typed: it is read as words and never becomes part of an SQL statement. */
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { SearchInput } from "#commerce/search/search-form.ts";
 import { searchProducts, type SearchResult } from "#commerce/search/search-products.ts";
@@ -64,7 +64,7 @@ describeOnBoth("any query", (open) => {
     ["o'neill", 1],
     ["running $1 shoes", 0],
     ["🏃 running 👟 shoes", 4],
-  ])("reads %s as words alone", async (q, total) => {
+  ])("reads %s only as words", async (q, total) => {
     expect((await search({ q })).totalItems).toBe(total);
   });
 
@@ -90,7 +90,7 @@ describeOnBoth("any query", (open) => {
     expect(statements.filter((statement) => statement.startsWith("error"))).toEqual([]);
   });
 
-  it("needs one statement to browse, and for words it has met; one more for others, and to correct", async () => {
+  it("needs one statement to browse and for cached words, one more for unknown words, and one more to correct", async () => {
     const counted = async (input: Partial<SearchInput>): Promise<number> => {
       statements.length = 0;
       await search(input);

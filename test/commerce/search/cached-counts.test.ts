@@ -1,4 +1,4 @@
-/** What search keeps in memory is never older than what it shows: counts of a browse, and stems of words. */
+/** Cached search data (counts of a browse, stems of words) is never older than the results. */
 import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { indexProducts, refreshPopularity } from "#commerce/search/index-products.ts";
@@ -35,7 +35,7 @@ describeOnBoth("what a browse counts", (open) => {
     await search();
   });
 
-  it("is counted once for all pages, and for each filter, order, country and locale", async () => {
+  it("is counted once for all pages, and separately for each filter, order, country and locale", async () => {
     expect([await counts(), await counts({ page: 2, pageSize: 3 }), await counts({ page: 9 })]).toEqual([
       0, 0, 0,
     ]);
@@ -49,7 +49,7 @@ describeOnBoth("what a browse counts", (open) => {
     for (const other of others) expect([await counts(other), await counts(other)]).toEqual([1, 0]);
   });
 
-  it("is the same by memory as counted", async () => {
+  it("is the same from the cache as counted", async () => {
     for (const sort of ["newest", "price_asc", "title_asc"] as const) {
       const [counted, kept] = [await search({ sort, pageSize: 4 }), await search({ sort, pageSize: 4 })];
       expect(kept).toEqual(counted);
@@ -59,7 +59,7 @@ describeOnBoth("what a browse counts", (open) => {
     }
   });
 
-  it("follows what is indexed, renamed, suspended or bought at once", async () => {
+  it("follows indexing, renaming, suspension and purchases immediately", async () => {
     const { totalItems } = await search();
     await addIndexed(database, [
       { id: "p_new", merchant: "mer_beta", titles: { en: "New" }, prices: { CHF: 1 }, brand: "Brandnew" },
@@ -100,7 +100,7 @@ describeOnBoth("what a browse counts", (open) => {
     expect((await search()).hits[0]?.productId).not.toBe(least?.productId);
   });
 
-  it("counts inside of a transaction what that transaction has changed, and keeps none of it", async () => {
+  it("counts a transaction's changes inside of that transaction, and caches none of them", async () => {
     const { totalItems } = await search();
     await addProducts(database, [
       { id: "p_inside", merchant: "mer_beta", titles: { en: "Inside" }, prices: { CHF: 1 } },
@@ -114,7 +114,7 @@ describeOnBoth("what a browse counts", (open) => {
     expect((await search()).totalItems).toBe(totalItems);
   });
 
-  it("searches by the stems of a language from its first document on", async () => {
+  it("uses the stems of a language from its first document on", async () => {
     await addIndexed(database, [
       { id: "p_swedish", merchant: "mer_beta", titles: { en: "Boat" }, prices: { CHF: 1 } },
     ]);
@@ -124,13 +124,13 @@ describeOnBoth("what a browse counts", (open) => {
     ]);
     const { hits, query } = await search({ q: "båtarna", locale: "sv" });
     expect(hits.map(({ productId }) => productId)).toEqual(["p_boats"]);
-    // By its stem, not as another spelling.
+    // The word is found by its stem, not by a corrected spelling.
     expect(query.corrected).toBeNull();
   });
 });
 
-describe("what a browse counts on postgres, while others change it", () => {
-  it("does not keep what was counted while a change was on its way beyond its commit", async () => {
+describe("the cached browse counts on postgres, while other transactions write", () => {
+  it("do not outlive the commit of a change that was uncommitted while they were counted", async () => {
     const database = await openFresh("postgres");
     try {
       await addMerchants(database, [
@@ -146,7 +146,7 @@ describe("what a browse counts on postgres, while others change it", () => {
         await read.promise;
       });
       await indexed.promise;
-      // A younger transaction is committed before: its number is larger, and it has been seen.
+      // A younger transaction commits first: its id is larger and already visible.
       await database.db.updateTable("merchant").set({ name: "Younger" }).execute();
       expect([await total(), await total()]).toEqual([1, 1]);
       read.resolve(undefined);

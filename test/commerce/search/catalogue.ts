@@ -1,4 +1,4 @@
-/** Puts merchants, markets, categories and products straight into the tables, for tests of the search alone. */
+/** Inserts merchants, markets, categories and products into the tables, for tests of search only. */
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
@@ -25,7 +25,7 @@ export interface MerchantSpec {
 export interface ProductSpec {
   readonly id: string;
   readonly merchant: string;
-  /** Locale → title, or title with more. */
+  /** Titles by locale, or objects with a title and further texts. */
   readonly titles: Record<
     string,
     string | { readonly title: string; readonly summary?: string; readonly description?: string }
@@ -34,7 +34,7 @@ export interface ProductSpec {
   readonly categories?: readonly string[];
   readonly sku?: string;
   readonly gtin?: string;
-  /** Currency → amount: the markets of the merchant with that currency. Left out: 1000 everywhere. */
+  /** Amounts by currency, for the merchant's markets with that currency; 1000 in every market by default. */
   readonly prices?: Record<string, number>;
   readonly stock?: number;
   readonly popularity?: number;
@@ -108,7 +108,7 @@ async function addMerchant(
 
 const chunk = 1000;
 
-/** Each product has one variant. */
+/** Inserts products with one variant each. */
 export async function addProducts(database: OpenDatabase, products: readonly ProductSpec[]): Promise<void> {
   for (let start = 0; start < products.length; start += chunk) {
     await inTransaction(database.db, (transaction) =>

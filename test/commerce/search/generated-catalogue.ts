@@ -1,6 +1,6 @@
 /**
- * Many products of the same make at each run, for plans and timings: shops in three languages whose words are
- * as uneven as real ones.
+ * Generates many products for query plans and timings, the same in every run: shops in three languages with
+ * realistic word frequencies.
  */
 import type { MerchantSpec, ProductSpec } from "./catalogue.ts";
 
@@ -125,7 +125,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Robert Jenkins' mix of 32 bits: the same on every machine. */
+/** Robert Jenkins' 32-bit mix: the same result on every machine. */
 function hash(value: number): number {
   let mixed = Math.imul(value ^ (value >>> 16), 0x45d9f3b);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x45d9f3b);

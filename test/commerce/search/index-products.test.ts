@@ -1,4 +1,4 @@
-/** The index is what the catalog says: after each change of it, and whatever stands in its texts. */
+/** The search index matches the catalog after each change, for any texts. */
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { indexProducts } from "#commerce/search/index-products.ts";
@@ -68,7 +68,7 @@ describeOnBoth("indexing products", (open) => {
     statements = 0;
   });
 
-  it("writes one offer per country of the markets it has a price in, each with its fallback", async () => {
+  it("writes one offer per country of the markets with a price, each with its fallback locale", async () => {
     const titles = { en: "Lantern", de: "Laterne" };
     await addIndexed(database, [
       {
@@ -108,7 +108,7 @@ describeOnBoth("indexing products", (open) => {
     expect(await found("topmost")).toEqual(["p_lantern"]);
   });
 
-  it("takes the least and the greatest price and the best availability of the variants sold in the market", async () => {
+  it("stores the lowest and highest price and the best availability of the variants sold in the market", async () => {
     await addProducts(database, [
       { id: "p_many", merchant: "mer_a", titles: { en: "Many" }, prices: { EUR: 700 }, stock: 0 },
     ]);
@@ -190,7 +190,7 @@ describeOnBoth("indexing products", (open) => {
     await index(["p_never_there"]);
   });
 
-  it("takes any text as text", async () => {
+  it("accepts any text", async () => {
     const texts = [
       "'; drop table product; --",
       "back\\slash 'quote' \"double\"",
@@ -231,7 +231,7 @@ describeOnBoth("indexing products", (open) => {
     expect((await found("counted")).length).toBe(100);
   });
 
-  it("leaves nothing half done when the transaction is given up", async () => {
+  it("leaves nothing behind if the transaction is rolled back", async () => {
     await addProducts(database, [{ id: "p_undone", merchant: "mer_a", titles: { en: "Undone" } }]);
     const given = inTransaction(database.db, async (transaction) => {
       await indexProducts(transaction, ["p_undone"], now);
@@ -241,7 +241,7 @@ describeOnBoth("indexing products", (open) => {
     expect(await found("undone")).toEqual([]);
   });
 
-  it("lets two index at once, the same products and the same words", async () => {
+  it("lets two transactions index the same products and the same words concurrently", async () => {
     const words = Array.from({ length: 24 }, (_, position) => `Word${position}`);
     const products = words.map((_, position) => ({
       id: `p_twice_${position}`,

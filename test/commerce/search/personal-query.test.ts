@@ -1,4 +1,4 @@
-/** What is typed about a person is told from what a shop has. */
+/** Distinguishes queries with personal data from queries for goods. */
 import { expect, it } from "vitest";
 import { containsPersonalData } from "#commerce/search/search-counts.ts";
 
@@ -14,7 +14,7 @@ it.each([
   "DE89 3704 0044 0532 0130 00",
   "GB29NWBK60161331926819",
   "４９１７０１２３４５６７",
-  // One digit away from a product's number.
+  // One digit differs from a valid product number.
   "4006381333932",
   "4111 1111 1111 1111",
 ])("the query %s counts as personal, so it is not kept", (query) =>

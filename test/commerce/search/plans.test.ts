@@ -1,6 +1,6 @@
 /**
- * With many products PostgreSQL must find by its indexes: a statement that reads all documents is as slow as
- * the catalogue is large.
+ * With many products PostgreSQL must use its indexes: a statement that scans all documents gets slower with
+ * the catalog's size.
  */
 import { CompiledQuery } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -37,10 +37,9 @@ describe("plans with 20 000 products", () => {
     { category: "shoes" },
     { merchant: "shop-3" },
     ...searchSorts.map((sort) => ({ sort, q: "desk lamp" })),
-    // Not all there is by title: what a product is called is no offer's, so that order may have to look at
-    // each.
+    // Sorting by title is left out: titles are not stored per offer, so that sort may read every offer.
     ...searchSorts.filter((sort) => sort !== "title_asc").map((sort) => ({ sort })),
-  ])("%o reads no document it has not found", async (input) => {
+  ])("%o reads only the documents it found", async (input) => {
     statements = [];
     await searchProducts(
       database.db,
@@ -62,7 +61,7 @@ describe("plans with 20 000 products", () => {
     }
   });
 
-  it("counts and pages through 10 000 matches and no more", async () => {
+  it("counts and pages through at most 10 000 matches", async () => {
     for (const input of [
       ...searchSorts.map((sort) => ({ sort, q: "" })),
       { sort: "relevance" as const, q: "s" },

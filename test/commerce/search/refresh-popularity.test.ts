@@ -1,4 +1,4 @@
-/** What browsing is sorted by follows what was ordered in the last 30 days. */
+/** Popularity, the sort key of browsing, follows the orders of the last 30 days. */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { refreshPopularity } from "#commerce/search/index-products.ts";
@@ -30,7 +30,7 @@ async function popularityOf(
 }
 
 describeOnBoth("popularity", (_open, engine) => {
-  it("is the units ordered in the last 30 days without canceled ones, in the catalog and in the index", async () => {
+  it("is the number of units ordered in the last 30 days without canceled ones, in the catalog and in the index", async () => {
     await using world = await createWorld(engine);
     await refresh(world);
     const placedAt = world.clock.now();
@@ -53,7 +53,7 @@ describeOnBoth("popularity", (_open, engine) => {
     expect(await popularityOf(world, mill)).toEqual({ product: 0, offers: [0] });
   });
 
-  it("is counted once for all products, however many batches they are written in", async () => {
+  it("is counted once for all products, in however many batches it is written", async () => {
     await using world = await createWorld(engine);
     const { db } = world.database;
     await refresh(world);

@@ -1,6 +1,6 @@
 /**
- * What a search's text depends on: who asks must not be able to make ever new ones, each of which PostgreSQL
- * would keep.
+ * The number of distinct search statements is bounded, because PostgreSQL keeps a prepared statement for each
+ * text.
  */
 import { describe, expect, it } from "vitest";
 import { searchLocaleChain } from "#commerce/search/search-form.ts";
@@ -11,7 +11,7 @@ describe("chainOf", () => {
     ["de-AT", ["de-AT", "de-AT", "de"]],
     ["zh-Hant-TW", ["zh-Hant-TW", "zh-Hant", "zh"]],
     ["de-Latn-DE-1901-1996", ["de-Latn-DE-1901-1996", "de-Latn", "de"]],
-  ])("is three long for %s", (locale, chain) => {
+  ])("has a length of three for %s", (locale, chain) => {
     expect(searchLocaleChain(locale)).toEqual(chain);
   });
 });

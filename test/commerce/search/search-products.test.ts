@@ -1,4 +1,4 @@
-/** What the search promises its callers, on a catalogue made for it. */
+/** The contract of search, tested on a catalog made for this purpose. */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import { type SearchInput, searchSorts } from "#commerce/search/search-form.ts";
@@ -87,7 +87,7 @@ describeOnBoth("product search", (open) => {
     expect(query.corrected).toBeNull();
   });
 
-  it("puts a score on the ranks: an exact code above its beginning, above a title's phrase, words, the brand, the description", async () => {
+  it("ranks an exact code above a code's prefix, then a title's phrase, its words, the brand, the description", async () => {
     await addIndexed(database, [
       {
         id: "p_zed_1_text",
@@ -155,7 +155,7 @@ describeOnBoth("product search", (open) => {
     ]);
   });
 
-  it("says where the words were found, and marks them in the title as HTML", async () => {
+  it("reports the fields that matched, and highlights the words in the title as HTML", async () => {
     const { hits } = await search({ q: "men shirt" });
     expect(hits).toEqual([
       {
@@ -176,7 +176,7 @@ describeOnBoth("product search", (open) => {
     expect(await highlightOf("4006381333931", "en")).toBeNull();
   });
 
-  it("shows each product once, in the asked locale or the one it falls back to", async () => {
+  it("returns each product once, in the requested locale or its fallback", async () => {
     const localesOf = async (locale: string): Promise<Record<string, string>> =>
       Object.fromEntries((await search({ locale })).hits.map((hit) => [hit.productId, hit.locale]));
     expect(await localesOf("de-AT")).toMatchObject({
@@ -204,14 +204,14 @@ describeOnBoth("product search", (open) => {
     expect((await search({ q: "nothing like it at all", locale: "xx" })).localeResolved).toBe("xx");
   });
 
-  it("offers nothing where it is not sold, and nothing that is not published", async () => {
+  it("returns no products that are not sold in the country or not published", async () => {
     expect(await ids({ market: "FR" })).toEqual([]);
     expect(await ids({ market: "JP" })).toEqual(["p_runner", "p_sock", "p_kettle"]);
     expect(await ids({ q: "hiking boots", market: "GB" })).toEqual(["p_boot"]);
     expect(await ids({ market: "US" })).not.toContain("p_kettle");
   });
 
-  it("browses by popularity, the newer and then the smaller id first", async () => {
+  it("browses by popularity, then the newer, then the smaller id", async () => {
     const all = [
       "p_runner_sold",
       "p_runner",
@@ -239,7 +239,7 @@ describeOnBoth("product search", (open) => {
     ]);
   });
 
-  it("sorts titles as they are shown, and prices within the commonest currency before the others", async () => {
+  it("sorts by the displayed titles, and by prices with the most common currency first", async () => {
     expect(await ids({ sort: "title_asc", locale: "de" })).toEqual([
       "p_kettle",
       "p_runner",
@@ -266,7 +266,7 @@ describeOnBoth("product search", (open) => {
     expect((await search({ market: "FR" })).currency).toBeNull();
   });
 
-  it("filters by category with its descendants and by merchant; unknown ones hold nothing", async () => {
+  it("filters by category with its descendants and by merchant; unknown ids match nothing", async () => {
     expect((await ids({ category: "footwear" })).toSorted()).toEqual([
       "p_boot",
       "p_cap",
@@ -291,7 +291,7 @@ describeOnBoth("product search", (open) => {
     }
   });
 
-  it("counts facets over all matches, labelled in the asked locale", async () => {
+  it("counts facets over all matches, labeled in the requested locale", async () => {
     const { facets, totalItems } = await search({ locale: "de", pageSize: 1 });
     expect(totalItems).toBe(9);
     expect(facets.map(({ key }) => key)).toEqual(["category", "merchant", "brand", "availability", "price"]);
@@ -323,7 +323,7 @@ describeOnBoth("product search", (open) => {
     );
   });
 
-  it("corrects a misspelt word when little is found, and says so when that found more", async () => {
+  it("corrects a misspelled word if few products match and the correction finds more, and reports it", async () => {
     const corrected = await search({ q: "runnign shos" });
     expect(corrected.query).toEqual({ normalized: "runnign shos", corrected: "running shoes" });
     expect(corrected.hits[0]).toMatchObject({
@@ -339,7 +339,7 @@ describeOnBoth("product search", (open) => {
     expect((await search({ q: "boot storm" })).query.corrected).toBeNull();
   });
 
-  it("does not correct to a word whose products are gone", async () => {
+  it("does not correct to a word without products", async () => {
     await addIndexed(database, [
       { id: "p_gone", merchant: "mer_beta", titles: { en: "Zwibelbak" }, prices: { GBP: 1 } },
       { id: "p_stays", merchant: "mer_beta", titles: { en: "Zwibelbok" }, prices: { GBP: 1 } },
@@ -349,7 +349,7 @@ describeOnBoth("product search", (open) => {
     expect((await search({ q: "zwibelbakt", market: "GB" })).query.corrected).toBe("zwibelbok");
   });
 
-  it("puts a title that holds the Japanese phrase above one that holds its words", async () => {
+  it("ranks a title with the whole Japanese phrase above one with only its words", async () => {
     await addIndexed(database, [
       { id: "p_kanji_1", merchant: "mer_beta", titles: { ja: "靴の運動" }, prices: { GBP: 1 } },
       { id: "p_kanji_2", merchant: "mer_beta", titles: { ja: "白い運動靴" }, prices: { GBP: 1 } },
@@ -358,7 +358,7 @@ describeOnBoth("product search", (open) => {
   });
 
   it.each(searchSorts)(
-    "gives the same products page by page, none twice and none missing, sorted by %s",
+    "returns the same products page by page, without duplicates or gaps, sorted by %s",
     async (sort) => {
       for (const q of ["", "tie"]) {
         if (q !== "" && sort === "relevance") {
@@ -380,7 +380,7 @@ describeOnBoth("product search", (open) => {
     },
   );
 
-  it("answers past the last page with nothing but the totals", async () => {
+  it("returns only the totals after the last page", async () => {
     const { hits, totalItems, totalItemsRelation } = await search({ page: 5 });
     expect({ hits, totalItems, totalItemsRelation }).toEqual({
       hits: [],
@@ -389,7 +389,7 @@ describeOnBoth("product search", (open) => {
     });
   });
 
-  it("forgets a merchant as soon as it is suspended, and takes it back when it is active again", async () => {
+  it("hides a merchant's products on suspension and shows them again on reactivation", async () => {
     await database.db
       .updateTable("merchant")
       .set({ status: "suspended" })
@@ -405,7 +405,7 @@ describeOnBoth("product search", (open) => {
     expect((await ids({ q: "running shoes" })).length).toBe(4);
   });
 
-  it("says when something was last indexed", async () => {
+  it("reports when the index last changed", async () => {
     expect((await search({})).indexedAt).toEqual(now);
     const { rows } = await sql<{ count: number }>`select count(*) from search_document`.execute(database.db);
     expect(rows[0]?.count).toBeGreaterThan(0);

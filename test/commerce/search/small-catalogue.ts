@@ -1,4 +1,4 @@
-/** A catalogue in which every product is there for a sentence of the search's contract. */
+/** A small catalog; each product tests one rule of the search's contract. */
 import type { OpenDatabase } from "#database/connect.ts";
 import { addIndexed, addMerchants, type MerchantSpec, type ProductSpec } from "./catalogue.ts";
 

@@ -1,7 +1,4 @@
-/**
- * What search shows of a product is what the whole product shows, whatever its stock, prices and texts have
- * become.
- */
+/** Search summaries equal the product pages, however stock, prices and texts have changed. */
 import fc from "fast-check";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -30,7 +27,7 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
   const world = useWorld(engine);
   let now: Date;
 
-  /** The pages of the search, by either way. */
+  /** Compares all pages of the search, loaded in both ways. */
   async function compare(input: SearchInput, at: Date): Promise<number> {
     const { db } = world().database;
     const { hits, summaries } = await searchProducts(db, input, at);
@@ -60,7 +57,7 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
     });
   });
 
-  it("shows the demo's and generated products as they are", async () => {
+  it("equal the products for the demo and a generated catalog", async () => {
     let shown = 0;
     await fc.assert(
       fc.asyncProperty(inputs, async (input) => {
@@ -71,7 +68,7 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
     expect(shown).toBeGreaterThan(500);
   });
 
-  it("shows what has become of stock and prices since they were indexed", async () => {
+  it("show stock and prices that changed after indexing", async () => {
     const { db } = world().database;
     const newest = { q: "", locale: "en", market: "DE", sort: "newest", page: 1, pageSize: 100 } as const;
     const { hits } = await searchProducts(db, newest, now);
@@ -86,7 +83,7 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
     await sql`delete from stock_level where abs(hashtext(variant_id)) % 11 = 0 and variant_id not in (${variants})`.execute(
       db,
     );
-    // One of each kind; the others are as their ids have it.
+    // One product of each kind; the others are chosen by their ids.
     for (const [index, productId] of chosen.entries()) {
       await sql`update variant set discontinued = ${index === 0}, available_from = ${index === 1 ? new Date(now.getTime() + dayMs) : null}::timestamptz
         where product_id = ${productId}`.execute(db);
@@ -117,7 +114,7 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
     ]);
   });
 
-  it("shows texts, names, pictures and ratings as they were indexed last", async () => {
+  it("show texts, names, images and ratings as of the last indexing", async () => {
     const { db } = world().database;
     await sql`update product_translation set title = title || ' anew', summary = null where locale = 'en'`.execute(
       db,

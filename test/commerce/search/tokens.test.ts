@@ -1,4 +1,7 @@
-/** Folding and cutting: what is one word to a buyer must be one word to the index, whatever way it is written. */
+/**
+ * Folding and splitting text into words: different spellings that buyers take for one word are one word in
+ * the index.
+ */
 import { describe, expect, it } from "vitest";
 import {
   normalizeCode,
@@ -26,7 +29,7 @@ describe("folding", () => {
     ["ΟΔΟΣ ά", "οδοσ α"],
     ["รองเท้า", "รองเท้า"],
     ["हिन्दी", "हिन्दी"],
-  ])("makes of %s the search form %s", (text, folded) => expect(foldText(text)).toBe(folded));
+  ])("turns %s into the search form %s", (text, folded) => expect(foldText(text)).toBe(folded));
 });
 
 describe("words", () => {
@@ -38,9 +41,9 @@ describe("words", () => {
     ["🏳️‍🌈 ❤️", []],
     ["Lauf\u00adschuhe", ["laufschuhe"]],
     ["", []],
-  ])("of the text %s are found as a search splits it", (text, words) => expect(wordsOf(text)).toEqual(words));
+  ])("of the text %s are split as search splits them", (text, words) => expect(wordsOf(text)).toEqual(words));
 
-  it("know where they stand in the text", () => {
+  it("know their positions in the text", () => {
     const text = "Größe 運動靴 e\u0301te\u0301";
     expect(splitWords(text).map(({ start, end }) => text.slice(start, end))).toEqual([
       "Größe",
@@ -49,12 +52,12 @@ describe("words", () => {
     ]);
   });
 
-  it("of a script without spaces are found by any part of two letters, and Chinese ones by each character", () => {
+  it("of a script without spaces are found by any two adjacent letters, and Chinese words by each character", () => {
     const lexemes = lexemesOf(splitWords("運動靴とランニングシューズ"));
     for (const part of ["運動", "靴", "シュ", "ュー", "ーズ", "ランニング"]) expect(lexemes).toContain(part);
   });
 
-  it("are no longer than an index can hold", () => {
+  it("are limited to the length that an index allows", () => {
     for (const text of ["x".repeat(5000), "あ".repeat(5000), "\u{1d7d8}".repeat(99), "ก".repeat(3000)]) {
       for (const lexeme of lexemesOf(splitWords(text))) {
         expect(Buffer.byteLength(lexeme)).toBeLessThan(512);
@@ -64,7 +67,7 @@ describe("words", () => {
   });
 });
 
-it("a hyphenated word is also written in one", () => {
+it("a hyphenated word is also indexed as one word", () => {
   expect(joinedForms("E-Bike und Wi-Fi")).toEqual(["ebike", "wifi"]);
 });
 
@@ -72,7 +75,7 @@ it("a code is compared without its punctuation", () => {
   expect(normalizeCode("Ab-12 / 3_x")).toBe("ab123x");
 });
 
-it("a trigram key is ASCII and tells the letters of an alphabet apart", () => {
+it("a trigram key is ASCII and distinguishes the letters of an alphabet", () => {
   expect(trigramKey("shoe2")).toBe("shoe2");
   expect(trigramKey("кроссовки")).toMatch(/^[a-z0-9]{9}$/);
   expect(new Set("абвгдежзийклмнопрстуфхцчшщъыьэюя".split("").map(trigramKey)).size).toBeGreaterThanOrEqual(
