@@ -4,7 +4,7 @@ import { type ServiceApp, type AppOptions, createApp } from "#app/app.ts";
 import type { Settings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
-import { createSharedLimiter, type Port } from "#http/shared-limiter.ts";
+import { createSharedLimiter, type ProcessPort } from "#http/shared-limiter.ts";
 import { createMetricsExchange } from "#observability/gather-metrics.ts";
 import {
   type ReadyState,
@@ -77,7 +77,7 @@ async function prepareConfiguredDemo(
 }
 
 /** The message channel to the parent process. */
-const parent: Port = {
+const parent: ProcessPort = {
   send: (message) => {
     if (!process.connected) return false;
     // Errors are ignored here: the `disconnect` event reports that the parent has ended.

@@ -9,7 +9,7 @@ import type { ProcessRole } from "#app/background.ts";
 import { findFreePort } from "#app/open-resources.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter } from "#http/rate-limiter.ts";
-import { answerLimits, type Port } from "#http/shared-limiter.ts";
+import { answerLimits, type ProcessPort } from "#http/shared-limiter.ts";
 import { createMetricsHub } from "#observability/gather-metrics.ts";
 import {
   type ReadyState,
@@ -153,7 +153,7 @@ async function stopChild(child: Worker): Promise<void> {
     throw new Error(`Process ${child.process.pid} ended with exit code ${code}.`);
 }
 
-function portOf(child: Worker): Port {
+function portOf(child: Worker): ProcessPort {
   return {
     send: (message) => {
       if (!child.isConnected()) return false;

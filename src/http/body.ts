@@ -7,13 +7,13 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { fail, failAt } from "#foundation/failure.ts";
 
 const depthMax = 16;
-/** The API's inputs have less than a tenth of it. Validation looks at each member again. */
+/** The maximum number of members of an object. The inputs of the API have less than a tenth of it. */
 const membersMax = 1_000;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw fail("missing_body");
-  if (bytes.length > unlookedBytesMax) refuseWide(bytes);
+  if (bytes.length > quickBodyBytesMax) refuseWideObjects(bytes);
   let value: unknown;
   try {
     value = JSON.parse(utf8.decode(bytes));
@@ -21,12 +21,12 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
     // The parser's message quotes the body, so the answer does not contain it.
     throw fail("invalid_json");
   }
-  requireTame(value, "", 1);
+  requireSafeJson(value, "", 1);
   return value;
 }
 
-/** Bodies up to this size are parsed quickly, whatever they contain. */
-const unlookedBytesMax = 16 * 1024;
+/** Up to this size, every body is parsed quickly, so its members are not counted before parsing. */
+const quickBodyBytesMax = 16 * 1024;
 const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
@@ -34,27 +34,27 @@ const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x
  * Finds an object with too many members before parsing, because such an object takes ten times as long to
  * parse as other JSON.
  */
-function refuseWide(bytes: Uint8Array): void {
-  // The number of members so far, for each open object or list.
+function refuseWideObjects(bytes: Uint8Array): void {
+  // The number of members counted so far, by nesting depth, for each open object or list.
   const members = new Int32Array(depthMax + 1);
   let depth = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === quote) at = endOfString(bytes, at);
+  for (let position = 0; position < bytes.length; position += 1) {
+    const byte = bytes[position];
+    if (byte === quote) position = endOfString(bytes, position);
     else if (byte === openBrace || byte === openBracket) {
-      if (depth === depthMax) throw tooDeep();
+      if (depth === depthMax) throw nestingFailure();
       depth += 1;
       members[depth] = 0;
     } else if (byte === closeBrace || byte === closeBracket) depth = Math.max(0, depth - 1);
     else if (byte === colon) {
       const count = (members[depth] ?? 0) + 1;
-      if (count > membersMax) throw tooWide();
+      if (count > membersMax) throw memberCountFailure();
       members[depth] = count;
     }
   }
 }
 
-/** The position of the closing quotation mark, or the end of the body if there is none. */
+/** Returns the position of the closing quotation mark; the end of the body if the string is not closed. */
 function endOfString(bytes: Uint8Array, start: number): number {
   for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
     let escapes = 0;
@@ -64,53 +64,51 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return bytes.length;
 }
 
-const tooDeep = (): Error =>
+const nestingFailure = (): Error =>
   fail("invalid_json", { message: `The body is nested deeper than ${depthMax} levels.` });
-const tooWide = (): Error =>
+const memberCountFailure = (): Error =>
   fail("invalid_json", { message: `An object of the body has more than ${membersMax} members.` });
 
-function requireTame(value: unknown, path: string, depth: number): void {
+/** Throws if a parsed body is nested too deeply, has too many members, or has a key that reaches a prototype. */
+function requireSafeJson(value: unknown, path: string, depth: number): void {
   if (typeof value !== "object" || value === null) return;
-  if (depth > depthMax) throw tooDeep();
-  // Paths are built only for objects and lists, not for each plain item of a long list.
+  if (depth > depthMax) throw nestingFailure();
+  // Paths are built only for objects and lists, because a long list can have thousands of plain items.
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1)
-      if (isHolder(value[index])) requireTame(value[index], `${path}/${index}`, depth + 1);
+      if (isContainer(value[index])) requireSafeJson(value[index], `${path}/${index}`, depth + 1);
     return;
   }
   const keys = Object.keys(value);
-  if (keys.length > membersMax) throw tooWide();
-  for (const key of keys) requireTameMember(value as Members, { key, path, depth });
+  if (keys.length > membersMax) throw memberCountFailure();
+  for (const key of keys) requireSafeMember(value as Members, { key, path, depth });
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-const isHolder = (value: unknown): boolean => typeof value === "object" && value !== null;
+const isContainer = (value: unknown): boolean => typeof value === "object" && value !== null;
 
-function requireTameMember(
+function requireSafeMember(
   value: Members,
   { key, path, depth }: { readonly key: string; readonly path: string; readonly depth: number },
 ): void {
-  const isTame = key !== "__proto__" && key !== "constructor";
-  if (isTame && !isHolder(value[key])) return;
+  const isSafeKey = key !== "__proto__" && key !== "constructor";
+  if (isSafeKey && !isContainer(value[key])) return;
   const field = `${path}/${key.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1")}`;
-  if (!isTame)
+  if (!isSafeKey)
     throw failAt("unknown_field", {
       in: "body",
       field,
       code: "unknown",
-      message: `${field} is not known here.`,
+      message: `${field} is unknown.`,
     });
-  requireTame(value[key], field, depth + 1);
+  requireSafeJson(value[key], field, depth + 1);
 }
 
 const formBytesMax = 16 * 1024;
 
-/**
- * Lets the routes of this encapsulated server take forms and nothing else; `request.body` is a
- * URLSearchParams.
- */
-export function takeForms(server: FastifyInstance): void {
+/** Makes the routes of this encapsulated server accept only forms; `request.body` is a URLSearchParams. */
+export function acceptOnlyForms(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(
     "application/x-www-form-urlencoded",
@@ -119,14 +117,15 @@ export function takeForms(server: FastifyInstance): void {
   );
 }
 
-export const formOf = ({ body }: FastifyRequest): URLSearchParams =>
+/** Returns the form of a request; an empty form if the request has no body. */
+export const readForm = ({ body }: FastifyRequest): URLSearchParams =>
   body instanceof URLSearchParams ? body : new URLSearchParams();
 
 /**
- * Checks the browser's headers on where a form came from. It is the second protection, after SameSite
- * cookies.
+ * Checks the browser's headers `Sec-Fetch-Site` and `Origin`. Returns true if each of them is absent or names
+ * the given origin. This check protects against cross-site request forgery in addition to SameSite cookies.
  */
-export function isFromHere({ headers }: FastifyRequest, origin: string): boolean {
+export function isSameOrigin({ headers }: FastifyRequest, origin: string): boolean {
   const site = headers["sec-fetch-site"];
   return (
     (site === undefined || site === "same-origin") &&

@@ -1,6 +1,6 @@
 /**
  * Identifies the caller of a request: its network address and its credential. Wrong credentials are counted
- * per address, wrong passwords per address and account, so that guessing has an end.
+ * per address, and wrong passwords per address and account, so that guessing is limited.
  */
 import type { FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
@@ -15,7 +15,10 @@ import type { RateBucket } from "#access/viewer.ts";
 import type { LoginLimit } from "#access/people/staff-sessions.ts";
 import { limitFailure, type RateLimiter } from "./rate-limiter.ts";
 
-/** Every line of a header. Node keeps only the first of several lines or joins them; the raw headers have all. */
+/**
+ * Returns every line of a header. `request.headers` has only the first of several lines, or all of them
+ * joined.
+ */
 export function headerLines(request: FastifyRequest, name: string): string[] {
   const lines: string[] = [];
   if (request.headers[name] === undefined) return lines;
@@ -35,7 +38,10 @@ export interface Authorization {
   readonly token: string;
 }
 
-/** Exactly one header with a known scheme and one token68; `undefined` if there is no header. */
+/**
+ * Parses the Authorization header; undefined if there is none. Fails unless there is exactly one header with
+ * a known scheme and one token68.
+ */
 export function readAuthorization(values: readonly string[]): Authorization | undefined {
   const [value, second] = values;
   if (value === undefined) return undefined;
@@ -52,28 +58,29 @@ export function readAuthorization(values: readonly string[]): Authorization | un
 }
 
 /**
- * How a route verifies credentials: created once for each route. `Visit` is what `verify` needs to know of a
- * request.
+ * The verification of credentials on one route. `RequestFacts` are the properties of a request that `verify`
+ * needs.
  */
-export interface Authentication<Visit, Viewer> extends ChallengeOptions {
+export interface Authentication<RequestFacts, Viewer> extends ChallengeOptions {
   readonly limiter: RateLimiter;
-  readonly verify: (authorization: Authorization, visit: Visit) => Promise<Viewer>;
+  readonly verify: (authorization: Authorization, facts: RequestFacts) => Promise<Viewer>;
 }
 
 /**
- * Valid credentials are accepted also from an address with too many failed attempts. A missing credential
- * does not count as an attempt.
+ * Returns the viewer whose credential a request has. Counts a wrong credential as a failed attempt of the
+ * address; a missing credential does not count. Valid credentials are accepted also from an address with too
+ * many failed attempts.
  */
-export async function authenticate<Visit, Viewer>(
+export async function authenticate<RequestFacts, Viewer>(
   request: FastifyRequest,
-  visit: Visit,
-  route: Authentication<Visit, Viewer>,
+  facts: RequestFacts,
+  route: Authentication<RequestFacts, Viewer>,
 ): Promise<Viewer> {
   let authorization: Authorization | undefined;
   try {
     authorization = readAuthorization(headerLines(request, "authorization"));
     if (authorization === undefined) throw fail("credentials_missing");
-    return await route.verify(authorization, visit);
+    return await route.verify(authorization, facts);
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 401) throw error;
     if (error.code !== "credentials_missing" && !error.code.endsWith("_suspended")) {
@@ -85,8 +92,8 @@ export async function authenticate<Visit, Viewer>(
 }
 
 /**
- * The key under which an anonymous caller is counted: the IPv4 address, or the /64 that an IPv6 address lies
- * in.
+ * Returns the key by which anonymous callers are counted: the IPv4 address, or the /64 network of an IPv6
+ * address.
  */
 export function addressKey(address: string): string {
   if (!ipaddr.isValid(address)) return "unknown";
@@ -100,8 +107,8 @@ export function addressKey(address: string): string {
 }
 
 /**
- * The address of the socket; behind n proxies the n-th address from the right of X-Forwarded-For, because
- * clients can invent all addresses to the left of it.
+ * Returns the client's address: without proxies the address of the socket, behind n proxies the n-th address
+ * from the right of X-Forwarded-For. Clients can invent all addresses to the left of the n-th.
  */
 export function clientAddress(
   socketAddress: string | undefined,
@@ -114,8 +121,8 @@ export function clientAddress(
 }
 
 /**
- * Some proxies write `192.0.2.7:5678` or `[2001:db8::1]:443`. With the port, every connection would count as
- * another caller.
+ * Removes the port of an address. Some proxies write `192.0.2.7:5678` or `[2001:db8::1]:443`. With the port,
+ * every connection of a caller would count as a different caller.
  */
 function withoutPort(hop: string): string {
   return /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([^:]*):\d+$/.exec(hop)?.[1] ?? hop;
@@ -123,8 +130,9 @@ function withoutPort(hop: string): string {
 
 /**
  * Limits wrong passwords by address and by account, at the authorization server and at the console together.
- * The address comes first: once its quota is used up, accounts are no longer counted, because a caller can
- * invent any number of them. Attempts above a quota are counted too, and do not make the window longer.
+ * The quota of the address is checked first. Once it is exceeded, accounts are no longer counted, because a
+ * caller can invent any number of accounts. Attempts above a quota are counted too, and do not extend the
+ * window.
  */
 export function createLoginLimit(limiter: RateLimiter): LoginLimit {
   const secondsLeft = async (bucket: RateBucket, key: string): Promise<number | undefined> => {
@@ -134,11 +142,11 @@ export function createLoginLimit(limiter: RateLimiter): LoginLimit {
   return {
     take: async ({ account, address }) => {
       const key = addressKey(address);
-      const ofAddress = await secondsLeft("login-fail-address", key);
-      if (ofAddress !== undefined) return ofAddress;
-      const ofAccount = await secondsLeft("login-fail", account);
-      if (ofAccount !== undefined) await limiter.giveBack("login-fail-address", key);
-      return ofAccount;
+      const addressSecondsLeft = await secondsLeft("login-fail-address", key);
+      if (addressSecondsLeft !== undefined) return addressSecondsLeft;
+      const accountSecondsLeft = await secondsLeft("login-fail", account);
+      if (accountSecondsLeft !== undefined) await limiter.giveBack("login-fail-address", key);
+      return accountSecondsLeft;
     },
     subtract: async ({ account, address }) => {
       await limiter.giveBack("login-fail-address", addressKey(address));

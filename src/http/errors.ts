@@ -1,7 +1,7 @@
 /**
- * Answers errors over REST, and is the only module that does: every error becomes a failure of the registry
- * and the contract's error body, also what Fastify refuses by itself and what Node refuses before there is a
- * request.
+ * Answers errors over REST. Every error becomes a failure of the registry and is sent as the contract's error
+ * body. This includes errors of Fastify, and errors of Node's HTTP parser, for which no request object
+ * exists. No other module answers REST errors.
  */
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -18,7 +18,7 @@ import {
 import type { Log } from "#foundation/log.ts";
 import { createId } from "#foundation/ids.ts";
 
-/** The contract's codes for what Fastify refuses by itself. */
+/** The contract's failure codes of Fastify's own errors, by Fastify's error code. */
 const frameworkFailures: Readonly<Record<string, FailureCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: "request_too_large",
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "unsupported_media_type",
@@ -50,7 +50,7 @@ export function sendFailure(
   if (failure.status >= 500)
     services.log.error(
       { requestId: request.id, code: failure.code, err: failure.cause },
-      "A request failed on our side.",
+      "A request failed with a server error.",
     );
   request.failureCode = failure.code;
   const retryAfter = defaultRetryAfterSeconds(failure);
@@ -65,8 +65,8 @@ export function sendFailure(
     .send(JSON.stringify({ error: toErrorBody(failure, request.id, services.publicUrl) }));
 }
 
-/** By the error code of Node's HTTP parser; broken HTTP has no code here. */
-const codes: Readonly<Record<string, FailureCode>> = {
+/** Failure codes by the error code of Node's HTTP server. All other codes mean malformed HTTP. */
+const parserFailures: Readonly<Record<string, FailureCode>> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",
   ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
 };
@@ -77,8 +77,8 @@ interface RawAnswer {
 }
 
 /**
- * Answers broken HTTP, too large headers and slow requests, which have no request object yet; Node would send
- * no body.
+ * Answers malformed HTTP, too large headers and slow requests. These have no request object yet, and Node
+ * would answer them without a body.
  */
 export function answerClientError(
   error: Error & { readonly code?: string },
@@ -89,7 +89,7 @@ export function answerClientError(
     socket.destroy();
     return;
   }
-  const failure = fail(codes[error.code ?? ""] ?? "malformed_request");
+  const failure = fail(parserFailures[error.code ?? ""] ?? "malformed_request");
   const requestId = createId("request");
   const body = JSON.stringify({ error: toErrorBody(failure, requestId, publicUrl) });
   socket.end(

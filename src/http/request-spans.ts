@@ -1,6 +1,6 @@
 /**
- * Creates a span for each request, with its route template, status, error code, and the installation of its
- * caller.
+ * Creates a span for each request, with the route template, status, error code, and the caller's
+ * installation.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isTracing, type Span, startSpan } from "#foundation/tracing.ts";
@@ -12,21 +12,21 @@ declare module "fastify" {
 }
 
 /**
- * Registers the hooks that create and end spans; must run before all other hooks, so that their work belongs
- * to the span.
+ * Registers the hooks that create and end spans. These hooks must be the first ones, so that the work of all
+ * other hooks belongs to the span.
  */
 export function traceRequests(server: FastifyInstance): void {
   server.decorateRequest("span", null);
   if (!isTracing()) return;
   server.addHook("onRequest", (request, reply, done) => {
-    const span = spanOf(request);
+    const span = startRequestSpan(request);
     request.span = span ?? null;
     // A client that disconnects gets no answer; ending a span twice has no effect.
     reply.raw.once("close", () => endSpan(request, reply));
     if (span === undefined) done();
     else span.run(done);
   });
-  // Reading a body runs in the context of the connection, so the span is set again.
+  // Fastify reads the body in the async context of the connection, so the span is set again afterwards.
   server.addHook("preValidation", ({ span }, _reply, done) => {
     if (span === null) done();
     else span.run(done);
@@ -38,10 +38,10 @@ export function traceRequests(server: FastifyInstance): void {
 }
 
 /** Converts a Fastify route to a path of the contract: `:id` to `{id}`. */
-const templateOf = (route: string): string => route.replaceAll(/:(\w+)/g, "{$1}");
+const routeTemplate = (route: string): string => route.replaceAll(/:(\w+)/g, "{$1}");
 
-function spanOf({ method, routeOptions, headers, id }: FastifyRequest): Span | undefined {
-  const route = routeOptions.url === undefined ? undefined : templateOf(routeOptions.url);
+function startRequestSpan({ method, routeOptions, headers, id }: FastifyRequest): Span | undefined {
+  const route = routeOptions.url === undefined ? undefined : routeTemplate(routeOptions.url);
   const { traceparent } = headers;
   return startSpan({
     name: route === undefined ? method : `${method} ${route}`,
@@ -61,13 +61,13 @@ function endSpan(request: FastifyRequest, reply: FastifyReply): void {
     "http.response.status_code": isAnswered ? statusCode : undefined,
     "commerce.operation.id": request.call?.operation.id,
     "commerce.installation.id": credential?.installationId,
-    "error.type": failureCode ?? typeOf(statusCode, isAnswered),
+    "error.type": failureCode ?? errorTypeOf(statusCode, isAnswered),
   });
   if (statusCode >= 500) span.markFailed();
   span.end();
 }
 
-function typeOf(statusCode: number, isAnswered: boolean): string | undefined {
+function errorTypeOf(statusCode: number, isAnswered: boolean): string | undefined {
   if (!isAnswered) return "client_closed";
   return statusCode >= 500 ? String(statusCode) : undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * The HTTP server: limits of form, one request id, one log line and the contract's shape for every answer,
- * whoever gives it. The operations are mounted by operations.ts; pages and /graphql come beside them from
- * above.
+ * Creates the HTTP server, without routes. The server limits the size of requests, and gives every request a
+ * request id, one log line, and errors in the contract's form. `gateway/operations.ts` adds the REST
+ * operations; `src/app` adds the pages and `/graphql`.
  */
 import { METHODS } from "node:http";
 import underPressure from "@fastify/under-pressure";
@@ -29,12 +29,13 @@ declare module "fastify" {
   }
 }
 
-export const bodyBytesMax = 64 * 1024;
+/** The maximum size of a request body, unless the route or the caller has a lower limit. */
+export const defaultBodyBytesMax = 64 * 1024;
 
-/** The configuration of a route; one object for all requests of the route. */
+/** The configuration of a route. All requests of a route have the same object. */
 export type RouteConfig = FastifyRequest["routeOptions"]["config"];
 
-/** Counts requests and answers. */
+/** Is called at the start and at the end of each request, and counts them. */
 export interface ServerObserver {
   readonly began: (request: FastifyRequest, reply: FastifyReply) => void;
   readonly answered: (request: FastifyRequest, reply: FastifyReply, route: RouteConfig) => void;
@@ -47,13 +48,13 @@ export interface ServerOptions extends ErrorServices {
 
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const server = Fastify({
-    bodyLimit: bodyBytesMax,
+    bodyLimit: defaultBodyBytesMax,
     genReqId: () => createId("request"),
     requestIdHeader: false,
     trustProxy: false,
     requestTimeout: 30_000,
-    // Node's own answer to a missing Host header has no body, so `refusalOf` refuses it. Node checks for slow
-    // clients once a second.
+    // Node would answer a missing Host header without a body, so `refusalOf` refuses the request instead.
+    // Node checks for slow clients once a second.
     http: {
       maxHeaderSize: 16 * 1024,
       headersTimeout: 10_000,
@@ -61,7 +62,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       requireHostHeader: false,
     },
     forceCloseConnections: "idle",
-    // Requests that arrive while the server stops are answered.
+    // Requests that arrive while the server stops are still answered.
     return503OnClosing: false,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 500 },
@@ -102,7 +103,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     setCommonHeaders(request, reply, options);
     done(refusalOf(request));
   });
-  // Node's own answer to an unknown Expect header has no body either.
+  // Node would answer an unknown Expect header without a body, so `refusalOf` refuses the request instead.
   server.server.on("checkExpectation", (request, response) =>
     server.server.emit("request", request, response),
   );
@@ -112,15 +113,15 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   return server;
 }
 
-/** After one visit by https, a browser uses only https for a year. */
-const onlyHttps = "max-age=31536000";
+/** Makes a browser that has visited the service over https use only https for a year. */
+const httpsForOneYear = "max-age=31536000";
 
-const everywhere = { "x-content-type-options": "nosniff" } as const;
-const overHttps = { ...everywhere, "strict-transport-security": onlyHttps } as const;
+const headersOverHttp = { "x-content-type-options": "nosniff" } as const;
+const headersOverHttps = { ...headersOverHttp, "strict-transport-security": httpsForOneYear } as const;
 
-/** Returns security headers of every answer. */
+/** Returns the security headers that every answer has. */
 function browserHeaders(publicUrl: string): Readonly<Record<string, string>> {
-  return publicUrl.startsWith("https:") ? overHttps : everywhere;
+  return publicUrl.startsWith("https:") ? headersOverHttps : headersOverHttp;
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, { publicUrl }: ServerOptions): void {
@@ -144,8 +145,8 @@ function refusalOf({ is404, raw: { httpVersion, headers } }: FastifyRequest): Fa
 }
 
 /**
- * Sets the client's address. Fastify's trustProxy reads the leftmost address, which a client can invent; this
- * reads from the right, where the known proxies are.
+ * Sets the client's address. Fastify's trustProxy reads the leftmost address of X-Forwarded-For, which a
+ * client can invent. This function counts from the right, where the known proxies are.
  */
 function setAddress(request: FastifyRequest, proxies: number): void {
   if (proxies === 0) return;
@@ -185,7 +186,8 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer
   });
 }
 
-const sweepMs = 50;
+/** Milliseconds between two closings of idle connections while the server stops. */
+const closeIdleMs = 50;
 
 /**
  * Closes idle connections repeatedly while the server stops. Node closes only those that are idle at the
@@ -193,8 +195,8 @@ const sweepMs = 50;
  */
 function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
   server.addHook("preClose", (done) => {
-    const sweep = setInterval(() => server.server.closeIdleConnections(), sweepMs).unref();
-    server.server.once("close", () => clearInterval(sweep));
+    const timer = setInterval(() => server.server.closeIdleConnections(), closeIdleMs).unref();
+    server.server.once("close", () => clearInterval(timer));
     done();
   });
 }
@@ -202,17 +204,17 @@ function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
 const eventLoopDelayMsMax = 1_000;
 const sampleMs = 1_000;
 /**
- * Routes that are answered under overload: operators need metrics then, and a process that fails its health
- * check would be stopped, which moves its load to the others.
+ * Routes that are answered also under overload. Operators need the metrics. A process that fails its health
+ * check would be stopped, and its load would move to the other processes.
  */
 const routesWithoutShedding: ReadonlySet<string> = new Set(["/metrics", "/healthz", "/readyz"]);
 
 /**
- * Refuses requests under overload: anonymous requests first, requests with credentials at three times the
- * delay.
+ * Refuses requests while the event loop is delayed: anonymous requests from `eventLoopDelayMsMax` on,
+ * requests with credentials from three times this delay on.
  */
 async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
-  // Work during the start is not overload: the first sample that counts lies completely after listening began.
+  // Work during the start is not overload. Only samples that begin after the start of listening count.
   let countsFrom = Number.POSITIVE_INFINITY;
   server.addHook("onListen", (done) => {
     countsFrom = performance.now() + 2 * sampleMs;
@@ -225,7 +227,7 @@ async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
     pressureHandler: (request, _reply, _type, value) => {
       if (
         performance.now() < countsFrom ||
-        !isShed({ headers: request.headers, route: request.routeOptions.url }, value ?? 0)
+        !mustShedRequest({ headers: request.headers, route: request.routeOptions.url }, value ?? 0)
       )
         return;
       throw fail("service_unavailable", {
@@ -242,13 +244,13 @@ interface Shedding {
 }
 
 /**
- * True if the request must be refused at this event loop delay. Requests of the console have their credential
- * in a cookie.
+ * True if the request must be refused at this event loop delay. Console requests have no Authorization
+ * header, because their credential is a cookie.
  */
-export function isShed({ headers, route = "" }: Shedding, eventLoopDelayMs: number): boolean {
+export function mustShedRequest({ headers, route = "" }: Shedding, eventLoopDelayMs: number): boolean {
   if (routesWithoutShedding.has(route)) return false;
-  const showsCredential = headers.authorization !== undefined || headers["x-commerce-console"] !== undefined;
-  return !showsCredential || eventLoopDelayMs >= 3 * eventLoopDelayMsMax;
+  const hasCredential = headers.authorization !== undefined || headers["x-commerce-console"] !== undefined;
+  return !hasCredential || eventLoopDelayMs >= 3 * eventLoopDelayMsMax;
 }
 
 /** Answers 405 for a known path with an unsupported method, before any other check. */

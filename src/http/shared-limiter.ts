@@ -1,66 +1,67 @@
 /**
- * One count for the processes of one start: the parent process counts, and the others ask it. Questions of
- * one turn of the event loop are one message each way. While the parent does not answer, each process counts
- * by itself, so that no request fails and limits stay in force.
+ * Counts requests for all processes of the service on one machine. The parent process counts, and the other
+ * processes send it requests. All requests of one event loop turn are sent in one message, and answered in
+ * one. While the parent does not answer, each process counts its own requests, so that no request fails and
+ * limits stay in force.
  *
- * RateLimiterCluster of rate-limiter-flexible 11.4.0 is not used, because it does not hold what
- * test/gateway/shared-limiter.test.ts and test/process/processes.test.ts require (lines of
+ * RateLimiterCluster of rate-limiter-flexible 11.4.0 is not used, because it would fail
+ * test/gateway/shared-limiter.test.ts and test/process/processes.test.ts (lines of
  * lib/RateLimiterCluster.js): without its parent, a process that counts a request ends with
  * ERR_IPC_CHANNEL_CLOSED (80); it has no insuranceLimiter, and each request waits for the whole timeout again
  * while the parent does not answer (183); answers that arrive too late are dropped instead of showing that
- * the parent is back (130); each request is a message of its own (80); the parent's table of callers has no
- * bound (209).
+ * the parent is back (130); each request is sent in a separate message (80); the parent's table of callers
+ * has no size limit (209).
  */
 import { type RateBucket, scaledQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter, type LimitState, type RateLimiter } from "./rate-limiter.ts";
 
-/** One end of the channel between two processes. */
-export interface Port {
-  /** False if the other end is gone. */
+/** One end of the message channel between two processes. */
+export interface ProcessPort {
+  /** Sends a message; returns false if the other process has ended. */
   send(message: object): boolean;
   onMessage(listener: (message: unknown) => void): void;
 }
 
-interface Question {
-  readonly what: "consume" | "peek" | "giveBack";
+interface LimitRequest {
+  readonly action: "consume" | "peek" | "giveBack";
   readonly bucket: RateBucket;
   readonly key: string;
 }
 
-interface Questions {
+interface LimitRequestBatch {
   readonly type: "limits-asked";
   readonly turn: number;
-  readonly asks: readonly Question[];
+  readonly requests: readonly LimitRequest[];
 }
 
-interface Answers {
+interface LimitAnswerBatch {
   readonly type: "limits-answered";
   readonly turn: number;
-  /** In the order of the questions. */
+  /** One state per request, in the same order; null if limits are off. */
   readonly states: readonly (LimitState | null)[];
 }
 
-interface Waiting extends Question {
+interface PendingRequest extends LimitRequest {
   readonly answer: (state: LimitState | undefined | PromiseLike<LimitState | undefined>) => void;
 }
 
 const timeoutMs = 1_000;
 
-/** The limiter of a process that asks its parent. */
+/** Creates the limiter of a process whose parent process counts. */
 export function createSharedLimiter(
-  port: Port,
+  port: ProcessPort,
   { scale, log }: { readonly scale: number; readonly log: Log },
 ): RateLimiter {
-  const alone = createMemoryLimiter(scale);
+  const ownLimiter = createMemoryLimiter(scale);
   let isAway = false;
   const channel = openChannel(port, {
-    countAlone: (waiting) => {
-      for (const one of waiting) one.answer(count(alone, one));
+    countHere: (waiting) => {
+      for (const request of waiting) request.answer(count(ownLimiter, request));
     },
-    noteParent: (isThere) => {
-      if (isAway === !isThere) return;
-      isAway = !isThere;
+    recordParentState: (isReachable) => {
+      if (isAway === !isReachable) return;
+      isAway = !isReachable;
       if (isAway)
         log.warn(
           { event: "rate_limiter_away" },
@@ -73,100 +74,112 @@ export function createSharedLimiter(
         );
     },
   });
-  const ask = (question: Question): Promise<LimitState | undefined> | LimitState | undefined => {
-    if (scaledQuota(question.bucket, scale) === undefined) return undefined;
-    return isAway ? count(alone, question) : channel.ask(question);
+  const send = (request: LimitRequest): Promise<LimitState | undefined> | LimitState | undefined => {
+    if (scaledQuota(request.bucket, scale) === undefined) return undefined;
+    return isAway ? count(ownLimiter, request) : channel.send(request);
   };
   return {
-    consume: (bucket, key) => ask({ what: "consume", bucket, key }),
-    peek: (bucket, key) => ask({ what: "peek", bucket, key }),
-    giveBack: async (bucket, key) => void (await ask({ what: "giveBack", bucket, key })),
+    consume: (bucket, key) => send({ action: "consume", bucket, key }),
+    peek: (bucket, key) => send({ action: "peek", bucket, key }),
+    giveBack: async (bucket, key) => void (await send({ action: "giveBack", bucket, key })),
     isAway: () => isAway,
     close: () => {
-      channel.giveUp();
-      return alone.close();
+      channel.countUnanswered();
+      return ownLimiter.close();
     },
   };
 }
 
 interface ChannelOptions {
-  readonly countAlone: (waiting: readonly Waiting[]) => void;
-  readonly noteParent: (isThere: boolean) => void;
+  readonly countHere: (waiting: readonly PendingRequest[]) => void;
+  readonly recordParentState: (isReachable: boolean) => void;
 }
 
 interface Channel {
-  readonly ask: (question: Question) => Promise<LimitState | undefined>;
-  /** Counts here what waits for an answer. */
-  readonly giveUp: () => void;
+  readonly send: (request: LimitRequest) => Promise<LimitState | undefined>;
+  /** Counts all unanswered requests in this process. */
+  readonly countUnanswered: () => void;
 }
 
-function openChannel(port: Port, { countAlone, noteParent }: ChannelOptions): Channel {
-  const sent = new Map<number, { readonly waiting: readonly Waiting[]; readonly timer: NodeJS.Timeout }>();
-  let gathered: Waiting[] = [];
+function openChannel(port: ProcessPort, { countHere, recordParentState }: ChannelOptions): Channel {
+  const sent = new Map<
+    number,
+    { readonly waiting: readonly PendingRequest[]; readonly timer: NodeJS.Timeout }
+  >();
+  let queued: PendingRequest[] = [];
   let turn = 0;
-  const giveUp = (): void => {
+  const countUnanswered = (): void => {
     for (const { waiting, timer } of sent.values()) {
       clearTimeout(timer);
-      countAlone(waiting);
+      countHere(waiting);
     }
     sent.clear();
   };
-  const lose = (lost: number): void => {
-    if (!sent.has(lost)) return;
-    noteParent(false);
-    giveUp();
+  const handleNoAnswer = (lateTurn: number): void => {
+    if (!sent.has(lateTurn)) return;
+    recordParentState(false);
+    countUnanswered();
   };
-  const sendQuestions = (): void => {
-    const waiting = gathered;
-    gathered = [];
+  const sendBatch = (): void => {
+    const waiting = queued;
+    queued = [];
     turn += 1;
-    const asks = waiting.map(({ what, bucket, key }): Question => ({ what, bucket, key }));
-    // If this process itself was busy for a second, the answer may have arrived: it is read before `lose`
-    // runs.
-    const timer = setTimeout((lost: number) => setImmediate(lose, lost), timeoutMs, turn).unref();
+    const requests = waiting.map(({ action, bucket, key }): LimitRequest => ({ action, bucket, key }));
+    // If this process was busy for a second, an answer may wait unread. `setImmediate` makes the process read
+    // the answer before `handleNoAnswer` runs.
+    const timer = setTimeout(
+      (lateTurn: number) => setImmediate(handleNoAnswer, lateTurn),
+      timeoutMs,
+      turn,
+    ).unref();
     sent.set(turn, { waiting, timer });
-    if (!port.send({ type: "limits-asked", turn, asks } satisfies Questions)) lose(turn);
+    if (!port.send({ type: "limits-asked", turn, requests } satisfies LimitRequestBatch))
+      handleNoAnswer(turn);
   };
   port.onMessage((message) => {
-    if (!isOfType<Answers>(message, "limits-answered")) return;
-    // An answer that arrives too late shows as well that the parent is back.
-    noteParent(true);
+    if (!isOfType<LimitAnswerBatch>(message, "limits-answered")) return;
+    // An answer that arrives too late also shows that the parent is back.
+    recordParentState(true);
     const { waiting = [], timer } = sent.get(message.turn) ?? {};
     clearTimeout(timer);
     sent.delete(message.turn);
-    for (const [index, one] of waiting.entries()) one.answer(message.states[index] ?? undefined);
+    for (const [index, request] of waiting.entries()) request.answer(message.states[index] ?? undefined);
   });
   return {
-    ask: (question) =>
+    send: (request) =>
       new Promise((answer) => {
-        if (gathered.push({ ...question, answer }) === 1) setImmediate(sendQuestions);
+        if (queued.push({ ...request, answer }) === 1) setImmediate(sendBatch);
       }),
-    giveUp,
+    countUnanswered,
   };
 }
 
-/** In the parent process: answers the questions of the process at the other end. */
-export function answerLimits(port: Port, limiter: RateLimiter): void {
+/** Makes the parent process answer the requests of the process at the other end of the channel. */
+export function answerLimits(port: ProcessPort, limiter: RateLimiter): void {
   port.onMessage((message) => {
-    if (isOfType<Questions>(message, "limits-asked")) void answerQuestions(port, message, limiter);
+    if (isOfType<LimitRequestBatch>(message, "limits-asked")) void answerBatch(port, message, limiter);
   });
 }
 
-async function answerQuestions(port: Port, { turn, asks }: Questions, limiter: RateLimiter): Promise<void> {
-  const states = await Promise.all(asks.map(async (one) => (await count(limiter, one)) ?? null));
-  port.send({ type: "limits-answered", turn, states } satisfies Answers);
+async function answerBatch(
+  port: ProcessPort,
+  { turn, requests }: LimitRequestBatch,
+  limiter: RateLimiter,
+): Promise<void> {
+  const states = await Promise.all(requests.map(async (request) => (await count(limiter, request)) ?? null));
+  port.send({ type: "limits-answered", turn, states } satisfies LimitAnswerBatch);
 }
 
 function count(
   limiter: RateLimiter,
-  { what, bucket, key }: Question,
+  { action, bucket, key }: LimitRequest,
 ): Promise<LimitState | undefined> | LimitState | undefined {
-  if (what !== "giveBack") return limiter[what](bucket, key);
-  const given = limiter.giveBack(bucket, key);
-  return given instanceof Promise ? given.then(() => undefined) : undefined;
+  if (action !== "giveBack") return limiter[action](bucket, key);
+  const done = limiter.giveBack(bucket, key);
+  return done instanceof Promise ? done.then(() => undefined) : undefined;
 }
 
-/** Both ends are this program, so the type of a message determines its shape. */
+/** Checks only the type of a message. Both processes run this program, so the type determines the shape. */
 function isOfType<Message extends { readonly type: string }>(
   message: unknown,
   type: Message["type"],

@@ -1,8 +1,8 @@
 /**
- * Sessions of staff at the console: their cookie, and requests of the console's pages to the graph, where a
- * signed-in member of staff is an admin of the merchant. A session counts only in requests that a page of
- * this service sent: with a header that no form and no script of another site can send, and with the
- * browser's statement that the request came from here.
+ * Sessions of staff members at the console: their cookie, and the caller of requests that the console's pages
+ * send to the graph. There, a signed-in staff member is an admin of the merchant. A session is accepted only
+ * in requests from a page of this service. Such a request has the header `x-commerce-console`, which no form
+ * and no script of another site can send, and browser headers that name this service as the origin.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -16,17 +16,17 @@ import type { StaffViewer } from "#access/viewer.ts";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { fail } from "#foundation/failure.ts";
-import { isFromHere } from "./body.ts";
+import { isSameOrigin } from "./body.ts";
 
-export interface CallerParts {
+export interface ConsoleCallerOptions {
   /**
-   * False for requests that no person caused, such as checks of an open stream: they do not keep a session in
-   * use.
+   * False for requests that no person caused, such as checks of an open stream. These requests do not extend
+   * a session.
    */
   readonly isUse: boolean;
   /**
-   * Called with the request if its session secret is unknown, so that guesses are limited; may throw the
-   * failure to answer with.
+   * Called with the request if its session secret is unknown, so that guesses are limited. May throw a
+   * failure, which becomes the answer.
    */
   readonly onUnknown: (request: FastifyRequest) => Promise<void>;
   readonly db: Database;
@@ -34,25 +34,25 @@ export interface CallerParts {
   readonly publicUrl: string;
 }
 
-/** Values of the `x-commerce-console` header: a person acts, or the page polls in the background. */
-const words = new Set(["1", "background"]);
+/** Allowed values of the `x-commerce-console` header: `1` for actions of a person, `background` for polling. */
+const consoleHeaderValues = new Set(["1", "background"]);
 
-/** Returns undefined for requests that the console did not send, whatever cookies they have. */
+/** Returns the staff member who sent a request; undefined if the console did not send the request. */
 export async function findConsoleCaller(
   request: FastifyRequest,
-  parts: CallerParts,
+  parts: ConsoleCallerOptions,
 ): Promise<StaffViewer | undefined> {
   const { db, clock, publicUrl } = parts;
   const { headers } = request;
-  if (headers.authorization !== undefined || !words.has(String(headers["x-commerce-console"])))
+  if (headers.authorization !== undefined || !consoleHeaderValues.has(String(headers["x-commerce-console"])))
     return undefined;
-  const isTold = headers["sec-fetch-site"] !== undefined || headers.origin !== undefined;
-  if (!isTold || !isFromHere(request, new URL(publicUrl).origin))
-    throw fail("credentials_missing", { message: elsewhere });
+  const hasOrigin = headers["sec-fetch-site"] !== undefined || headers.origin !== undefined;
+  if (!hasOrigin || !isSameOrigin(request, new URL(publicUrl).origin))
+    throw fail("credentials_missing", { message: foreignPageMessage });
   const now = clock.now();
   const { secret, session } = await requireSession(request, parts, now);
   if (session.isSuspended) throw fail("merchant_suspended");
-  if (parts.isUse && isByPerson(request)) void recordSessionUse(db, secret, now).catch(() => undefined);
+  if (parts.isUse && isCausedByPerson(request)) void recordSessionUse(db, secret, now).catch(() => undefined);
   const { staffId, merchantId } = session.staff;
   return { kind: "internal", staffId, role: "admin", merchantId };
 }
@@ -64,50 +64,60 @@ interface FoundSession {
 
 async function requireSession(
   request: FastifyRequest,
-  { db, publicUrl, isUse, onUnknown }: CallerParts,
+  { db, publicUrl, isUse, onUnknown }: ConsoleCallerOptions,
   now: Date,
 ): Promise<FoundSession> {
   const secret = readConsoleCookie(request, publicUrl);
   const session = await findStaffSession(db, secret, now);
   if (secret !== undefined && session !== undefined) return { secret, session };
   if (isUse && isSessionSecret(secret)) await onUnknown(request);
-  throw fail("credentials_missing", { message: "The session at the console is over: sign in again." });
+  throw fail("credentials_missing", { message: "The console session has ended. Sign in again." });
 }
 
-/** Streams reconnect by themselves as long as the page is open. */
-const isByPerson = ({ headers }: FastifyRequest): boolean =>
+/**
+ * True if a person caused the request. Open pages reconnect their streams by themselves, so streams do not
+ * count.
+ */
+const isCausedByPerson = ({ headers }: FastifyRequest): boolean =>
   headers["x-commerce-console"] === "1" && !/\btext\/event-stream\b/i.test(headers.accept ?? "");
 
-const elsewhere = "The console's session counts for the console's own pages alone.";
+const foreignPageMessage = "A console session is accepted only in requests from pages of the console.";
 
-/** `__Host-`: over https no other host and no page that came over http can have set a cookie of this name. */
-const nameAt = (publicUrl: string): string =>
-  `${isSecure(publicUrl) ? "__Host-" : ""}console-${markOf(publicUrl)}`;
 /**
- * Cookies are shared by all ports of a host: without the mark, several services on one host would sign each
- * other out.
+ * Returns the name of the session cookie. The prefix `__Host-` makes browsers refuse a cookie of this name
+ * from other hosts and from pages without https.
  */
-const markOf = (publicUrl: string): string =>
+const consoleCookieName = (publicUrl: string): string =>
+  `${isSecure(publicUrl) ? "__Host-" : ""}console-${urlHash(publicUrl)}`;
+
+/**
+ * Returns a short hash of the service's URL, as part of the cookie's name. All ports of a host share cookies.
+ * Without the hash, several services on one host would sign each other's users out.
+ */
+const urlHash = (publicUrl: string): string =>
   createHash("sha256").update(publicUrl).digest("hex").slice(0, 8);
 const isSecure = (publicUrl: string): boolean => publicUrl.startsWith("https:");
 
 export function readConsoleCookie({ headers }: FastifyRequest, publicUrl: string): string | undefined {
-  const start = `${nameAt(publicUrl)}=`;
+  const start = `${consoleCookieName(publicUrl)}=`;
   const pair = headers.cookie?.split(";").find((part) => part.trimStart().startsWith(start));
   return pair?.trim().slice(start.length);
 }
 
-/** The cookie lasts until the browser is closed; the session ends by itself. */
+/** Sets a cookie that lasts until the browser is closed. The session can end earlier. */
 export function setConsoleCookie(reply: FastifyReply, publicUrl: string, secret: string): void {
-  void reply.header("set-cookie", `${nameAt(publicUrl)}=${secret}; ${attributesAt(publicUrl)}`);
+  void reply.header(
+    "set-cookie",
+    `${consoleCookieName(publicUrl)}=${secret}; ${cookieAttributes(publicUrl)}`,
+  );
 }
 
 export function clearConsoleCookie(reply: FastifyReply, publicUrl: string): void {
   void reply.header(
     "set-cookie",
-    `${nameAt(publicUrl)}=; expires=Thu, 01 Jan 1970 00:00:00 GMT; ${attributesAt(publicUrl)}`,
+    `${consoleCookieName(publicUrl)}=; expires=Thu, 01 Jan 1970 00:00:00 GMT; ${cookieAttributes(publicUrl)}`,
   );
 }
 
-const attributesAt = (publicUrl: string): string =>
+const cookieAttributes = (publicUrl: string): string =>
   `path=/; httponly; samesite=strict${isSecure(publicUrl) ? "; secure" : ""}`;

@@ -13,7 +13,7 @@ import {
   signInError,
   readSignInForm,
 } from "#access/people/staff-sessions.ts";
-import { formOf, isFromHere, takeForms } from "#http/body.ts";
+import { readForm, isSameOrigin, acceptOnlyForms } from "#http/body.ts";
 import { acceptConsent, denyConsent, showConsent } from "./consent.ts";
 import {
   type InteractionRequest,
@@ -46,12 +46,12 @@ export function registerInteractionRoutes(
       return exchange === undefined ? sendSignInEndedPage(reply) : handle(exchange);
     };
   const handlePost: InteractionHandler = (exchange) =>
-    isFromHere(exchange.request, origin)
+    isSameOrigin(exchange.request, origin)
       ? handleForm(exchange, services, signIn)
       : sendSignInEndedPage(exchange.reply);
   void server.register((pages, _options, done) => {
     pages.setErrorHandler(handleErrorOnPage(services));
-    takeForms(pages);
+    acceptOnlyForms(pages);
     const limited = { onRequest: services.limitAddress };
     pages.get(
       interactionRoute,
@@ -77,7 +77,7 @@ function handleForm(
   services: OauthServices,
   signIn: SignIn,
 ): Promise<FastifyReply> | FastifyReply {
-  const form = formOf(exchange.request);
+  const form = readForm(exchange.request);
   const action = form.get("action");
   if (action === "deny") return denyConsent(exchange, services);
   if (action === "switch") return signOutAndRestart(exchange);

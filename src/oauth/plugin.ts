@@ -9,7 +9,7 @@ import { appendAuditEntries } from "#access/audit.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
 import type { Log } from "#foundation/log.ts";
 import { addressKey, createLoginLimit } from "#http/caller.ts";
-import { type RateLimiter, takeOne } from "#http/rate-limiter.ts";
+import { type RateLimiter, countRequest } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
 import {
@@ -48,7 +48,7 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
     loginLimit: createLoginLimit(limiter),
     // Counted together with the public reads of the API.
     limitAddress: async (request, reply) =>
-      takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
+      countRequest(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
     limitGrant: async (grantId) => {
       const state = await limiter.consume("write", `refresh:${grantId}`);
       return state?.isExceeded === true ? state.resetSeconds : undefined;

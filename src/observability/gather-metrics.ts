@@ -12,7 +12,7 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MetricObjectWithValues, MetricValue, Registry } from "prom-client";
-import type { Port } from "#http/shared-limiter.ts";
+import type { ProcessPort } from "#http/shared-limiter.ts";
 
 /** The metrics of one process, as prom-client writes them as JSON. */
 export type ProcessMetrics = MetricObjectWithValues<MetricValue<string>>[];
@@ -72,7 +72,7 @@ export interface MetricsExchange {
 }
 
 /** Creates the connection to the parent process. */
-export function createMetricsExchange(port: Port): MetricsExchange {
+export function createMetricsExchange(port: ProcessPort): MetricsExchange {
   const requests = createRequests<GatheredMessage>();
   const parts = new Map<number, string[]>();
   port.onMessage((message) => {
@@ -120,7 +120,7 @@ function toAnswer(measured: ProcessMetrics): Pick<AnswerMessage, "counted" | "ot
 /** The metrics of all processes, in the parent process. */
 export interface MetricsHub {
   /** Adds a process; returns the function to call when the process has ended. */
-  readonly join: (port: Port) => () => void;
+  readonly join: (port: ProcessPort) => () => void;
 }
 
 interface Member {

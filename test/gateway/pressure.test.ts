@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createServer, isShed } from "#http/server.ts";
+import { createServer, mustShedRequest } from "#http/server.ts";
 
 it.each([
   ["nobody known", {}, [true, true]],
@@ -22,13 +22,13 @@ it.each([
   ],
 ])("an overloaded process decides by the request whether to refuse it: %s", (_who, headers, shed) => {
   expect([
-    isShed({ headers, route: "/graphql" }, 1_500),
-    isShed({ headers, route: "/graphql" }, 3_000),
+    mustShedRequest({ headers, route: "/graphql" }, 1_500),
+    mustShedRequest({ headers, route: "/graphql" }, 3_000),
   ]).toEqual(shed);
 });
 
 it.each(["/healthz", "/readyz", "/metrics"])("an overloaded process always answers %s", (route) => {
-  expect(isShed({ headers: {}, route }, 60_000)).toBe(false);
+  expect(mustShedRequest({ headers: {}, route }, 60_000)).toBe(false);
 });
 
 /** Blocks the event loop for this time. */

@@ -5,14 +5,14 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { createMemoryLimiter, type LimitState, type RateLimiter } from "#http/rate-limiter.ts";
-import { answerLimits, createSharedLimiter, type Port } from "#http/shared-limiter.ts";
+import { answerLimits, createSharedLimiter, type ProcessPort } from "#http/shared-limiter.ts";
 
 afterEach(() => vi.useRealTimers());
 
 /** The two ends of a connection that copies messages, as between processes. It can be held back or cut. */
 function createLine(): {
-  near: Port;
-  far: Port;
+  near: ProcessPort;
+  far: ProcessPort;
   carried: string[];
   hold: () => void;
   release: () => void;
@@ -22,7 +22,7 @@ function createLine(): {
   const carried: string[] = [];
   let held: (() => void)[] | undefined;
   let isCut = false;
-  const end = (own: "near" | "far", other: "near" | "far"): Port => ({
+  const end = (own: "near" | "far", other: "near" | "far"): ProcessPort => ({
     send: (message) => {
       if (isCut) return false;
       const text = JSON.stringify(message);

@@ -4,7 +4,7 @@
  */
 import { Counter, Gauge, Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Port } from "#http/shared-limiter.ts";
+import type { ProcessPort } from "#http/shared-limiter.ts";
 import { createMetricsExposition } from "#observability/plugin.ts";
 import { sumMetrics, createMetricsExchange, createMetricsHub } from "#observability/gather-metrics.ts";
 import { readScrape, type Scrape } from "./scrape.ts";
@@ -13,11 +13,17 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] 
 afterEach(() => vi.useRealTimers());
 
 /** Two connected ports. Messages are copied, as between processes. */
-function createLine(): { near: Port; far: Port; cut: () => void; hold: () => void; release: () => void } {
+function createLine(): {
+  near: ProcessPort;
+  far: ProcessPort;
+  cut: () => void;
+  hold: () => void;
+  release: () => void;
+} {
   const listeners = { near: [] as ((message: unknown) => void)[], far: [] as ((message: unknown) => void)[] };
   const state = { isCut: false, isHeld: false };
   const held: (() => void)[] = [];
-  const end = (own: "near" | "far", other: "near" | "far"): Port => ({
+  const end = (own: "near" | "far", other: "near" | "far"): ProcessPort => ({
     send: (message) => {
       if (state.isCut) return false;
       const text = JSON.stringify(message);

@@ -29,7 +29,7 @@ import {
 import { requireScope as requireScopeOf, type OperationSecurity } from "#mesh/operation-security.ts";
 import { type AdmitViewer, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import type { RestOperation } from "#gateway/contract.ts";
-import { type Counted, refuseUsedUp, takeOne } from "#http/rate-limiter.ts";
+import { type RateLimitCounter, refuseExceededQuota, countRequest } from "#http/rate-limiter.ts";
 
 /**
  * Verifies the credential of the caller and sets `call.viewer`. Operations that require no credential do not
@@ -148,7 +148,7 @@ export function createViewerAdmission(
       throw fail(viewer.suspended);
     }
     if (viewer.kind === "oauth")
-      await refuseUsedUp(limiter, call.reply, getRateLimitCounter(viewer, operation));
+      await refuseExceededQuota(limiter, call.reply, getRateLimitCounter(viewer, operation));
   };
 }
 
@@ -159,7 +159,7 @@ export function createViewerAdmission(
 export function getRateLimitCounter(
   viewer: IntegratorViewer,
   { method, ownBucket }: Pick<RestOperation, "method" | "ownBucket">,
-): Counted {
+): RateLimitCounter {
   if (ownBucket !== null) return { bucket: ownBucket, key: viewer.installationId };
   return { bucket: method === "GET" ? "default" : "write", key: credentialIdOf(viewer) };
 }
@@ -182,7 +182,7 @@ export const limitByAddress: RestStep = {
         admit: admission(call),
       });
       if (call.viewer.kind === "anonymous")
-        await takeOne(services.limiter, call.reply, { bucket, key: addressKey(call.request.ip) });
+        await countRequest(services.limiter, call.reply, { bucket, key: addressKey(call.request.ip) });
     };
   },
 };
@@ -214,7 +214,7 @@ export const limitByCredential: RestStep = {
   appliesTo: () => true,
   create: ({ limiter }, operation) => {
     return ({ viewer, reply }) =>
-      isIntegrator(viewer) ? takeOne(limiter, reply, getRateLimitCounter(viewer, operation)) : undefined;
+      isIntegrator(viewer) ? countRequest(limiter, reply, getRateLimitCounter(viewer, operation)) : undefined;
   },
 };
 

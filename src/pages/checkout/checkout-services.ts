@@ -11,7 +11,7 @@ import { Failure, type FailureDetail } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
 import { addressKey } from "#http/caller.ts";
-import { limitFailure, type RateLimiter, takeOne } from "#http/rate-limiter.ts";
+import { limitFailure, type RateLimiter, countRequest } from "#http/rate-limiter.ts";
 import { markServiceDocument } from "#mesh/contract-schema.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 import type { RunDocument } from "#mesh/run.ts";
@@ -146,7 +146,7 @@ function createLimits(limiter: RateLimiter): CheckoutLimits {
   };
   return {
     takeAddress: async (request, reply) =>
-      takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
+      countRequest(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
     requireSecretsLeft: (request) => requireLeft(secrets(request)),
     countWrongSecret: (request) => count(secrets(request)),
     requireCodesLeft: (request, cartId) => requireLeft(codes(request, cartId)),

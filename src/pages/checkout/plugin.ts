@@ -6,7 +6,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { orUnavailable } from "#database/database-errors.ts";
 import { type Failure, fail, defaultRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
-import { formOf, isFromHere, takeForms } from "#http/body.ts";
+import { readForm, isSameOrigin, acceptOnlyForms } from "#http/body.ts";
 import { runCheckoutAction } from "./form-actions.ts";
 import { typedAddressFaults, typedAddress } from "./address-view.ts";
 import { formatWaitSeconds } from "./amounts.ts";
@@ -53,7 +53,7 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutOptions> = async (server
     return visit === undefined ? sendUnknown(request, reply, services) : answer(visit);
   };
   await server.register(async (pages) => {
-    takeForms(pages);
+    acceptOnlyForms(pages);
     pages.addHook("onRequest", services.limits.takeAddress);
     pages.setErrorHandler(answerFault(services));
     pages.get(pagePath, visiting(show));
@@ -97,7 +97,7 @@ async function orderNumberOf({
 
 async function takeForm(visit: CheckoutVisit): Promise<FastifyReply> {
   return (
-    (isOwnForm(visit) ? await runCheckoutAction(visit, formOf(visit.request)) : undefined) ??
+    (isOwnForm(visit) ? await runCheckoutAction(visit, readForm(visit.request)) : undefined) ??
     sendRefused(visit)
   );
 }
@@ -111,7 +111,7 @@ function isOwnForm({ request, isKnown, room }: CheckoutVisit): boolean {
   const { origin } = new URL(room.services.publicUrl);
   const site = headers["sec-fetch-site"];
   const hasHiddenOrigin = headers.origin === "null" && (site === undefined || site === "same-origin");
-  return isKnown && (hasHiddenOrigin || isFromHere(request, origin));
+  return isKnown && (hasHiddenOrigin || isSameOrigin(request, origin));
 }
 
 function sendRefused({ request, reply, language, say, path, room }: CheckoutVisit): FastifyReply {
@@ -137,7 +137,7 @@ const sendSessionState =
 /** Returns the faults of the fields that the buyer has left. Stores nothing. */
 const checkAddress: Answer = (visit) => {
   if (!isOwnForm(visit)) return sendJson(visit.reply.code(403), { faults: [] });
-  const typed = typedAddress(formOf(visit.request));
+  const typed = typedAddress(readForm(visit.request));
   return sendJson(visit.reply, { faults: typedAddressFaults(typed, visit) });
 };
 

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#foundation/log.ts";
 import { addressKey, createLoginLimit } from "#http/caller.ts";
-import { type RateLimiter, takeOne } from "#http/rate-limiter.ts";
+import { type RateLimiter, countRequest } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { appendAuditEntries } from "#access/audit.ts";
@@ -28,7 +28,7 @@ import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
-import { formOf, isFromHere, takeForms } from "#http/body.ts";
+import { readForm, isSameOrigin, acceptOnlyForms } from "#http/body.ts";
 import { clearConsoleCookie, readConsoleCookie, setConsoleCookie } from "#http/staff-session.ts";
 import {
   sameSiteReloadPage,
@@ -58,7 +58,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (
     loginLimit: createLoginLimit(limiter),
     // The rate limit of anonymous reads.
     limitAddress: async (request, reply) =>
-      takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
+      countRequest(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
   });
   for (const [path, methods] of consoleRoutes) refuseOtherMethods(server, path, methods);
 };
@@ -93,19 +93,19 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
   const signIn = createSignIn(services);
   void server.register((pages, _options, done) => {
     pages.setErrorHandler(answerConsoleError(services.log));
-    takeForms(pages);
+    acceptOnlyForms(pages);
     pages.addHook("onRequest", services.limitAddress);
     for (const path of ["/console", "/console/*"])
       pages.get(path, (request, reply) => showConsole({ request, reply }, services));
     for (const path of ["/console/sign-in", "/console/sign-out"])
       pages.get(path, (_request, reply) => reply.redirect(home, 303));
     pages.post("/console/sign-in", (request, reply) =>
-      isFromHere(request, origin)
+      isSameOrigin(request, origin)
         ? answerSignIn({ request, reply }, services, signIn)
         : refuseForeign(reply, publicUrl),
     );
     pages.post("/console/sign-out", (request, reply) =>
-      isFromHere(request, origin)
+      isSameOrigin(request, origin)
         ? answerSignOut({ request, reply }, services)
         : refuseForeign(reply, publicUrl),
     );
@@ -161,7 +161,7 @@ async function answerSignIn(
   signIn: SignIn,
 ): Promise<FastifyReply> {
   const { publicUrl } = services;
-  const form = formOf(request);
+  const form = readForm(request);
   const { email, password } = readSignInForm(form);
   const next = pathAfterSignIn(form.get("next"));
   const again = ({ status, message, code, retryAfterSeconds }: SignInError): FastifyReply => {

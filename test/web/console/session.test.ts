@@ -198,7 +198,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     expect([status, body.errors[0].extensions.code, body.errors[0].message]).toEqual([
       401,
       "credentials_missing",
-      "The session at the console is over: sign in again.",
+      "The console session has ended. Sign in again.",
     ]);
   });
 
