@@ -1,6 +1,6 @@
 /**
- * Figure 12: what a merchant may write as a URL, and what a name may turn into, opens no socket to anything
- * that is not public.
+ * Figure 12: no webhook URL, and no address that its host name resolves to, opens a connection to a
+ * non-public address.
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -17,7 +17,7 @@ import {
   startSender,
 } from "./receivers.ts";
 
-/** Every socket that this process opens to anywhere, whether somebody listens there or not. */
+/** Counts every socket that this process opens, whether or not the connection succeeds. */
 let sockets = 0;
 const count = (): void => void (sockets += 1);
 
@@ -86,7 +86,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
 const resolve: ResolveName = async (name) => names[name] ?? [];
 
 describe("no connection outside public addresses", () => {
-  test("is made to any of 43 targets", async () => {
+  test("is made to any of 43 blocked targets", async () => {
     const hosts = [...literals, ...Object.keys(names)];
     expect(hosts).toHaveLength(43);
     const sender = startSender({ isLoopbackAllowed: false, resolve });
@@ -99,17 +99,17 @@ describe("no connection outside public addresses", () => {
     expect([sockets, receiver.connections.length]).toEqual([0, 0]);
   });
 
-  test("is made where loopback is allowed for the process but not for the merchant, or the other way round", async () => {
+  test("is made to loopback unless both the process and the merchant allow loopback", async () => {
     const url = `http://127.0.0.1:${receiver.port}/`;
     expect(await send(startSender(), url, { isLoopbackAllowed: false })).toEqual(refusal("blocked_address"));
     expect(await send(startSender({ isLoopbackAllowed: false }), url)).toEqual(refusal("blocked_address"));
     expect([sockets, receiver.connections.length]).toEqual([0, 0]);
-    // The counters count.
+    // Proves that the counters count.
     expect(await send(startSender(), url)).toEqual(answer(200));
     expect([sockets, receiver.connections.length]).toEqual([1, 1]);
   });
 
-  test("is made to anything but this machine itself where loopback is allowed", async () => {
+  test("is made to other addresses than loopback's if loopback is allowed", async () => {
     const sender = startSender({ resolve });
     const closed = [...literals, ...Object.keys(names)].filter(
       (host) => !/^(?:localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/.test(new URL(`http://${host}`).hostname),
@@ -122,7 +122,7 @@ describe("no connection outside public addresses", () => {
     expect(sockets).toBe(0);
   });
 
-  test("is made in the clear to a public address", async () => {
+  test("is made to a public address without TLS", async () => {
     const sender = startSender({ resolve: async () => ["8.8.8.8"] });
     expect(await send(sender, `http://shop.example.com:${receiver.port}/`)).toEqual(
       refusal("blocked_address"),
@@ -131,7 +131,7 @@ describe("no connection outside public addresses", () => {
     expect(sockets).toBe(0);
   });
 
-  test("is made when a name that was public when it was registered has moved inside", async () => {
+  test("is made if a name that was public at registration now resolves to a private address", async () => {
     const answers = [["8.8.8.8"], ["127.0.0.1"]];
     const rebinding: ResolveName = async () => answers.shift() ?? [];
     const url = `https://rebinding.example.com:${receiver.port}/`;
@@ -141,11 +141,10 @@ describe("no connection outside public addresses", () => {
     expect([sockets, receiver.connections.length, answers.length]).toEqual([0, 0, 0]);
   });
 
-  test("goes elsewhere than to the addresses that were checked: a name is asked once", async () => {
+  test("is made to an unchecked address: the name is resolved only once", async () => {
     const other = await startReceiver(saying(emptyAnswer("200 OK")), { host: "127.0.0.2" });
     let asked = 0;
-    // The one that answers is found second among those that were checked; what the name turns into afterwards
-    // is never reached.
+    // The second checked address answers. Addresses that the name resolves to later are never contacted.
     const rebinding: ResolveName = async () => ((asked += 1) === 1 ? ["::1", "127.0.0.1"] : ["127.0.0.2"]);
     expect(await send(startSender({ resolve: rebinding }), `http://localhost:${receiver.port}/`)).toEqual(
       answer(200),
@@ -153,7 +152,7 @@ describe("no connection outside public addresses", () => {
     expect([asked, receiver.connections.length, other.connections.length]).toEqual([1, 1, 0]);
   });
 
-  test("is borrowed from a merchant who may reach this machine", async () => {
+  test("is reused from a merchant who may use loopback", async () => {
     const sender = startSender();
     const url = `http://127.0.0.1:${receiver.port}/`;
     expect(await send(sender, url)).toEqual(answer(200));
@@ -162,7 +161,7 @@ describe("no connection outside public addresses", () => {
     expect(receiver.received()).toBe(received);
   });
 
-  test("follows a redirect", async () => {
+  test("is made by following a redirect", async () => {
     const redirecting = await startReceiver(
       saying(emptyAnswer("307 Temporary Redirect", `location: http://127.0.0.1:${receiver.port}/`)),
     );
@@ -172,7 +171,7 @@ describe("no connection outside public addresses", () => {
     expect([sockets, receiver.connections.length]).toEqual([1, 0]);
   });
 
-  test("goes through a proxy of the environment", async () => {
+  test("is made through a proxy of the environment", async () => {
     const proxy = await startReceiver(saying(emptyAnswer("200 OK")));
     for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"])
       vi.stubEnv(name, `http://127.0.0.1:${proxy.port}`);

@@ -1,10 +1,13 @@
-/** Nothing waits for ever at an endpoint that is gone, off, or may not hear of it any more. */
+/**
+ * Closes deliveries that would wait forever, because their endpoint is deleted, disabled, or may no longer
+ * receive the event.
+ */
 import { beforeAll, expect, it } from "vitest";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { endUndeliverableDeliveries } from "#webhooks/sweeps.ts";
 import { createDispatchWorld, type DispatchWorld, type Installed, refused } from "./dispatch-world.ts";
 
-describeOnBoth("deliveries that nobody awaits", (open) => {
+describeOnBoth("waiting deliveries that can never be sent", (open) => {
   let world: DispatchWorld;
   beforeAll(async () => {
     world = createDispatchWorld(await open());
@@ -23,7 +26,7 @@ describeOnBoth("deliveries that nobody awaits", (open) => {
     return rows.map(({ status }) => status).toSorted();
   };
 
-  /** One that was tried and waits, one that is being sent by somebody who died, one that is new. */
+  /** Inserts one delivery that was tried and waits, one leased by a dispatcher that died, and one new. */
   async function withThree(shop: Installed): Promise<string> {
     const { id } = await world.endpoint(shop, { maxPerSecond: 100 });
     const { db } = world.database;
@@ -50,13 +53,13 @@ describeOnBoth("deliveries that nobody awaits", (open) => {
     return id;
   }
 
-  it("wait on where somebody awaits them", async () => {
+  it("are kept while they can still be sent", async () => {
     const id = await withThree(await world.merchant());
     await endUndeliverableDeliveries(world.database.db, world.clock.now());
     expect(await statusesOf(id)).toEqual(["pending", "retrying", "sending"]);
   });
 
-  it("of an endpoint that is off are skipped where they were not tried, and else wait for it", async () => {
+  it("of a disabled endpoint are skipped if they were never tried, and otherwise wait for the endpoint", async () => {
     const id = await withThree(await world.merchant());
     const off = {
       status: "disabled" as const,
@@ -85,7 +88,7 @@ describeOnBoth("deliveries that nobody awaits", (open) => {
     expect(await statusesOf(id)).toEqual(["canceled", "canceled", "canceled"]);
   });
 
-  it("are more than a statement can hold", async () => {
+  it("are closed in several statements if they exceed a statement's limit", async () => {
     const shop = await world.merchant();
     for (let count = 0; count < 30; count += 1) await world.endpoint(shop);
     for (let count = 0; count < 200; count += 1) await world.event(shop);

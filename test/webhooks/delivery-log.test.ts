@@ -1,7 +1,4 @@
-/**
- * What was sent is found by steps of indexes, however much was sent to whom and however little of it is asked
- * for.
- */
+/** The delivery log uses indexes, however many deliveries exist and however few match. */
 import { CompiledQuery, type KyselyPlugin, sql } from "kysely";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -16,10 +13,10 @@ import { describeOnBoth } from "#test/support/databases.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { makeDeliveries, makeEvents } from "./delivery-rows.ts";
 
-describeOnBoth("the log", (_open, engine) => {
+describeOnBoth("the delivery log", (_open, engine) => {
   const world = useWorld(engine);
 
-  /** The plans of the statements that the work makes, with what they did. */
+  /** Runs `work` and returns the query plans of its statements with their row counts. */
   async function plansOf(work: (reader: Database) => Promise<unknown>): Promise<string[]> {
     const { db } = world().database;
     const made: CompiledQuery[] = [];
@@ -41,7 +38,10 @@ describeOnBoth("the log", (_open, engine) => {
     return plans;
   }
 
-  /** The most that a step of a plan went past. A small table may well be read as a whole to be joined. */
+  /**
+   * The largest number of rows that a step of the plan discarded. A small table may be scanned completely for
+   * a join.
+   */
   const passedOver = (plan: string): number =>
     Math.max(
       0,
@@ -56,7 +56,7 @@ describeOnBoth("the log", (_open, engine) => {
       .execute();
 
   it.each([["all of it", ["catalog:read"], 200] as const, ["few kinds of it", [], 1] as const])(
-    "of an installation is as quick for who may see %s",
+    "of an installation is as fast for a viewer of %s",
     async (_name, scopes, count) => {
       const { database, demo, clock } = world();
       const installationId = await installationOf(world());
@@ -80,7 +80,7 @@ describeOnBoth("the log", (_open, engine) => {
           0;
       });
       expect([plans.length, events]).toEqual([2, count]);
-      // Walking through it in search of a kind that is not there is no way.
+      // A scan through the log in search of a missing kind would exceed this bound.
       for (const plan of plans) expect(passedOver(plan)).toBeLessThan(500);
     },
   );
@@ -102,7 +102,7 @@ describeOnBoth("the log", (_open, engine) => {
       await setScopes(["catalog:read", "webhooks:write"]);
       endpointId = (await makeEndpoint(world())).id;
       const { id: otherId } = await makeEndpoint(world());
-      // Both were greeted.
+      // Deletes the deliveries of the welcome events of both endpoints.
       await sql`delete from webhook_delivery`.execute(database.db);
       const events = await makeEvents(world(), 2000);
       await makeDeliveries(world(), events, { endpointId: otherId, status: "succeeded" });
@@ -124,7 +124,7 @@ describeOnBoth("the log", (_open, engine) => {
       ...counts.map(([status]) => status),
     );
 
-    it("has the page that its list has there", async () => {
+    it("has the same page as the installation's list", async () => {
       const place = fc.option(fc.nat(1999), { nil: undefined });
       await fc.assert(
         fc.asyncProperty(
@@ -155,7 +155,7 @@ describeOnBoth("the log", (_open, engine) => {
       );
     });
 
-    it("is counted as it is listed, and shows nothing of it to another merchant", async () => {
+    it("has counts equal to the list, and shows nothing to another merchant", async () => {
       const { db } = world().database;
       const foreign = { ...filterOf(null), merchantId: world().demo.merchants.second.id };
       expect(await cappedCount(selectDeliveryIds(db, filterOf(null)), db)).toBe(2000);
@@ -165,7 +165,7 @@ describeOnBoth("the log", (_open, engine) => {
     });
 
     it.each([null, "exhausted", "retrying", "skipped", "succeeded"] as const)(
-      "reads no more than a page of each status for one of %s",
+      "reads at most a page per status for one of %s",
       async (status) => {
         const limit = 21;
         const steps = [
@@ -193,7 +193,7 @@ describeOnBoth("the log", (_open, engine) => {
       },
     );
 
-    it("is not looked at by who closes what waits in vain, while nothing does", async () => {
+    it("is not read by the job that closes hopeless deliveries if there are none", async () => {
       const plans = await plansOf((reader) => endUndeliverableDeliveries(reader, world().clock.now()));
       expect(plans.length).toBe(1);
     });

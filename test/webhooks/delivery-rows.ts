@@ -1,23 +1,23 @@
-/** Events and deliveries as rows, in the state that a test needs, and how many there are. */
+/** Inserts events and deliveries in the state that a test needs, and reads them. */
 import { createId } from "#foundation/ids.ts";
 import { type EventType, eventTypes } from "#webhooks/event-types.ts";
 import type { DeliveryStatus } from "#webhooks/delivery-rules.ts";
 import type { World } from "#test/support/world.ts";
 
-/** A world, or as much of one as rows need. */
+/** The parts of a test world that inserting rows needs. */
 export type Rows = Pick<World, "database" | "clock" | "demo">;
 
 export interface EventMade {
   readonly type?: EventType;
-  /** Before the world's clock. */
+  /** Milliseconds before the test clock's time. */
   readonly ageMs?: number;
   readonly merchantId?: string;
-  /** The only one that may hear of it. */
+  /** The only installation that may receive the event. */
   readonly installationId?: string;
   readonly subjectId?: string;
 }
 
-/** What happened, fanned out already. */
+/** Inserts events whose deliveries were already created. */
 export async function makeEvents(
   { database, clock, demo }: Rows,
   count: number,
@@ -63,14 +63,14 @@ export async function makeEvent(world: Rows, made: EventMade = {}): Promise<stri
 export interface DeliveryMade {
   readonly endpointId: string;
   readonly status?: DeliveryStatus;
-  /** How often it was tried, and answered with 500. */
+  /** The number of attempts so far, each answered with 500. */
   readonly attempts?: number;
 }
 
-/** Fourteen parameters each, of 65 535 that a statement may have. */
+/** Each row has fourteen parameters, and a statement allows 65 535. */
 const atOnce = 4_000;
 
-/** One for each event. */
+/** Inserts one delivery for each event. */
 export async function makeDeliveries(
   { database, clock }: Pick<Rows, "database" | "clock">,
   eventIds: readonly string[],
@@ -100,7 +100,7 @@ export async function makeDeliveries(
     createdAt: at,
     finishedAt: isWaiting ? null : at,
   }));
-  // Who looks meanwhile sees all of them or none.
+  // One transaction, so that other readers see all rows or none.
   for (let from = 0; from < rows.length; from += atOnce)
     await db
       .insertInto("webhookDelivery")
@@ -129,7 +129,7 @@ export async function makeDelivery(
   return id;
 }
 
-/** Everything that was sent or is to be, as it stands. */
+/** Reads the columns of all deliveries. */
 export function deliveryRows({ database }: Pick<Rows, "database">): Promise<unknown[]> {
   return database.db.selectFrom("webhookDelivery").selectAll().orderBy("id").execute();
 }

@@ -1,4 +1,4 @@
-/** Endpoints and events as rows, and a sender that plays their receivers. */
+/** Inserts endpoints and events, and replaces the sender with a fake that plays their receivers. */
 import { createKeyring, type Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";
@@ -30,7 +30,7 @@ export interface DispatchWorld {
   readonly clock: TestClock;
   readonly keyring: Keyring;
   readonly sent: SafeRequest[];
-  /** What the receivers say from now on. */
+  /** The fake receivers' answer to the following requests. */
   answer: Answer;
   dispatcher(parts?: Partial<DispatcherOptions>): Dispatcher;
   merchant(): Promise<Installed>;
@@ -50,7 +50,7 @@ export interface EndpointMade {
 }
 
 interface EndpointRow {
-  /** One of its own unless told. */
+  /** The endpoint's URL; a unique URL by default. */
   readonly url?: string;
   readonly eventTypes?: string[];
   readonly status?: "enabled" | "disabled" | "deleted";

@@ -1,6 +1,6 @@
 /**
- * Nobody waits for anybody else's receiver: who is slow has few places, who has much to hear gets no more
- * turns, and who was told is told at once.
+ * The dispatcher is fair: a slow receiver occupies few slots, an installation with many deliveries gets no
+ * extra turns, and new events are delivered immediately.
  */
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { Webhook } from "standardwebhooks";
@@ -22,7 +22,7 @@ describeOnBoth("the dispatcher", (open) => {
     world = createDispatchWorld(await open({ poolSize: 10 }));
   });
   beforeEach(async () => {
-    // What an earlier test left is nobody's any more.
+    // Suspends the installations of earlier tests, so that their deliveries do not count.
     await world.database.db.updateTable("installation").set({ status: "suspended" }).execute();
     world.sent.length = 0;
     world.answer = () => arrived;
@@ -40,7 +40,7 @@ describeOnBoth("the dispatcher", (open) => {
   const sentTo = ({ url }: EndpointMade): SafeRequest[] =>
     world.sent.filter((request) => request.url === url);
 
-  it("gives a receiver that never answers four places, and one installation sixteen, while all others go on", async () => {
+  it("gives a receiver that never answers four slots and one installation sixteen, while all others proceed", async () => {
     const [shop, other] = [await world.merchant(), await world.merchant()];
     const [holes, good, elsewhere] = [
       await endpoints(shop, 1),
@@ -76,11 +76,11 @@ describeOnBoth("the dispatcher", (open) => {
     await dispatcher.stop();
   });
 
-  it("takes turns: each endpoint's oldest before anybody's second", async () => {
+  it("takes turns: sends each endpoint's oldest delivery before the second of any endpoint", async () => {
     const shop = await world.merchant();
     const [busy] = await endpoints(shop, 1);
     await events(shop, 10);
-    // The bucket holds nothing yet but the first.
+    // The endpoint's token bucket is empty after the first delivery.
     await world.dispatcher().drain();
     const quiet = await endpoints(shop, 2);
     world.clock.advance(1000);
@@ -93,7 +93,7 @@ describeOnBoth("the dispatcher", (open) => {
     expect(world.sent).toHaveLength(12);
   });
 
-  it("sends an endpoint no more than it bears in a second, and a fifth of that at once", async () => {
+  it("limits an endpoint's deliveries per second, and bursts to a fifth of that", async () => {
     const shop = await world.merchant();
     const [slow, usual] = [await world.endpoint(shop, { maxPerSecond: 10 }), await world.endpoint(shop)];
     await world.database.db
@@ -117,7 +117,7 @@ describeOnBoth("the dispatcher", (open) => {
     expect(await after(60_000)).toEqual([15, 37]);
   });
 
-  it("signs with both secrets while both count, and then with the new one alone", async () => {
+  it("signs with both secrets while both are valid, and then only with the new one", async () => {
     const shop = await world.merchant();
     const endpoint = await world.endpoint(shop);
     const { db } = world.database;
@@ -163,7 +163,7 @@ describeOnBoth("the dispatcher", (open) => {
   });
 
   it.each([false, true])(
-    "sends what nobody's event brought about as soon as it is woken, without a look from time to time (beside events: %s)",
+    "sends deliveries without a new event as soon as it is woken, without polling (beside events: %s)",
     async (isBusy) => {
       const [shop, other] = [await world.merchant(), await world.merchant()];
       const endpoint = await world.endpoint(shop, { eventTypes: ["cart.created"] });
@@ -173,7 +173,7 @@ describeOnBoth("the dispatcher", (open) => {
       vi.useFakeTimers({ toFake: ["setInterval"] });
       const dispatcher = world.dispatcher();
       dispatcher.start();
-      // The look at the start has been and gone.
+      // The poll at the start is over.
       await world.event(other);
       dispatcher.wake();
       await expect.poll(async () => (await waitingToFanOut(world)).length).toBe(0);

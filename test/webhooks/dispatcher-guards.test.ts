@@ -1,6 +1,6 @@
 /**
- * What a dispatcher does when something changes under it, or goes wrong on our own side: nothing is told to
- * whoever may not hear it, and nothing is lost.
+ * The dispatcher handles changes and internal errors: it sends nothing without permission, and loses no
+ * delivery.
  */
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "#foundation/log.ts";
@@ -15,7 +15,7 @@ import {
   refused,
 } from "./dispatch-world.ts";
 
-/** `expect.poll` moves timers that are not real on by its interval. */
+/** `expect.poll` advances fake timers by its interval, so the interval is zero. */
 const standing = { interval: 0 };
 
 describeOnBoth("the dispatcher", (open) => {
@@ -24,7 +24,7 @@ describeOnBoth("the dispatcher", (open) => {
     world = createDispatchWorld(await open({ poolSize: 10 }));
   });
   beforeEach(async () => {
-    // What an earlier test left is nobody's any more.
+    // Uninstalls the installations of earlier tests, so that their deliveries do not count.
     await world.database.db.updateTable("installation").set({ status: "uninstalled" }).execute();
     world.sent.length = 0;
     world.answer = () => arrived;
@@ -36,7 +36,7 @@ describeOnBoth("the dispatcher", (open) => {
     world.clock.advance(ms);
     await drain();
   };
-  /** With a full bucket. */
+  /** Creates an endpoint with a full token bucket. */
   const rested = async (shop: Installed): Promise<EndpointMade> => {
     const endpoint = await world.endpoint(shop);
     world.clock.advance(1000);
@@ -68,12 +68,12 @@ describeOnBoth("the dispatcher", (open) => {
     { installationId }: Installed,
     changed: { readonly status?: "active" | "suspended" | "uninstalled"; readonly scopes?: string[] },
   ) => world.database.db.updateTable("installation").set(changed).where("id", "=", installationId).execute();
-  /** Which endpoint was told of what, in turn. */
+  /** The endpoints and events that were sent, in order. */
   const told = (): string[] =>
     world.sent.map(({ url, headers }) => `${url} ${headers["webhook-event-type"]}`);
 
   describe("with a long queue of events", () => {
-    it("makes deliveries of 200 at a time, and sends them before it goes on with the others", async () => {
+    it("creates deliveries of 200 events at a time, and sends them before it creates more", async () => {
       const shop = await world.merchant();
       await rested(shop);
       await events(shop, 450);
@@ -88,7 +88,7 @@ describeOnBoth("the dispatcher", (open) => {
       expect(await notFannedOut(world)).toBe(0);
     });
 
-    it("goes on with the others when it has been told once, without a look from time to time", async () => {
+    it("creates the remaining deliveries after one wake-up, without polling", async () => {
       const shop = await world.merchant();
       const endpoint = await rested(shop);
       vi.useFakeTimers({ toFake: ["setInterval"] });
@@ -102,7 +102,7 @@ describeOnBoth("the dispatcher", (open) => {
   });
 
   it.each(["installation", "endpoint"] as const)(
-    "counts what is under way as a turn of its %s",
+    "counts running attempts as a turn of their %s",
     async (whose) => {
       const shop = await world.merchant();
       const slow = await rested(shop);
@@ -114,7 +114,7 @@ describeOnBoth("the dispatcher", (open) => {
       await events(shop, 3);
       const busy = world.dispatcher({ sendingMax: 2 }).drain();
       await expect.poll(() => world.sent.length).toBe(2);
-      // What it has to say is newer than what the slow one waits for.
+      // The other endpoint's event is newer than the waiting deliveries of the slow one.
       const other = whose === "installation" ? await world.merchant() : shop;
       const quick = await rested(other);
       await world.event({ merchantId: other.merchantId });
@@ -126,7 +126,7 @@ describeOnBoth("the dispatcher", (open) => {
     },
   );
 
-  describe("after a fault of our own", () => {
+  describe("after an internal error", () => {
     it.each([
       ["a secret that cannot be opened", async (endpoint: EndpointMade) => spoilSecret(world, endpoint), 0],
       [
@@ -140,7 +140,7 @@ describeOnBoth("the dispatcher", (open) => {
         1,
       ],
     ] as const)(
-      "tries again as after a failed attempt, and gives up at the end, with no harm to the endpoint: %s",
+      "retries as after a failed attempt, and gives up at the end, without harm to the endpoint's health: %s",
       async (_name, spoil, sent) => {
         const shop = await world.merchant();
         const endpoint = await rested(shop);
@@ -174,15 +174,15 @@ describeOnBoth("the dispatcher", (open) => {
     );
   });
 
-  describe("of an installation that is off", () => {
+  describe("of an installation that is disabled", () => {
     it.each(["suspended", "uninstalled"] as const)(
-      "tells it alone that it is %s, and it nothing else, however often it takes",
+      "sends it only the event that it is %s, in however many batches",
       async (status) => {
         const shop = await world.merchant();
         const neighbor = await secondInstallation(world, shop);
         const [own, others] = [await rested(shop), await rested(neighbor)];
         world.answer = ({ url }) => (url === own.url ? refused() : arrived);
-        // It waits to be tried again when the installation ends.
+        // A delivery waits for a retry when the installation ends.
         await world.event(shop);
         await drain();
         world.sent.length = 0;
@@ -204,7 +204,7 @@ describeOnBoth("the dispatcher", (open) => {
       },
     );
 
-    it("goes on with what was waiting when it is on again", async () => {
+    it("resumes waiting deliveries when the installation is active again", async () => {
       const shop = await world.merchant();
       const endpoint = await rested(shop);
       world.answer = () => refused();
@@ -220,7 +220,7 @@ describeOnBoth("the dispatcher", (open) => {
     });
   });
 
-  it("does not send what the installation may not read any more, though it waits already", async () => {
+  it("does not send a waiting delivery that the installation may no longer read", async () => {
     const shop = await world.merchant();
     const endpoint = await rested(shop);
     world.answer = () => refused();
@@ -238,12 +238,12 @@ describeOnBoth("the dispatcher", (open) => {
     expect((await deliveries(endpoint)).map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
   });
 
-  describe("while an endpoint gets another URL", () => {
+  describe("while an endpoint's URL changes", () => {
     it.each([
       ["410", refused(410), 0],
       ["a failure after five days of them", refused(), 9],
     ] as const)(
-      "does not switch it off for what the old one said: %s",
+      "does not disable the endpoint because of the old URL's answer: %s",
       async (_name, said, failedSinceSuccess) => {
         const shop = await world.merchant();
         const endpoint = await rested(shop);
@@ -281,10 +281,10 @@ describeOnBoth("the dispatcher", (open) => {
   });
 });
 
-describeOnBoth("a dispatcher whose database is at fault", (open) => {
+describeOnBoth("a dispatcher whose database fails", (open) => {
   afterEach(() => vi.useRealTimers());
 
-  it("leaves it alone for a second, however often it is woken, and goes on by itself", async () => {
+  it("pauses for a second, however often it is woken, and then continues", async () => {
     const world = createDispatchWorld(await open({ poolSize: 10 }));
     const { db } = world.database;
     const shop = await world.merchant();
@@ -333,7 +333,7 @@ async function notFannedOut({ database }: DispatchWorld): Promise<number> {
     .length;
 }
 
-/** As after a restore with other keys. */
+/** Makes the secret unreadable, as after a restore with other encryption keys. */
 async function spoilSecret({ database }: DispatchWorld, { id }: EndpointMade): Promise<void> {
   await database.db
     .updateTable("webhookSecret")

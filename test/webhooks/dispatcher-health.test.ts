@@ -1,6 +1,6 @@
 /**
- * An endpoint whose receiver is in trouble is asked less, its installation is told, and in the end it is
- * switched off; and all of that ends with one answer.
+ * A failing endpoint gets fewer attempts, its installation is notified, and finally the endpoint is disabled.
+ * One success restores its health.
  */
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -21,14 +21,14 @@ describeOnBoth("the health of an endpoint", (open) => {
     world = createDispatchWorld(await open({ poolSize: 10 }));
   });
   beforeEach(async () => {
-    // What an earlier test left is nobody's any more.
+    // Suspends the installations of earlier tests, so that their deliveries do not count.
     await world.database.db.updateTable("installation").set({ status: "suspended" }).execute();
     world.sent.length = 0;
     world.answer = () => arrived;
   });
 
   const drain = (): Promise<void> => world.dispatcher().drain();
-  /** With a full bucket. */
+  /** Creates an endpoint with a full token bucket. */
   const rested = async (shop: Installed): Promise<EndpointMade> => {
     const endpoint = await world.endpoint(shop);
     world.clock.advance(1000);
@@ -59,14 +59,14 @@ describeOnBoth("the health of an endpoint", (open) => {
       .set({ ...health, consecutiveFailures: 3 })
       .where("endpointId", "=", id)
       .execute();
-  /** What the receiver behind the endpoint was told, but orders. */
+  /** The event types that the endpoint's receiver got, without orders. */
   const toldOf = ({ url }: EndpointMade): string[] =>
     world.sent
       .filter((request) => request.url === url)
       .map(({ headers }) => headers["webhook-event-type"] ?? "")
       .filter((type) => type !== "order.placed");
 
-  it("stops after 20 failures, asks with the oldest delivery once a minute, and sends all that waits after one answer", async () => {
+  it("pauses after 20 failures, probes with the oldest delivery once a minute, and sends all waiting deliveries after one success", async () => {
     const shop = await world.merchant();
     const endpoint = await rested(shop);
     world.answer = () => refused();
@@ -91,7 +91,7 @@ describeOnBoth("the health of an endpoint", (open) => {
     expect(await statuses(endpoint)).toEqual(Array.from({ length: 30 }, () => "succeeded"));
   });
 
-  it("waits as long as the receiver asks for, up to a day", async () => {
+  it("waits as long as Retry-After asks, at most a day", async () => {
     const shop = await world.merchant();
     const endpoint = await rested(shop);
     const waits: number[] = [];
@@ -106,7 +106,7 @@ describeOnBoth("the health of an endpoint", (open) => {
     expect(waits).toEqual([120, 300, 86_400]);
   });
 
-  it("switches off whoever answers 410: what was not tried is skipped, and the other endpoints of the installation are told", async () => {
+  it("disables an endpoint that answers 410: skips untried deliveries and notifies the installation's other endpoints", async () => {
     const shop = await world.merchant();
     const gone = await rested(shop);
     world.answer = () => refused();
@@ -145,7 +145,7 @@ describeOnBoth("the health of an endpoint", (open) => {
     expect((await statuses(gone)).filter((status) => status === "skipped")).toHaveLength(3);
   });
 
-  it("is degraded after a day without an answer, and says so once", async () => {
+  it("becomes degraded after a day without a success, and is published once", async () => {
     const shop = await world.merchant();
     const [failing, other] = [await rested(shop), await rested(shop)];
     world.answer = ({ url }) => (url === failing.url ? refused() : arrived);
@@ -193,7 +193,7 @@ describeOnBoth("the health of an endpoint", (open) => {
   });
 
   it.each(["webhookEndpoint", "installation"] as const)(
-    "waits with what it has begun while its %s is off, and goes on when it is on",
+    "keeps started deliveries waiting while its %s is disabled, and resumes them when it is enabled",
     async (part) => {
       const shop = await world.merchant();
       const endpoint = await rested(shop);

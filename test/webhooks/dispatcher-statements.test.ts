@@ -1,6 +1,6 @@
 /**
- * What arrives together is written together, each by its own right; and who has nothing to send does not ask
- * for it.
+ * The dispatcher writes results that arrive together in one statement, each only with its own lease, and
+ * queries nothing if nothing is to be sent.
  */
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
@@ -19,7 +19,7 @@ describeOnBoth("the dispatcher", (open) => {
     );
   });
   beforeEach(async () => {
-    // What an earlier test left is nobody's any more.
+    // Suspends the installations of earlier tests, so that their deliveries do not count.
     await world.database.db.updateTable("installation").set({ status: "suspended" }).execute();
     world.sent.length = 0;
     world.answer = () => arrived;
@@ -42,7 +42,7 @@ describeOnBoth("the dispatcher", (open) => {
         close: () => Promise.resolve(),
       },
     });
-  /** One event that eight endpoints hear of, and all answers at once when it is told. */
+  /** Creates one event for eight endpoints; all receivers answer when the test says so. */
   const sendEight = async () => {
     const shop = await world.merchant();
     const endpoints: EndpointMade[] = [];
@@ -82,7 +82,7 @@ describeOnBoth("the dispatcher", (open) => {
         .execute()
     ).map(({ deliveryId }) => deliveryId);
 
-  it("writes in one statement what arrives while the one before is being written", async () => {
+  it("writes all results in one statement that arrive while the statement before runs", async () => {
     const { one, deliveryIds, answerAll } = await sendEight();
     const before = written();
     answerAll();
@@ -102,7 +102,7 @@ describeOnBoth("the dispatcher", (open) => {
     ).toHaveLength(8);
   });
 
-  it("writes nothing for whoever has lost the right to, and all the others", async () => {
+  it("does not write results whose lease was lost, and writes all others", async () => {
     const { one, deliveryIds, answerAll } = await sendEight();
     const [canceled = "", ...others] = deliveryIds;
     const { db } = world.database;
@@ -118,9 +118,9 @@ describeOnBoth("the dispatcher", (open) => {
     expect(await attemptsOf(deliveryIds)).toEqual(others.toSorted());
   });
 
-  it("lets what cannot be written spoil nothing else", async () => {
+  it("writes all other results if one cannot be written", async () => {
     const { one, deliveryIds, answerAll } = await sendEight();
-    // The seventh to answer: it comes in the middle of others.
+    // The seventh result is in the middle of a batch.
     const [spoiled = ""] = deliveryIds.slice(6);
     const startedAt = world.clock.now();
     const attempt = {
@@ -142,7 +142,7 @@ describeOnBoth("the dispatcher", (open) => {
     expect(await attemptsOf(deliveryIds)).toEqual(deliveryIds.toSorted());
   });
 
-  it("asks for nothing more where everything was sent, and at once where a place has become free", async () => {
+  it("does not query again if everything was sent, and queries at once if a slot becomes free", async () => {
     const { one, answerAll } = await sendEight();
     answerAll();
     await one.idle();

@@ -1,6 +1,6 @@
 /**
- * Every event reaches every endpoint that wants it and may have it, at least once, whoever dies; and nobody
- * waits for anybody else's receiver.
+ * Every event reaches each subscribed and permitted endpoint at least once, also if a dispatcher dies, and no
+ * endpoint waits for another's receiver.
  */
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Webhook } from "standardwebhooks";
@@ -15,7 +15,7 @@ describeOnBoth("the dispatcher", (open) => {
   beforeEach(() => {
     world.sent.length = 0;
     world.answer = () => arrived;
-    // What an earlier test left is not due any more.
+    // Deliveries of earlier tests are not due any more.
     world.clock.advance(1000);
   });
 
@@ -35,7 +35,7 @@ describeOnBoth("the dispatcher", (open) => {
       .orderBy("number")
       .execute();
 
-  it("signs and sends the body as it was written, and says what it is about", async () => {
+  it("signs and sends the stored body, and names its subject in the headers", async () => {
     const shop = await world.merchant();
     const endpoint = await world.endpoint(shop);
     const id = await world.event(shop);
@@ -74,7 +74,7 @@ describeOnBoth("the dispatcher", (open) => {
     ]);
   });
 
-  it("tells each endpoint what it asked for, and nobody what is another's", async () => {
+  it("sends each endpoint the event types that it subscribed to, and nothing of other merchants", async () => {
     const [shop, other] = [await world.merchant(), await world.merchant()];
     const all = await world.endpoint(shop);
     const orders = await world.endpoint(shop, { eventTypes: ["order.*"], payloadMode: "thin" });
@@ -91,7 +91,7 @@ describeOnBoth("the dispatcher", (open) => {
     for (const { id: endpointId } of [one, gone, foreign]) expect(await deliveries(endpointId)).toEqual([]);
   });
 
-  it("keeps from an installation what its scopes do not let it read, what is another installation's, and an endpoint's own troubles", async () => {
+  it("withholds events outside of the installation's scopes, events of other installations, and an endpoint's own health events", async () => {
     const shop = await world.merchant();
     const endpoint = await world.endpoint(shop);
     const { db } = world.database;
@@ -112,7 +112,7 @@ describeOnBoth("the dispatcher", (open) => {
     expect(world.sent.map(({ headers }) => headers["webhook-event-type"])).toEqual(["promotion.started"]);
   });
 
-  it("skips an endpoint that is not enabled, and tries what it has begun again when it is", async () => {
+  it("skips a disabled endpoint, and resumes its started deliveries when it is enabled", async () => {
     const shop = await world.merchant();
     const endpoint = await world.endpoint(shop, { status: "disabled" });
     await world.event(shop);
@@ -123,7 +123,7 @@ describeOnBoth("the dispatcher", (open) => {
     expect(world.sent).toEqual([]);
   });
 
-  it("follows the retry table to its end, and gives up after ten attempts", async () => {
+  it("follows the retry schedule to its end, and gives up after ten attempts", async () => {
     const shop = await world.merchant();
     const endpoint = await world.endpoint(shop);
     world.answer = () => refused();
@@ -156,7 +156,7 @@ describeOnBoth("the dispatcher", (open) => {
     ]);
   });
 
-  it("makes the attempt of somebody who died again, and lets nobody write for whom it is too late", async () => {
+  it("repeats the attempt of a dispatcher that died, and ignores a result that arrives too late", async () => {
     const shop = await world.merchant();
     const endpoint = await world.endpoint(shop);
     await world.event(shop);
@@ -181,7 +181,7 @@ describeOnBoth("the dispatcher", (open) => {
     expect(await attempts((await deliveries(endpoint.id))[0]?.id ?? "")).toHaveLength(1);
   });
 
-  it("gives back what it was sending when it is stopped, and the next one sends it at once", async () => {
+  it("releases running deliveries when it is stopped, and the next dispatcher sends them at once", async () => {
     const shop = await world.merchant();
     const endpoint = await world.endpoint(shop);
     await world.event(shop);
@@ -200,7 +200,7 @@ describeOnBoth("the dispatcher", (open) => {
     expect(await deliveries(endpoint.id)).toMatchObject([{ status: "succeeded", attemptCount: 1 }]);
   });
 
-  describe("several at once", () => {
+  describe("several dispatchers at once", () => {
     it("send each delivery once", async () => {
       const shop = await world.merchant();
       const endpoints = [await world.endpoint(shop), await world.endpoint(shop)];

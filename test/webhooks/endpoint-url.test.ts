@@ -26,7 +26,7 @@ describe("the URL of an endpoint", () => {
     "https://notlocalhost.com/",
     `https://${name63}.example.com/`,
     `https://example.com/${"a".repeat(2028)}`,
-  ])("may be %s", (url) => {
+  ])("accepts %s", (url) => {
     expect(codes(url)).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ describe("the URL of an endpoint", () => {
       "http://user@127.0.0.1:80/#a",
       ["userinfo_not_allowed", "fragment_not_allowed", "https_required", "ip_literal_not_allowed"],
     ],
-  ])("may not be %j: %j", (url, expected) => {
+  ])("refuses %j: %j", (url, expected) => {
     expect(codes(url)).toEqual(expected);
   });
 
@@ -119,13 +119,13 @@ describe("the URL of an endpoint", () => {
     ["https://intranet/", "single_label", "Its name must have a domain: a single label is not public."],
     ["https://shop..example.com/", "malformed_host", "Its host is not a well-formed name."],
     ["https://%65xample.com/", "host_not_canonical", "Its host must be written as it is read: example.com."],
-  ])("a fault names the field and says why: %s", (url, code, message) => {
+  ])("has faults that name the field and the reason: %s", (url, code, message) => {
     expect(endpointUrlFaults(url, { isLoopbackAllowed: false })).toEqual([
       { in: "body", field: "/url", code, message },
     ]);
   });
 
-  test("a fault of what is on this machine, or resolves to it, says so", async () => {
+  test("has a separate fault for a host on this machine or one that resolves to it", async () => {
     expect(endpointUrlFaults("http://localhost:80/", { isLoopbackAllowed: true })).toEqual([
       {
         in: "body",
@@ -155,7 +155,7 @@ describe("the URL of an endpoint", () => {
     "http://127.0.0.1:8080/",
     "http://127.3.2.1:65535/",
     "http://[::1]:3000/",
-  ])("of a merchant in test mode may be on this machine, where that is allowed: %s", (url) => {
+  ])("of a merchant in test mode may be on this machine, if the settings allow it: %s", (url) => {
     expect(codes(url, true)).toEqual([]);
     expect(codes(url, false)).not.toEqual([]);
   });
@@ -178,11 +178,11 @@ describe("the URL of an endpoint", () => {
     ["https://[::ffff:7f00:1]:3000/", ["ip_literal_not_allowed"]],
     ["https://hooks.localhost:3000/", ["special_use_name"]],
     ["http://localhost.:3000/", ["https_required", "special_use_name"]],
-  ])("that lifts no other rule: %s, %j", (url, expected) => {
+  ])("on this machine must still obey all other rules: %s, %j", (url, expected) => {
     expect(codes(url, true)).toEqual(expected);
   });
 
-  test("two spellings of one URL are the same endpoint", () => {
+  test("has one normalized form, so two spellings are the same endpoint", () => {
     expect(normalizeEndpointUrl("HTTPS://Shop.Example.com:443")).toBe("https://shop.example.com/");
     expect(normalizeEndpointUrl("https://shop.example.com/a/../b")).toBe("https://shop.example.com/b");
     expect(normalizeEndpointUrl("https://shop.example.com/Hooks?a=1")).not.toBe(
@@ -191,7 +191,7 @@ describe("the URL of an endpoint", () => {
   });
 });
 
-describe("what the URL's name resolves to", () => {
+describe("the addresses that the URL's name resolves to", () => {
   const resolved = async (
     addresses: readonly string[],
     url = "https://shop.example.com/",
@@ -200,14 +200,14 @@ describe("what the URL's name resolves to", () => {
       ({ code }) => code,
     );
 
-  test("must be public, each address of it", async () => {
+  test("must all be public", async () => {
     expect(await resolved(["8.8.8.8", "2606:4700:4700::1111"])).toEqual([]);
     expect(await resolved(["10.0.0.1"])).toEqual(["resolves_inside"]);
     expect(await resolved(["8.8.8.8", "127.0.0.1"])).toEqual(["resolves_inside"]);
     expect(await resolved(["::ffff:169.254.169.254"])).toEqual(["resolves_inside"]);
   });
 
-  test("may not be there yet: the delivery will say so", async () => {
+  test("may be missing at registration: the delivery will report it", async () => {
     expect(await resolved([])).toEqual([]);
     const failing = { isLoopbackAllowed: false, resolve: () => Promise.reject(new Error("SERVFAIL")) };
     expect(await resolutionFaults("https://shop.example.com/", failing)).toEqual([]);
@@ -215,14 +215,14 @@ describe("what the URL's name resolves to", () => {
     expect(await resolutionFaults("https://shop.example.com/", hanging)).toEqual([]);
   });
 
-  test("isn't asked for a receiver on this machine that is allowed", async () => {
+  test("are not looked up for an allowed receiver on this machine", async () => {
     const resolve = (): never => expect.unreachable();
     expect(await resolutionFaults("http://localhost:3000/", { isLoopbackAllowed: true, resolve })).toEqual(
       [],
     );
   });
 
-  test("is closed to a name that resolves to this machine, also where loopback is allowed", async () => {
+  test("may not be this machine's, also if loopback is allowed", async () => {
     const faults = await resolutionFaults("https://shop.example.com/", {
       isLoopbackAllowed: true,
       resolve: async () => ["127.0.0.1"],

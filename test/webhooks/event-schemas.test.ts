@@ -1,6 +1,6 @@
 /**
- * What is sent of a thing is what the catalogue says: every kind of thing, in every state that the demo and a
- * whole purchase bring it into.
+ * Event bodies match the event catalog's schemas: every subject type, in every state that occurs in the demo
+ * and in a whole purchase.
  */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { sql } from "kysely";
@@ -22,7 +22,7 @@ import { type Contract, readContract } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 
-/** Where each kind of thing is kept. */
+/** The table of each subject type. */
 const tables: Readonly<Record<SubjectType, string>> = {
   cart: "cart",
   promotion: "promotion",
@@ -45,7 +45,7 @@ interface Row {
   readonly merchantId: string;
 }
 
-describe("what is sent", () => {
+describe("an event body", () => {
   const world = useWorld();
   let contract: Contract;
   const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -79,7 +79,7 @@ describe("what is sent", () => {
     await makeEndpoint(world());
   });
 
-  it("follows the schema of its type, whole and thin", async () => {
+  it("follows the schema of its type, with and without the subject", async () => {
     const events = await world()
       .database.db.selectFrom("event")
       .select(["type", "snapshot", "thin"])
@@ -96,7 +96,7 @@ describe("what is sent", () => {
         });
   });
 
-  it.each(subjectTypes)("shows a %s as its document is described", async (type) => {
+  it.each(subjectTypes)("contains a %s as its document describes it", async (type) => {
     const { rows } =
       await sql<Row>`select id, merchant_id from ${sql.table(tables[type])} order by id limit 60`.execute(
         world().database.db,
@@ -119,7 +119,7 @@ describe("what is sent", () => {
     }
   });
 
-  it("is refused by the schema where it is of another kind, or lacks a part", () => {
+  it("fails the schema if it has another type or lacks a field", () => {
     const [first] = eventCatalogue(publicUrl);
     if (first === undefined) throw new Error("There is no event type.");
     for (const name of Object.keys(eventEnvelopeSchema["properties"] as object)) {
@@ -129,7 +129,7 @@ describe("what is sent", () => {
     expect(faultsOf(first.payloadSchema, { ...first.example, type: "order.placed" })).not.toEqual([]);
   });
 
-  it("stands in the OpenAPI document, type by type, with its headers and what it is answered", () => {
+  it("is documented in OpenAPI for each type, with headers and expected answers", () => {
     const { webhooks, components } = contract.document as unknown as {
       webhooks: Record<string, never>;
       components: { parameters: object };

@@ -1,6 +1,6 @@
 /**
- * What a guarded request leaves behind: sockets that are counted and closed, a signal that nobody listens to,
- * a time that was taken.
+ * The resources of a guarded request: sockets are counted and closed, listeners on the signal are removed,
+ * the duration is measured.
  */
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ const ok = emptyAnswer("200 OK");
 const closings = (received: string): number => received.split("connection: close").length - 1;
 
 describe("a guarded connection", () => {
-  test.each(["ftp:", "ws:", ""])("is in no other scheme, not even to this machine: %j", async (protocol) => {
+  test.each(["ftp:", "ws:", ""])("allows no other scheme, not even to this machine: %j", async (protocol) => {
     const receiver = await startReceiver(saying(ok));
     const connect = createSafeConnector({
       isLoopbackAllowed: true,
@@ -29,7 +29,7 @@ describe("a guarded connection", () => {
     expect(receiver.connections).toEqual([]);
   });
 
-  test("is kept while few are open, and closed after its answer where there are many", async () => {
+  test("is kept alive while few are open, and closed after its answer if many are", async () => {
     const receiver = await startReceiver(saying(ok));
     const sender = startSender({ limits: { keptSockets: 1 } });
     const url = `http://127.0.0.1:${receiver.port}/`;
@@ -38,7 +38,7 @@ describe("a guarded connection", () => {
     expect(await send(sender, url)).toEqual(answer(200));
     expect(closings(receiver.received().toLowerCase())).toBe(1);
     for (const connection of receiver.connections) connection.destroy();
-    // They are counted no longer, so that the next one is kept again.
+    // Closed connections are no longer counted, so the next one is kept again.
     await expect
       .poll(async () => {
         const before = closings(receiver.received().toLowerCase());
@@ -48,7 +48,7 @@ describe("a guarded connection", () => {
       .toBe(0);
   });
 
-  test("ends with its sender", async () => {
+  test("is closed with its sender", async () => {
     const receiver = await startReceiver(saying(ok));
     const sender = createSafeSender({ isLoopbackAllowed: true });
     expect(await send(sender, `http://127.0.0.1:${receiver.port}/`)).toEqual(answer(200));
@@ -59,7 +59,7 @@ describe("a guarded connection", () => {
 });
 
 describe("an attempt", () => {
-  test("tells in whole milliseconds how long it took, and leaves nothing at the signal that may stop it", async () => {
+  test("reports its duration in whole milliseconds, and removes its listeners from the stop signal", async () => {
     const receiver = await startReceiver(saying(ok));
     const { signal } = new AbortController();
     const startedAt = performance.now();
@@ -81,7 +81,7 @@ describe("an attempt", () => {
     [300, "redirect"],
     [399, "redirect"],
     [400, "http_status"],
-  ] as const)("that is answered by %d ends as %s", async (status, errorCode) => {
+  ] as const)("answered with %d ends as %s", async (status, errorCode) => {
     const receiver = await startReceiver(saying(emptyAnswer(`${status} Any`)));
     expect(await send(startSender(), `http://127.0.0.1:${receiver.port}/`)).toEqual(
       answer(status, errorCode),

@@ -1,4 +1,4 @@
-/** Receivers of webhooks on this machine, polite and hostile ones, that count who connects. */
+/** Local receivers of webhooks, well-behaved and hostile, that count connections. */
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer, type TlsOptions } from "node:tls";
@@ -13,15 +13,15 @@ import {
 
 export interface Receiver {
   readonly port: number;
-  /** Connections that were made to it. */
+  /** All connections that were made to the receiver. */
   readonly connections: readonly Socket[];
-  /** What it was sent, over all connections. */
+  /** The text received over all connections. */
   readonly received: () => string;
-  /** Fulfilled when all its connections are closed. */
+  /** Resolves when all of the receiver's connections are closed. */
   readonly isLeft: () => Promise<void>;
 }
 
-/** Speaks as `answer` does, to each connection; over TLS where it has a certificate. */
+/** Starts a receiver that handles each connection with `answer`, over TLS if it has a certificate. */
 export async function startReceiver(
   answer: (socket: Socket) => void,
   options: { readonly host?: string; readonly tls?: TlsOptions } = {},
@@ -54,7 +54,7 @@ export async function startReceiver(
   };
 }
 
-/** Says the same after each request, once its head has arrived. */
+/** Sends the same answer after the head of each request. */
 export const saying =
   (answer: string | Buffer) =>
   (socket: Socket): void =>
@@ -71,7 +71,7 @@ export function startSender(options: Partial<SafeSenderOptions> = {}): SafeSende
   return sender;
 }
 
-/** What the attempt gave, without how long it took. */
+/** Sends a webhook and returns the attempt's result without its duration. */
 export async function send(
   sender: SafeSender,
   url: string,

@@ -6,18 +6,18 @@ import { resolveInTime, resolveName } from "#webhooks/safe-addresses.ts";
 afterEach(() => void vi.restoreAllMocks());
 
 describe("the addresses of a name", () => {
-  test("that is this machine are known without asking anybody", async () => {
+  test("of this machine are known without a lookup", async () => {
     expect(await resolveName("localhost", AbortSignal.timeout(1000))).toEqual(["127.0.0.1", "::1"]);
   });
 
-  test("are none where the question is given up", async () => {
+  test("are none if the lookup is canceled", async () => {
     const stop = new AbortController();
     const addresses = resolveName("nowhere.invalid", stop.signal);
     stop.abort();
     expect(await addresses).toEqual([]);
   });
 
-  test("are all of them, and none where it fails or takes too long", async () => {
+  test("are all of its addresses, and none if the lookup fails or times out", async () => {
     const signal = AbortSignal.timeout(20);
     expect(
       await resolveInTime("a.example.com", { resolve: async () => ["8.8.8.8", "8.8.4.4"], signal }),
@@ -36,7 +36,7 @@ describe("the addresses of a name", () => {
     ).toEqual([]);
   });
 
-  test("are those of both families, and of one where the other has none", async () => {
+  test("are those of both families, or of one if the other has none", async () => {
     const four = vi.spyOn(Resolver.prototype, "resolve4").mockResolvedValue(["8.8.8.8"]);
     const six = vi.spyOn(Resolver.prototype, "resolve6").mockResolvedValue(["2606:4700::1"]);
     const { signal } = new AbortController();
@@ -48,7 +48,7 @@ describe("the addresses of a name", () => {
     expect(four).toHaveBeenCalledWith("shop.example.com");
   });
 
-  test("are given up with the signal, which nobody listens to afterwards", async () => {
+  test("are abandoned with the signal, and no listener remains on it", async () => {
     const cancel = vi.spyOn(Resolver.prototype, "cancel");
     const { promise, reject } = Promise.withResolvers<never>();
     for (const family of ["resolve4", "resolve6"] as const)

@@ -1,6 +1,6 @@
 /**
- * Where the name of a new endpoint leads to is asked before anything is locked; what leads inside is refused,
- * by either door.
+ * The host name of a new endpoint is resolved before any lock is taken, and refused by REST and GraphQL if it
+ * resolves to a private address.
  */
 import { sql } from "kysely";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -37,7 +37,7 @@ describe.each(["pglite", "postgres"] as const)("the name of an endpoint on %s", 
     asked.length = 0;
   });
 
-  it("is asked for once, outside of any transaction, by REST and by the graph", async () => {
+  it("is resolved once, outside of any transaction, by REST and GraphQL", async () => {
     await makeEndpoint(world(), { url: "https://rest.example.com/hooks" });
     const { id } = await makeEndpoint(world(), { url: "https://rest.example.com/others" });
     await tryEndpoint(world(), {
@@ -56,7 +56,7 @@ describe.each(["pglite", "postgres"] as const)("the name of an endpoint on %s", 
     expect(faults).toEqual([]);
   });
 
-  it("that leads inside is refused, where only one of its addresses does", async () => {
+  it("is refused if one of its addresses is private", async () => {
     const body = { url: inside, eventTypes: ["*"] };
     const rest = await withoutTrace(world(), () => createWebhook(world(), { body }));
     expect([rest.status, rest.body.error]).toMatchObject([400, refusal]);
@@ -77,7 +77,7 @@ describe.each(["pglite", "postgres"] as const)("the name of an endpoint on %s", 
     expect(faults).toEqual([]);
   });
 
-  it("is found wherever a document has it: in place, in a variable's default, under another name", async () => {
+  it("is found anywhere in a GraphQL document: inline, in a variable's default, under another variable's name", async () => {
     const installationId = await installationOf(world());
     const field = (input: string): string =>
       `made: webhookEndpointCreate(installationId: "${installationId}", idempotencyKey: "k", input: ${input}) { endpoint { id } }`;
@@ -95,7 +95,7 @@ describe.each(["pglite", "postgres"] as const)("the name of an endpoint on %s", 
     expect(faults).toEqual([]);
   });
 
-  it("of a receiver on this machine, and what is refused for its form, is asked nobody", async () => {
+  it("is not looked up for a receiver on this machine or for an invalid URL", async () => {
     await makeEndpoint(world(), { url: "http://localhost:9099/hooks" });
     for (const url of ["http://inside.example.com/", "https://10.0.0.1/", "https://inside/"])
       await createWebhook(world(), { body: { url, eventTypes: ["*"] } });
@@ -109,7 +109,7 @@ describe("a receiver on this machine", () => {
   const local = ["http://localhost:9099/hooks", "http://127.0.0.1:9099/hooks", "https://[::1]:9443/"];
   const input = (url: string) => ({ body: { url, eventTypes: ["*"] } });
 
-  it("may be registered by a merchant in test mode, as the demo's are", async () => {
+  it("may be registered by a merchant in test mode, as the demo's receivers are", async () => {
     for (const url of local)
       expect([url, (await createWebhook(open(), input(url))).status]).toEqual([url, 200]);
     for (const url of ["http://192.168.0.7:9099/", "http://169.254.169.254/", "http://localhost:80/"])
@@ -119,7 +119,7 @@ describe("a receiver on this machine", () => {
       ]);
   });
 
-  it("may not by a merchant in live mode, nor where the setting says no", async () => {
+  it("may not be registered by a merchant in live mode, or if the setting forbids it", async () => {
     const { db } = open().database;
     await db
       .updateTable("merchant")

@@ -30,7 +30,7 @@ const unanswered: AttemptResult = {
 const waitSeconds = (step: AttemptOutcome, since = start): number | string =>
   step.kind === "retrying" ? (step.at.getTime() - since.getTime()) / 1000 : step.kind;
 
-/** Every attempt of one delivery to a receiver that always answers the same, on a clock of its own. */
+/** Makes every attempt of one delivery to a receiver with a constant answer, on a separate clock. */
 function run(
   result: AttemptResult,
   { random = middle, scale = 1 } = {},
@@ -47,14 +47,14 @@ function run(
 }
 
 describe("the retries of a delivery", () => {
-  test("are ten attempts over 75 h 35 min, then it is given up", () => {
+  test("are ten attempts over 75 h 35 min, then the delivery is given up", () => {
     const { waits, end, seconds } = run(unanswered);
     expect(waits).toEqual([5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]);
     expect([end, attemptsMax]).toEqual(["exhausted", 10]);
     expect(seconds).toBe(75 * 3600 + 35 * 60 + 5);
   });
 
-  test("come up to a tenth earlier or later, the first attempt at once", () => {
+  test("vary by up to a tenth, and the first attempt is immediate", () => {
     expect(run(unanswered, { random: () => 0 }).waits).toEqual([
       4.5, 270, 1620, 6480, 16_200, 32_400, 45_360, 64_800, 77_760,
     ]);
@@ -75,7 +75,7 @@ describe("the retries of a delivery", () => {
     );
   });
 
-  test("are as much faster as the scale says", () => {
+  test("are accelerated by the configured scale", () => {
     expect(run(unanswered, { scale: 0.001 }).waits).toEqual([0.005, 0.3, 1.8, 7.2, 18, 36, 50.4, 72, 86.4]);
     expect(
       waitSeconds(
@@ -99,7 +99,7 @@ describe("the retries of a delivery", () => {
     },
   );
 
-  test("end at once where the receiver says that it is gone, on whichever attempt", () => {
+  test("end at once with 410, on whichever attempt", () => {
     for (const attempt of [1, 10])
       expect(attemptOutcome(answered(410), { attempt, now: start, random: middle, scale: 1 })).toEqual({
         kind: "gone",
@@ -168,7 +168,7 @@ describe("the health of an endpoint", () => {
     at: Date,
   ): readonly (readonly [AttemptOutcome, Date])[] => Array.from({ length: count }, () => [step, at]);
 
-  test("opens the breaker with the twentieth failure in a row, for one probe a minute", () => {
+  test("opens the circuit breaker with the twentieth failure in a row, for one probe a minute", () => {
     expect(after(times(19, failed, start)).health).toMatchObject({ consecutiveFailures: 19, probeAt: null });
     const open = after(times(20, failed, start));
     expect(open.health).toEqual({
@@ -187,7 +187,7 @@ describe("the health of an endpoint", () => {
     ).toEqual(new Date(start.getTime() + 600));
   });
 
-  test("is as new after one success", () => {
+  test("is reset by one success", () => {
     const { health } = after([...times(25, { kind: "exhausted" }, start), [failed, hours(25)]]);
     expect(health).toMatchObject({ consecutiveFailures: 26, failedSinceSuccess: 26, degradedAt: hours(25) });
     expect(after([[{ kind: "succeeded" }, hours(26)]], health)).toEqual({
@@ -196,7 +196,7 @@ describe("the health of an endpoint", () => {
     });
   });
 
-  test("is degraded once, after 24 hours of failures", () => {
+  test("becomes degraded once, after 24 hours of failures", () => {
     const first = after([[failed, start]]);
     expect(after([[failed, new Date(hours(24).getTime() - 1)]], first.health).becomes).toBeNull();
     const degraded = after([[failed, hours(24)]], first.health);
@@ -210,7 +210,7 @@ describe("the health of an endpoint", () => {
     });
   });
 
-  test("is switched off after five days without a success and ten deliveries that failed, by neither alone", () => {
+  test("becomes disabled after five days without a success and ten failed deliveries, but by neither alone", () => {
     const ten = after([...times(9, failed, start), [failed, hours(24)]]).health;
     const nine = after([...times(8, failed, start), [failed, hours(24)]]).health;
     expect(after([[failed, new Date(hours(120).getTime() - 1)]], ten).becomes).toBeNull();
@@ -221,7 +221,7 @@ describe("the health of an endpoint", () => {
     expect(after([[failed, hours(120)]], nine).becomes).toBe("failing");
   });
 
-  test("is switched off however much waits behind an open breaker, which tries each delivery but once", () => {
+  test("becomes disabled however many deliveries wait behind an open breaker, which tries each delivery only once", () => {
     let health: EndpointHealth = initialEndpointHealth;
     let became: EndpointHealthChange["becomes"] = null;
     for (let minute = 0; became !== "failing" && minute <= 121 * 60; minute += 1)
@@ -233,7 +233,7 @@ describe("the health of an endpoint", () => {
     expect([became, health.failedSinceSuccess]).toEqual(["failing", 120 * 60 + 1]);
   });
 
-  test("ends at once with 410, whatever was before", () => {
+  test("becomes disabled at once with 410, whatever happened before", () => {
     expect(
       updateEndpointHealth(initialEndpointHealth, { kind: "gone" }, { attempt: 1, now: start, scale: 1 }),
     ).toMatchObject({

@@ -6,7 +6,7 @@ import {
   isSameAddress,
 } from "#webhooks/safe-addresses.ts";
 
-describe("addresses a webhook may be sent to", () => {
+describe("addresses allowed for webhooks", () => {
   test.each([
     "8.8.8.8",
     "1.1.1.1",
@@ -69,11 +69,11 @@ describe("addresses a webhook may be sent to", () => {
     ["no address", "134744072"],
     ["no address", ""],
     ["no address", "example.com"],
-  ])("%s is closed: %s", (_, address) => {
+  ])("%s is blocked: %s", (_, address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
-  test("loopback is open only where it is allowed, and only to a host that names this machine itself", () => {
+  test("loopback is allowed only if configured, and only to a host that names this machine itself", () => {
     const allowed = { isLoopbackAllowed: true };
     expect(isAllowedAddress("127.0.0.1", { host: "localhost", ...allowed })).toBe(true);
     expect(isAllowedAddress("::1", { host: "[::1]", ...allowed })).toBe(true);
@@ -108,7 +108,7 @@ describe("addresses a webhook may be sent to", () => {
     ).toEqual([false, false, false, false, false, false, false]);
   });
 
-  test("an address is the same in every spelling", () => {
+  test("an address is recognized in every spelling", () => {
     expect(isSameAddress("::ffff:192.0.2.1", "192.0.2.1")).toBe(true);
     expect(isSameAddress("2606:4700::1", "2606:4700:0:0::1")).toBe(true);
     expect(isSameAddress("192.0.2.1", "192.0.2.2")).toBe(false);

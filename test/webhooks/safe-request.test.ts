@@ -1,6 +1,6 @@
 /**
- * Figure 11: whatever a receiver does, an attempt ends with a result, within its limits, having read next to
- * nothing.
+ * Figure 11: whatever a receiver does, an attempt ends with a result within its limits, and reads at most a
+ * few KiB.
  */
 import { createHook } from "node:async_hooks";
 import { once } from "node:events";
@@ -15,10 +15,10 @@ import { selfSignedCertificate, selfSignedKey } from "./self-signed.ts";
 const ok = emptyAnswer("200 OK");
 const tls = { key: selfSignedKey, cert: selfSignedCertificate };
 const short = { limits: { totalMs: 60, connectMs: 60 } };
-/** No receiver of these tests is so slow by accident. */
+/** The most bytes that a receiver can send into socket buffers after the sender has stopped reading. */
 const bytesUnread = 16 * 2 ** 20;
 
-/** Sends zeros for as long as somebody takes them, up to 10 GB; tells how many went out. */
+/** Sends zeros while the peer reads them, up to 10 GB. Returns a function that tells how many bytes were sent. */
 function pourTenGigabytes(socket: Socket | ServerHttp2Stream): () => number {
   const zeros = Buffer.alloc(65_536);
   let bytes = 0;
@@ -86,7 +86,7 @@ describe("a receiver that answers", () => {
     });
   });
 
-  test("is spoken to again over the same connection, unless too many are open", async () => {
+  test("is contacted over the same connection again, unless too many are open", async () => {
     const [kept, closed] = [await startReceiver(saying(ok)), await startReceiver(saying(ok))];
     const [sender, frugal] = [startSender(), startSender({ limits: { keptSockets: 0 } })];
     for (let times = 0; times < 3; times += 1) {
@@ -97,7 +97,7 @@ describe("a receiver that answers", () => {
     expect(closed.received()).toContain("connection: close");
   });
 
-  test("is reached over IPv6 and by each address of its name in turn", async () => {
+  test("is reached over IPv6, and by each address of its name in turn", async () => {
     const receiver = await startReceiver(saying(ok), { host: "::1" });
     expect(await send(startSender(), `http://[::1]:${receiver.port}/`)).toEqual(answer(200));
     expect(await send(startSender(), `http://localhost:${receiver.port}/`)).toEqual(answer(200));
@@ -120,14 +120,14 @@ describe("a receiver that does not answer", () => {
     socket.once("close", () => clearInterval(timer));
   }
 
-  test.each(silent)("in time, %s, is a timeout, and is left", async (_, behave) => {
+  test.each(silent)("in time, %s, causes a timeout, and its connection is closed", async (_, behave) => {
     const receiver = await startReceiver(behave);
     expect(await send(startSender(short), `http://127.0.0.1:${receiver.port}/`)).toEqual(refusal("timeout"));
     await receiver.isLeft();
     expect(receiver.connections).toHaveLength(1);
   });
 
-  test("to the handshake is a timeout of the connection, and is left", async () => {
+  test("the handshake causes a connection timeout, and its connection is closed", async () => {
     const receiver = await startReceiver(() => {});
     expect(
       await send(startSender({ limits: { connectMs: 60 } }), `https://localhost:${receiver.port}/`),
@@ -140,13 +140,13 @@ describe("a receiver that does not answer", () => {
     ["has no address", async () => []],
     ["can't be asked", () => Promise.reject(new Error("SERVFAIL"))],
     ["is never answered", () => new Promise<never>(() => {})],
-  ])("because its name %s, is a fault of DNS", async (_, resolve) => {
+  ])("because its name %s causes a DNS error", async (_, resolve) => {
     expect(
       await send(startSender({ resolve, limits: { connectMs: 20 } }), "https://shop.example.com/"),
     ).toEqual(refusal("dns"));
   });
 
-  test("counts against the whole limit also while the connection is being made", async () => {
+  test("while connecting counts against the attempt's total limit", async () => {
     const resolve = (): Promise<never> => new Promise(() => {});
     expect(
       await send(
@@ -173,19 +173,19 @@ describe("a receiver that does not answer", () => {
     ["has two lengths", saying("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab")],
   ];
 
-  test.each(broken)("but %s, is a fault of the connection", async (_, behave) => {
+  test.each(broken)("but %s, causes a connection error", async (_, behave) => {
     const receiver = await startReceiver(behave);
     expect(await send(startSender(), `http://127.0.0.1:${receiver.port}/`)).toEqual(refusal("connection"));
   });
 
-  test("because nobody listens, is a fault of the connection", async () => {
+  test("because nothing listens causes a connection error", async () => {
     expect(await send(startSender(), "http://127.0.0.1:1/")).toEqual(refusal("connection"));
     expect(await send(startSender(), "http://localhost:1/")).toEqual(refusal("connection"));
   });
 });
 
-describe("an answer's body", () => {
-  test("of 10 GB is read only at its beginning, and does not undo the status", async () => {
+describe("the body of an answer", () => {
+  test("with 10 GB is read only at its beginning, and does not change the result", async () => {
     let poured = (): number => 0;
     const receiver = await startReceiver((socket) =>
       socket.once("data", () => {
@@ -199,7 +199,7 @@ describe("an answer's body", () => {
     expect(poured()).toBeLessThan(bytesUnread);
   });
 
-  test("that is a bomb in gzip is never unpacked", async () => {
+  test("that is a gzip bomb is never decompressed", async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 2 ** 20));
     const head = `HTTP/1.1 500 Oh\r\ncontent-encoding: gzip\r\ncontent-type: application/json\r\ncontent-length: ${bomb.length}\r\n\r\n`;
     const receiver = await startReceiver(saying(Buffer.concat([Buffer.from(head), bomb])));
@@ -214,7 +214,7 @@ describe("an answer's body", () => {
     expect(resources).toContain("ZLIB");
   });
 
-  test("up to 16 KiB is read to its end, so that the connection serves again", async () => {
+  test("up to 16 KiB is read completely, so that the connection can be reused", async () => {
     const body = "a".repeat(16_384);
     const receiver = await startReceiver(
       saying(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
@@ -222,7 +222,7 @@ describe("an answer's body", () => {
     const sender = startSender();
     for (let times = 0; times < 2; times += 1) {
       expect(await send(sender, `http://127.0.0.1:${receiver.port}/`)).toEqual(answer(200));
-      // The pool has the connection back a turn after the answer's end.
+      // The pool gets the connection back one event loop turn after the answer's end.
       await setImmediate();
     }
     expect(receiver.connections).toHaveLength(1);
@@ -245,7 +245,7 @@ describe("an answer's body", () => {
       "has a broken chunk",
       saying("HTTP/1.1 202 Accepted\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\nzzz\r\n"),
     ],
-  ])("that %s does not undo the status", async (_, behave) => {
+  ])("that %s does not change the result", async (_, behave) => {
     const receiver = await startReceiver(behave);
     expect(
       await send(startSender({ limits: { totalMs: 500 } }), `http://127.0.0.1:${receiver.port}/`),
@@ -257,20 +257,20 @@ describe("an answer's body", () => {
 describe("TLS", () => {
   const trusting = { certificateAuthority: selfSignedCertificate };
 
-  test("is refused with a certificate that nobody vouches for, before a byte of the webhook is sent", async () => {
+  test("with an untrusted certificate is refused before a byte of the webhook is sent", async () => {
     const receiver = await startReceiver(saying(ok), { tls });
     expect(await send(startSender(), `https://localhost:${receiver.port}/`)).toEqual(refusal("tls"));
     expect(receiver.received()).toBe("");
     expect(await send(startSender(trusting), `https://localhost:${receiver.port}/`)).toEqual(answer(200));
   });
 
-  test("is refused with another host's certificate", async () => {
+  test("with another host's certificate is refused", async () => {
     const receiver = await startReceiver(saying(ok), { tls });
     expect(await send(startSender(trusting), `https://127.0.0.1:${receiver.port}/`)).toEqual(refusal("tls"));
     expect(receiver.received()).toBe("");
   });
 
-  test("is spoken from 1.2 on", async () => {
+  test("is used from version 1.2 on", async () => {
     const old = await startReceiver(saying(ok), {
       tls: { ...tls, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "ALL:@SECLEVEL=0" },
     });
@@ -283,12 +283,12 @@ describe("TLS", () => {
     ["plain HTTP", (socket: Socket) => void socket.end(ok)],
     ["garbage", (socket: Socket) => void socket.end("garbage")],
     ["nothing", (socket: Socket) => void socket.destroy()],
-  ])("with a receiver that speaks %s is a fault of TLS", async (_, behave) => {
+  ])("with a receiver that speaks %s causes a TLS error", async (_, behave) => {
     const receiver = await startReceiver(behave);
     expect(await send(startSender(), `https://localhost:${receiver.port}/`)).toEqual(refusal("tls"));
   });
 
-  test("carries HTTP/2 to those who have it, with the same limits", async () => {
+  test("negotiates HTTP/2 with receivers that support it, with the same limits", async () => {
     const streams: ServerHttp2Stream[] = [];
     let poured = (): number => 0;
     const server = createSecureServer(tls);
@@ -315,7 +315,7 @@ describe("TLS", () => {
 });
 
 describe("an attempt that is stopped", () => {
-  test("has no result: it ends with the reason it was given", async () => {
+  test("has no result: it rejects with the reason of the signal", async () => {
     const stop = new AbortController();
     const receiver = await startReceiver(
       (socket) => void socket.once("data", () => stop.abort(new Error("The process ends."))),

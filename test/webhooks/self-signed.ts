@@ -1,7 +1,4 @@
-/**
- * A certificate for `localhost` that nobody vouches for, valid for a hundred years, and its key: both for
- * these tests alone.
- */
+/** A self-signed certificate for `localhost` and its key, valid for a hundred years, only for these tests. */
 export const selfSignedKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg81m88H6uO4De4fp1
 ah9xqCUF3ZbgfFDRToJCK9Smr8WhRANCAARQtiq11pNSezn4d64ZP0K2LkIVZN6O

@@ -27,7 +27,7 @@ const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buff
 
 afterEach(() => void vi.useRealTimers());
 
-/** The library that receivers use, at the vector's time. */
+/** Verifies a vector with the library that receivers use, at the vector's time. */
 function isVerified({
   secret,
   now: at,
@@ -43,7 +43,7 @@ function isVerified({
   }
 }
 
-/** A second implementation, from Web Crypto: only what Standard Webhooks says. */
+/** A second implementation with Web Crypto, written only from the Standard Webhooks specification. */
 async function macByWebCrypto(secret: string, content: Uint8Array<ArrayBuffer>): Promise<string> {
   const key = await crypto.subtle.importKey("raw", keyOf(secret), { name: "HMAC", hash: "SHA-256" }, false, [
     "sign",
@@ -52,7 +52,7 @@ async function macByWebCrypto(secret: string, content: Uint8Array<ArrayBuffer>):
 }
 
 describe("a webhook's signature", () => {
-  test("is the one that every Standard Webhooks library knows", () => {
+  test("is the one that the Standard Webhooks libraries expect", () => {
     const known = {
       id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
       timestampSeconds: 1_614_265_330,
@@ -63,7 +63,7 @@ describe("a webhook's signature", () => {
     );
   });
 
-  test("is verified by the library, whichever of two secrets it has", () => {
+  test("is verified by the library with either of two secrets", () => {
     const [older, newer] = [createWebhookSecret(), createWebhookSecret()];
     const body = Buffer.from('{"note":"Grüße 🌍"}');
     const timestampSeconds = 1_700_000_000;
@@ -78,7 +78,7 @@ describe("a webhook's signature", () => {
     );
   });
 
-  test("is made by one or two well-formed secrets, never by none", () => {
+  test("requires one or two well-formed secrets", () => {
     const content = { id: "evt_1", timestampSeconds: 1, body: "" };
     expect(signWebhook({ ...content, secrets: [secretA, secretB] })).toMatch(
       /^v1,[\w+/]{43}= v1,[\w+/]{43}=$/,
@@ -93,7 +93,7 @@ describe("a webhook's signature", () => {
     expect(() => signWebhook({ ...content, secrets: ["whsec_"] })).toThrow("24 bytes");
   });
 
-  test("has a secret of 32 random bytes, and a hint that is its end", () => {
+  test("uses a secret of 32 random bytes, whose hint is its end", () => {
     const secrets = Array.from({ length: 50 }, createWebhookSecret);
     expect(secrets.every((secret) => /^whsec_[\w+/]{43}=$/.test(secret) && keyOf(secret).length === 32)).toBe(
       true,
@@ -102,7 +102,7 @@ describe("a webhook's signature", () => {
     expect(webhookSecretHint(secretA)).toBe("Hh8=");
   });
 
-  test("has a secret that is sealed for its own row: what is stored opens there and nowhere else", () => {
+  test("uses a secret that is encrypted for its row and can be decrypted only there", () => {
     expect(webhookSecretSealContext("whs_1")).toEqual({
       table: "webhook_secret",
       column: "sealed",
@@ -112,7 +112,7 @@ describe("a webhook's signature", () => {
 });
 
 describe("the signature fixture's vectors", () => {
-  test("are the sixteen that are promised, in their order", () => {
+  test("are the documented sixteen, in order", () => {
     expect(
       signatureVectors.map(({ name, expect: verdict, rejectReason }) => [name, verdict, rejectReason]),
     ).toEqual([
@@ -135,7 +135,7 @@ describe("the signature fixture's vectors", () => {
     ]);
   });
 
-  test("have the reference body and its two signatures", () => {
+  test("contain the reference body and its two signatures", () => {
     const [valid] = signatureVectors;
     expect(Buffer.from(valid?.bodyBase64 ?? "", "base64").length).toBe(163);
     expect(valid).toMatchObject({
@@ -158,14 +158,14 @@ describe("the signature fixture's vectors", () => {
   });
 
   test.each(signatureVectors.map((vector) => [vector.name, vector] as const))(
-    "%s: the library decides as it says",
+    "%s: the library decides as documented",
     (_, vector) => {
       expect(isVerified(vector) ? "accept" : "reject").toBe(vector.expect);
     },
   );
 
   test.each(signatureVectors.map((vector) => [vector.name, vector] as const))(
-    "%s: its bytes agree with a second implementation",
+    "%s: a second implementation computes the same bytes",
     async (_, vector) => {
       const { headers, bodyUtf8, bodyBase64 } = vector;
       expect(Buffer.from(bodyUtf8).toString("base64")).toBe(bodyBase64);
@@ -178,8 +178,8 @@ describe("the signature fixture's vectors", () => {
       expect(`v1,${Buffer.from(vector.expectedHmacHex, "hex").toString("base64")}`).toBe(
         vector.expectedSignature,
       );
-      // What is rejected for its time or a missing header is rightly signed; nothing else that is rejected
-      // is.
+      // Vectors rejected for their time or a missing header have a valid signature; all other rejected
+      // vectors do not.
       const isSigned = headers["webhook-signature"]?.split(" ").includes(vector.expectedSignature);
       const onlyTime =
         ["timestamp_too_old", "timestamp_too_new", "malformed_timestamp"].includes(
@@ -205,7 +205,7 @@ describe("the signature fixture's vectors", () => {
     },
   );
 
-  test("are the same for everyone", () => {
+  test("are the same in every copy", () => {
     const one = createSignatureFixture({
       endpoint,
       secrets: [{ version: 1, value: createWebhookSecret() }],
@@ -228,7 +228,7 @@ describe("the live request", () => {
     seconds = at,
   ): boolean => isVerified({ secret, now: seconds, headers, bodyBase64 });
 
-  test("is verified with each secret in force until it expires, and with no other", () => {
+  test("is verified with each secret until the secret expires, and with no other", () => {
     const [first, second] = [createWebhookSecret(), createWebhookSecret()];
     const secrets = [
       { version: 1, value: first },
@@ -245,7 +245,7 @@ describe("the live request", () => {
     expect([verdict(live, first, at + 300), verdict(live, first, at + 301)]).toEqual([true, false]);
   });
 
-  test("is of a type that triggers nothing, and about the endpoint itself", () => {
+  test("has an event type without side effects, about the endpoint itself", () => {
     const secret = createWebhookSecret();
     const { live, ...rest } = createSignatureFixture({
       endpoint,

@@ -1,4 +1,4 @@
-/** What happened is kept for 30 days: then it goes, with all that was sent of it. */
+/** Events are kept for 30 days and then deleted with their deliveries. */
 import { beforeEach, expect, it } from "vitest";
 import { sweeps } from "#app/sweeps.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -33,7 +33,7 @@ describeOnBoth("old events", (_open, engine) => {
     return Object.fromEntries(counts);
   };
 
-  it("go at 30 days with their deliveries, attempts and replays, and not a millisecond before", async () => {
+  it("are deleted after 30 days with their deliveries, attempts and replays, and not a millisecond earlier", async () => {
     const [old, young] = [await makeEvent(world()), await makeEvent(world(), { ageMs: -1 })];
     const deliveryId = await makeDelivery(world(), { endpointId, eventId: old, attempts: 3 });
     expect((await replayAsStaff(world(), { deliveryId })).error).toBeUndefined();
@@ -47,7 +47,7 @@ describeOnBoth("old events", (_open, engine) => {
     ).toEqual([young]);
   });
 
-  it("take what still waits to be sent with them", async () => {
+  it("are deleted together with deliveries that still wait", async () => {
     const eventId = await makeEvent(world(), { ageMs: 30 * dayMs });
     for (const status of ["pending", "sending", "retrying"] as const) {
       const { id } = await makeEndpoint(world());
@@ -62,7 +62,7 @@ describeOnBoth("old events", (_open, engine) => {
     expect(waiting).toEqual([]);
   });
 
-  it("go some at a time, all of them in one round unless it is told to stop", async () => {
+  it("are deleted in batches, all in one round unless the round is stopped", async () => {
     const events = await makeEvents(world(), 450, { ageMs: 31 * dayMs });
     await makeDeliveries(world(), events, { endpointId });
     expect([await sweep(AbortSignal.abort()), (await left())["event"]]).toEqual([200, 250]);

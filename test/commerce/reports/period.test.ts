@@ -107,7 +107,7 @@ describe("a report's period", () => {
       false,
       false,
     ]);
-    // Intl accepts these names, but PostgreSQL reads them as fixed offsets.
+    // Intl accepts these abbreviations, but local days cannot be computed from them.
     for (const name of ["IST", "PST", "JST", "CST", "BST", "ACT", "SystemV/PST8"])
       expect([name, isTimeZone(name)]).toEqual([name, false]);
     expect(() => toPeriod({ from: "2026-01-01", to: "2026-01-02", timeZone: "IST" })).toThrow(
