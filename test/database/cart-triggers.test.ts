@@ -1,5 +1,5 @@
 /**
- * The database's own guard of a cart's version: whatever the code does, a change without it, or two in one
+ * Database triggers guard the version of a cart: a change without a new version, or two versions in one
  * transaction, are refused.
  */
 import { sql } from "kysely";
@@ -8,7 +8,7 @@ import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
-describeOnBoth("a cart in the database", (open) => {
+describeOnBoth("the cart triggers", (open) => {
   let db: Database;
   const run = (handle: Database | Transaction, text: string): Promise<unknown> =>
     sql.raw(text).execute(handle);
@@ -61,7 +61,7 @@ describeOnBoth("a cart in the database", (open) => {
     });
   });
 
-  it("is changed with its next version, together with what belongs to it", async () => {
+  it("allow a change with the next version, together with the cart's child rows", async () => {
     await inTransaction(db, async (transaction) => {
       await run(transaction, "update cart_line set quantity = 2, subtotal_minor = 200, total_minor = 200");
       await run(transaction, promotion);
@@ -112,7 +112,7 @@ describeOnBoth("a cart in the database", (open) => {
       `delete from cart_line;${raise.replace("cart_1", "cart_2")}`,
       /cart cart_1 changed without its version/,
     ],
-  ])("is refused to be changed %s", async (_name, statements, message) => {
+  ])("refuse a change %s", async (_name, statements, message) => {
     const before = await stored();
     const made = `insert into cart (id, merchant_id, market_id, country, currency, tax_included, locale, created_at, updated_at, expires_at)
       select 'cart_3', merchant_id, market_id, country, currency, tax_included, locale, created_at, updated_at, expires_at from cart where id = 'cart_1';

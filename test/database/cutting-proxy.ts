@@ -1,44 +1,47 @@
 /**
- * Stands between the service and its PostgreSQL, and cuts the connection at a commit: before the server has
- * it, or before its answer is back. It can also hold back what the server says, or leave out what it tells to
- * listeners, as a transaction pooler does.
+ * A proxy between the service and PostgreSQL. It cuts the connection at a commit, either before the server
+ * receives the commit or before its answer returns. It can also delay the server's answers, or drop
+ * notifications as a transaction pooler does.
  */
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** `commit`: it never reaches the server. `answer`: it is done, and nobody is told. */
+/**
+ * `commit`: the server never receives the commit. `answer`: the server commits, but the client gets no
+ * answer.
+ */
 export type Cut = "commit" | "answer";
 
 export interface CuttingProxy {
   readonly port: number;
-  /** At the next commit of any connection, once. */
+  /** Cuts the connection at the next commit of any connection, once. */
   cutNext(cut: Cut): void;
   cutAll(): void;
-  /** From now on the server says nothing, until it goes on with all that it had to say. */
+  /** Holds all of the server's messages back until they are released. */
   hold(): void;
   goOn(): void;
-  /** From now on nothing that is told to listeners gets through, and all else does. */
+  /** From now on drops all notifications, and passes everything else. */
   mute(): void;
   unmute(): void;
-  /** How many notices did not get through. */
+  /** Returns the number of dropped notifications. */
   readonly muted: () => number;
-  /** How many connections there were. */
+  /** Returns the number of connections so far. */
   readonly opened: () => number;
-  /** How often it has. */
+  /** Returns the number of cuts so far. */
   readonly cuts: () => number;
   stop(): Promise<void>;
 }
 
-/** The statement as pg sends it: a simple query, its text ended by NUL. */
+/** A commit as node-postgres sends it: a simple query, its text terminated by NUL. */
 const commit = Buffer.from("commit\0");
 
-/** What the server says of one that was done, and of one that could not be. */
+/** The server's command tags of a commit that succeeded and of one that became a rollback. */
 const outcomes = [Buffer.from("COMMIT\0"), Buffer.from("ROLLBACK\0")];
 
-/** The first byte of what a listener is told. */
+/** The type byte of a NotificationResponse message. */
 const notification = "A".charCodeAt(0);
 const headBytes = 5;
 
-/** The server's messages as they are whole: a letter, and a length that counts itself. */
+/** Splits the server's bytes into whole messages: a type byte, then a length that includes itself. */
 function splitMessages(): (bytes: Buffer) => Buffer[] {
   let rest: Buffer = Buffer.alloc(0);
   return (bytes) => {
@@ -92,7 +95,7 @@ export async function startCuttingProxy(serverPort: number): Promise<CuttingProx
       isDeaf ||= cut === "answer";
       upstream.write(bytes);
     });
-    // What was sent together with the commit is answered before it.
+    // The server answers statements that were pipelined before the commit first.
     upstream.on("data", (bytes: Buffer) => {
       if (!isDeaf) client.write(withoutNotices(bytes));
       else if (outcomes.some((outcome) => bytes.includes(outcome))) cutNow();

@@ -1,4 +1,7 @@
-/** The lock on an embedded database: held by one living process, and taken over from a dead one only. */
+/**
+ * The lock on the folder of an embedded database: held by one living process, and taken over only from a dead
+ * one.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -19,14 +22,14 @@ const lockOf = (): { pid: number; startedAt: string | null } =>
 const writeLock = (lock: unknown): void =>
   writeFileSync(join(folder, "lock"), typeof lock === "string" ? lock : JSON.stringify(lock));
 
-/** A process that is certainly over. */
+/** Returns the id of a process that has certainly ended. */
 async function deadPid(): Promise<number> {
   const child = spawn(process.execPath, ["--eval", ""]);
   await once(child, "exit");
   return child.pid ?? 0;
 }
 
-it("the lock of a folder names the process that holds it, is for its owner's eyes, and is gone when given back", () => {
+it("the lock of a folder names the process that holds it, is readable only by its owner, and is deleted on release", () => {
   const release = lockFolder(folder);
   expect(lockOf()).toEqual({ pid: process.pid, startedAt: expect.stringMatching(/^\d+$/) as unknown });
   expect(statSync(join(folder, "lock")).mode & 0o777).toBe(0o600);
@@ -36,7 +39,7 @@ it("the lock of a folder names the process that holds it, is for its owner's eye
   lockFolder(folder)();
 });
 
-it("the lock of a folder is refused while it is held, naming folder and process", () => {
+it("the lock of a folder is refused while this process holds it, with an error that names folder and process", () => {
   const release = lockFolder(folder);
   const expected = `DATA_DIR ${folder} is in use by process ${process.pid}: stop it, or choose another DATA_DIR.`;
   expect(() => lockFolder(folder)).toThrow(new FolderInUse(expected));
@@ -44,7 +47,7 @@ it("the lock of a folder is refused while it is held, naming folder and process"
   release();
 });
 
-it("the lock of a folder is refused while another process lives that holds it", async () => {
+it("the lock of a folder is refused while another living process holds it", async () => {
   const child = spawn(process.execPath, ["--eval", "process.stdin.resume()"], {
     stdio: ["pipe", "ignore", "ignore"],
   });
@@ -76,14 +79,14 @@ it.each([
   release();
 });
 
-it("that was taken over is not given back by who lost it", () => {
+it("the lock of a folder that was taken over is not released by the process that lost it", () => {
   const release = lockFolder(folder);
   writeLock({ pid: process.ppid, startedAt: "1" });
   release();
   expect(lockOf().pid).toBe(process.ppid);
 });
 
-it("the lock of a folder is given back when the database cannot be opened, and when it is closed", async () => {
+it("the lock of a folder is released if the database cannot be opened, and when it is closed", async () => {
   writeFileSync(join(folder, "database"), "no folder");
   expect(await openDatabase({ folder }).catch(() => "refused")).toBe("refused");
   expect(existsSync(join(folder, "lock"))).toBe(false);
@@ -94,7 +97,7 @@ it("the lock of a folder is given back when the database cannot be opened, and w
   expect(existsSync(join(folder, "lock"))).toBe(false);
 });
 
-it("the lock of a folder says of a folder that cannot be made which setting names it", async () => {
+it("the lock of a folder names the responsible setting if the folder cannot be created", async () => {
   writeFileSync(join(folder, "file"), "");
   const inside = join(folder, "file", "data");
   await expect(openDatabase({ folder: inside })).rejects.toThrow(FolderUnusable);

@@ -1,4 +1,4 @@
-/** Answers that are forgotten: found by what they say, emptied, and their keys stay taken. */
+/** Erasing stored answers: found by their content and emptied, while their keys stay used. */
 import { createHash } from "node:crypto";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
@@ -21,7 +21,7 @@ const placesOf = (keys: readonly RecordKey[]): string[] =>
     .map(({ ownerId, idempotencyKey }) => `${ownerId} ${Buffer.from(idempotencyKey).toString("hex")}`)
     .toSorted();
 
-describeOnBoth("the record of a request", (open) => {
+describeOnBoth("an idempotency record", (open) => {
   let db: Database;
   let at = now;
   const ask = (ownerId: string, key: string, body: string) =>
@@ -50,7 +50,7 @@ describeOnBoth("the record of a request", (open) => {
       await ask(ownerId, key, body);
   });
 
-  it("is found by what it answers, of those who are asked for alone", async () => {
+  it("is found by its answer's content, only for the given owners", async () => {
     expect(placesOf(await find(["ins_1", "ins_2"]))).toEqual(
       placesOf([keyOf("ins_1", "a"), keyOf("ins_2", "a")]),
     );
@@ -58,14 +58,14 @@ describeOnBoth("the record of a request", (open) => {
     expect(await find([])).toEqual([]);
   });
 
-  it("is found from a time on, and that time is one of them", async () => {
+  it("is found from a given time on, inclusive", async () => {
     at = new Date(now.getTime() + 1);
     await ask("ins_1", "late", "Anna");
     expect(placesOf(await find(["ins_1"], at))).toEqual(placesOf([keyOf("ins_1", "late")]));
     expect(await find(["ins_1"], now)).toHaveLength(2);
   });
 
-  it("is found among any number, each once", async () => {
+  it("is found once among any number of records", async () => {
     const rows = Array.from({ length: 600 }, (_, index) => ({
       ...keyOf("ins_9", String(index)),
       fingerprint: digest("a"),
@@ -83,7 +83,7 @@ describeOnBoth("the record of a request", (open) => {
     expect([found.length, new Set(placesOf(found)).size]).toEqual([601, 601]);
   });
 
-  it("that does not open is found too, and what else goes wrong is not passed over", async () => {
+  it("that cannot be decrypted is found too, but other errors are thrown", async () => {
     const other = createKeyring([{ id: "k2", key: Buffer.alloc(32, 8) }]);
     expect(
       await findIdempotencyRecords(db, other, { ownerIds: ["ins_1"], holds: () => expect.unreachable() }),
@@ -94,7 +94,7 @@ describeOnBoth("the record of a request", (open) => {
     ).rejects.toThrow("The disk is gone.");
   });
 
-  it("is emptied, once however often it is named, and its key stays taken", async () => {
+  it("is emptied once, however often it is listed, and its key stays used", async () => {
     const key = keyOf("ins_1", "a");
     const empty = (keys: readonly RecordKey[]): Promise<number> =>
       inTransaction(db, (transaction) => emptyIdempotencyRecords(transaction, keyring, keys));

@@ -1,6 +1,6 @@
 /**
- * What is kept to know the same request again: it tells nobody without the keys what was asked, and outlasts
- * the keys it was made under.
+ * Request fingerprints recognize a repeated request. They disclose nothing without the encryption keys, and
+ * stay valid after key rotation.
  */
 import { createHash } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
@@ -22,7 +22,7 @@ describeOnBoth("the fingerprint", (open) => {
     ({ db } = await open());
   });
 
-  it("is another for each record of the same request, and never its plain digest", async () => {
+  it("differs between records of the same request, and is never the plain digest", async () => {
     const doOnce = createIdempotentRunner({ db, keyring: createKeyring([first]), clock: { now: () => now } });
     for (const key of ["k-1", "k-2"]) await doOnce({ ...asked, key }, () => Promise.resolve(answer));
     const rows = await db.selectFrom("idempotencyRecord").select("fingerprint").execute();
@@ -31,7 +31,7 @@ describeOnBoth("the fingerprint", (open) => {
     expect(new Set([...kept, asked.fingerprint.toString("hex")]).size).toBe(3);
   });
 
-  it("is known again while keys are rotated, also once the one it was made under is gone", async () => {
+  it("is recognized during key rotation, also once the original key is gone", async () => {
     await db.deleteFrom("idempotencyRecord").execute();
     const both = createKeyring([second, first]);
     const under = (keyring: typeof both) =>

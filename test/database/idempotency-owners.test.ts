@@ -1,6 +1,6 @@
 /**
- * A key is its owner's: the same text is another key for somebody else, and what runs under one holds up no
- * other.
+ * Idempotency keys belong to their owner: the same text is another key for another owner, and a running
+ * request blocks only its own key.
  */
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
@@ -13,9 +13,9 @@ const fingerprint = createHash("sha256").update("asked").digest();
 const answerOf = (body: string): StoredAnswer => ({ status: 200, contentType: "text/plain", body });
 
 describeOnBoth("while a request runs under a key", (open) => {
-  it("its owner's other keys and other owners' same key are done, and its own copy is refused", async () => {
+  it("requests with the owner's other keys and other owners' same key run, and a duplicate is refused", async () => {
     const { db, engine } = await open({ poolSize: 5 });
-    // As two processes: neither knows what runs in the other.
+    // Two idempotency stores, as in two processes: neither knows what runs in the other.
     const [here, there] = [
       createIdempotentRunner({ db, keyring, clock: { now: () => new Date() } }),
       createIdempotentRunner({ db, keyring, clock: { now: () => new Date() } }),
@@ -38,7 +38,7 @@ describeOnBoth("while a request runs under a key", (open) => {
     ).rejects.toMatchObject({
       code: "idempotency_in_progress",
     });
-    // The embedded database has one connection, for which they wait.
+    // The requests wait for the single connection of PGlite.
     try {
       if (engine === "postgres") await others;
     } finally {

@@ -1,6 +1,6 @@
 /**
- * What is asked for twice under one key happens once: in one process, in two, and when the connection is lost
- * at the worst moment.
+ * A request repeated with one idempotency key has one effect: in one process, in two, and when the connection
+ * breaks at the commit.
  */
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
@@ -44,7 +44,7 @@ const answerOf = (id: string): StoredAnswer => ({
   body: `{"data":"${id} – ünïcode \\u2028"}`,
 });
 
-/** Leaves a trace of its own at each run. */
+/** Creates work that inserts a distinct row at each run. */
 function countedWork(name = "e"): {
   readonly work: (transaction: Transaction) => Promise<StoredAnswer>;
   readonly runs: () => number;
@@ -61,7 +61,7 @@ function countedWork(name = "e"): {
   };
 }
 
-describeOnBoth("a request under a key", (open) => {
+describeOnBoth("a request with an idempotency key", (open) => {
   let db: Database;
   let doOnce: RunIdempotent;
   let clock: TestClock;
@@ -75,7 +75,7 @@ describeOnBoth("a request under a key", (open) => {
     doOnce = createIdempotentRunner({ db, keyring, clock });
   });
 
-  it("has its effect once, and every later one is given the same answer, byte for byte", async () => {
+  it("has its effect once, and every retry gets the same answer, byte for byte", async () => {
     const { work, runs } = countedWork();
     expect(await doOnce(claimOf(), work)).toEqual({ recorded: answerOf("e1"), isReplay: false });
     for (let times = 0; times < 3; times += 1)
@@ -83,7 +83,7 @@ describeOnBoth("a request under a key", (open) => {
     expect([runs(), await effectsIn(db), await recordsIn(db)]).toEqual([1, ["e1"], 1]);
   });
 
-  it("is refused when it asks for something else, and has no effect", async () => {
+  it("is refused and has no effect if the key was used for another request", async () => {
     const { work, runs } = countedWork();
     await doOnce(claimOf(), work);
     await expect(doOnce(claimOf({ asked: "b" }), work)).rejects.toMatchObject({
@@ -99,7 +99,7 @@ describeOnBoth("a request under a key", (open) => {
     ["a conflict", (): Error => fail("cart_version_conflict")],
     ["a bug", (): Error => new Error("Something broke.")],
   ])(
-    "leaves nothing after %s: the same key runs anew, with another request as well",
+    "leaves nothing after %s: the key can be used again, also for another request",
     async (_name, failure) => {
       const error = failure();
       const refused = async (transaction: Transaction): Promise<StoredAnswer> => {
@@ -115,7 +115,7 @@ describeOnBoth("a request under a key", (open) => {
     },
   );
 
-  it("shares its key with nobody: another owner's is another key", async () => {
+  it("does not share its key with other owners", async () => {
     const [mine, theirs] = [countedWork("mine"), countedWork("theirs")];
     await doOnce(claimOf({ ownerId: "ins_1" }), mine.work);
     expect(await doOnce(claimOf({ ownerId: "ins_2", asked: "b" }), theirs.work)).toEqual({
@@ -125,7 +125,7 @@ describeOnBoth("a request under a key", (open) => {
     expect(await effectsIn(db)).toEqual(["mine1", "theirs1"]);
   });
 
-  it("is remembered for seven days; then its key is a new one", async () => {
+  it("is remembered for seven days; then its key is new again", async () => {
     const { work, runs } = countedWork();
     await doOnce(claimOf(), work);
     clock.advance(answerStoredMs - 1);
@@ -140,7 +140,7 @@ describeOnBoth("a request under a key", (open) => {
     expect([runs(), await recordsIn(db), answerStoredMs]).toEqual([2, 1, 7 * 24 * 3_600_000]);
   });
 
-  it("runs alone: one that comes meanwhile is told so at once, and another key is not held up by more than the engine does", async () => {
+  it("runs alone: a concurrent duplicate is refused at once, and other keys are not blocked", async () => {
     const { promise: started, resolve: start } = Promise.withResolvers<void>();
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
     const first = doOnce(claimOf(), async (transaction) => {
@@ -151,7 +151,7 @@ describeOnBoth("a request under a key", (open) => {
     });
     await started;
     const second = countedWork("second");
-    // Were it to wait, it would wait for ever: the first ends only afterwards.
+    // If this call waited, it would wait forever, because the first call ends only afterwards.
     await expect(doOnce(claimOf(), second.work)).rejects.toMatchObject({
       code: "idempotency_in_progress",
       status: 409,
@@ -165,7 +165,7 @@ describeOnBoth("a request under a key", (open) => {
     expect(second.runs()).toBe(0);
   });
 
-  it("runs anew when the one before it failed while others were turned away", async () => {
+  it("runs again after a failure during which duplicates were refused", async () => {
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
     const failing = doOnce(claimOf(), async () => {
       await mayEnd;
@@ -182,7 +182,7 @@ describeOnBoth("a request under a key", (open) => {
     });
   });
 
-  it("of 50 at once has one effect; the others are replays or turned away", async () => {
+  it("sent 50 times at once has one effect; the other calls are replays or refused", async () => {
     const { work, runs } = countedWork();
     const results = await Promise.allSettled(Array.from({ length: 50 }, () => doOnce(claimOf(), work)));
     const answers = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
@@ -196,7 +196,7 @@ describeOnBoth("a request under a key", (open) => {
   });
 
   it.each(["40001", "40P01"])(
-    "is run again, whole, when the database gave up on it (%s), and is recorded once",
+    "is run again completely after a serialization failure or deadlock (%s), and is recorded once",
     async (code) => {
       const { work, runs } = countedWork();
       const result = await doOnce(claimOf(), async (transaction) => {
@@ -209,7 +209,7 @@ describeOnBoth("a request under a key", (open) => {
     },
   );
 
-  it("is stored so that neither the answer nor the key can be read in the table", async () => {
+  it("is stored so that neither the answer nor the key is readable in the table", async () => {
     const secret = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ";
     await doOnce(claimOf({ key: "key-in-clear" }), () =>
       Promise.resolve({ ...answerOf("x"), body: `{"secret":"${secret}"}` }),
@@ -225,7 +225,7 @@ describeOnBoth("a request under a key", (open) => {
     expect(row).toMatchObject({ status: 200, contentType: "application/json; charset=utf-8", keyId: "k1" });
   });
 
-  it("is not answered with another one's record: what was moved to another place does not open", async () => {
+  it("never gets another record's answer: a sealed answer moved to another row cannot be decrypted", async () => {
     await doOnce(claimOf({ key: "a" }), countedWork().work);
     await db
       .updateTable("idempotencyRecord")
@@ -234,7 +234,7 @@ describeOnBoth("a request under a key", (open) => {
     await expect(doOnce(claimOf({ key: "b" }), countedWork().work)).rejects.toThrow("does not decrypt");
   });
 
-  it("is swept when it is kept no longer, a thousand at a time until it is told to stop, and not before", async () => {
+  it("is swept after its retention, a thousand at a time until the sweep is stopped, and not earlier", async () => {
     const old = clock.now();
     const rows = Array.from({ length: 2001 }, (_, index) => ({
       ownerId: "ins_1",
@@ -262,7 +262,7 @@ describeOnBoth("a request under a key", (open) => {
 describe("two processes on one PostgreSQL", () => {
   const now = (): Date => new Date();
 
-  it("tell of each other at once, without waiting and without a second effect", async () => {
+  it("detect each other's requests at once, without waiting and without a second effect", async () => {
     const url = await createDatabase();
     const [one, two] = await Promise.all([
       openDatabase({ url, poolSize: 1 }),
@@ -282,8 +282,8 @@ describe("two processes on one PostgreSQL", () => {
     });
     await started;
     const other = countedWork("there");
-    // Its one connection serves 20 of them and what has nothing to do with them, all while the first is held
-    // open.
+    // The second process has one connection. It refuses 20 duplicates and serves unrelated queries while the
+    // first request is held open.
     const turnedAway = await Promise.allSettled(
       Array.from({ length: 20 }, () => there(claimOf(), other.work)),
     );
@@ -300,7 +300,7 @@ describe("two processes on one PostgreSQL", () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  it("that both did the work keep one effect: the record's primary key is the last word", async () => {
+  it("that both did the work keep one effect, because the record's primary key decides", async () => {
     const url = await createDatabase();
     const database = await openDatabase({ url, poolSize: 2 });
     const { db } = database;
@@ -311,7 +311,7 @@ describe("two processes on one PostgreSQL", () => {
     await beside.query("create table kept as table idempotency_record; delete from idempotency_record");
     const late = await doOnce(claimOf(), async (transaction) => {
       await effect(transaction, "late");
-      // What a process without the lock would do: it commits the same key first.
+      // Simulates a process without the lock, which commits the same key first.
       await beside.query("insert into idempotency_record table kept");
       return answerOf("late");
     });
@@ -331,7 +331,7 @@ describe("two processes on one PostgreSQL", () => {
   });
 });
 
-describe("a connection that is lost", () => {
+describe("a lost connection", () => {
   const now = (): Date => new Date();
 
   async function behindProxy(): Promise<{
@@ -358,7 +358,7 @@ describe("a connection that is lost", () => {
     };
   }
 
-  it("at the commit, after it was done, is no loss: the answer is looked up and given, and a retry is a replay", async () => {
+  it("after the server committed causes no error: the stored answer is looked up, and a retry is a replay", async () => {
     const { db, doOnce, proxy, end } = await behindProxy();
     for (let time = 1; time <= 20; time += 1) {
       const { work, runs } = countedWork(`t${time}-`);
@@ -373,7 +373,7 @@ describe("a connection that is lost", () => {
     await end();
   });
 
-  it("at the commit, before it was done, says that it is not known, and the retry does it", async () => {
+  it("before the server committed causes an error that the outcome is unknown, and the retry does the work", async () => {
     const { db, doOnce, proxy, end } = await behindProxy();
     for (let time = 1; time <= 20; time += 1) {
       const { work, runs } = countedWork(`t${time}-`);
@@ -385,7 +385,7 @@ describe("a connection that is lost", () => {
         parts: { retryAfterSeconds: 2 },
       });
       expect(proxy.cuts()).toBe(time);
-      // PostgreSQL may need a moment to see that nobody is there any more.
+      // PostgreSQL may need a moment to notice the closed connection.
       await expect
         .poll(() => doOnce(claim, work).catch(({ code }: { code: string }) => code))
         .toMatchObject({ recorded: answerOf(`t${time}-2`) });
@@ -395,7 +395,7 @@ describe("a connection that is lost", () => {
     await end();
   });
 
-  it("before the commit is thrown on as it is, and the retry does it", async () => {
+  it("before the commit causes its original error, and the retry does the work", async () => {
     const { doOnce, proxy, end } = await behindProxy();
     const lost = doOnce(claimOf(), async (transaction) => {
       proxy.cutAll();

@@ -1,4 +1,4 @@
-/** Migrations: all of them or none, once each, never edited. */
+/** Migrations run all or none, each once, and are never edited. */
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from "vitest";
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
@@ -20,7 +20,7 @@ const broken: Migration = {
   sql: "drop table two; create table three (id int); insert into three select 1/0;",
 };
 
-/** Not migrated, not even by us. */
+/** Opens a database without any tables, not even the migrator's. */
 async function openEmpty(engine: Engine): Promise<OpenDatabase> {
   if (engine === "pglite") return openDatabase({});
   const name = `empty_${randomBytes(8).toString("hex")}`;
@@ -38,7 +38,7 @@ const tablesOf = (database: OpenDatabase): Promise<unknown[]> =>
     return rows.map((row) => `${String(row["table_name"])}.${String(row["column_name"])}`);
   });
 
-describeOnBoth("migrating", (_open, engine) => {
+describeOnBoth("migrate", (_open, engine) => {
   let database: OpenDatabase;
   beforeAll(async () => {
     database = await openEmpty(engine);
@@ -46,7 +46,7 @@ describeOnBoth("migrating", (_open, engine) => {
   afterAll(() => database.close());
   beforeEach(() => database.script((run) => run("drop schema public cascade; create schema public")));
 
-  it("applies what is not there yet, in order, once", async () => {
+  it("applies pending migrations in order, once", async () => {
     expect(await migrate(database, [one])).toEqual(["0001-one"]);
     expect(await migrate(database, [one])).toEqual([]);
     expect(await migrate(database, [one, two])).toEqual(["0002-two"]);
@@ -60,7 +60,7 @@ describeOnBoth("migrating", (_open, engine) => {
     ]);
   });
 
-  it("leaves the database as it was when one fails, also what those before it did in the same run", async () => {
+  it("rolls back the whole run if one migration fails", async () => {
     await migrate(database, [one]);
     const before = await tablesOf(database);
     await expect(migrate(database, [one, two, broken])).rejects.toThrow(
@@ -71,7 +71,7 @@ describeOnBoth("migrating", (_open, engine) => {
     expect(await migrate(database, [one, two])).toEqual(["0002-two"]);
   });
 
-  it("leaves an empty database empty when the first one fails", async () => {
+  it("leaves an empty database empty if the first migration fails", async () => {
     await expect(migrate(database, [broken])).rejects.toThrow("Migration 0003-broken failed");
     expect(await tablesOf(database)).toEqual([]);
   });
@@ -86,7 +86,7 @@ describeOnBoth("migrating", (_open, engine) => {
   });
 });
 
-it("lets two processes that start at once wait for each other", async () => {
+it("makes two processes that start at once wait for each other", async () => {
   const first = await openEmpty("postgres");
   try {
     const slow = { ...one, sql: `${one.sql} select pg_sleep(0.2);` };
@@ -97,7 +97,7 @@ it("lets two processes that start at once wait for each other", async () => {
   }
 });
 
-it("has migrations with numbered names in one order, none twice", () => {
+it("finds migrations with unique numbers in one order", () => {
   const names = readMigrations().map(({ name }) => name);
   names.forEach((name, index) =>
     expect(name).toMatch(new RegExp(`^${String(index + 1).padStart(4, "0")}-[a-z0-9-]+$`)),

@@ -1,6 +1,6 @@
 /**
- * The proof that notices arrive: given only by what was heard, taken away by what was told and not heard, and
- * never by what could not be told.
+ * Monitors that notices arrive. A received notice proves it; a notice that was sent but not received
+ * disproves it; a notice that could not be sent does neither.
  */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createNoticeProof, type NoticeProof } from "#database/notices.ts";
@@ -9,7 +9,7 @@ interface Connection {
   readonly proof: NoticeProof;
   readonly told: string[];
   readonly said: string[];
-  /** Asks every 250 ms and is answered at once, for so long. */
+  /** Checks every 250 ms for the given time, each answered at once. */
   readonly beat: (forMs: number) => Promise<void>;
   readonly state: { isDeaf: boolean; canTell: boolean };
 }
@@ -40,7 +40,7 @@ function connect(): Connection {
   return { proof, told, said, state, beat };
 }
 
-it("the proof of notices is given by what is heard, and asked for every ten seconds", async () => {
+it("the notice monitor confirms delivery on each received notice, and sends a notice every ten seconds", async () => {
   const { proof, told, said, beat } = connect();
   expect(proof.isGiven()).toBe(false);
   await beat(250);
@@ -52,7 +52,7 @@ it("the proof of notices is given by what is heard, and asked for every ten seco
   expect(said).toEqual([]);
 });
 
-it("the proof of notices is lost when what was told is not heard although the connection answers, said once, and regained when it is", async () => {
+it("the notice monitor reports loss once if a sent notice does not arrive although the connection answers, and then recovery", async () => {
   const { proof, said, state, beat } = connect();
   await beat(250);
   state.isDeaf = true;
@@ -70,7 +70,7 @@ it("the proof of notices is lost when what was told is not heard although the co
   expect([proof.isGiven(), said]).toEqual([false, ["deaf", "regained", "deaf"]]);
 });
 
-it("the proof of notices is not lost at once when nothing can be told, tried again every second, and over after 30 seconds", async () => {
+it("the notice monitor tolerates failed sends, retries every second, and reports loss after 30 seconds", async () => {
   const { proof, told, said, state, beat } = connect();
   await beat(250);
   state.canTell = false;
@@ -81,11 +81,11 @@ it("the proof of notices is not lost at once when nothing can be told, tried aga
   expect([proof.isGiven(), said]).toEqual([false, []]);
   state.canTell = true;
   await beat(2_000);
-  // Nobody knows what was told meanwhile.
+  // Notices sent meanwhile by others may be missing.
   expect([proof.isGiven(), said]).toEqual([true, ["regained"]]);
 });
 
-it("the proof of notices is judged by nothing but an answer to a question from after the commit", async () => {
+it("the notice monitor judges only by the answer to a query sent after the notice's commit", async () => {
   const { proof, said, state } = connect();
   state.isDeaf = true;
   const before = performance.now();
@@ -97,7 +97,7 @@ it("the proof of notices is judged by nothing but an answer to a question from a
   expect(said).toEqual(["deaf"]);
 });
 
-it("the proof of notices is asked for anew on another connection, and is none for what others told", async () => {
+it("the notice monitor starts again on a new connection, and ignores notices of other processes", async () => {
   const { proof, told, state, beat } = connect();
   await beat(250);
   proof.forget();

@@ -1,4 +1,4 @@
-/** Notices between processes: nothing is taken for heard that was not, whatever becomes of the connection. */
+/** Notices between processes: a missed notice is always reported, whatever happens to the connection. */
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
@@ -22,10 +22,10 @@ afterEach(async () => {
 
 interface Heard {
   readonly listening: NoticeListener;
-  /** What was told, and whether that was everything at that moment. */
+  /** The received notices, and whether the channel was current at each. */
   readonly notices: { payload: string; isCurrent: boolean }[];
   readonly payloads: () => string[];
-  /** How often it was said that nothing arrives. */
+  /** Returns how often the channel reported that no notices arrive. */
   readonly deaf: () => number;
 }
 
@@ -54,14 +54,14 @@ const cut = (): Promise<unknown> =>
     database.db,
   );
 
-it("the channel of notices is current only after it was said that something may have been missed", async () => {
+it("the channel of notices is current only after it reported that notices may have been missed", async () => {
   const heard = await hear();
   expect(heard.listening.isCurrent()).toBe(false);
   await becomes(true, heard);
   expect(heard.notices).toEqual([{ payload: "", isCurrent: false }]);
 });
 
-it("the channel of notices hears what is told in a transaction once it is committed, and never what is rolled back", async () => {
+it("the channel of notices receives a transaction's notices after its commit, and never those of a rollback", async () => {
   const heard = await hear();
   await becomes(true, heard);
   await database.script(async (run) => {
@@ -75,7 +75,7 @@ it("the channel of notices hears what is told in a transaction once it is commit
   await expect.poll(heard.payloads).toEqual(["", "at once", "kept", "last"]);
 });
 
-it("the channel of notices is not current while its connection is away, and says so before it is again", async () => {
+it("the channel of notices is not current while disconnected, and reports a possible gap before it is again", async () => {
   const heard = await hear();
   await becomes(true, heard);
   await cut();
@@ -90,7 +90,7 @@ it("the channel of notices is not current while its connection is away, and says
   await expect.poll(heard.payloads).toEqual(["", "", "heard"]);
 });
 
-it("the channel of notices is not current while the connection is silent, and has then heard all that was told meanwhile", async () => {
+it("the channel of notices is not current while its connection is silent, and then receives all delayed notices", async () => {
   const proxy = await startCuttingProxy(Number(new URL(url).port));
   ends.push(() => proxy.stop());
   const through = new URL(url);
@@ -106,7 +106,7 @@ it("the channel of notices is not current while the connection is silent, and ha
   expect(heard.payloads()).toEqual(["", "in silence"]);
 });
 
-it("the channel of notices gives up a connection that stays silent, and opens another", async () => {
+it("the channel of notices closes a connection that stays silent, and opens another", async () => {
   const proxy = await startCuttingProxy(Number(new URL(url).port));
   ends.push(() => proxy.stop());
   const through = new URL(url);
@@ -121,7 +121,7 @@ it("the channel of notices gives up a connection that stays silent, and opens an
   expect(heard.payloads()).toEqual(["", ""]);
 });
 
-it("the channel of notices is not current where the connection answers and nothing that is told arrives, says so, and is current once it does", async () => {
+it("the channel of notices is not current if notices get lost on a working connection, reports it, and recovers", async () => {
   const proxy = await startCuttingProxy(Number(new URL(url).port));
   ends.push(() => proxy.stop());
   const through = new URL(url);
@@ -135,7 +135,7 @@ it("the channel of notices is not current where the connection answers and nothi
   expect([heard.listening.isCurrent(), heard.deaf()]).toEqual([false, 1]);
   proxy.unmute();
   await becomes(true, heard);
-  // Said before it is: something was missed.
+  // The gap is reported before the channel becomes current again.
   expect(heard.notices).toEqual([
     { payload: "", isCurrent: false },
     { payload: "", isCurrent: false },
@@ -145,14 +145,14 @@ it("the channel of notices is not current where the connection answers and nothi
   expect(proxy.opened()).toBe(1);
 }, 90_000);
 
-it("the channel of notices is not told of what processes tell to hear themselves", async () => {
+it("the channel of notices hides the monitoring notices of processes", async () => {
   const [one, other] = [await hear(), await hear()];
   await becomes(true, one);
   await becomes(true, other);
   expect([one.payloads(), other.payloads()]).toEqual([[""], [""]]);
 });
 
-it("the channel of notices is not current after its end", async () => {
+it("the channel of notices is not current after it is closed", async () => {
   const heard = await hear();
   await becomes(true, heard);
   await heard.listening.stop();

@@ -1,4 +1,7 @@
-/** Statements with lists are few texts, whatever the lists' lengths, and find what is in them. */
+/**
+ * Statements with lists have few distinct texts, whatever the lists' lengths, and find exactly the listed
+ * values.
+ */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { paddedInList, padToPowerOfTwo } from "#database/prepared-template.ts";
@@ -8,7 +11,7 @@ const world = useWorld("pglite");
 const textOf = (ids: readonly string[]): string => sql`${paddedInList(ids)}`.compile(world().database.db).sql;
 const ids = (length: number): string[] => Array.from({ length }, (_, index) => `id ${index}`);
 
-it("a padded list of values has one text for each power of two, and one for all that is longer than 256 or empty", () => {
+it("a padded list of values has one text per power of two, and one for empty lists and those longer than 256", () => {
   const texts = new Set(Array.from({ length: 300 }, (_, length) => textOf(ids(length))));
   expect(texts.size).toBe(10);
   expect(textOf(ids(3))).toBe("in ($1, $2, $3, $4)");
@@ -16,7 +19,7 @@ it("a padded list of values has one text for each power of two, and one for all 
 });
 
 it.each([0, 1, 2, 3, 5, 256, 257])(
-  "a padded list of values finds each of %d once, and no other",
+  "a padded list of values finds each of %d values once, and no other",
   async (length) => {
     const rows = await sql<{ id: string }>`
     select 'id ' || n as id from generate_series(0, 299) as n where 'id ' || n ${paddedInList(ids(length))} order by n`.execute(
@@ -26,7 +29,7 @@ it.each([0, 1, 2, 3, 5, 256, 257])(
   },
 );
 
-it("fills up with what is given, and leaves what is long enough", () => {
+it("a padded list of values is filled up with given values, and left alone if it is long enough", () => {
   expect(padToPowerOfTwo([1, 2, 3], 0)).toEqual([1, 2, 3, 0]);
   expect(padToPowerOfTwo([1, 2], 0)).toEqual([1, 2]);
   expect(padToPowerOfTwo([], 0)).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * The embedded database works in the thread that serves: whatever waits for it, sockets and timers have their
- * turns.
+ * PGlite runs in the thread that serves requests. Sockets and timers must get event loop turns between
+ * statements.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
@@ -15,7 +15,7 @@ describe("the embedded database", () => {
   });
   afterAll(() => database.close());
 
-  /** How often everything else had its turn meanwhile. */
+  /** Counts the event loop turns during the work. */
   const turnsDuring = async (work: () => Promise<unknown>): Promise<number> => {
     let [turns, isOver] = [0, false];
     const count = (): void => {
@@ -30,11 +30,11 @@ describe("the embedded database", () => {
   const ask = (): Promise<unknown> =>
     inTransaction(database.db, (transaction) => sql`select 1`.execute(transaction));
 
-  it("lets others have a turn before each of those that wait for it", async () => {
+  it("lets the event loop turn before each waiting statement", async () => {
     expect(await turnsDuring(() => Promise.all(Array.from({ length: 20 }, ask)))).toBeGreaterThanOrEqual(20);
   });
 
-  it("does so too where each comes only when the one before is done", async () => {
+  it("lets the event loop turn also between statements that are sent one after another", async () => {
     const inTurn = async (): Promise<void> => {
       for (let asked = 0; asked < 20; asked += 1) await ask();
     };

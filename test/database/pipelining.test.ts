@@ -1,6 +1,6 @@
 /**
- * What is sent together with the begin or the commit of a transaction, or with another statement, is as
- * surely done or undone as what is waited for.
+ * Statements that are pipelined with a transaction's begin or commit, or with other statements, are as
+ * reliable as statements sent one by one.
  */
 import { CompiledQuery, sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -34,8 +34,8 @@ describeOnBoth("a transaction", (open) => {
   });
   beforeEach(() => db.deleteFrom("app").execute());
 
-  describe("whose opening is asked with its begin", () => {
-    it("is given what came of it, and holds the locks it took", async () => {
+  describe("whose first statement is sent with its begin", () => {
+    it("gets the statement's result, and holds its locks", async () => {
       await db.executeQuery(insert("a"));
       const opened = await inTransaction(
         db,
@@ -51,11 +51,11 @@ describeOnBoth("a transaction", (open) => {
       expect(opened).toEqual([[{ soMany: 1 }], [{ isHeld: true }], [{ held: 1 }]]);
     });
 
-    it("does not begin where that fails, throws why, and leaves the connection clean", async () => {
+    it("does not start if the statement fails, throws its error, and leaves the connection clean", async () => {
       let runs = 0;
       const work = (): Promise<number> => Promise.resolve((runs += 1));
-      // Prepared for the first time, and refused because of the one before it: its next time it must be
-      // prepared again.
+      // The statement's first preparation fails because the one before failed, so the next use must prepare
+      // it again.
       const fresh = CompiledQuery.raw(`select $1::text as "fresh"`, ["x"]);
       expect(getSqlState(await thrownBy(inTransaction(db, work, [broken, fresh, fresh])))).toBe(
         divisionByZero,
@@ -67,8 +67,8 @@ describeOnBoth("a transaction", (open) => {
     });
   });
 
-  describe("that writes something last", () => {
-    it("has written it, in order, when it is committed, and not before", async () => {
+  describe("that sends last statements with its commit", () => {
+    it("has executed them in order once committed, and not before", async () => {
       const seen = await inTransaction(db, async (transaction) => {
         await runWithCommit(transaction, insert("b"));
         await runWithCommit(
@@ -85,7 +85,7 @@ describeOnBoth("a transaction", (open) => {
       ]);
     });
 
-    it("leaves none of it when the work throws", async () => {
+    it("executes none of them if the work throws", async () => {
       const failure = new Error("no");
       const work = inTransaction(db, async (transaction) => {
         await runWithCommit(transaction, insert("b"));
@@ -99,7 +99,7 @@ describeOnBoth("a transaction", (open) => {
     it.each([
       ["the first", [insert("a"), insert("b")]],
       ["the last", [insert("b"), insert("a")]],
-    ])("commits nothing when %s of it fails, and throws why", async (_which, queries) => {
+    ])("commits nothing if %s of them fails, and throws its error", async (_which, queries) => {
       const work = inTransaction(db, async (transaction) => {
         await write(transaction, "a");
         for (const query of queries) await runWithCommit(transaction, query);
@@ -110,7 +110,7 @@ describeOnBoth("a transaction", (open) => {
       expect(await idsOf(db)).toEqual(["c"]);
     });
 
-    it("is run again with all of it when the database gave up on it", async () => {
+    it("runs again with all of them after a serialization failure or deadlock", async () => {
       let runs = 0;
       await inTransaction(db, async (transaction) => {
         runs += 1;
@@ -120,7 +120,7 @@ describeOnBoth("a transaction", (open) => {
       expect(await idsOf(db)).toEqual(["run 3"]);
     });
 
-    it("does not commit without what cannot be sent", async () => {
+    it("does not commit if a statement cannot be sent", async () => {
       const unsendable = {
         toPostgres: () => {
           throw new Error("cannot be sent");
@@ -138,7 +138,7 @@ describeOnBoth("a transaction", (open) => {
     });
   });
 
-  it("runs statements that are sent together in order, and each sees what the one before it did", async () => {
+  it("runs pipelined statements in order, and each sees the results of the ones before", async () => {
     const results = await inTransaction(db, (transaction) =>
       runPipelined(transaction, [insert("a"), count, insert("b"), count]),
     );
@@ -150,26 +150,29 @@ describeOnBoth("a transaction", (open) => {
     expect(await idsOf(db)).toEqual(["a", "b"]);
   });
 
-  it.each([1, 2, 4, 5, 9])("inserts %d rows, and the same number again by the same text", async (length) => {
-    const rows = (letter: string): { id: string; name: string; createdAt: Date }[] =>
-      Array.from({ length }, (_, index) => ({
-        id: `${letter}${index}`,
-        name: `name of ${letter}${index}`,
-        createdAt,
-      }));
-    const [first, second] = [insertRows(db, "app", rows("a")), insertRows(db, "app", rows("b"))];
-    expect(second.sql).toBe(first.sql);
-    await db.executeQuery(first);
-    await db.executeQuery(second);
-    expect(await db.selectFrom("app").select(["id", "name", "createdAt"]).orderBy("id").execute()).toEqual([
-      ...rows("a"),
-      ...rows("b"),
-    ]);
-  });
+  it.each([1, 2, 4, 5, 9])(
+    "inserts %d rows, and uses the same statement text for the same number of rows",
+    async (length) => {
+      const rows = (letter: string): { id: string; name: string; createdAt: Date }[] =>
+        Array.from({ length }, (_, index) => ({
+          id: `${letter}${index}`,
+          name: `name of ${letter}${index}`,
+          createdAt,
+        }));
+      const [first, second] = [insertRows(db, "app", rows("a")), insertRows(db, "app", rows("b"))];
+      expect(second.sql).toBe(first.sql);
+      await db.executeQuery(first);
+      await db.executeQuery(second);
+      expect(await db.selectFrom("app").select(["id", "name", "createdAt"]).orderBy("id").execute()).toEqual([
+        ...rows("a"),
+        ...rows("b"),
+      ]);
+    },
+  );
 });
 
 it.each([true, false])(
-  "sees what was committed while it waited for a lock, though both were sent at once (prepared: %s)",
+  "sees rows committed while it waited for a lock, though both statements were sent at once (prepared: %s)",
   async (prepared) => {
     const url = await createDatabase();
     const [mine, theirs] = await Promise.all([

@@ -1,6 +1,6 @@
 /**
- * What is waited for is looked at together, again and again, and at once when something happened here; while
- * nobody waits, nothing is asked.
+ * Polls for all waiting callers in one query at intervals, at once after a local change, and not at all if
+ * nobody waits.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createPolling, type Polling } from "#database/polling.ts";
@@ -34,7 +34,7 @@ describe("polling", () => {
   });
   const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
-  it("asks for nothing while nobody waits", async () => {
+  it("queries nothing while no caller waits", async () => {
     polling.wake();
     await pass(10 * everyMs);
     const stop = polling.watch("a", () => undefined);
@@ -51,7 +51,7 @@ describe("polling", () => {
     });
   });
 
-  it("asks for all at once, and tells each what is its own", async () => {
+  it("queries for all callers at once, and gives each its result", async () => {
     const told: string[] = [];
     for (const id of ["a", "b", "a"]) polling.watch(id, (version) => void told.push(`${id} ${version}`));
     await pass(pauseMsMin);
@@ -61,7 +61,7 @@ describe("polling", () => {
     expect(asked).toHaveLength(4);
   });
 
-  it("looks at once when something happened here, and not more often than it may", async () => {
+  it("queries at once after a local change, but not more often than allowed", async () => {
     polling.watch("a", () => undefined);
     await pass(2 * pauseMsMin);
     asked = [];
@@ -76,7 +76,7 @@ describe("polling", () => {
     expect(asked.length).toBeLessThanOrEqual(1 + 250 / pauseMsMin);
   });
 
-  it("looks again after what happened while it was looking", async () => {
+  it("queries again after a change during a query", async () => {
     const { promise, resolve } = Promise.withResolvers<ReadonlyMap<string, number>>();
     look = (ids) => {
       asked.push(ids);
@@ -93,7 +93,7 @@ describe("polling", () => {
     expect(told).toEqual([1, 2]);
   });
 
-  it("goes on after a fault, which is told once", async () => {
+  it("continues after an error, which is reported once", async () => {
     look = () => Promise.reject(new Error("away"));
     const told: (number | null)[] = [];
     polling.watch("a", (version) => void told.push(version));
@@ -104,7 +104,7 @@ describe("polling", () => {
     expect(told).toEqual([1]);
   });
 
-  it("goes on for who comes after a fault at which everybody had left", async () => {
+  it("continues for a new caller after an error during which all others had left", async () => {
     look = () => Promise.reject(new Error("away"));
     const stop = polling.watch("a", () => undefined);
     await pass(1);
@@ -117,7 +117,7 @@ describe("polling", () => {
     expect(told.length).toBeGreaterThan(0);
   });
 
-  it("rests for four times as long as a look takes, whatever happens here", async () => {
+  it("pauses for four times the duration of a query, whatever changes locally", async () => {
     look = async (ids) => {
       asked.push(ids);
       await new Promise((over) => setTimeout(over, 200));
@@ -131,7 +131,7 @@ describe("polling", () => {
     expect(asked).toHaveLength(5);
   });
 
-  it("is over when it is closed", async () => {
+  it("stops when it is closed", async () => {
     polling.watch("a", () => undefined);
     await pass(1);
     polling.close();

@@ -1,7 +1,4 @@
-/**
- * DATABASE_READ_URL: reports, whatever else analysts ask, and what is public are read there, and nothing else
- * is.
- */
+/** DATABASE_READ_URL: only reports, other queries of analysts, and public reads go to the replica. */
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
@@ -27,20 +24,20 @@ describe("with DATABASE_READ_URL", () => {
     const root = await openDatabase({ url: server });
     await root.script((script) => script(sql)).finally(() => root.close());
   };
-  // A replica that lags: it has the tables and none of the rows.
+  // A replica with maximal lag: it has the tables but no rows.
   beforeAll(async () => {
     await run(`create database ${name} template migrated`);
     const replica = await openDatabase({ url });
     await migrate(replica).finally(() => replica.close());
   });
-  // Nobody is connected to it any more, or this would be refused.
+  // Fails if a connection to the replica is still open.
   afterAll(() => run(`drop database ${name}`));
 
-  it("analysts read there, their reports and all else", async () => {
+  it("analysts' reports and other queries read the replica", async () => {
     await using world = await createWorld("postgres", { environment: { DATABASE_READ_URL: url } });
     const { body } = await world.graphql(query, { token: "analyst" });
     expect(body.data).toEqual({ report: { totals: { attempts: 0 } }, products: { totalCount: 0 } });
-    // An operator may change what it reads next.
+    // An operator may write next, so operators read the primary.
     const operator = await world.graphql(query, { token: "operator" });
     expect(operator.body.data.products.totalCount).toBeGreaterThan(20);
     await using same = await createWorld("postgres");
@@ -49,7 +46,7 @@ describe("with DATABASE_READ_URL", () => {
     expect(without.body.data.products.totalCount).toBeGreaterThan(20);
   });
 
-  it("what is public is read there, and what has a key is not", async () => {
+  it("public requests read the replica, and requests with a key do not", async () => {
     await using world = await createWorld("postgres", { environment: { DATABASE_READ_URL: url } });
     expect(await found(world)).toBe(0);
     expect(
@@ -58,7 +55,7 @@ describe("with DATABASE_READ_URL", () => {
     expect((await world.getWithKey("/api/v1/open/identity")).status).toBe(200);
   });
 
-  it("what it cannot answer the primary does, which is told once", async () => {
+  it("the primary answers if the replica fails, which is logged once", async () => {
     await using world = await createWorld("postgres", { environment: { DATABASE_READ_URL: url } });
     await run("alter table search_document rename to of_an_older_release", url);
     const both = await Promise.all([found(world), found(world)]).finally(() =>
@@ -69,7 +66,7 @@ describe("with DATABASE_READ_URL", () => {
     expect(told).toHaveLength(1);
   });
 
-  it("that is away is told analysts, and the shop goes on", async () => {
+  it("analysts are told that the replica is down, and the shop continues", async () => {
     await using world = await createWorld("postgres", {
       environment: { DATABASE_READ_URL: "postgres://postgres@127.0.0.1:1/none" },
     });

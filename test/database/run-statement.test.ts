@@ -1,4 +1,4 @@
-/** A single statement is made again like a transaction, and only for the same reasons. */
+/** A single statement is retried like a transaction, for the same errors only. */
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -11,7 +11,7 @@ describeOnBoth("a single statement", (open) => {
   beforeAll(async () => {
     const database = await open({ poolSize: 2 });
     ({ db } = database);
-    // A sequence remembers what a statement that failed has done.
+    // A sequence keeps the effect of a failed statement, so it counts the attempts.
     await database.script((run) =>
       run(`create sequence tries; create function try_it(failures int, code text) returns bigint language plpgsql as $$
         declare number bigint := nextval('tries');
@@ -28,20 +28,17 @@ describeOnBoth("a single statement", (open) => {
   const tries = async (): Promise<number | undefined> =>
     (await sql<{ value: number }>`select last_value as value from tries`.execute(db)).rows[0]?.value;
 
-  it.each(["40001", "40P01"])(
-    "is made again when the database gave up on it because of others: %s",
-    async (code) => {
-      expect(await runStatement(db, tryIt(2, code))).toEqual([{ number: 3 }]);
-    },
-  );
+  it.each(["40001", "40P01"])("is retried after a conflict with other transactions: %s", async (code) => {
+    expect(await runStatement(db, tryIt(2, code))).toEqual([{ number: 3 }]);
+  });
 
-  it("is given up after three times", async () => {
+  it("fails after three attempts", async () => {
     const error = await runStatement(db, tryIt(3, "40001")).catch((thrown: unknown) => thrown);
     expect(getSqlState(error)).toBe("40001");
     expect(await tries()).toBe(3);
   });
 
-  it("is not made again for another reason", async () => {
+  it("is not retried after other errors", async () => {
     const error = await runStatement(db, tryIt(1, "23505")).catch((thrown: unknown) => thrown);
     expect(getSqlState(error)).toBe("23505");
     expect(await tries()).toBe(1);

@@ -1,4 +1,4 @@
-/** A semaphore runs few works at a time and the others in order, and ends every wait. */
+/** A semaphore limits concurrent work, runs waiting work in order, and bounds every wait. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createSemaphore } from "#database/read-only.ts";
@@ -31,7 +31,7 @@ describe("a semaphore", () => {
     return { begun, start };
   };
 
-  it("lets as many work as it may, and the next as soon as one is done or has failed, in order", async () => {
+  it("runs as much work as allowed, and the next in order once one is done or has failed", async () => {
     const { begun, start } = setUp();
     const [a, b, c, d] = ["a", "b", "c", "d"].map(start);
     if (a === undefined || b === undefined || c === undefined || d === undefined)
@@ -54,7 +54,7 @@ describe("a semaphore", () => {
     expect(await e.done).toBe("e");
   });
 
-  it("refuses whoever finds the line full", async () => {
+  it("refuses a caller if the queue is full", async () => {
     const { begun, start } = setUp();
     const jobs = ["a", "b", "c", "d"].map(start);
     await expect(start("e").done).rejects.toMatchObject(refused);
@@ -63,7 +63,7 @@ describe("a semaphore", () => {
     expect(begun).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("refuses whoever has waited too long, who then does not begin any more", async () => {
+  it("refuses a caller that waited too long, and never starts its work", async () => {
     const { begun, start } = setUp({ runningMax: 1, waitMs: 10 });
     const a = start("a");
     await expect(start("b").done).rejects.toMatchObject(refused);

@@ -1,4 +1,7 @@
-/** Reads that fall together go as one statement, each is answered with its own, and what fails fails alone. */
+/**
+ * Reads of one event loop turn are sent as one statement. Each caller gets its rows, and an error fails only
+ * its caller.
+ */
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createSharedReads, type SharedReads } from "#database/shared-reads.ts";
@@ -9,7 +12,7 @@ interface Asked {
   readonly fail: (error: Error) => void;
 }
 
-/** Statements wait until they are answered by hand. */
+/** Creates shared reads whose statements wait until the test answers them. */
 function createDesk(): { readonly asked: Asked[]; readonly reads: SharedReads<string, string> } {
   const asked: Asked[] = [];
   const find = (keys: readonly string[]): Promise<ReadonlyMap<string, string>> =>
@@ -25,7 +28,7 @@ const range = (from: number, to: number): string[] =>
 const keysOf = (asked: readonly Asked[]): (readonly string[])[] => asked.map(({ keys }) => keys);
 
 describe("reads of many requests", () => {
-  it("that fall in one turn go as one statement; one that is asked for twice is read once", async () => {
+  it("of one event loop turn are one statement; a duplicate is read once", async () => {
     const { asked, reads } = createDesk();
     const rows = ["a", "b", "A", "c"].map((key) => reads.load(key));
     expect(asked).toEqual([]);
@@ -35,7 +38,7 @@ describe("reads of many requests", () => {
     expect(await Promise.all(rows)).toEqual(["first", null, "first", "third"]);
   });
 
-  it("wait while two statements are on their way, and leave together when one is back", async () => {
+  it("wait while two statements run, and are sent together when one is answered", async () => {
     const { asked, reads } = createDesk();
     const rows: Promise<string | null>[] = [];
     for (const key of ["1", "2"]) {
@@ -55,7 +58,7 @@ describe("reads of many requests", () => {
     expect(await Promise.all(rows)).toEqual(["row 1", "row 2", "row 3", "row 4", "row 5"]);
   });
 
-  it("are never answered with what was read before they were asked for", async () => {
+  it("never get results of a statement that was sent before them", async () => {
     const { asked, reads } = createDesk();
     const before = reads.load("a");
     await setImmediate();
@@ -67,7 +70,7 @@ describe("reads of many requests", () => {
     expect([await before, await after]).toEqual(["as it was", "as it is"]);
   });
 
-  it("are thirty-two at most in one statement", async () => {
+  it("are at most thirty-two in one statement", async () => {
     const { asked, reads } = createDesk();
     const rows = range(0, 70).map((key) => reads.load(key));
     await setImmediate();
@@ -79,7 +82,7 @@ describe("reads of many requests", () => {
     expect(await Promise.all(rows)).toEqual(range(0, 70).map((key) => `row ${key}`));
   });
 
-  it("that fail together are asked for one by one, so that the wrong one fails alone", async () => {
+  it("that fail together are repeated one by one, so that only the wrong one fails", async () => {
     const { asked, reads } = createDesk();
     const rows = Promise.allSettled(["a", "bad", "c"].map((key) => reads.load(key)));
     await setImmediate();
@@ -100,7 +103,7 @@ describe("reads of many requests", () => {
     expect(await next).toBe("row d");
   });
 
-  it("fail at once where the database is away, and are not asked for again", async () => {
+  it("fail at once if the database is unreachable, and are not repeated", async () => {
     const { asked, reads } = createDesk();
     const rows = Promise.allSettled(["a", "b"].map((key) => reads.load(key)));
     await setImmediate();

@@ -1,6 +1,6 @@
 /**
- * A migration adds a column while an older process runs: what that has prepared of the table is prepared
- * anew, and asked again.
+ * A migration adds a column while an older process runs: the process prepares its statements again and
+ * repeats the query.
  */
 import { expect, it } from "vitest";
 import { sql } from "kysely";
@@ -9,14 +9,14 @@ import { isPlanStale } from "#database/database-errors.ts";
 import { inTransaction, runStatement } from "#database/transaction.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 
-it("a table that has another column since is read again, by transactions and by single statements, on every connection", async () => {
+it("a table with a new column is read again, in transactions and by single statements, on every connection", async () => {
   const url = await createDatabase();
   await using stack = new AsyncDisposableStack();
   const [older, newer] = [await openDatabase({ url, poolSize: 2 }), await openDatabase({ url })];
   for (const database of [older, newer]) stack.defer(() => database.close());
   await newer.script((run) => run("create table thing as select 1 as id"));
   const read = sql<{ id: number }>`select * from thing where id = ${1}`;
-  // On both connections.
+  // Runs on both connections.
   await Promise.all([read.execute(older.db), read.execute(older.db)]);
 
   await newer.script((run) => run("alter table thing add column size integer"));

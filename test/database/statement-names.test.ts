@@ -1,6 +1,6 @@
 /**
- * Statements are prepared under a name; those of which there may be dozens take no more than their share of
- * the server's memory.
+ * Statements are prepared under names. Statements with dozens of variants use only a bounded share of the
+ * server's memory.
  */
 import type pg from "pg";
 import { describe, expect, it } from "vitest";
@@ -20,14 +20,14 @@ async function namesOf(texts: readonly string[]): Promise<(string | undefined)[]
 }
 
 describe("names of prepared statements", () => {
-  it("are one for each text, whatever it is asked with", async () => {
+  it("are one per text, whatever the parameters", async () => {
     const [one, other, again] = await namesOf(["select $1", "select $1 + 1", "select $1"]);
     expect(one).toMatch(/^q[0-9a-f]{20}$/);
     expect(other).not.toBe(one);
     expect(again).toBe(one);
   });
 
-  it("are given to 24 of those that have many forms, and to others after them", async () => {
+  it("are given to 24 statements with many variants, and then to others in turn", async () => {
     const forms = Array.from({ length: 100 }, (_, index) => `${manyVariantsMark} select $1 + ${index}`);
     const names = await namesOf([...forms, "select $1", ...forms]);
     expect(names.slice(0, 100).filter((name) => name !== undefined)).toHaveLength(24);

@@ -1,4 +1,4 @@
-/** Transactions: all or nothing, apart from each other, and with no statement beside them. */
+/** Transactions are atomic and isolated, and no statement bypasses them. */
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -35,7 +35,7 @@ describeOnBoth("a transaction", (open) => {
   });
   beforeEach(() => db.deleteFrom("app").execute());
 
-  it("commits everything and gives back what the work gave", async () => {
+  it("commits everything and returns the work's result", async () => {
     const result = await inTransaction(db, async (transaction) => {
       await insert(transaction, "a");
       await insert(transaction, "b");
@@ -45,7 +45,7 @@ describeOnBoth("a transaction", (open) => {
     expect(await idsOf(db)).toEqual(["a", "b"]);
   });
 
-  it("leaves nothing when the work throws, and throws the same", async () => {
+  it("rolls back if the work throws, and throws the same error", async () => {
     const failure = fail("product_not_found");
     const work = inTransaction(db, async (transaction) => {
       await insert(transaction, "a");
@@ -55,7 +55,7 @@ describeOnBoth("a transaction", (open) => {
     expect(await idsOf(db)).toEqual([]);
   });
 
-  it("leaves nothing when a statement fails, and the next one finds the connection clean", async () => {
+  it("rolls back if a statement fails, and leaves the connection clean", async () => {
     const error = await inTransaction(db, async (transaction) => {
       await insert(transaction, "a");
       await insert(transaction, "a");
@@ -67,7 +67,7 @@ describeOnBoth("a transaction", (open) => {
     expect(await idsOf(db)).toEqual(["b"]);
   });
 
-  it("refuses a statement on the root handle inside of it, at once, and is rolled back", async () => {
+  it("refuses a statement on the root handle inside of it, at once, and rolls back", async () => {
     const work = inTransaction(db, async (transaction) => {
       await insert(transaction, "a");
       await idsOf(db);
@@ -78,7 +78,7 @@ describeOnBoth("a transaction", (open) => {
     expect(await idsOf(db)).toEqual([]);
   });
 
-  it("lets others use the root handle meanwhile", async () => {
+  it("lets other callers use the root handle meanwhile", async () => {
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
     const running = inTransaction(db, async (transaction) => {
       await insert(transaction, "a");
@@ -91,7 +91,7 @@ describeOnBoth("a transaction", (open) => {
     expect(await idsOf(db)).toEqual(["a"]);
   });
 
-  it("is alone: of 20 at once each sees its own row, and those that fail leave none", async () => {
+  it("is isolated: each of 20 concurrent ones sees its row, and failed ones leave none", async () => {
     const names = Array.from({ length: 20 }, (_, index) => `t${String(index).padStart(2, "0")}`);
     const results = await Promise.allSettled(
       names.map((name, index) =>
@@ -120,7 +120,7 @@ describeOnBoth("a transaction", (open) => {
   });
 
   it.each(["40001", "40P01"])(
-    "runs the whole work again when the database gave up on it (%s), three times at most",
+    "runs the whole work again after a conflict (%s), at most three times",
     async (code) => {
       let runs = 0;
       const give = (after: number): Promise<number> =>
@@ -139,7 +139,7 @@ describeOnBoth("a transaction", (open) => {
     },
   );
 
-  it("is not run again for any other fault", async () => {
+  it("is not run again after any other error", async () => {
     let runs = 0;
     const work = inTransaction(db, async (transaction) => {
       runs += 1;
@@ -150,8 +150,8 @@ describeOnBoth("a transaction", (open) => {
   });
 });
 
-describeOnBoth("what the drivers give", (open) => {
-  it("is the same: bigint as a number, timestamps as dates, arrays, JSON, bytes", async () => {
+describeOnBoth("the values of both drivers", (open) => {
+  it("are the same: bigint as a number, timestamps as dates, arrays, JSON, bytes", async () => {
     const { db } = await open();
     const { rows } = await sql`
       select 9007199254740991::bigint as big, timestamptz '2026-01-31T09:15:00.123Z' as at, array['a','b'] as list, '{"snake_case": 1}'::json as json,
@@ -175,7 +175,7 @@ it("PostgreSQL works without prepared statements too, as behind an old pooler", 
   await database.close();
 });
 
-it("a database that is away is told from a wrong statement", async () => {
+it("an unreachable database is distinguished from a wrong statement", async () => {
   const away = await openDatabase({ url: "postgres://127.0.0.1:1/none" });
   try {
     const error: unknown = await sql`select 1`.execute(away.db).catch((thrown: unknown) => thrown);

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL that takes requests and does not answer: a server of our own, whose processes are halted and
- * let go on.
+ * A PostgreSQL that accepts requests and does not answer: a separate server whose processes are paused and
+ * resumed.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ import { type PostgresServer, startPostgres } from "#test/support/postgres.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 import { type Answer, publicUrl } from "#test/support/world.ts";
 
-describe("a PostgreSQL that stands still", () => {
+describe("a PostgreSQL that does not answer", () => {
   let postgres: PostgresServer;
   let app: ServiceApp;
   const halted = new Set<number>();
@@ -68,7 +68,7 @@ describe("a PostgreSQL that stands still", () => {
     };
   }
 
-  it("is told as 503 in about three seconds, on every connection, and served again as soon as it goes on", async () => {
+  it("causes 503 in about three seconds, on every connection, and is used again as soon as it answers", async () => {
     const demo = await prepareDemo(app.database, {
       ...app.services,
       dataDir: temporaryFolder(),
@@ -82,12 +82,12 @@ describe("a PostgreSQL that stands still", () => {
     for (const { status } of await requests()) expect(status).toBe(200);
 
     await halt();
-    // The first round finds connections that were open, the second has to open new ones.
+    // The first round uses connections that were open; the second has to open new ones.
     for (let round = 1; round <= 2; round += 1) {
       const startedAt = performance.now();
       for (const answer of await requests())
         expectError(answer, { status: 503, code: "service_unavailable", retryAfterSeconds: 2 });
-      // No measure of speed: this is what the contract promises, and a second to spare.
+      // This is no speed measurement: the contract promises three seconds, plus one second of tolerance.
       expect(performance.now() - startedAt).toBeLessThan(4_000);
     }
     goOn();
@@ -95,7 +95,7 @@ describe("a PostgreSQL that stands still", () => {
   });
 });
 
-describe.each([true, false])("a statement that takes longer than it may (prepared: %s)", (prepared) => {
+describe.each([true, false])("a statement that exceeds its time limit (prepared: %s)", (prepared) => {
   async function open(): Promise<Awaited<ReturnType<typeof openDatabase>>> {
     return openDatabase({
       url: await createDatabase(),
@@ -109,7 +109,7 @@ describe.each([true, false])("a statement that takes longer than it may (prepare
   const pidOf = async (db: Database): Promise<unknown> =>
     (await sql`select pg_backend_pid() as pid`.execute(db)).rows[0];
 
-  it("is given up together with its connection, and the next caller gets another one", async () => {
+  it("fails and closes its connection, and the next caller gets another one", async () => {
     const { db, ...database } = await open();
     const pid = await pidOf(db);
     const error: unknown = await sleep(db, 30).catch((thrown: unknown) => thrown);
@@ -119,7 +119,7 @@ describe.each([true, false])("a statement that takes longer than it may (prepare
     await database.close();
   });
 
-  it("may take longer inside a transaction, and undoes all of it when that is too long as well", async () => {
+  it("has a longer limit inside a transaction, and rolls everything back if it exceeds that too", async () => {
     const { db, ...database } = await open();
     const insert = (id: string, seconds: number): Promise<void> =>
       inTransaction(db, async (transaction) => {
@@ -136,7 +136,7 @@ describe.each([true, false])("a statement that takes longer than it may (prepare
   });
 });
 
-it("takes as long as it wants where no limit is set", async () => {
+it("has no limit if none is configured", async () => {
   const { db, ...database } = await openDatabase({ url: await createDatabase(), poolSize: 1 });
   await expect(sql`select pg_sleep(3)`.execute(db)).resolves.toBeDefined();
   await database.close();
