@@ -1,28 +1,28 @@
 /**
- * What installations are told of themselves and their keys: each only of its own, whoever did it, and never a
- * secret.
+ * Events about an installation and its keys: each installation receives only its own events, whoever made the
+ * change, and never a secret.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sweeps } from "#app/sweeps.ts";
 import { createWorld, type World } from "#test/support/world.ts";
-import { brief, createListener, type Told } from "./event-calls.ts";
+import { brief, createEventReader, type PublishedEvent } from "./event-calls.ts";
 
 const hourMs = 3_600_000;
 
 describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine) => {
   let world: World;
-  let listen: () => Promise<Told[]>;
+  let listen: () => Promise<PublishedEvent[]>;
   let merchantId: string;
   let installationId: string;
   const secrets: string[] = [];
   const bodies: string[] = [];
   beforeAll(async () => {
     world = await createWorld(engine);
-    const heard = createListener(world);
+    const heard = createEventReader(world);
     listen = async () => {
-      const told = await heard();
-      bodies.push(...told.map((event) => event.bodies));
-      return told;
+      const events = await heard();
+      bodies.push(...events.map((event) => event.bodies));
+      return events;
     };
     merchantId = (
       await operate(
@@ -64,27 +64,27 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
       .find(({ name }) => name === "announce expiring API keys")
       ?.run(world.app.services, { now: world.clock.now(), signal: new AbortController().signal });
 
-  it("tell of keys that are made and revoked, each once", async () => {
+  it("are published once when a key is created and revoked", async () => {
     const id = await makeKey();
     await revoke(id);
     await revoke(id);
-    const told = await listen();
-    expect(told.map(({ type, subject, installationId: only }) => [type, subject, only])).toEqual([
+    const events = await listen();
+    expect(events.map(({ type, subject, installationId: only }) => [type, subject, only])).toEqual([
       ["api_key.created", { type: "api_key", id, version: 1 }, installationId],
       ["api_key.revoked", { type: "api_key", id, version: 2 }, installationId],
     ]);
-    expect(told[0]?.data).toMatchObject({
+    expect(events[0]?.data).toMatchObject({
       object: { id, installationId, name: "Server", scopes: ["catalog:read"], revokedAt: null },
       previous: null,
     });
-    expect(told[1]?.data).toMatchObject({
+    expect(events[1]?.data).toMatchObject({
       object: { revokedAt: expect.any(String) },
       previous: { version: 1, revokedAt: null },
     });
-    expect(told[1]?.cause).toMatchObject({ actor: "staff", operationId: null });
+    expect(events[1]?.cause).toMatchObject({ actor: "staff", operationId: null });
   });
 
-  it("tell of a key that is rotated, and of its successor", async () => {
+  it("are published for a rotated key and its successor", async () => {
     const id = await makeKey();
     const { data } = await operate(
       `apiKeyRotate(input: { apiKeyId: "${id}" }) { value apiKey { id name scopes } rotated { id rotatesTo version expiresAt } }`,
@@ -95,12 +95,12 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
       apiKey: { name: "Server", scopes: ["catalog:read"] },
       rotated: { id, rotatesTo: data.apiKey.id, version: 2, expiresAt: endsAt },
     });
-    const told = (await listen()).slice(1);
-    expect(told.map(({ type, subject }) => [type, subject.id, subject.version])).toEqual([
+    const events = (await listen()).slice(1);
+    expect(events.map(({ type, subject }) => [type, subject.id, subject.version])).toEqual([
       ["api_key.created", data.apiKey.id, 1],
       ["api_key.rotated", id, 2],
     ]);
-    expect(told[1]?.data).toMatchObject({
+    expect(events[1]?.data).toMatchObject({
       object: { rotatesTo: data.apiKey.id, expiresAt: endsAt },
       previous: { version: 1, rotatesTo: null, expiresAt: null },
     });
@@ -116,34 +116,34 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
     expect(await listen()).toEqual([]);
   });
 
-  it("tell of what an installation may do and whether it may call", async () => {
+  it("are published when an installation's scopes or status change", async () => {
     await setScopes("CATALOG_READ");
     await setScopes("CATALOG_READ");
     await move("installationSuspend");
     await move("installationSuspend");
     await move("installationResume");
-    const told = await listen();
-    expect(brief(told)).toEqual([
+    const events = await listen();
+    expect(brief(events)).toEqual([
       ["installation.scopes_changed", 2],
       ["installation.suspended", 3],
       ["installation.resumed", 4],
     ]);
-    expect(told.map(({ data }) => data.previous)).toEqual([
+    expect(events.map(({ data }) => data.previous)).toEqual([
       { version: 1, scopes: ["catalog:read", "webhooks:read"] },
       { version: 2, status: "active" },
       { version: 3, status: "suspended" },
     ]);
-    expect(told.map(({ data }) => [data.object.status, data.object.scopes])).toEqual([
+    expect(events.map(({ data }) => [data.object.status, data.object.scopes])).toEqual([
       ["active", ["catalog:read"]],
       ["suspended", ["catalog:read"]],
       ["active", ["catalog:read"]],
     ]);
-    expect(new Set(told.map(({ installationId: only, subject }) => `${only} ${subject.id}`))).toEqual(
+    expect(new Set(events.map(({ installationId: only, subject }) => `${only} ${subject.id}`))).toEqual(
       new Set([`${installationId} ${installationId}`]),
     );
   });
 
-  it("tell nothing of what was refused, or is another merchant's", async () => {
+  it("are not published for refused changes, nor to another merchant", async () => {
     const id = await makeKey();
     await listen();
     const input = `{ installationId: "${installationId}", name: "Greedy", scopes: [WEBHOOKS_WRITE] }`;
@@ -189,14 +189,14 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
     expect(hours).toMatch(/^key_/);
   });
 
-  it("announce only the last day where nobody looked before", async () => {
+  it("announce only the last day if no sweep ran before", async () => {
     const id = await makeKey(8 * 24 * hourMs);
     await listen();
     world.clock.advance(7.5 * 24 * hourMs);
     await sweep();
-    const [told, ...others] = await listen();
+    const [events, ...others] = await listen();
     expect(others).toEqual([]);
-    expect(told).toMatchObject({
+    expect(events).toMatchObject({
       type: "api_key.expiring",
       subject: { id, version: 2 },
       data: { previous: { version: 1 } },
@@ -205,24 +205,24 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
     });
   });
 
-  it("tell of the end of an installation with all of its keys", async () => {
+  it("are published for an uninstalled installation and all of its keys", async () => {
     const keys = [await makeKey(), await makeKey()];
     await listen();
     await move("installationUninstall");
-    const told = await listen();
-    expect(told[0]).toMatchObject({
+    const events = await listen();
+    expect(events[0]).toMatchObject({
       type: "installation.uninstalled",
       subject: { version: 5 },
       data: { object: { status: "uninstalled" } },
     });
-    const revoked = told.slice(1);
+    const revoked = events.slice(1);
     expect(new Set(revoked.map(({ type }) => type))).toEqual(new Set(["api_key.revoked"]));
     expect(revoked.map(({ subject }) => subject.id)).toEqual(expect.arrayContaining(keys));
     expect((await move("installationUninstall")).error.code).toBe("invalid_state");
     expect(await listen()).toEqual([]);
   });
 
-  it("never show a secret, not even its end or its digest", async () => {
+  it("never contain a secret, its last characters or its digest", async () => {
     const digests = await world.database.db
       .selectFrom("apiKey")
       .select(["digest", "lastFour"])

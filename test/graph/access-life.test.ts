@@ -1,4 +1,4 @@
-/** Letting in and shutting out through the graph: felt by the very next request over REST. */
+/** Granting and revoking access over GraphQL takes effect on the next REST request. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createWorld, type World } from "#test/support/world.ts";
 
@@ -20,7 +20,7 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
   const identity = () => world.get("/api/v1/open/identity", { authorization: `Bearer ${key}` });
   const products = () => world.get("/api/v1/open/catalog/products", { authorization: `Bearer ${key}` });
 
-  it("goes from a new merchant to a key that works", async () => {
+  it("leads from a new merchant to a working key", async () => {
     const merchant = await operate(
       'merchantCreate(input: { slug: "atelier", name: "Atelier", mode: LIVE, defaultLocale: "fr", defaultMarket: "FR" }) { id mode }',
     );
@@ -57,7 +57,7 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
     expect((await products()).body.data).toEqual([]);
   });
 
-  it("keeps no secret: neither the key nor its end stands anywhere in the database", async () => {
+  it("stores no secret: neither a key nor its last characters are in the database", async () => {
     const secret = key.split("_")[3] ?? "";
     const dump = await world.database.script(async (run) =>
       JSON.stringify(await run("select to_jsonb(k) - 'digest' as k from api_key k")),
@@ -67,7 +67,7 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
     expect(JSON.stringify(world.logged)).not.toContain(secret);
   });
 
-  it("refuses a key more than its installation has", async () => {
+  it("refuses a key with more scopes than its installation", async () => {
     const { error } = await operate(
       `apiKeyCreate(input: { installationId: "${installationId}", name: "Greedy", scopes: [WEBHOOKS_WRITE] }) { value }`,
     );
@@ -77,12 +77,12 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
     });
   });
 
-  it("takes a scope from all keys at once", async () => {
+  it("removes a scope from all keys of an installation at once", async () => {
     await operate(`installationScopesSet(input: { installationId: "${installationId}", scopes: [] }) { id }`);
     expect((await identity()).body.data.apiKey.scopes).toEqual([]);
   });
 
-  it("installs an app once, and says so", async () => {
+  it("refuses to install an app twice", async () => {
     const { body } = await world.graphql(`{ installation(id: "${installationId}") { app { id } } }`, {
       token: "operator",
     });
@@ -95,7 +95,7 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
   it.each([
     ["installationSuspend", "installationResume", "installation_suspended"],
     ["merchantSuspend", "merchantResume", "merchant_suspended"],
-  ])("%s cuts everything but identity at once, %s gives it back", async (suspend, resume, code) => {
+  ])("allows only identity at once after %s, and everything after %s", async (suspend, resume, code) => {
     const input = suspend.startsWith("merchant")
       ? `{ merchantId: "${merchantId}" }`
       : `{ installationId: "${installationId}" }`;
@@ -107,7 +107,7 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
     expect((await products()).status).toBe(200);
   });
 
-  it("refuses a revoked key from the next request on, and revoking twice is revoking once", async () => {
+  it("refuses a revoked key from the next request on; a second revocation changes nothing", async () => {
     const first = await operate(`apiKeyRevoke(input: { apiKeyId: "${apiKeyId}" }) { revokedAt }`);
     expect((await identity()).body.error.code).toBe("api_key_revoked");
     world.clock.advance(1000);
@@ -116,7 +116,7 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
     );
   });
 
-  it("revokes the keys of an installation that is uninstalled, for good", async () => {
+  it("revokes the keys of an uninstalled installation permanently", async () => {
     const made = await operate(
       `apiKeyCreate(input: { installationId: "${installationId}", name: "Last", scopes: [] }) { value }`,
     );
@@ -132,7 +132,7 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
     });
   });
 
-  it("gives a merchant's admin tokens for its own merchant alone, and none of the platform's", async () => {
+  it("allows a merchant's admin to create tokens only for that merchant, not for the platform", async () => {
     const own = await world.graphql(
       'mutation { internalTokenCreate(input: { name: "shop", role: STOREFRONT }) { value internalToken { id merchantId } } }',
     );

@@ -1,6 +1,6 @@
 /**
- * Who did what: written with what was done, by whom it was, never with a secret or anything of a buyer's;
- * read by who runs the merchant.
+ * The audit trail records who did what in the same transaction, without secrets and buyers' data. The
+ * merchant's staff reads it.
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -31,7 +31,7 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  /** What was written while something was done, in its order. */
+  /** The entries written during the work, in order. */
   const during = async (work: () => Promise<unknown>): Promise<Partial<AuditRow>[]> => {
     const { db } = world.database;
     const before = new Set((await db.selectFrom("auditEntry").select("id").execute()).map(({ id }) => id));
@@ -47,7 +47,7 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
     return { data: body.data?.[Object.keys(body.data)[0] ?? ""], error: body.errors?.[0]?.extensions };
   };
 
-  it("tells what an API key changed over REST, under the operation's name", async () => {
+  it("records changes of an API key over REST under the operation's name", async () => {
     const { id: cartId } = await makeCart(world, { lines: { "KIT-KVERN": 1 } });
     const [code, session] = [await makeCode(world, `AUDIT-${engine}`), await makeReadySession(world)];
     const merchantId = world.demo.merchants.first.id;
@@ -95,7 +95,7 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
     ]);
   });
 
-  it("tells of webhook endpoints and replays, with the request", async () => {
+  it("records webhook endpoints and replays, with the request id", async () => {
     const delivery = world.demo.webhooks.deliveries.exhausted;
     const [answers, entries] = [[] as Awaited<ReturnType<typeof createWebhook>>[], [] as Partial<AuditRow>[]];
     entries.push(...(await during(async () => void answers.push(await createWebhook(world)))));
@@ -130,7 +130,7 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
     ]);
   });
 
-  it("has one entry for what happened once, and none for what was refused", async () => {
+  it("has one entry for a replayed mutation, and none for a refused one", async () => {
     const key = randomUUID();
     const name = `mutation { webhookEndpointTest(endpointId: "${(await makeEndpoint(world)).id}", idempotencyKey: "${key}", input: {}) { id } }`;
     expect(await during(async () => [await world.graphql(name), await world.graphql(name)])).toHaveLength(1);
@@ -148,7 +148,7 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
     expect(refused).toEqual([]);
   });
 
-  it("tells nothing of what buyers do, and all that whoever runs the merchant does", async () => {
+  it("records nothing that buyers do, and everything that the merchant's staff does", async () => {
     const bought = await during(async () => {
       const { id: cartId } = await makeCart(world, { lines: { "KIT-KVERN": 1 }, buyer: "audited" });
       await changeCart(world, "cartBuyerSet", {
@@ -183,7 +183,7 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
     ]);
   });
 
-  it("tells who may do what by whom, and a merchant what the platform did to it", async () => {
+  it("records changes of permissions, and shows a merchant what the platform did to it", async () => {
     const merchantId = world.demo.merchants.first.id;
     const secrets: string[] = [];
     const entries = await during(async () => {
@@ -223,7 +223,7 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
     for (const secret of secrets) expect(JSON.stringify(entries)).not.toContain(secret);
   });
 
-  it("tells what a person granted to an app, and how that ended", async () => {
+  it("records which access a person granted to an app, and how the grant ended", async () => {
     const apps = [await letIn(world), await letIn(world), await letIn(world)] as const;
     const grants = await world.database.db.selectFrom("oauthGrant").selectAll().execute();
     const grantOf = (index: 0 | 1 | 2) =>
@@ -272,7 +272,7 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
     });
   });
 
-  it("is read newest first, filtered, and only by whose it is", async () => {
+  it("is read newest first, with filters, by the merchant's own staff only", async () => {
     const { id } = await makeEndpoint(world);
     world.clock.advance(1);
     await world.graphql(
@@ -308,7 +308,7 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
     });
     const pages = [await actions("(first: 3)"), await actions("(first: 3)", "operator")];
     expect(pages[0]).toHaveLength(3);
-    // Another merchant's admin sees none of it.
+    // Another merchant's admin gets no entries.
     const other = await ask(
       `internalTokenCreate(input: { name: "O", role: ADMIN, merchantId: "${world.demo.merchants.second.id}" }) { value }`,
       "operator",

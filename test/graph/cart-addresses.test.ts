@@ -1,6 +1,6 @@
 /**
- * How long a cart's address lasts as REST shows it: by the clock, whatever is written, and not a moment
- * longer for being looked at.
+ * The lifetime of a cart's address over REST: it ends at a fixed time, even before the sweep writes it, and
+ * reads do not extend it.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import {
@@ -25,7 +25,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's address on %s", (engine
   });
   const read = (cartId: string) => callCart(world(), "getPublicCart", { cartId });
 
-  it("is not prolonged by being read", async () => {
+  it("is not extended by a read", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await changeCart(world(), "cartAddressSet", { cartId, input: { address: berlin } });
     const before = (await read(cartId)).body.data;
@@ -38,7 +38,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's address on %s", (engine
     ]);
   });
 
-  it("ends by the clock with its shipping and tax, which is told and not written", async () => {
+  it("ends at its time with shipping and tax: the read shows it without writing", async () => {
     await makeCode(world(), "FREE-WAY", { kind: "FREE_SHIPPING" });
     const { id: cartId } = await makeCart(world(), { country: "US", lines: { "KIT-KVERN": 1 } });
     await changeCart(world(), "cartAddressSet", { cartId, input: { address: sanFrancisco } });

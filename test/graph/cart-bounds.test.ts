@@ -1,4 +1,7 @@
-/** The bounds of what carts take through the graph: every fault at once, by its place, and nothing written. */
+/**
+ * The limits of cart inputs over GraphQL: all faults are returned at once with their paths, and nothing is
+ * written.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   berlin,
@@ -12,7 +15,7 @@ import {
 } from "#test/operations/cart-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
-describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine) => {
+describe.each(["pglite", "postgres"] as const)("limits of carts on %s", (engine) => {
   const world = useWorld(engine);
   let variantId: string;
   let cartId: string;
@@ -34,7 +37,7 @@ describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine)
     input: () => Record<string, unknown>,
     faults: readonly string[],
   ])[] = [
-    // The scalar's own word: what is no country never gets as far as the cart.
+    // The country scalar refuses an unknown country before the cart mutation runs.
     ["a country that is none", () => ({ market: "XX" }), ["malformed_request"]],
     ["a country without a market", () => ({ market: "BR" }), ["invalid_field", "/market not_sold_there"]],
     [
@@ -101,12 +104,12 @@ describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine)
       quantity: 1,
     }));
 
-  it.each(creations)("no new cart with %s", async (_name, input, faults) => {
+  it.each(creations)("refuse a new cart with %s", async (_name, input, faults) => {
     const { data, error } = await withoutTrace(world(), () => tryCart(world(), { input: input() }));
     expect([data, faultsOf(error)]).toEqual([null, faults]);
   });
 
-  it("no variant that is a draft, was discontinued, or is not sold in the cart's market", async () => {
+  it("refuse variants that are drafts, discontinued or not sold in the cart's market", async () => {
     for (const [sku, code] of [
       ["CMP-JUNI", "unknown"],
       ["PCK-HOFTE-MIDNIGHT", "not_sold_there"],
@@ -243,14 +246,14 @@ describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine)
     ],
   ];
 
-  it.each(changes)("%s: not with %s", async (field, _name, input, faults) => {
+  it.each(changes)("refuse %s with %s", async (field, _name, input, faults) => {
     const { data, error } = await withoutTrace(world(), () =>
       changeCart(world(), field, { cartId, input: input() }),
     );
     expect([data, faultsOf(error).toSorted()]).toEqual([null, [...faults].toSorted()]);
   });
 
-  it("a delivery option only of those that are offered, and only with an address", async () => {
+  it("refuse a delivery option that is not offered, or without an address", async () => {
     const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     const select = (optionId: string | null) =>
       changeCart(world(), "cartDeliveryOptionSelect", { cartId: id, input: { optionId } });
@@ -267,7 +270,7 @@ describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine)
     expect((await select(null)).data.version).toBe(2);
   });
 
-  it("200 lines, and not one more, however they come in", async () => {
+  it("allow 200 lines at most, however they are added", async () => {
     const rows = await world()
       .database.db.selectFrom("variant")
       .innerJoin("product", "product.id", "variant.productId")
@@ -285,7 +288,7 @@ describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine)
       .execute();
     const ids = rows.map(({ id }) => id);
     expect(ids.length).toBeGreaterThan(100);
-    // The demo sells fewer than 200 things: the rest are lines whose product is gone.
+    // The demo sells fewer than 200 variants, so the other lines refer to deleted products.
     const { id } = await makeCart(world(), {
       input: { lines: ids.slice(0, 100).map((variant) => ({ variantId: variant, quantity: 1 })) },
     });
@@ -317,7 +320,7 @@ describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine)
     ]);
   });
 
-  it("no more than 9999 of one, however often it is added", async () => {
+  it("allow a quantity of 9999 per line at most, however it is added", async () => {
     await world()
       .database.db.updateTable("stockLevel")
       .set({ onHand: 20_000 })

@@ -1,6 +1,6 @@
 /**
- * Whose a cart is: another buyer's and another merchant's are not there, and what a role may not see of a
- * buyer is not shown.
+ * Access to carts: carts of other buyers and merchants are not found, and roles see only the buyer's data
+ * that they may see.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import {
@@ -27,7 +27,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     nobodys = (await makeCart(world(), { lines: { "KIT-KVERN": 1 } })).id;
   });
 
-  /** One that passes for each mutation's form. */
+  /** A valid input for each mutation. */
   const inputs = async (): Promise<Record<CartMutation, Record<string, unknown>>> => ({
     cartLinesAdd: { lines: await linesOf(world(), { "KIT-KVERN": 1 }) },
     cartLinesUpdate: { lines: [{ lineId: "cln_00000000000000000000000000", quantity: 1 }] },
@@ -42,7 +42,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     cartRevoke: { expectedVersion: 1 },
   });
 
-  it("belong to the buyer that X-Buyer-Reference named when they were made", async () => {
+  it("belong to the buyer of the X-Buyer-Reference header at creation", async () => {
     expect((await readCart(world(), annas, { buyer: "anna" })).data.buyer).toEqual({
       reference: "anna",
       guest: false,
@@ -50,7 +50,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     });
   });
 
-  it("are not there for another buyer: neither to read nor to change; without a header the id is enough, as over REST", async () => {
+  it("are not found for another buyer; without the header the id is enough, as over REST", async () => {
     expect((await readCart(world(), annas, { buyer: "ben" })).data).toBeNull();
     expect((await readCart(world(), annas)).data.id).toBe(annas);
     expect((await callCart(world(), "getPublicCart", { cartId: annas })).status).toBe(200);
@@ -63,7 +63,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     expect((await withoutTrace(world(), merge)).error.code).toBe("cart_not_found");
   });
 
-  it("of nobody known can be taken by a buyer, and not given to another than the one who is served", async () => {
+  it("without a buyer can be claimed by the current buyer, but not for another buyer", async () => {
     const { id: cartId } = await makeCart(world());
     const give = (buyerReference: string) =>
       changeCart(world(), "cartBuyerSet", { cartId, input: { buyerReference }, buyer: "clara" });
@@ -80,7 +80,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
   });
 
   it.each(["", "two words", "anna@example.com", "ä", "x".repeat(129)])(
-    "are for nobody when the header is malformed: %j",
+    "are refused if the header is malformed: %j",
     async (buyer) => {
       const answer = await withoutTrace(world(), () => readCart(world(), annas, { buyer }));
       expect({ status: answer.status, error: answer.error }).toMatchObject({
@@ -93,7 +93,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     },
   );
 
-  it("take a reference of 128 characters", async () => {
+  it("accept a buyer reference of 128 characters", async () => {
     const buyer = "~".repeat(128);
     expect((await makeCart(world(), { buyer })).buyer.reference).toBe(buyer);
   });
@@ -109,13 +109,13 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     const idsIn = ({ data }: Awaited<ReturnType<typeof list>>): string[] =>
       data.edges.map(({ node }: { node: { id: string } }) => node.id);
 
-    it("are a storefront's for the buyer it names, and refused without one", async () => {
+    it("contain the carts of the storefront's buyer, and are refused without a buyer", async () => {
       expect(await list()).toMatchObject({ status: 403, error: { code: "role_not_allowed" } });
       expect(idsIn(await list("", { buyer: "anna" }))).toEqual([annas]);
       expect(idsIn(await list("", { buyer: "nobody" }))).toEqual([]);
     });
 
-    it("are the merchant's own for staff and analysts, all merchants' for the platform", async () => {
+    it("contain the merchant's carts for staff and analysts, and all carts for the platform", async () => {
       const foreign = await makeForeignCart(world());
       for (const token of ["admin", "analyst"] as const) {
         const ids = idsIn(await list("", { token }));
@@ -140,7 +140,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
       });
     });
 
-    it("have the status of the clock, and end 90 days after it", async () => {
+    it("filter by the status at the current time, and omit carts 90 days after their end", async () => {
       const start = world().clock.now();
       const { id } = await makeCart(world(), { buyer: "listed" });
       const statusOf = async (): Promise<string[]> => {
@@ -161,7 +161,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
       world().clock.at = start;
     });
 
-    it("come page by page, oldest first, nothing twice", async () => {
+    it("are paged, oldest first, each cart once", async () => {
       for (let count = 0; count < 5; count += 1) {
         world().clock.advance(1);
         await makeCart(world(), { buyer: "pager" });
@@ -193,7 +193,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     });
   });
 
-  it("of another merchant are not there, for any frontend and any change", async () => {
+  it("of another merchant are not found by any frontend or mutation", async () => {
     const foreign = await makeForeignCart(world());
     for (const token of ["storefront", "admin"] as const) {
       expect((await readCart(world(), foreign, { token })).data).toBeNull();
@@ -216,7 +216,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     });
   });
 
-  it("are changed by the platform in the name of a merchant that it must name", async () => {
+  it("are changed by the platform only with a named merchant", async () => {
     const { first, second } = world().demo.merchants;
     const input = { lines: await linesOf(world(), { "KIT-KVERN": 1 }) };
     const change = (merchantId?: string) =>
@@ -237,7 +237,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     expect((await withoutTrace(world(), other)).error.code).toBe("merchant_not_found");
   });
 
-  it("are shown to analysts without the buyer's name, and changed by none of them", async () => {
+  it("are shown to analysts without the buyer's name, and analysts cannot change them", async () => {
     await changeCart(world(), "cartBuyerSet", {
       cartId: annas,
       input: { buyerReference: "anna", email: "anna@example.com" },
@@ -265,7 +265,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     });
   });
 
-  it("forget a buyer's e-mail at once when another is given, or none", async () => {
+  it("erase a buyer's e-mail at once if it is replaced or removed", async () => {
     const { db } = world().database;
     const { id: cartId } = await makeCart(world());
     const emails = () =>
@@ -297,7 +297,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     ]);
   });
 
-  describe("and the options that an address token opens", () => {
+  describe("and delivery options by address token", () => {
     const options = (addressToken: string, frontend = {}) =>
       askGraph(
         world(),
@@ -308,7 +308,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     const token = async (cartId: string): Promise<string> =>
       (await changeCart(world(), "cartAddressSet", { cartId, input: { address: berlin } })).data.addressToken;
 
-    it("are the cart's, while the token lasts", async () => {
+    it("return the cart's options while the token is valid", async () => {
       const { id: cartId } = await makeCart(world(), { buyer: "holder", lines: { "KIT-KVERN": 1 } });
       const first = await token(cartId);
       expect((await options(first)).data).toMatchObject([
@@ -326,7 +326,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
       expect((await options(second)).error).toMatchObject({ code: "resource_not_found" });
     });
 
-    it("are closed to garbage, another merchant's token, and one whose cart left its market", async () => {
+    it("refuse malformed tokens, foreign tokens and tokens of another market", async () => {
       for (const garbage of [
         "",
         "adt_00000000000000000000000000",

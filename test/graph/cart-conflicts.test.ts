@@ -1,6 +1,6 @@
 /**
- * What each operation on a cart answers in each state of it, cell by cell, over REST and over GraphQL with
- * the same code and the same conflict. The state comes before the version, and both before the code.
+ * The answer of each cart operation in each state of the cart, with the same code and conflict over REST and
+ * GraphQL. The state is checked before the version, and both before the promotion code.
  */
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -21,9 +21,9 @@ const operations = ["set address", "apply", "remove", "revoke", "read"] as const
 type Operation = (typeof operations)[number];
 
 interface Row {
-  /** What the cart reads as; null: it is not there. */
+  /** The status that a read returns; null if the cart is not found. */
   readonly reads: string | null;
-  /** In the order of `operations`; "ok": 200. */
+  /** The error codes in the order of `operations`; "ok" for a 200. */
   readonly answers: readonly [setAddress: string, apply: string, remove: string, revoke: string];
 }
 
@@ -66,7 +66,7 @@ describe.each(["pglite", "postgres"] as const)("carts on %s", (engine) => {
     world().clock.at = start;
   });
 
-  /** `expectedVersion` is sent where it is given, and where it must be. */
+  /** Sends `expectedVersion` where the operation accepts it. */
   const bodyOf = (operation: Operation, expectedVersion: number): Record<string, unknown> | undefined => {
     if (operation === "set address") return { address: berlin, expectedVersion };
     if (operation === "apply") return { code: "matrix", expectedVersion };
@@ -103,28 +103,28 @@ describe.each(["pglite", "postgres"] as const)("carts on %s", (engine) => {
         ? await readCart(world(), cartId)
         : await changeCart(world(), field[operation], { cartId, input: input ?? {} });
     expect(status).toBe(200);
-    // A query answers null for what is not there.
+    // A GraphQL query answers null for an unknown cart.
     if (operation === "read") return { code: data === null ? "cart_not_found" : "ok", conflict: null };
     return { code: error?.code ?? "ok", conflict: error?.conflict ?? null };
   };
-  const doors = { rest: overRest, graphql: overGraphql };
+  const interfaces = { rest: overRest, graphql: overGraphql };
 
   const cases = (Object.keys(table) as CartState[]).flatMap((state) =>
-    (["rest", "graphql"] as const).flatMap((door) =>
+    (["rest", "graphql"] as const).flatMap((interfaceName) =>
       operations.map((operation, column) => {
         const { reads, answers } = table[state];
         const expected = answers[column] ?? (reads === null ? "cart_not_found" : "ok");
-        return { state, door, operation, reads, expected };
+        return { state, interfaceName, operation, reads, expected };
       }),
     ),
   );
 
   it.each(cases)(
-    "$state: $operation over $door answers $expected",
-    async ({ state, door, operation, reads, expected }) => {
+    "$state: $operation over $interfaceName answers $expected",
+    async ({ state, interfaceName, operation, reads, expected }) => {
       const { cartId, version }: CartInState = await cartStates[state](world());
       const ask = (sentVersion: number): Promise<Answered> =>
-        doors[door](operation, cartId, bodyOf(operation, sentVersion));
+        interfaces[interfaceName](operation, cartId, bodyOf(operation, sentVersion));
       const isVersioned = expected !== "cart_not_found" && expected !== "ok";
       const status = reads ?? "";
       const refused = {
@@ -133,7 +133,7 @@ describe.each(["pglite", "postgres"] as const)("carts on %s", (engine) => {
       };
       if (expected !== "ok") {
         expect(await withoutTrace(world(), () => ask(version))).toEqual(refused);
-        // What has ended or is not there says so, whatever version is expected.
+        // Ended and unknown carts answer their state for every expected version.
         if (reads !== "active") expect(await withoutTrace(world(), () => ask(999))).toEqual(refused);
       }
       if (reads === "active" && operation !== "read") {
@@ -147,7 +147,7 @@ describe.each(["pglite", "postgres"] as const)("carts on %s", (engine) => {
     },
   );
 
-  it.each(Object.keys(table) as CartState[])("%s: reads as what it is", async (state) => {
+  it.each(Object.keys(table) as CartState[])("%s: reads with its status and version", async (state) => {
     const { cartId, version } = await cartStates[state](world());
     const { body } = await callCart(world(), "getPublicCart", { cartId });
     const { reads } = table[state];
@@ -155,7 +155,7 @@ describe.each(["pglite", "postgres"] as const)("carts on %s", (engine) => {
     return expect([body.data.status, body.data.version]).toEqual([reads, version]);
   });
 
-  it("with an unknown code and a wrong version tells the state: the code is looked up last", async () => {
+  it("answer the state for an unknown code and a wrong version: the code is looked up last", async () => {
     const { cartId } = await cartStates.revoked(world());
     for (const body of [{ code: "nobody-knows" }, { code: "nobody-knows", expectedVersion: 999 }])
       expect((await callCart(world(), "applyPublicCartPromotion", { cartId, body })).body.error.code).toBe(
@@ -163,7 +163,7 @@ describe.each(["pglite", "postgres"] as const)("carts on %s", (engine) => {
       );
   });
 
-  it("whose session ran out are unlocked by the next change, which writes that too, once", async () => {
+  it("with an expired session are unlocked by the next change, which ends the session", async () => {
     const { db } = world().database;
     const { cartId, version } = await cartStates["locked by a session that ran out"](world());
     const session = () =>
@@ -194,7 +194,7 @@ describe.each(["pglite", "postgres"] as const)("carts on %s", (engine) => {
     ).toEqual([{ status: "active", version: version + 1 }]);
   });
 
-  it("that are locked show their checkout, and keep their address until it is over", async () => {
+  it("that are locked return their checkout, and keep their address until it ends", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await changeCart(world(), "cartAddressSet", { cartId, input: { address: berlin } });
     await lockCart(world(), { cartId, version: 2 });
@@ -215,7 +215,7 @@ describe.each(["pglite", "postgres"] as const)("carts on %s", (engine) => {
     });
   });
 
-  it("that became an order show it", async () => {
+  it("that became an order return the order's id", async () => {
     const { cartId } = await cartStates.completed(world());
     expect((await callCart(world(), "getPublicCart", { cartId })).body.data).toMatchObject({
       status: "completed",
@@ -240,7 +240,7 @@ describe.each(["pglite", "postgres"] as const)("carts on %s", (engine) => {
     expect((await callCart(world(), "getPublicCart", { cartId })).body.error.code).toBe("cart_not_found");
   });
 
-  it("expire 30 days after their last change, to the millisecond; a read or a no-op does not count", async () => {
+  it("expire 30 days after their last change; reads and changes without effect do not count", async () => {
     const { cartId } = await cartStates.active(world());
     world().clock.advance(30 * dayMs - 1);
     await callCart(world(), "applyPublicCartPromotion", { cartId, body: { code: "matrix" } });

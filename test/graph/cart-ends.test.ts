@@ -1,6 +1,6 @@
 /**
- * What must stay true at the ends of things: of a promotion, an address, a cart, a stock; each found by a
- * reviewer, and none of it may come back.
+ * Regression tests for the end of a promotion, an address, a cart and stock. Reviewers found each of these
+ * bugs.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lockCart } from "#test/operations/cart-states.ts";
@@ -20,7 +20,7 @@ import { createWorld, type World } from "#test/support/world.ts";
 
 const minuteMs = 60_000;
 
-describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (engine) => {
+describe.each(["pglite", "postgres"] as const)("when a promotion, address or cart ends, on %s", (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(engine);
@@ -43,7 +43,7 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
   const optionsOf = (token: string) =>
     askGraph(world, "query ($token: ID!) { deliveryOptions(addressToken: $token) { id } }", { token });
 
-  it("a promotion that is over leaves the cart with a warning and an event; a suspended one stays", async () => {
+  it("an ended promotion leaves the cart with a warning and an event; a paused one stays", async () => {
     const promotionId = await makeCode(world, "SOON-OVER");
     const { id } = await makeCart(world, { lines });
     await callCart(world, "applyPublicCartPromotion", { cartId: id, body: { code: "SOON-OVER" } });
@@ -61,7 +61,7 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
       warnings: [{ code: "PROMOTION_REMOVED", lineId: null, data: { code: "SOON-OVER", reason: "ended" } }],
     });
     expect(await typesOf(id, 4)).toEqual(["cart.promotion_removed", "cart.updated"]);
-    // Nothing dead stands in the way of another code.
+    // An ended promotion does not prevent another code.
     await makeCode(world, "NEXT-ONE");
     const next = await callCart(world, "applyPublicCartPromotion", {
       cartId: id,
@@ -70,7 +70,7 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
     expect(next.body.data).toMatchObject({ state: "applied", replaced: null });
   });
 
-  it("the same code again answers the sums that the cart has now, not those from before its address ended", async () => {
+  it("the same code again returns current totals, not those before the address ended", async () => {
     await makeCode(world, "AGAIN");
     const { id } = await makeCart(world, { lines });
     const { version } = await withAddress(id, 1);
@@ -97,14 +97,14 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
     expect((await optionsOf(token)).data).toHaveLength(3);
     const locked = await lockCart(world, { cartId: id, version });
     world.clock.advance(40 * minuteMs);
-    // Its checkout holds it for as long as that lives.
+    // The checkout session keeps the address alive.
     expect((await optionsOf(token)).data).toHaveLength(3);
     world.clock.advance(24 * 60 * minuteMs);
     expect((await readCart(world, locked.cartId)).data).toMatchObject({ status: "ACTIVE", address: null });
     expect((await optionsOf(token)).error.code).toBe("resource_not_found");
   });
 
-  it("what has become an order keeps its sums when the address's half hour is over", async () => {
+  it("a cart that became an order keeps its totals after the address's half hour", async () => {
     const { id: cartId } = await makeCart(world, { lines });
     const { version } = await withAddress(cartId, 1);
     const optionId = await deliveryOf(world, "standard");
@@ -128,7 +128,7 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
     expect((await callCart(world, "getPublicCart", { cartId })).body.data).toEqual(before);
   });
 
-  it("an address that ran out is told of after the cart's end as well", async () => {
+  it("the warning of an expired address is returned after the cart's end as well", async () => {
     const { id } = await makeCart(world, { lines });
     const { version } = await withAddress(id, 1);
     world.clock.advance(31 * minuteMs);
@@ -139,7 +139,7 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
     expect(data).toMatchObject({ status: "REVOKED", warnings: [{ code: "ADDRESS_EXPIRED" }] });
   });
 
-  it("the same buyer and e-mail again change nothing, and keep the row that was written", async () => {
+  it("setting the same buyer and e-mail again changes nothing and keeps the stored row", async () => {
     const { id } = await makeCart(world, { lines });
     const input = { buyerReference: "anna", email: "anna@example.com" };
     const first = await changeCart(world, "cartBuyerSet", { cartId: id, input });
@@ -163,7 +163,7 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
     expect((await rows()).filter(({ erasedAt }) => erasedAt === null)).toHaveLength(1);
   });
 
-  it("a cart that has become empty costs nothing to ship", async () => {
+  it("a cart that becomes empty has no shipping costs", async () => {
     const { id, lines: made } = await makeCart(world, { lines });
     const { version } = await withAddress(id, 1);
     await changeCart(world, "cartDeliveryOptionSelect", {
@@ -181,7 +181,7 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
     });
   });
 
-  it("another country ends the address at once, erases it, and says that it must be given again", async () => {
+  it("another market ends and erases the address at once, with a warning to set it again", async () => {
     const { id } = await makeCart(world, { lines });
     const { token } = await withAddress(id, 1);
     const { data } = await changeCart(world, "cartMarketChange", { cartId: id, input: { market: "AT" } });
@@ -199,7 +199,7 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
     expect((await optionsOf(token)).error.code).toBe("resource_not_found");
   });
 
-  it("carts of two buyers are not merged, whoever asks", async () => {
+  it("carts of two buyers cannot be merged by any caller", async () => {
     const anna = await makeCart(world, { lines, input: { buyerReference: "anna" } });
     const berta = await makeCart(world, { lines, input: { buyerReference: "berta" } });
     const { error } = await changeCart(world, "cartMerge", {

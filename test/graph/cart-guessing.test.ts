@@ -1,6 +1,6 @@
 /**
- * Guessing promotion codes over REST has an end: by cart and by credential, for ten minutes, also for a code
- * that is right.
+ * Guesses of promotion codes over REST are limited per cart and per credential for ten minutes. The limit
+ * also refuses valid codes.
  */
 import { describe, expect, it } from "vitest";
 import { callCart, makeCart, makeCode, writtenRows } from "#test/operations/cart-calls.ts";
@@ -8,7 +8,7 @@ import { expectError } from "#test/support/expect-error.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
-describe("guessing codes", () => {
+describe("the limit of guessed promotion codes", () => {
   const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1" } });
   const apply = (cartId: string, body: unknown, key: "full" | "checkoutQuote" = "full"): Promise<Answer> =>
     callCart(world(), "applyPublicCartPromotion", { cartId, body, key });
@@ -21,7 +21,7 @@ describe("guessing codes", () => {
       details: [{ in: "limit", field: bucket, code: "quota_exceeded" }],
     }) as const;
 
-  it("ends for a cart after ten failures: then a valid code is refused too, until ten minutes are over; another cart's is not", async () => {
+  it("refuses every code for a cart after ten failures, for ten minutes; other carts continue", async () => {
     await makeCode(world(), "VALID");
     await makeCode(world(), "DEAR", { minimumSubtotalMinor: 1_000_000, currency: "EUR" });
     const [guessed, other] = [await cart(), await cart()];
@@ -32,7 +32,7 @@ describe("guessing codes", () => {
     const before = await writtenRows(world());
     expectError(await apply(guessed, { code: "guess" }), exhausted("promo-fail", 600));
     expectError(await apply(guessed, { code: "valid" }), exhausted("promo-fail", 600));
-    // Another credential guesses on the same cart.
+    // Another credential cannot continue on the same cart.
     expectError(await apply(guessed, { code: "valid" }, "checkoutQuote"), exhausted("promo-fail", 600));
     expect(await writtenRows(world())).toBe(before);
     expect((await apply(other, { code: "valid" })).status).toBe(200);
@@ -40,7 +40,7 @@ describe("guessing codes", () => {
     expect((await apply(guessed, { code: "valid" })).status).toBe(200);
   });
 
-  it("is not what a fault of form, another version or an empty cart is", async () => {
+  it("does not count malformed requests, version conflicts and empty carts", async () => {
     const guessed = await cart();
     const { id: empty } = await makeCart(world());
     for (let count = 0; count < 11; count += 1) {
@@ -52,7 +52,7 @@ describe("guessing codes", () => {
     expect((await apply(guessed, { code: "valid" })).status).toBe(200);
   });
 
-  it("ends for a credential after sixty failures on whatever carts, and for that credential alone", async () => {
+  it("refuses a credential after sixty failures on any carts; other credentials continue", async () => {
     world().clock.advance(600_000);
     for (let round = 0; round < 6; round += 1) {
       const guessed = await cart();

@@ -1,7 +1,4 @@
-/**
- * A frontend's whole way with a cart through the graph, with every amount on it and every event that is told
- * of it.
- */
+/** A frontend uses a cart over GraphQL from creation to end. The tests check every amount and every event. */
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   askGraph,
@@ -26,8 +23,8 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
   const world = useWorld(engine);
   const change = (field: CartMutation, cartId: string, input: Record<string, unknown>) =>
     changeCart(world(), field, { cartId, input });
-  /** The types told of a version, and what of the cart they say was different. */
-  const told = async (cartId: string, version: number): Promise<[string, string[]][]> =>
+  /** Returns the event types of a version, each with the names of its previous values. */
+  const publishedTypes = async (cartId: string, version: number): Promise<[string, string[]][]> =>
     (await eventsOf(world(), cartId))
       .filter((event) => event.version === version)
       .map(({ type, snapshot }) => [
@@ -38,7 +35,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
     await makeCode(world(), "TEN", { minimumSubtotalMinor: 10_000, currency: "EUR" });
   });
 
-  it("goes from its lines over buyer, address, delivery and code to its end, priced whole at every step", async () => {
+  it("takes lines, buyer, address, delivery and code, with correct prices at every step", async () => {
     const made = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     const { id } = made;
     expect(made).toMatchObject({
@@ -50,7 +47,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       totalQuantity: 1,
       buyer: { reference: null, guest: true },
     });
-    expect(await told(id, 1)).toEqual([["cart.created", []]]);
+    expect(await publishedTypes(id, 1)).toEqual([["cart.created", []]]);
 
     const added = await change("cartLinesAdd", id, {
       lines: await linesOf(world(), { "KIT-EMALJE-WHITE": 2, "KIT-KVERN": 1 }),
@@ -66,7 +63,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       totals: { subtotal: of(19_560), shipping: null, tax: null, total: of(19_560), estimated: true },
       warnings: [],
     });
-    expect(await told(id, 2)).toEqual([
+    expect(await publishedTypes(id, 2)).toEqual([
       ["cart.updated", ["lines", "promotion", "totalQuantity", "totals", "version"]],
     ]);
     const [grinder, mugs] = added.data.lines.map((line: { id: string }) => line.id);
@@ -79,11 +76,11 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       version: 4,
       buyer: { reference: "buyer-1", guest: false, emailHint: "a•••@e•••.com" },
     });
-    expect(await told(id, 4)).toEqual([["cart.updated", ["version"]]]);
+    expect(await publishedTypes(id, 4)).toEqual([["cart.updated", ["version"]]]);
 
     const address = await change("cartAddressSet", id, { address: berlin });
     expect(address.data).toMatchObject({ cartVersion: 5 });
-    expect(await told(id, 5)).toEqual([
+    expect(await publishedTypes(id, 5)).toEqual([
       [
         "cart.address_set",
         ["address", "addressTokenExpiresAt", "delivery", "lines", "promotion", "totals", "version"],
@@ -97,7 +94,9 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       version: 6,
       totals: { shipping: of(1290), total: of(12_360), estimated: false },
     });
-    expect(await told(id, 6)).toEqual([["cart.updated", ["delivery", "promotion", "totals", "version"]]]);
+    expect(await publishedTypes(id, 6)).toEqual([
+      ["cart.updated", ["delivery", "promotion", "totals", "version"]],
+    ]);
 
     expect((await change("cartPromotionApply", id, { code: "TEN" })).data).toMatchObject({
       cartVersion: 7,
@@ -108,7 +107,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
     });
 
     const removed = await change("cartLinesRemove", id, { lineIds: [mugs] });
-    // 84.90 is below the minimum of the code, which waits for better times.
+    // 84.90 is below the minimum of the code, so the code is suspended until the minimum is met again.
     expect(removed.data).toMatchObject({
       version: 8,
       promotion: {
@@ -121,18 +120,24 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       totals: { subtotal: of(8490), discount: of(0), total: of(9780) },
       warnings: [{ code: "PROMOTION_SUSPENDED", lineId: null, data: { reason: "minimum_subtotal_not_met" } }],
     });
-    expect((await told(id, 8)).map(([type]) => type)).toEqual(["cart.promotion_suspended", "cart.updated"]);
+    expect((await publishedTypes(id, 8)).map(([type]) => type)).toEqual([
+      "cart.promotion_suspended",
+      "cart.updated",
+    ]);
 
     const restored = await change("cartLinesUpdate", id, { lines: [{ lineId: grinder, quantity: 2 }] });
     expect(restored.data).toMatchObject({
       version: 9,
       promotion: { state: "APPLIED", discount: of(1698) },
-      // From 150.00 the standard delivery is free, the express one never.
+      // Standard delivery is free from 150.00; express delivery never is.
       delivery: { options: [{ price: of(0) }, { price: of(1290) }, { price: of(0) }] },
       totals: { subtotal: of(16_980), discount: of(1698), total: of(16_572) },
       warnings: [],
     });
-    expect((await told(id, 9)).map(([type]) => type)).toEqual(["cart.promotion_restored", "cart.updated"]);
+    expect((await publishedTypes(id, 9)).map(([type]) => type)).toEqual([
+      "cart.promotion_restored",
+      "cart.updated",
+    ]);
 
     const revoked = await change("cartRevoke", id, { expectedVersion: 9, reason: "SECURITY", note: "seen" });
     expect(revoked.data).toMatchObject({
@@ -142,11 +147,11 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       address: null,
       delivery: null,
     });
-    expect((await told(id, 10)).map(([type]) => type)).toEqual(["cart.revoked"]);
+    expect((await publishedTypes(id, 10)).map(([type]) => type)).toEqual(["cart.revoked"]);
     expect(await eventsOf(world(), id)).toHaveLength(12);
   });
 
-  it("tells each event with the whole cart, what changed of it, who did it, and thinly besides", async () => {
+  it("publishes full and thin events with the cart, its previous values and the actor", async () => {
     const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await change("cartLinesAdd", id, { lines: await linesOf(world(), { "KIT-KVERN": 1 }) });
     const [created, updated] = await eventsOf(world(), id);
@@ -185,7 +190,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
     });
   });
 
-  it("says who made the change: a buyer's frontend, staff, an integration", async () => {
+  it("records whether a storefront, staff or an integration made the change", async () => {
     const { id } = await makeCart(world());
     const [lines] = [await linesOf(world(), { "KIT-KVERN": 1 })];
     await changeCart(world(), "cartLinesAdd", { cartId: id, input: { lines }, token: "admin" });
@@ -202,7 +207,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
     ]);
   });
 
-  it("stays as it is, and is not told of, where nothing is different", async () => {
+  it("keeps its version and publishes nothing if a change has no effect", async () => {
     const { id, lines } = await makeCart(world(), {
       lines: { "KIT-KVERN": 2 },
       input: { buyerReference: "same" },
@@ -226,11 +231,11 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       );
       expect([field, error]).toEqual([field, undefined]);
     }
-    // Only a change that is one prolongs the address.
+    // A change without effect does not extend the address.
     expect((await readCart(world(), id)).data).toMatchObject({ version: 4, addressTokenExpiresAt });
   });
 
-  it("keeps its address for half an hour after each change, and never longer than a day", async () => {
+  it("keeps its address for half an hour after each change, and for a day at most", async () => {
     const minuteMs = 60_000;
     const { id, lines } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     const setAt = world().clock.now().getTime();
@@ -248,7 +253,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       addressTokenExpiresAt: null,
       warnings: [{ code: "ADDRESS_EXPIRED" }],
     });
-    // The next change writes it, and the warning stays until there is an address again.
+    // The next change writes the end, and the warning stays until a new address is set.
     const { data } = await change("cartLinesUpdate", id, { lines: [{ lineId, quantity: 3 }] });
     expect(data).toMatchObject({
       address: null,
@@ -263,7 +268,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
     expect((await readCart(world(), id)).data).toMatchObject({ address: { city: "Berlin" }, warnings: [] });
   });
 
-  it("is merged into another: lines add up, the other's buyer and code come along, and both are told", async () => {
+  it("is merged into another cart: adds lines, takes buyer and code, publishes events of both", async () => {
     const target = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     const source = await makeCart(world(), {
       lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 3 },
@@ -288,14 +293,14 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       mergedIntoCartId: target.id,
       lines: [{}, {}],
     });
-    expect((await told(target.id, 2)).map(([type]) => type)).toEqual([
+    expect((await publishedTypes(target.id, 2)).map(([type]) => type)).toEqual([
       "cart.promotion_applied",
       "cart.updated",
     ]);
-    expect((await told(source.id, 3)).map(([type]) => type)).toEqual(["cart.merged"]);
+    expect((await publishedTypes(source.id, 3)).map(([type]) => type)).toEqual(["cart.merged"]);
   });
 
-  it("keeps its own code when merged, and says which one is lost", async () => {
+  it("keeps its own code in a merge, with a warning that names the dropped code", async () => {
     await makeCode(world(), "OTHER");
     const [target, source] = [
       await makeCart(world(), { lines: { "KIT-KVERN": 2 } }),
@@ -310,7 +315,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
     });
   });
 
-  it("changes its country: prices, currency and texts of there, the address goes, and what is not sold there leaves", async () => {
+  it("changes its market: new prices and texts, no address, only lines that are sold there", async () => {
     const { id, lines } = await makeCart(world(), { lines: { "KIT-KVERN": 1, "GFT-GIN": 1 } });
     await change("cartAddressSet", id, { address: berlin });
     const { data } = await change("cartMarketChange", id, { market: "US", expectedVersion: 2 });
@@ -331,10 +336,10 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       ["CURRENCY_CHANGED", null, { before: "EUR", now: "USD" }],
       ["LINE_UNAVAILABLE", lines[1].id, { isRemoved: true, sku: "GFT-GIN" }],
     ]);
-    expect((await told(id, 3)).map(([type]) => type)).toEqual(["cart.updated"]);
+    expect((await publishedTypes(id, 3)).map(([type]) => type)).toEqual(["cart.updated"]);
   });
 
-  it("suspends a code that is not for the new market, and restores it on the way back", async () => {
+  it("suspends a code that does not apply in the new market, and restores it on return", async () => {
     const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 2 } });
     await change("cartPromotionApply", id, { code: "TEN" });
     const abroad = await change("cartMarketChange", id, { market: "JP" });
@@ -351,7 +356,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
     ]);
   });
 
-  it("expires by the sweep once, told by the system", async () => {
+  it("is expired by the sweep once, with an event of the system", async () => {
     const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     world().clock.advance(30 * 86_400_000);
     expect(await sweepCarts(world())).toBeGreaterThan(0);
@@ -364,11 +369,11 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       data: { object: { status: "expired", version: 2 }, previous: { version: 1 } },
       cause: { operationId: null, actor: "system", requestId: null },
     });
-    // By the clock it had been expired before: the status is nothing new.
+    // The cart was already expired by time, so the status is not among the previous values.
     expect(Object.keys(event?.snapshot.data.previous as object)).not.toContain("lines");
   });
 
-  it("is asked for together with others in one statement", async () => {
+  it("is loaded together with other carts in one statement", async () => {
     const made = await Promise.all([1, 2, 3].map(() => makeCart(world(), { lines: { "KIT-KVERN": 1 } })));
     const fields = made
       .map(({ id }, index) => `c${index}: cart(id: "${id}") { id lines { sku } promotion { state } }`)

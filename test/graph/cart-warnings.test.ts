@@ -1,6 +1,6 @@
 /**
- * What became different about a cart's lines without anybody asking: told at the next change, by code, with
- * the figures.
+ * Warnings about lines that changed without the caller's action (price, stock, availability). The next change
+ * of the cart returns them by code, with figures.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -37,13 +37,13 @@ describe.each(["pglite", "postgres"] as const)("cart warnings on %s", (engine) =
     const products = db().selectFrom("variant").select("productId").where("sku", "=", sku);
     await db().updateTable("product").set({ status }).where("id", "in", products).execute();
   };
-  /** Any change that is one. */
+  /** Makes a change that has an effect. */
   const touch = async (cartId: string, quantity: number) => {
     const lines = await linesOf(world(), { "HOM-MONE": quantity });
     return changeCart(world(), "cartLinesAdd", { cartId, input: { lines } });
   };
 
-  it("price_changed: the price is today's at the next change, not before", async () => {
+  it("price_changed: the next change of the cart applies the current price, a read does not", async () => {
     const { id, lines } = await makeCart(world(), { lines: { "KIT-BRETT-SMALL": 2 } });
     await setPrice("KIT-BRETT-SMALL", 6000);
     expect((await readCart(world(), id)).data).toMatchObject({
@@ -61,7 +61,7 @@ describe.each(["pglite", "postgres"] as const)("cart warnings on %s", (engine) =
     await setPrice("KIT-BRETT-SMALL", 5900);
   });
 
-  it("quantity_reduced: never more than there is, or than may be bought at once", async () => {
+  it("quantity_reduced: the quantity is limited to the stock and to the order maximum", async () => {
     await setStock("HOM-BIVOKS", 3);
     const { id, lines, warnings } = await makeCart(world(), { lines: { "HOM-BIVOKS": 5, "CMP-GAS230": 7 } });
     expect(lines).toMatchObject([
@@ -76,8 +76,8 @@ describe.each(["pglite", "postgres"] as const)("cart warnings on %s", (engine) =
       cartId: id,
       input: { lines: [{ lineId: lines[0].id, quantity: 4 }] },
     });
-    // Nothing came of it: the cart is what it was. But who asked is told, and who reads later is not told
-    // anew.
+    // The change has no effect: the cart stays the same. Only the caller of this change gets the warning,
+    // later readers do not.
     expect(data).toMatchObject({ version: 1, lines: [{ quantity: 3 }, { quantity: 6 }] });
     const reduced = (wanted: number) => ({
       code: "QUANTITY_REDUCED",
@@ -94,7 +94,7 @@ describe.each(["pglite", "postgres"] as const)("cart warnings on %s", (engine) =
     await setStock("HOM-BIVOKS", 50);
   });
 
-  it("out_of_stock: what is in the cart stays at its quantity, and what is sold out cannot be put in", async () => {
+  it("out_of_stock: a line in the cart keeps its quantity, a new sold-out line is refused", async () => {
     const { id, lines } = await makeCart(world(), { lines: { "HOM-BIVOKS": 2 } });
     await setStock("HOM-BIVOKS", 0);
     expect((await readCart(world(), id)).data).toMatchObject({
@@ -120,7 +120,7 @@ describe.each(["pglite", "postgres"] as const)("cart warnings on %s", (engine) =
     expect((await touch(id, 1)).data.warnings).toEqual([]);
   });
 
-  it("line_unavailable: a product that is no longer published stays at its last price, and cannot be delivered", async () => {
+  it("line_unavailable: an unpublished product keeps its last price and is undeliverable", async () => {
     const { id, lines } = await makeCart(world(), { lines: { "HOM-BIVOKS": 2 } });
     await setStatus("HOM-BIVOKS", "draft");
     expect((await readCart(world(), id)).data.lines).toMatchObject([
@@ -147,7 +147,7 @@ describe.each(["pglite", "postgres"] as const)("cart warnings on %s", (engine) =
     expect((await touch(id, 1)).data.warnings).toEqual([]);
   });
 
-  it("line_unavailable: what has no price in the market any more stays too; abroad it goes", async () => {
+  it("line_unavailable: a line without a price stays, and a market change removes it", async () => {
     const { id, lines } = await makeCart(world(), { lines: { "GFT-GIN": 1 } });
     const variantId = await variantOf(world(), "GFT-GIN");
     await db()
@@ -169,7 +169,7 @@ describe.each(["pglite", "postgres"] as const)("cart warnings on %s", (engine) =
     await db().updateTable("price").set({ validUntil: null }).where("variantId", "=", variantId).execute();
   });
 
-  it("line_unavailable: a variant that was deleted can still be seen and taken out", async () => {
+  it("line_unavailable: a discontinued variant can be read and removed", async () => {
     const { id, lines } = await makeCart(world(), { lines: { "KIT-BRETT-LARGE": 1 } });
     await db()
       .updateTable("variant")

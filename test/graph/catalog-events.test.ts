@@ -1,12 +1,12 @@
 /**
- * What is told of products: every change once, with what it changed, in the transaction of the change;
- * nothing where nothing changed.
+ * Events about products: every change is published once with its previous values, in the transaction of the
+ * change. A change without effect publishes nothing.
  */
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { statementsOf } from "#test/support/use-world.ts";
 import { createWorld, type World } from "#test/support/world.ts";
-import { brief, type Change, createChange, createListener, type Told } from "./event-calls.ts";
+import { brief, type Change, createChange, createEventReader, type PublishedEvent } from "./event-calls.ts";
 
 const item = (slug: string, change: Record<string, unknown> = {}, price = 1500) => ({
   status: "PUBLISHED",
@@ -20,14 +20,14 @@ const item = (slug: string, change: Record<string, unknown> = {}, price = 1500) 
 describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (engine) => {
   let world: World;
   let change: Change;
-  let listen: () => Promise<Told[]>;
+  let listen: () => Promise<PublishedEvent[]>;
   let productId: string;
   let variantId: string;
   let marketId: string;
   beforeAll(async () => {
     world = await createWorld(engine);
     change = createChange(world);
-    listen = createListener(world);
+    listen = createEventReader(world);
     const { body } = await world.graphql("{ markets { id handle } }");
     marketId = body.data.markets.find(({ handle }: { handle: string }) => handle === "de").id;
   });
@@ -47,7 +47,7 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
       "results { status product { id version } error { code } }",
     );
 
-  it("tell of a new product with all it has", async () => {
+  it("are published for a new product with all of its fields", async () => {
     const { data } = await change(
       "productCreate",
       "ProductCreateInput",
@@ -59,16 +59,16 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
       "id",
     );
     productId = data.id;
-    const [told, ...others] = await listen();
+    const [events, ...others] = await listen();
     expect(others).toEqual([]);
-    expect(told).toMatchObject({
+    expect(events).toMatchObject({
       type: "product.created",
       subject: { type: "product", id: productId, version: 1 },
       data: { previous: null, truncated: false },
       cause: { actor: "staff", operationId: null },
       installationId: null,
     });
-    expect(told?.data.object).toMatchObject({
+    expect(events?.data.object).toMatchObject({
       id: productId,
       version: 1,
       status: "draft",
@@ -76,7 +76,7 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
       rating: { average: 4.5, count: 2 },
       variants: [],
     });
-    expect(told?.data.object.translations).toEqual([
+    expect(events?.data.object.translations).toEqual([
       {
         locale: "en",
         slug: "told-kite",
@@ -89,28 +89,28 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
     ]);
   });
 
-  it("tell of several fields once, with what exactly they were", async () => {
+  it("are published once for several fields, with all previous values", async () => {
     await update({ brand: "Other", rating: null });
-    const [told, ...others] = await listen();
+    const [events, ...others] = await listen();
     expect(others).toEqual([]);
-    expect(told).toMatchObject({
+    expect(events).toMatchObject({
       type: "product.updated",
       subject: { version: 2 },
       data: { object: { brand: "Other", rating: null } },
     });
-    expect(Object.keys(told?.data.previous).filter((field) => field !== "updatedAt")).toEqual([
+    expect(Object.keys(events?.data.previous).filter((field) => field !== "updatedAt")).toEqual([
       "version",
       "brand",
       "rating",
     ]);
-    expect(told?.data.previous).toMatchObject({
+    expect(events?.data.previous).toMatchObject({
       version: 1,
       brand: "Told",
       rating: { average: 4.5, count: 2 },
     });
   });
 
-  it("tell of variants and pictures as changes of the product, and of texts and prices by their own names", async () => {
+  it("have own types for texts and prices; variants and pictures count as product updates", async () => {
     const made = await change(
       "variantUpsert",
       "VariantUpsertInput",
@@ -132,8 +132,8 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
     );
     await price(5000);
     await price(4000);
-    const told = await listen();
-    expect(brief(told)).toEqual([
+    const events = await listen();
+    expect(brief(events)).toEqual([
       ["product.updated", 3],
       ["product.updated", 4],
       ["product.translation_updated", 5],
@@ -141,7 +141,7 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
       ["product.price_changed", 7],
     ]);
     expect(
-      told.map(({ data }) => Object.keys(data.previous).filter((field) => field !== "updatedAt")),
+      events.map(({ data }) => Object.keys(data.previous).filter((field) => field !== "updatedAt")),
     ).toEqual([
       ["version", "variants"],
       ["version", "media"],
@@ -151,11 +151,11 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
     ]);
     const amountIn = (product: { variants: { prices: { amount: { amountMinor: number } }[] }[] }) =>
       product.variants[0]?.prices[0]?.amount;
-    expect(amountIn(told[4]?.data.previous)).toEqual({ amountMinor: 5000, currency: "EUR", exponent: 2 });
-    expect(amountIn(told[4]?.data.object)).toEqual({ amountMinor: 4000, currency: "EUR", exponent: 2 });
+    expect(amountIn(events[4]?.data.previous)).toEqual({ amountMinor: 5000, currency: "EUR", exponent: 2 });
+    expect(amountIn(events[4]?.data.object)).toEqual({ amountMinor: 4000, currency: "EUR", exponent: 2 });
   });
 
-  it("tell of its life", async () => {
+  it("are published when a product is published and unpublished", async () => {
     await transition("productPublish");
     await transition("productUnpublish");
     const [published, unpublished, ...others] = await listen();
@@ -185,7 +185,7 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
     ]);
   });
 
-  it("tell of a draft that is gone as it was, one version later", async () => {
+  it("contain a deleted draft as it was, one version later", async () => {
     const { data } = await change(
       "productCreate",
       "ProductCreateInput",
@@ -202,7 +202,7 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
     });
   });
 
-  it("tell nothing where nothing changed, and nothing of what was refused", async () => {
+  it("are not published for changes without effect and for refused changes", async () => {
     await update({ brand: "Other" });
     await price(4000);
     await transition("productPublish");
@@ -219,7 +219,7 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
     expect(await listen()).toEqual([]);
   });
 
-  it("send the thing alone where it is larger than 64 KiB", async () => {
+  it("contain only the id of an object that exceeds 64 KiB", async () => {
     const description = "ü".repeat(20_000);
     for (const locale of ["fr", "it"])
       await change(
@@ -234,7 +234,7 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
     expect(second?.data).toEqual({ object: { id: productId }, previous: null, truncated: true });
   });
 
-  it("tell of an import by what it changed of each product, and nothing of the items that failed", async () => {
+  it("are published for the changes of an import, not for its failed items", async () => {
     const { data } = await importItems([
       item("told-one"),
       item("told-two", { status: "DRAFT" }),
@@ -255,18 +255,18 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
       item("told-two", { brand: "New", status: "PUBLISHED" }),
       item("told-one", { brand: "Twice" }, 1100),
     ]);
-    const told = await listen();
-    expect(brief(told)).toEqual([
+    const events = await listen();
+    expect(brief(events)).toEqual([
       ["product.price_changed", 2],
       ["product.updated", 2],
       ["product.updated", 2],
       ["product.published", 2],
     ]);
-    expect(told[0]?.data.previous.variants[0].prices[0].amount.amountMinor).toBe(1500);
-    expect(told[2]?.data.previous).toMatchObject({ brand: null, status: "draft" });
+    expect(events[0]?.data.previous.variants[0].prices[0].amount.amountMinor).toBe(1500);
+    expect(events[2]?.data.previous).toMatchObject({ brand: null, status: "draft" });
   });
 
-  it("roll back with an item: its stock is not told of where it could not be published", async () => {
+  it("are rolled back with a failed import item, including its stock events", async () => {
     await importItems([
       item("told-stuck", { status: "DRAFT", variants: [{ sku: "TOLD-STUCK", options: [], onHand: 9 }] }),
     ]);
@@ -278,7 +278,7 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
     expect(await listen()).toEqual([]);
   });
 
-  it("write 500 products' events with as many statements as five products' need beside their own", async () => {
+  it("of 500 products are written with as many statements as those of five products", async () => {
     const items = (count: number, brand: string) =>
       Array.from({ length: count }, (_, index) => item(`told-many-${index}`, { brand }));
     await importItems(items(500, "Before"));
@@ -291,9 +291,9 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
     const few = await beyondItems(5, "Few");
     expect(await listen()).toHaveLength(5);
     const many = await beyondItems(500, "Many");
-    const told = await listen();
-    expect(told).toHaveLength(500);
-    expect(new Set(told.map(({ type }) => type))).toEqual(new Set(["product.updated"]));
+    const events = await listen();
+    expect(events).toHaveLength(500);
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(["product.updated"]));
     expect(many - few).toBeLessThan(10);
     const { rows } = await sql<{
       count: number;

@@ -1,4 +1,4 @@
-/** A product's life through the graph, seen from both sides: the merchant changes it, buyers see it over REST. */
+/** A product from draft to deletion: the merchant changes it over GraphQL, buyers read it over REST. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createWorld, type World } from "#test/support/world.ts";
@@ -27,7 +27,7 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     input: Record<string, unknown>,
     selection: string,
   ) => {
-    // Stock needs a key, and every mutation takes one.
+    // stockAdjust requires an idempotency key, and every mutation accepts one.
     const query = `mutation ($input: ${inputType}!, $key: String!) { ${field}(input: $input, idempotencyKey: $key) { ${selection} } }`;
     const { body } = await world.graphql(query, { variables: { input, key: randomUUID() } });
     return { data: body.data?.[field], error: body.errors?.[0]?.extensions };
@@ -41,7 +41,7 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
   const detail = (slug: string) =>
     world.get(`/api/v1/catalog/merchants/${world.demo.merchants.first.slug}/products/${slug}`);
 
-  it("begins as a draft that no buyer sees", async () => {
+  it("starts as a draft that buyers cannot find", async () => {
     const { data } = await change(
       "productCreate",
       "ProductCreateInput",
@@ -57,7 +57,7 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     expect(await search("zephyrine")).toEqual([]);
   });
 
-  it("is not published before it has a variant and a price, and says what is missing", async () => {
+  it("cannot be published without a variant and a price: the error names them", async () => {
     const { error } = await change("productPublish", "ProductTransitionInput", { productId }, "status");
     expect(error).toMatchObject({
       code: "invalid_state",
@@ -65,7 +65,7 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     });
   });
 
-  it("gets a variant, a price, a picture and stock", async () => {
+  it("receives a variant, a price, a picture and stock", async () => {
     const made = await change(
       "variantUpsert",
       "VariantUpsertInput",
@@ -105,7 +105,7 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     expect(stocked.data).toEqual({ stock: { onHand: 3, available: 3 }, availability: "LOW_STOCK" });
   });
 
-  it("is found by buyers from the moment it is published", async () => {
+  it("is found by buyers as soon as it is published", async () => {
     const { data } = await change("productPublish", "ProductTransitionInput", { productId }, "status");
     expect(data.status).toBe("PUBLISHED");
     expect(await search("zephyrine")).toEqual([productId]);
@@ -125,7 +125,7 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     ]);
   });
 
-  it("shows the lowest price of the 30 days before a reduction", async () => {
+  it("returns the lowest price of the 30 days before a reduction", async () => {
     world.clock.advance(86_400_000);
     await change(
       "pricesSet",
@@ -154,7 +154,7 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     });
   });
 
-  it("keeps old slugs leading to it, under the canonical one", async () => {
+  it("is found by old slugs, and returns the current slug", async () => {
     await change(
       "productTranslationUpsert",
       "ProductTranslationUpsertInput",
@@ -165,7 +165,7 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     expect({ status, slug: body.data.slug }).toEqual({ status: 200, slug: "zephyrine-kite-2" });
   });
 
-  it("refuses a change by someone who saw an older version, and changes nothing", async () => {
+  it("refuses a change with an outdated version", async () => {
     const before = (await world.graphql(`{ product(id: "${productId}") { version brand } }`)).body.data
       .product;
     const { error } = await change(
@@ -183,7 +183,7 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     ).toEqual(before);
   });
 
-  it("tells every broken bound by field, and by the same names as over REST", async () => {
+  it("returns every fault by field, with the same field names as over REST", async () => {
     const { error } = await change(
       "variantUpsert",
       "VariantUpsertInput",
@@ -199,7 +199,7 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     ]);
   });
 
-  it("never goes below what is there", async () => {
+  it("cannot have less than zero in stock", async () => {
     const { error } = await change(
       "stockAdjust",
       "StockAdjustInput",
@@ -217,7 +217,7 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     expect((await detail("zephyrine-kite-2")).body.data.availability).toBe("out_of_stock");
   });
 
-  it("is nobody else's: with another merchant's token it is not there", async () => {
+  it("is not found with another merchant's token", async () => {
     const made = await world.graphql(
       `mutation ($m: ID!) { internalTokenCreate(input: { name: "other", role: ADMIN, merchantId: $m }) { value } }`,
       {
@@ -249,7 +249,7 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     );
   });
 
-  it("is gone for buyers once it is taken off sale, and archived when it is deleted", async () => {
+  it("is not found by buyers once it is unpublished, and is archived when deleted", async () => {
     await change("productUnpublish", "ProductTransitionInput", { productId }, "id");
     expect(await search("zephyrine")).toEqual([]);
     expect((await detail("zephyrine-kite-2")).body.error.code).toBe("product_not_found");
@@ -257,7 +257,7 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     expect(data).toEqual({ archived: true });
   });
 
-  it("can come with others in one import, where a bad item sinks no other", async () => {
+  it("can be imported with others; a failed item does not stop the others", async () => {
     const { data } = await change(
       "productsImport",
       "ProductsImportInput",

@@ -1,6 +1,6 @@
 /**
- * A provider that is silent, slow, out of reach or says no: nothing is decided without its answer, and no
- * money is forgotten.
+ * A provider that does not answer, is slow, unreachable or refuses: payments wait for the provider's answer,
+ * and no money is lost.
  */
 import { expect, it } from "vitest";
 import {
@@ -29,7 +29,7 @@ const useIt = useWorld();
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** It neither answers nor listens. */
+/** A provider call that never answers and ignores its abort signal. */
 const silent = async (): Promise<never> => new Promise<never>(() => undefined);
 const fails = async (): Promise<never> => Promise.reject(new Error("Out of reach."));
 const refuses = (code: string) => async () => ({ outcome: "declined", code }) as const;
@@ -63,7 +63,7 @@ async function operationsOf({ id }: Checkout): Promise<OperationSeen[]> {
   }));
 }
 
-/** Given up by the buyer's page before anybody asked the provider. */
+/** A checkout that the storefront failed before the first provider request. */
 async function givenUp(): Promise<Checkout> {
   const world = useIt();
   const checkout = await openCheckout(world);
@@ -78,9 +78,10 @@ async function givenUp(): Promise<Checkout> {
   return checkout;
 }
 
-const count = (told: readonly string[], type: string): number => told.filter((one) => one === type).length;
+const count = (events: readonly string[], type: string): number =>
+  events.filter((one) => one === type).length;
 
-it("an answer that takes too long is not waited for, and asked for again", async () => {
+it("a provider request that takes too long is aborted and repeated", async () => {
   const world = useIt();
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
@@ -96,7 +97,7 @@ it("an answer that takes too long is not waited for, and asked for again", async
 });
 
 it.each([0, 16 * minute])(
-  "stopped while the provider is asked, %i ms after it was submitted: nothing is decided, and the next start finishes it",
+  "stopped during a provider request, %i ms after the submission, the next start continues",
   async (afterMs) => {
     const world = useIt();
     const checkout = await openCheckout(world);
@@ -108,7 +109,7 @@ it.each([0, 16 * minute])(
       asked.resolve();
       return silent();
     };
-    // It has done what it was asked for.
+    // The provider has authorized the payment.
     const { provider } = world.app.payments.parts;
     if (afterMs > 0) await drive(world, ({ authorize }) => ({ authorize: lost(authorize) }));
     world.clock.advance(afterMs);
@@ -134,7 +135,7 @@ it.each([0, 16 * minute])(
   },
 );
 
-it("a provider out of reach keeps a buyer waiting for 15 minutes, and is asked what became of the payment for as long as it takes", async () => {
+it("an unreachable provider is asked until it answers; the session reopens after 15 minutes", async () => {
   const world = useIt();
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
@@ -163,7 +164,7 @@ it("a provider out of reach keeps a buyer waiting for 15 minutes, and is asked w
   expect(count(await publishedEventTypes(world, checkout), "payment.refund_required")).toBe(1);
 });
 
-it("what the provider itself cannot tell after a day is given up, and the merchant is told that money may be held", async () => {
+it("a payment unresolved after a day is given up, with an event that money may be held", async () => {
   const world = useIt();
   const checkout = await givenUp();
   const unresolved = (): Partial<PaymentProvider> => ({ lookup: async () => ({ outcome: "pending" }) });
@@ -183,7 +184,7 @@ it("what the provider itself cannot tell after a day is given up, and the mercha
 });
 
 it.each(["an authorization", "nothing"])(
-  "killed between letting go of %s and writing it: the next one finds the same, and tells the same",
+  "killed between voiding %s and storing it, the next run has the same result and events",
   async (what) => {
     const world = useIt();
     const seen: unknown[] = [];
@@ -211,7 +212,7 @@ it.each(["an authorization", "nothing"])(
       await drive(world);
       seen.push({
         payments: await paymentsOf(world, checkout),
-        told: (await publishedEventTypes(world, checkout)).toSorted(),
+        events: (await publishedEventTypes(world, checkout)).toSorted(),
         ledger: await ledgerOf(world, checkout),
       });
     }
@@ -222,11 +223,11 @@ it.each(["an authorization", "nothing"])(
         { status: "canceled", voidedMinor: isHeld ? expect.toSatisfy((minor: number) => minor > 0) : 0 },
       ],
     });
-    expect((seen[0] as { told: string[] }).told.includes("payment.refund_required")).toBe(isHeld);
+    expect((seen[0] as { events: string[] }).events.includes("payment.refund_required")).toBe(isHeld);
   },
 );
 
-it("an authorization that arrives just before it is let go counts", async () => {
+it("an authorization that arrives just before the void is voided, with an event", async () => {
   const world = useIt();
   const checkout = await openCheckout(world);
   const { amountMinor } = checkout.amountTotal;
@@ -250,7 +251,7 @@ it("an authorization that arrives just before it is let go counts", async () => 
   expect(await publishedEventTypes(world, checkout)).toContain("payment.refund_required");
 });
 
-it("of a payment whose rest the provider does not let go, what was taken still goes back", async () => {
+it("a captured part is refunded even if the provider refuses to void the rest", async () => {
   const world = useIt();
   const checkout = await givenUp();
   const { amountMinor } = checkout.amountTotal;
@@ -276,7 +277,7 @@ it("of a payment whose rest the provider does not let go, what was taken still g
   ]);
 });
 
-it("a late payment whose refund is refused is asked for again, ever more seldom and without end, and told of once", async () => {
+it("a refused refund of a late payment is repeated forever, ever more rarely, with one event", async () => {
   const world = useIt();
   const checkout = await openCheckout(world);
   const { amountMinor } = checkout.amountTotal;
@@ -305,7 +306,7 @@ it("a late payment whose refund is refused is asked for again, ever more seldom 
   expect(await paymentsOf(world, checkout)).toMatchObject([
     { status: "refunded", refundedMinor: amountMinor },
   ]);
-  const told = await publishedEventTypes(world, checkout);
+  const events = await publishedEventTypes(world, checkout);
   const types = [
     "payment.refund_required",
     "refund.created",
@@ -313,7 +314,7 @@ it("a late payment whose refund is refused is asked for again, ever more seldom 
     "refund.failed",
     "refund.succeeded",
   ];
-  expect(types.map((type) => count(told, type))).toEqual([1, 1, 1, 0, 1]);
+  expect(types.map((type) => count(events, type))).toEqual([1, 1, 1, 0, 1]);
 });
 
 function refundsOf({ id }: Checkout): Promise<{ status: string; amountMinor: number }[]> {

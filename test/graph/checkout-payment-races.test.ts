@@ -1,6 +1,6 @@
 /**
- * Those who want to end one checkout at the same time: one of them wins, and the others are told so. Limits
- * hold for however many ask at once.
+ * Concurrent ends of one checkout: exactly one wins, and the other callers get an error. Limits hold for any
+ * number of concurrent requests.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
@@ -22,8 +22,8 @@ import { makeSession, sweepSessions } from "#test/operations/checkout-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 /**
- * Each head start at least once; one connection leaves less to chance. `npm run soak -- --only checkout`
- * races for hours.
+ * Enough rounds for each delay at least once. PGlite has one connection, so fewer interleavings are possible.
+ * `npm run soak -- --only checkout` races for hours.
  */
 const roundsOn = { pglite: 16, postgres: 64 } as const;
 const minute = 60_000;
@@ -32,7 +32,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
   const useIt = useWorld(engine);
   const rounds = roundsOn[engine];
 
-  /** Of something that needs no delivery. */
+  /** Opens a checkout of digital goods, which needs no delivery. */
   const openDigital = async (cartId?: string, code?: string): Promise<Checkout> => {
     const id = cartId ?? (await makeCart(useIt(), { lines: { "GFT-KART": 1 } })).id;
     if (code !== undefined)
@@ -42,7 +42,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     return makeSession(useIt(), { cartId: id });
   };
 
-  it("one use, twenty checkouts: one is paid with the discount, and of the others the provider never hears", async () => {
+  it("one use of a code and twenty checkouts: one is paid, the others reach no provider", async () => {
     const world = useIt();
     const promotionId = await makeCode(world, "LASTONE", { usageLimit: 1 });
     const checkouts: Checkout[] = [];
@@ -75,14 +75,14 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     expect(used).toBe(1);
   });
 
-  it(`canceling against submitting and completing, ${rounds} times: never both, never neither`, async () => {
+  it(`canceling against submitting and completing, ${rounds} times: exactly one succeeds`, async () => {
     const world = useIt();
     const before = await stockOf(world, "GFT-KART");
     const outcomes = { canceled: 0, completed: 0 };
     let cartId: string | undefined;
     for (let round = 0; round < rounds; round += 1) {
       const checkout: Checkout = await openDigital(cartId);
-      // By turns one of them has a head start: at times none, at times enough.
+      // The two sides start with a delay by turns, from none to a sufficient one.
       const wait = async (isLate: boolean): Promise<void> => (isLate ? sleep(round % 16) : undefined);
       const pay = async (): Promise<unknown> => {
         await wait(round % 2 === 1);
@@ -123,7 +123,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     expect(after.reserved).toBe(after.promised);
   }, 300_000);
 
-  it("the end of a session's time against its submission: expired and free, or paid", async () => {
+  it("the session's end against its submission: it is either expired and released, or paid", async () => {
     const world = useIt();
     for (let round = 0; round < 20; round += 1) {
       const checkout = await openDigital();
@@ -132,8 +132,8 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
       world.clock.advance(round % 2);
       const [{ error }] = await Promise.all([submitting, sweepSessions(world)]);
       await drive(world);
-      // A sweep passes by what the submission has locked, and one that came too late has written nothing: the
-      // next sweep does.
+      // A sweep skips sessions that the submission has locked, and a late submission writes nothing. The next
+      // sweep expires the session.
       await sweepSessions(world);
       const { status } = await sessionOf(world, checkout);
       expect(await ordersOf(world, checkout)).toHaveLength(status === "completed" ? 1 : 0);
@@ -145,7 +145,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     }
   });
 
-  it("giving up against the provider's answer: one of them, and what was authorised for nothing is let go", async () => {
+  it("failing a checkout against the provider's answer: one wins, the authorization may be voided", async () => {
     const world = useIt();
     for (let round = 0; round < 20; round += 1) {
       const checkout = await openDigital();
@@ -169,7 +169,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     }
   });
 
-  it("submitting the same checkout ten times at once asks for money once", async () => {
+  it("ten concurrent submissions of a checkout authorize one payment", async () => {
     const world = useIt();
     const checkout = await openDigital();
     const answers = await Promise.all(Array.from({ length: 10 }, () => submit(world, checkout)));

@@ -1,4 +1,4 @@
-/** What is not submitted, completed or failed, why, and that nothing is left of the attempt. */
+/** Refused submissions, completions and failures of a checkout. A refusal writes nothing. */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import {
@@ -29,7 +29,10 @@ import type { World } from "#test/support/world.ts";
 const useIt = useWorld();
 const minute = 60_000;
 
-/** Neither of carts and sessions nor of money, stock or uses. */
+/**
+ * Returns the answer of the call. Fails the test if the call wrote to carts, sessions, payments, stock or
+ * promotion uses.
+ */
 async function untouched<Result>(world: World, call: () => Promise<Result>): Promise<Result> {
   const tables = [
     "payment",
@@ -68,14 +71,14 @@ it.each([
   ["/paymentToken", { paymentToken: "x".repeat(256) }, "pattern_mismatch"],
   ["/paymentToken", { paymentToken: null }, "required"],
   ["/expectedAmount/currency", { expectedAmount: { amountMinor: 1, currency: "XYZ" } }, "unknown_currency"],
-])("%s %j breaks the rule %s", async (field, input, code) => {
+])("a submission with %s %j is refused with %s", async (field, input, code) => {
   const world = useIt();
   const checkout = await openCheckout(world);
   const { error } = await untouched(world, () => submit(world, checkout, "tok_success", input));
   expect(error.details).toEqual([expect.objectContaining({ field, code })]);
 });
 
-it("an amount that the buyer has not seen is told, and nothing is paid", async () => {
+it("a submission with an outdated amount is refused with the current amount", async () => {
   const world = useIt();
   const checkout = await openCheckout(world);
   const { amountMinor, currency } = checkout.amountTotal;
@@ -91,7 +94,7 @@ it("an amount that the buyer has not seen is told, and nothing is paid", async (
   );
 });
 
-it("a price that changed meanwhile is told with the new amount, which can then be paid", async () => {
+it("a submission after a price change is refused with the new amount, which can be paid", async () => {
   const world = useIt();
   const checkout = await openCheckout(world, { lines: { "KIT-EMALJE-WHITE": 1 } });
   const variantId = await variantOf(world, "KIT-EMALJE-WHITE");
@@ -107,7 +110,7 @@ it("a price that changed meanwhile is told with the new amount, which can then b
   expect(await ordersOf(world, checkout)).toMatchObject([{ totalMinor: amountTotal.amountMinor }]);
 });
 
-it("what has to be sent needs an address, and then a way of delivery", async () => {
+it("a submission of physical goods requires an address, then a delivery method", async () => {
   const world = useIt();
   const { id: cartId } = await makeCart(world, { lines: { "KIT-KVERN": 1, "GFT-KART": 1 } });
   const checkout: Checkout = await makeSession(world, { cartId });
@@ -127,7 +130,7 @@ it("what has to be sent needs an address, and then a way of delivery", async () 
   ]);
 });
 
-it("what is no longer sold stops the checkout, by its line", async () => {
+it("a submission with a line that is no longer sold is refused with that line", async () => {
   const world = useIt();
   const checkout = await openCheckout(world, { lines: { "KIT-KVERN": 1 } });
   const variantId = await variantOf(world, "KIT-KVERN");
@@ -143,7 +146,7 @@ it("what is no longer sold stops the checkout, by its line", async () => {
   ]);
 });
 
-it("a promotion that ended meanwhile changes the amount", async () => {
+it("a submission after a promotion ended is refused because of its amount", async () => {
   const world = useIt();
   const promotionId = await makeCode(world, "ENDING");
   const checkout = await openCheckout(world, { code: "ENDING" });
@@ -151,7 +154,7 @@ it("a promotion that ended meanwhile changes the amount", async () => {
   expect((await untouched(world, () => submit(world, checkout))).error.code).toBe("checkout_amount_changed");
 });
 
-it("only an open session of one's own is submitted, and at the version that was seen", async () => {
+it("a submission requires an open session of the caller at the expected version", async () => {
   const world = useIt();
   const checkout = await openCheckout(world);
   const { id, version } = checkout;
@@ -175,14 +178,14 @@ it("only an open session of one's own is submitted, and at the version that was 
   ]);
 });
 
-it("a session whose time is over is not submitted, whether that was written or not", async () => {
+it("a submission of an expired session is refused before the sweep writes its end", async () => {
   const world = useIt();
   const checkout = await openCheckout(world);
   world.clock.advance(60 * minute);
   expect((await untouched(world, () => submit(world, checkout))).error.code).toBe("checkout_session_expired");
 });
 
-it("completed and failed is only what is processing, and failed only what the provider has not told of", async () => {
+it("only a processing session can be completed, or failed before the provider's answer", async () => {
   const world = useIt();
   const checkout = await openCheckout(world);
   const { id } = checkout;
@@ -197,7 +200,7 @@ it("completed and failed is only what is processing, and failed only what the pr
   ]);
   await submitted(world, checkout, "tok_success");
   expect((await complete()).error).toMatchObject({ code: "checkout_session_processing", retryable: true });
-  // As if the provider's answer had been written, and the order not yet placed.
+  // The provider's answer is stored, but the order is not placed yet.
   await world.database.db
     .updateTable("payment")
     .set({ status: "authorized" })
@@ -216,7 +219,7 @@ it("completed and failed is only what is processing, and failed only what the pr
   }
 });
 
-it("a checkout that was priced differently for nothing is placed a moment later", async () => {
+it("a checkout that a price change made free is placed a moment later", async () => {
   const world = useIt();
   await makeCode(world, "GRATIS", { basisPoints: 10_000, kind: "PERCENTAGE" });
   const { id: cartId } = await makeCart(world, { lines: { "GFT-KART": 1 } });
@@ -236,7 +239,7 @@ it("a checkout that was priced differently for nothing is placed a moment later"
   expect(reserved).toBe(promised);
 });
 
-it("the same key submits once", async () => {
+it("two submissions with the same idempotency key submit once", async () => {
   const world = useIt();
   const { id, amountTotal } = await openCheckout(world);
   const query = `mutation ($id: ID!, $input: HostedCheckoutSessionSubmitInput!) {

@@ -1,7 +1,4 @@
-/**
- * A checkout that is paid, or not: what each end leaves of order, cart, stock, uses and money, and that
- * nothing of it is half.
- */
+/** Paid and failed checkouts: the order, cart, stock, promotion uses and payment after each outcome. */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
@@ -29,7 +26,7 @@ import { useWorld } from "#test/support/use-world.ts";
 const useIt = useWorld();
 const minute = 60_000;
 
-it("tok_success: the order is placed once, with all that it sold", async () => {
+it("tok_success: the order is placed once with all sold lines", async () => {
   const world = useIt();
   const before = await stockOf(world, "KIT-KVERN");
   const checkout = await openCheckout(world, { lines: { "KIT-KVERN": 2 } });
@@ -79,7 +76,7 @@ it("tok_success: the order is placed once, with all that it sold", async () => {
   );
 });
 
-it("tok_decline: the session is open again with everything as before, and a second token pays it", async () => {
+it("tok_decline: the session is open again and unchanged, and a second token pays it", async () => {
   const world = useIt();
   await makeCode(world, "DECLINED");
   const checkout = await openCheckout(world, { code: "DECLINED" });
@@ -107,7 +104,7 @@ it("tok_decline: the session is open again with everything as before, and a seco
   expect(await usesOf("DECLINED")).toBe(1);
 });
 
-it("an answer that is lost after the provider's books were written is found again: one authorisation, one order", async () => {
+it("a lost answer of the provider is looked up again: one authorization, one order", async () => {
   const world = useIt();
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
@@ -119,14 +116,14 @@ it("an answer that is lost after the provider's books were written is found agai
   expect(await ordersOf(world, checkout)).toHaveLength(1);
 });
 
-it("what cannot be told for 15 minutes fails; the late success is given back, and told of", async () => {
+it("an unresolved payment fails after 15 minutes; a late success is voided with an event", async () => {
   const world = useIt();
   const checkout = await openCheckout(world);
   const { amountMinor } = checkout.amountTotal;
   const held = await stockOf(world, "KIT-KVERN");
   await submitted(world, checkout, "tok_late_success");
   await drive(world);
-  // A millisecond has passed since it was submitted.
+  // One millisecond has passed since the submission.
   world.clock.advance(15 * minute - 2);
   await drive(world);
   expect(await sessionOf(world, checkout)).toMatchObject({ status: "processing" });
@@ -135,7 +132,7 @@ it("what cannot be told for 15 minutes fails; the late success is given back, an
   expect(await sessionOf(world, checkout)).toMatchObject({ status: "open" });
   expect(await paymentsOf(world, checkout)).toMatchObject([{ status: "canceled", failureCode: "timed_out" }]);
   expect(await stockOf(world, "KIT-KVERN")).toEqual(held);
-  // Meanwhile the buyer pays otherwise.
+  // Meanwhile the buyer pays with another token.
   await submitted(world, checkout, "tok_success");
   await drive(world);
   world.clock.advance(30 * minute);
@@ -151,14 +148,14 @@ it("what cannot be told for 15 minutes fails; the late success is given back, an
       `refund ${amountMinor} succeeded`,
     ]),
   );
-  const told = await publishedEventTypes(world, checkout);
-  expect(told).toEqual(
+  const events = await publishedEventTypes(world, checkout);
+  expect(events).toEqual(
     expect.arrayContaining(["payment.refund_required", "refund.created", "refund.succeeded"]),
   );
   expect(await ordersOf(world, checkout)).toHaveLength(1);
 });
 
-it("a payment that is authorised for another amount makes no order, and is let go", async () => {
+it("an authorization of another amount places no order and is voided", async () => {
   const world = useIt();
   const checkout = await openCheckout(world);
   const { amountMinor } = checkout.amountTotal;
@@ -178,11 +175,11 @@ it("a payment that is authorised for another amount makes no order, and is let g
   expect(await publishedEventTypes(world, checkout)).toContain("payment.refund_required");
 });
 
-it("a payment that succeeds after its session has ended otherwise is let go, and told of", async () => {
+it("a payment that succeeds after its session ended is voided with an event", async () => {
   const world = useIt();
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
-  // Nothing of ours does this; a payment must not depend on it.
+  // The service never does this, but a payment must not depend on it.
   await world.database.db
     .updateTable("hostedCheckoutSession")
     .set({ status: "expired" })
@@ -203,7 +200,7 @@ it("a payment that succeeds after its session has ended otherwise is let go, and
   );
 });
 
-it("a payment that is declined after its session has ended otherwise has failed, and nothing waits for it", async () => {
+it("a payment that is declined after its session ended has failed, and nothing waits for it", async () => {
   const world = useIt();
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_decline");
@@ -220,7 +217,7 @@ it("a payment that is declined after its session has ended otherwise has failed,
   expect((await publishedEventTypes(world, checkout)).at(-1)).toBe("payment.failed");
 });
 
-it("a payment that is given up is asked back, and the session that ran out meanwhile has expired", async () => {
+it("a payment that the buyer gave up is voided, and its expired session ends", async () => {
   const world = useIt();
   const before = await stockOf(world, "KIT-KVERN");
   const checkout = await openCheckout(world);
@@ -246,7 +243,7 @@ it("a payment that is given up is asked back, and the session that ran out meanw
   ]);
 });
 
-it("nothing to be paid: submitting places the order, and nobody asks the provider", async () => {
+it("a free checkout is placed at submission, without a provider request", async () => {
   const world = useIt();
   await makeCode(world, "ALLFREE", { kind: "PERCENTAGE", basisPoints: 10_000 });
   const checkout = await openCheckout(world, { lines: { "KIT-KVERN": 3 }, code: "ALLFREE" });
@@ -261,7 +258,7 @@ it("nothing to be paid: submitting places the order, and nobody asks the provide
 });
 
 it.each([0, 1])(
-  "that it was paid is told as a change of what was pending, with %i of it captured",
+  "the event of a payment contains its previous pending state, with %i captured",
   async (capturedMinor) => {
     const world = useIt();
     const checkout = await openCheckout(world);
@@ -269,7 +266,7 @@ it.each([0, 1])(
     await drive(world, ({ authorize }) => ({
       authorize: async (asked) => ({ ...(await authorize(asked)), capturedMinor }) as AuthorizedPaymentResult,
     }));
-    const told = await world.database.db
+    const events = await world.database.db
       .selectFrom("event")
       .innerJoin("payment", "payment.id", "event.subjectId")
       .select(["event.type", sql`event.snapshot::jsonb #> '{data,previous}'`.as("previous")])
@@ -278,11 +275,11 @@ it.each([0, 1])(
       .execute();
     const previous = { status: "pending" };
     const types = ["payment.authorized", ...(capturedMinor > 0 ? ["payment.captured"] : [])];
-    expect(told).toEqual(types.map((type) => ({ type, previous })));
+    expect(events).toEqual(types.map((type) => ({ type, previous })));
   },
 );
 
-it("a checkout that became free on the way is placed by the next round", async () => {
+it("a checkout that becomes free before its submission is placed by the next run", async () => {
   const world = useIt();
   await makeCode(world, "FREEBYNOW", { kind: "PERCENTAGE", basisPoints: 10_000 });
   const { id: cartId } = await makeCart(world, { lines: { "GFT-KART": 1 } });

@@ -1,6 +1,6 @@
 /**
- * What a buyer may change while checking out: by the rules of carts, with both versions rising together, and
- * the cart locked all the while.
+ * Changes of a checkout session by the buyer: they follow the rules of carts, raise the versions of session
+ * and cart, and keep the cart locked.
  */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -51,7 +51,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
   const setAddress = (sessionId: string, input: object = { address: berlin }) =>
     change("hostedCheckoutSessionAddressSet", sessionId, { ...input });
 
-  it("give it an address, a way of delivery and a code, each with a version of the session and of the cart", async () => {
+  it("set an address, a delivery method and a code, each with new versions of session and cart", async () => {
     const { id, cartId } = await makeSession(world());
     const addressed = await setAddress(id, { address: berlin, expectedVersion: 1 });
     expect(addressed.data).toMatchObject({
@@ -107,7 +107,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     ]);
   });
 
-  it("give it an e-mail, alone or with the address, as one change of each: in place of the one before, which is erased", async () => {
+  it("set an e-mail, alone or with the address, as one change; the previous e-mail is erased", async () => {
     const { id, cartId } = await makeSession(world());
     const alone = await change("hostedCheckoutSessionContactSet", id, {
       email: "anna@example.com",
@@ -149,7 +149,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     expect(both.error).toMatchObject({ details: [{ field: "/contactEmail" }] });
   });
 
-  it("that change nothing raise neither version, and tell nothing", async () => {
+  it("without effect raise no version and publish nothing", async () => {
     const session = await makeReadySession(world());
     await change("hostedCheckoutSessionPromotionApply", session.id, { code: "six" });
     const events = async () => (await eventsOf(world(), session.cartId)).length;
@@ -162,7 +162,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     expect(await events()).toBe(before);
   });
 
-  it("take no part of the rules away that carts have", async () => {
+  it("are refused by the same rules as changes of carts", async () => {
     const { id } = await makeSession(world());
     const refusals: readonly [SessionMutation, object, unknown][] = [
       [
@@ -203,7 +203,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
       );
   });
 
-  it("keep the old code where another is refused, and refuse another where that is asked for", async () => {
+  it("keep the old code if the new one is refused, and refuse a new code with REJECT", async () => {
     const { id, cartId } = await makeSession(world());
     await change("hostedCheckoutSessionPromotionApply", id, { code: "six" });
     const { error } = await withoutTrace(world(), () =>
@@ -217,7 +217,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     expect([data.version, data.amountTotal]).toEqual([3, eur(7896)]);
   });
 
-  it("go to another country of the market, which the session then is for", async () => {
+  it("may choose another country of the market, which becomes the session's market", async () => {
     const { id } = await makeSession(world());
     const vienna = { ...berlin, postalCode: "1010", city: "Wien", countryCode: "AT" };
     expect((await setAddress(id, { address: vienna })).data).toMatchObject({
@@ -226,7 +226,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     });
   });
 
-  it("keep the address past its own time, which ends with the session", async () => {
+  it("extend the address beyond its half hour, up to the end of the session", async () => {
     const { id, cartId } = await makeReadySession(world());
     world().clock.advance(40 * 60_000);
     const { data } = await change("hostedCheckoutSessionPromotionApply", id, { code: "six" });
@@ -239,7 +239,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     expect(read).toMatchObject({ status: "active", address: null, warnings: [{ code: "address_expired" }] });
   });
 
-  it("see prices of today, hold what they have, and let go of what is no longer sold", async () => {
+  it("apply current prices, keep held stock, and release lines that are no longer sold", async () => {
     const { db } = world().database;
     const session = await makeSession(world(), { lines: { "KIT-KVERN": 2, "KIT-EMALJE-WHITE": 1 } });
     const sku = "KIT-EMALJE-WHITE";
@@ -266,7 +266,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     ]);
   });
 
-  it("are not counted twice against the stock: the last units stay the session's own", async () => {
+  it("do not count the session's own hold against the stock", async () => {
     const sku = "KIT-EMALJE-WHITE";
     const { reserved } = await stockOf(world(), sku);
     const variantId = await variantOf(world(), sku);
@@ -312,7 +312,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
   ];
 
   it.each(states)(
-    "are refused when it is %s, before its version is looked at",
+    "are refused when it is %s, before its version is checked",
     async (_name, status, version, bring) => {
       const { id } = await makeSession(world());
       await bring(id);
@@ -328,7 +328,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     },
   );
 
-  it("are refused where the session has another version, and where there is none", async () => {
+  it("are refused for an outdated version and for unknown sessions", async () => {
     const { id } = await makeSession(world());
     for (const [field, input] of calls) {
       const { error } = await withoutTrace(world(), () =>
@@ -345,7 +345,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     }
   });
 
-  it("leave the cart to no other change", async () => {
+  it("keep other changes of the cart refused", async () => {
     const { id, cartId } = await makeSession(world());
     await setAddress(id);
     const { error } = await withoutTrace(world(), () =>
@@ -354,7 +354,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     expect(error.code).toBe("cart_locked");
   });
 
-  it("that wants ten sessions of one cart at once gets one, and the others are told which", async () => {
+  it("by ten concurrent openings for a cart open one session, which the other answers name", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     const before = await stockOf(world(), "KIT-KVERN");
     const answers = await Promise.all(Array.from({ length: 10 }, () => trySession(world(), { cartId })));
@@ -367,7 +367,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     expect(await stockOf(world(), "KIT-KVERN")).toEqual({ ...before, reserved: before.reserved + 1 });
   });
 
-  it("of two at once, one after the other: both versions count them all", async () => {
+  it("that are concurrent run one after the other, each with its own versions", async () => {
     const { id } = await makeSession(world());
     const codes = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? "six" : "seven"));
     const answers = await Promise.all(
@@ -379,7 +379,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     expect(data.amountTotal.amountMinor).toBe(data.cart.totals.total.amountMinor);
   });
 
-  it("once for an idempotency key", async () => {
+  it("happen once for an idempotency key", async () => {
     const { id } = await makeSession(world());
     const query = `mutation ($id: ID!) { hostedCheckoutSessionPromotionApply(sessionId: $id, idempotencyKey: "k-${engine}", input: { code: "six" }) { version } }`;
     const [first, second] = [await askGraph(world(), query, { id }), await askGraph(world(), query, { id })];

@@ -1,6 +1,6 @@
 /**
- * What the clock alone does around checkouts: ended holds keep nothing back, and what comes due long after
- * everybody has left is done all the same.
+ * Effects of time on checkouts: expired holds release their stock, and due work is done long after the buyer
+ * left.
  */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -41,7 +41,7 @@ const setStock = async (onHand: number): Promise<void> => {
   );
 };
 
-describe("holds of a session whose time is over, and that nobody has released", () => {
+describe("unreleased holds of an expired session", () => {
   const variantSeen = async () => {
     const { data } = await askGraph(
       world(),
@@ -67,7 +67,7 @@ describe("holds of a session whose time is over, and that nobody has released", 
     );
   };
 
-  it("are free for who reads the catalog, and for who takes stock away, without a sweep", async () => {
+  it("count as free for catalog reads and stock adjustments, without a sweep", async () => {
     const { reserved } = await stockOf(world(), sku);
     await setStock(reserved + 3);
     const { id } = await makeSession(world(), { lines: { [sku]: 3 } });
@@ -96,7 +96,7 @@ describe("holds of a session whose time is over, and that nobody has released", 
 });
 
 describe("a submission", () => {
-  it("tells that a line would be less before it tells another amount, which comes of it, and names the cart at its version", async () => {
+  it("reports a reduced line before the changed amount, with the cart at its version", async () => {
     const { reserved } = await stockOf(world(), sku);
     await setStock(reserved + 5);
     const checkout = await openCheckout(world(), { lines: { [sku]: 5 } });
@@ -120,8 +120,8 @@ describe("a submission", () => {
   });
 });
 
-describe("what is told of a session", () => {
-  it("has what it was before as the session shows it, amounts with their currency", async () => {
+describe("events of a session", () => {
+  it("contain previous values in the session's own form, amounts with their currency", async () => {
     const { reserved } = await stockOf(world(), sku);
     await setStock(reserved + 5);
     const checkout = await openCheckout(world(), { lines: { [sku]: 1 } });
@@ -138,11 +138,11 @@ describe("what is told of a session", () => {
       "tok_decline",
     );
     await raise(-100);
-    const told = (await eventsOf(world(), checkout.id)).find(
+    const events = (await eventsOf(world(), checkout.id)).find(
       ({ type }) => type === "checkout_session.processing",
     );
-    expect(told?.snapshot.data).toMatchObject({ object: { amountTotal: eur(amountMinor + 100) } });
-    expect(told?.snapshot.data.previous).toEqual({
+    expect(events?.snapshot.data).toMatchObject({ object: { amountTotal: eur(amountMinor + 100) } });
+    expect(events?.snapshot.data.previous).toEqual({
       version,
       status: "open",
       amountTotal: eur(amountMinor),
@@ -152,9 +152,9 @@ describe("what is told of a session", () => {
   });
 });
 
-describe("long after everybody has left", () => {
+describe("long after the buyer left", () => {
   it.each(["active", "suspended"] as const)(
-    "what the clock ended is written and told of, the merchant being %s",
+    "expired sessions and carts are written and published for an %s merchant",
     async (status) => {
       const { id, cartId } = await makeSession(world());
       const { db } = world().database;
@@ -175,10 +175,10 @@ describe("long after everybody has left", () => {
         .set({ status: "active" })
         .where("id", "=", world().demo.merchants.first.id)
         .execute();
-      const told = [...(await eventsOf(world(), id)), ...(await eventsOf(world(), cartId))].map(
+      const events = [...(await eventsOf(world(), id)), ...(await eventsOf(world(), cartId))].map(
         ({ type }) => type,
       );
-      expect(told).toEqual([
+      expect(events).toEqual([
         "checkout_session.created",
         "checkout_session.expired",
         "cart.created",
@@ -189,7 +189,7 @@ describe("long after everybody has left", () => {
     },
   );
 
-  it("what the provider answers then is still written", async () => {
+  it("a late answer of the provider is still stored", async () => {
     const checkout = await openCheckout(world());
     await submitted(world(), checkout, "tok_late_success");
     await callSession(world(), "hostedCheckoutSessionFail", {
@@ -208,7 +208,7 @@ describe("long after everybody has left", () => {
   });
 });
 
-describe("what is known of the buyer", () => {
+describe("the stored buyer's data", () => {
   const keptOf = async (cartId: string): Promise<Record<string, number | null>> => {
     const rows = await world()
       .database.db.selectFrom("personalData")
@@ -225,7 +225,7 @@ describe("what is known of the buyer", () => {
   const setEmail = (cartId: string) =>
     changeCart(world(), "cartBuyerSet", { cartId, input: { email: "anna@example.com" } });
 
-  it("an e-mail lives as long as the cart can be read, from each change of it", async () => {
+  it("an e-mail is kept as long as the cart can be read, counted from each change", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await setEmail(cartId);
     for (let round = 0; round < 6; round += 1) {
@@ -245,7 +245,7 @@ describe("what is known of the buyer", () => {
     expect(await keptOf(cartId)).toEqual({ buyer_email: now() + 120 * dayMs });
   });
 
-  it("is kept without end while it is paid, and as before when the payment has failed", async () => {
+  it("is kept while a payment is processed, and for the normal time after it failed", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await setEmail(cartId);
     await changeCart(world(), "cartAddressSet", { cartId, input: { address: berlin } });
@@ -275,7 +275,7 @@ describe("what is known of the buyer", () => {
     expect(await keptOf(cartId)).toEqual({ address: null, buyer_email: null });
   });
 
-  it("an e-mail that is nearly due is kept past the end of a session that begins now", async () => {
+  it("an e-mail that is nearly due is kept beyond the end of a new session", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await setEmail(cartId);
     await sql`update personal_data set erase_after = ${world().clock.now()} where cart_id = ${cartId}`.execute(

@@ -1,6 +1,6 @@
 /**
- * Checkout sessions: opened for a cart that can be sold, they lock it, hold its stock and end by the clock;
- * two never have the same cart or unit.
+ * Checkout sessions: a session locks its cart, holds its stock and ends by time. Two sessions never share a
+ * cart or a unit of stock.
  */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -49,7 +49,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
   };
 
   describe("are opened", () => {
-    it("with the cart priced anew, locked and held, for an hour", async () => {
+    it("with current prices, a locked cart and held stock, for an hour", async () => {
       const cartId = await cart({ "KIT-KVERN": 2 });
       const before = await stockOf(world(), "KIT-KVERN");
       const now = world().clock.now().getTime();
@@ -79,12 +79,12 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       });
     });
 
-    it.each([30, 1440])("for %d minutes where that is asked for", async (lifetimeMinutes) => {
+    it.each([30, 1440])("for %d minutes on request", async (lifetimeMinutes) => {
       const { expiresAt, createdAt } = await makeSession(world(), { input: { lifetimeMinutes } });
       expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(lifetimeMinutes * minuteMs);
     });
 
-    it("and told of, with the cart that they lock", async () => {
+    it("with an event that contains the locked cart", async () => {
       const { id, cartId } = await makeSession(world());
       const [created] = await eventsOf(world(), id);
       expect(created).toMatchObject({ type: "checkout_session.created", version: 1 });
@@ -99,7 +99,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       expect(locked?.snapshot.data.previous).toEqual({ version: 1, status: "active", checkout: null });
     });
 
-    it("with the address that a token stands for, and keep it for as long as they live", async () => {
+    it("with the address of an address token, and keep the address until they end", async () => {
       const cartId = await cart();
       const set = await changeCart(world(), "cartAddressSet", { cartId, input: { address: berlin } });
       const input = { addressToken: set.data.addressToken, lifetimeMinutes: 1440 };
@@ -115,7 +115,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       expect(rows).toEqual([{ kept: true }]);
     });
 
-    it("once for an idempotency key, page and all", async () => {
+    it("once for an idempotency key, with the same page", async () => {
       const cartId = await cart();
       const query = `mutation ($input: HostedCheckoutSessionCreateInput!) {
         hostedCheckoutSessionCreate(idempotencyKey: "open-${engine}", input: $input) { id url } }`;
@@ -125,8 +125,8 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
     });
   });
 
-  describe("have a page", () => {
-    it("that only the token that made them is told of, and only while they are open", async () => {
+  describe("have a page URL", () => {
+    it("that only the token that created them sees, while they are open", async () => {
       const { id, url } = await makeSession(world());
       expect(url).toMatch(/^https:\/\/api\.test\/checkout\/[\w-]{43}$/);
       const urlFor = async (token: "storefront" | "admin" | "operator" | "analyst") =>
@@ -148,7 +148,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       expect([row.urlSealed, row.urlDataKey, row.urlKeyId]).toEqual([null, null, null]);
     });
 
-    it("whose secret is nowhere in the database", async () => {
+    it("whose secret is not in the database", async () => {
       const { url } = await makeSession(world());
       const secret = url.split("/").at(-1);
       const { rows } = await sql<{ found: boolean }>`select exists (
@@ -161,7 +161,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
   });
 
   describe("are not opened", () => {
-    it("for a cart that has one, whoever asks", async () => {
+    it("for a cart with an open session, by any caller", async () => {
       const { id: sessionId, cartId } = await makeSession(world());
       const conflict = cartConflict({
         code: "cart_locked",
@@ -177,7 +177,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
         });
     });
 
-    it("for a cart that is empty, has another version, has ended, or is not there", async () => {
+    it("for a cart that is empty, ended, unknown or of another version", async () => {
       const empty = await cart({});
       expect(await refusal(() => trySession(world(), { cartId: empty }))).toMatchObject({
         code: "cart_empty",
@@ -196,7 +196,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
         });
     });
 
-    it("where a line is sold out or no longer sold", async () => {
+    it("for a line that is sold out or no longer sold", async () => {
       const { id: cartId, lines } = await makeCart(world(), {
         lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 1 },
       });
@@ -221,7 +221,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       expect((await trySession(world(), { cartId })).error).toBeUndefined();
     });
 
-    it("where there is less than the cart has, which tells how much", async () => {
+    it("for more units than are in stock: the conflict contains the available quantity", async () => {
       await setStock("KIT-EMALJE-WHITE", 100);
       const { id: cartId, lines } = await makeCart(world(), { lines: { "KIT-EMALJE-WHITE": 5 } });
       await setStock("KIT-EMALJE-WHITE", (await stockOf(world(), "KIT-EMALJE-WHITE")).reserved + 3);
@@ -287,7 +287,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
     });
 
     it.each(["http://localhost:3000/a", "http://127.0.0.1/a", "http://[::1]:8080/a"])(
-      "but at home: %s is taken",
+      "except on localhost: %s is accepted",
       async (successUrl) => {
         expect(
           (await trySession(world(), { cartId: await cart(), input: { successUrl } })).data,
@@ -295,7 +295,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       },
     );
 
-    it("with an address token that has ended", async () => {
+    it("with an expired address token", async () => {
       const cartId = await cart();
       const { data } = await changeCart(world(), "cartAddressSet", { cartId, input: { address: berlin } });
       world().clock.advance(30 * minuteMs);
@@ -305,7 +305,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       ).toMatchObject([{ field: "/addressToken" }]);
     });
 
-    it("for a live merchant, who has no payment provider", async () => {
+    it("for a live merchant without a payment provider", async () => {
       const { db } = world().database;
       const { id } = world().demo.merchants.first;
       const cartId = await cart();
@@ -325,7 +325,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       await db.updateTable("merchant").set({ mode: "test" }).where("id", "=", id).execute();
     });
 
-    it("for a cart of another buyer, and are not shown then", async () => {
+    it("for a cart of another buyer, who cannot read the session either", async () => {
       const cartId = (await makeCart(world(), { lines: { "KIT-KVERN": 1 }, buyer: "anna" })).id;
       expect(await refusal(() => trySession(world(), { cartId, buyer: "bert" }))).toMatchObject({
         code: "cart_not_found",
@@ -336,10 +336,10 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
     });
   });
 
-  describe("end by the clock", () => {
+  describe("end by time", () => {
     beforeAll(() => setStock("KIT-EMALJE-WHITE", 100));
 
-    it("without anybody writing it: cart, stock and session read so at once", async () => {
+    it("before the sweep writes it: cart, stock and session read as ended at once", async () => {
       const { id, cartId } = await makeReadySession(world());
       world().clock.advance(60 * minuteMs);
       expect((await readSession(world(), id)).data).toMatchObject({
@@ -353,7 +353,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       });
     });
 
-    it("and by the sweep, once: everything is released and told", async () => {
+    it("in the sweep, once: everything is released and published", async () => {
       const { reserved } = await stockOf(world(), "KIT-KVERN");
       await sweepSessions(world());
       const settled = await stockOf(world(), "KIT-KVERN");
@@ -377,8 +377,8 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
         version: 3,
         expiresAt: before.expiresAt,
       });
-      const told = (await eventsOf(world(), id)).find(({ type }) => type === "checkout_session.expired");
-      expect(told?.snapshot).toMatchObject({
+      const events = (await eventsOf(world(), id)).find(({ type }) => type === "checkout_session.expired");
+      expect(events?.snapshot).toMatchObject({
         cause: { actor: "system" },
         data: { previous: { status: "open", version: 1, cartStatus: "locked" } },
       });
@@ -389,7 +389,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       ]);
     });
 
-    it("but not while they are paid", async () => {
+    it("but not while they are processing a payment", async () => {
       const { id } = await makeSession(world());
       const { db } = world().database;
       await sql`update hosted_checkout_session set status = 'processing', submitted_at = created_at where id = ${id}`.execute(
@@ -404,7 +404,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       });
     });
 
-    it("and the next one of the cart writes the end of the last", async () => {
+    it("and the next session of the cart writes the end of the previous one", async () => {
       const settled = await stockOf(world(), "KIT-KVERN");
       const { id, cartId } = await makeSession(world());
       world().clock.advance(60 * minuteMs);
@@ -412,13 +412,13 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       expect(next).toMatchObject({ version: 1, cartVersion: 3, cartStatus: "LOCKED" });
       expect((await readSession(world(), id)).data).toMatchObject({ status: "EXPIRED", version: 2 });
       expect(await stockOf(world(), "KIT-KVERN")).toEqual({ ...settled, reserved: settled.reserved + 1 });
-      const told = (await eventsOf(world(), cartId))
+      const events = (await eventsOf(world(), cartId))
         .filter(({ version }) => version === 3)
         .map(({ type }) => type);
-      expect(told).toEqual(["cart.locked", "cart.unlocked"]);
+      expect(events).toEqual(["cart.locked", "cart.unlocked"]);
     });
 
-    it("and then their units are another's, before the sweep has been", async () => {
+    it("and release their units before the sweep", async () => {
       const { reserved } = await stockOf(world(), "KIT-EMALJE-WHITE");
       await setStock("KIT-EMALJE-WHITE", reserved + 3);
       await makeSession(world(), { lines: { "KIT-EMALJE-WHITE": 3 } });
@@ -437,7 +437,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
     });
   });
 
-  it("are listed for who runs the merchant, by the status that they have now", async () => {
+  it("are listed for the merchant's staff by their current status", async () => {
     const { id } = await makeSession(world());
     const list = async (status: string) => {
       const { data } = await askGraph(

@@ -1,6 +1,6 @@
 /**
- * What the provider does with the money of an order comes back onto it: once, with its version, its statuses
- * and what is told.
+ * The provider's results of captures, voids and refunds change the order once, with a new version, the
+ * statuses and an event.
  */
 import { expect, it } from "vitest";
 import type { PaymentProvider } from "#commerce/payments/provider.ts";
@@ -57,7 +57,7 @@ async function orderOf({ orderId }: Placed): Promise<any> {
   return (await askGraph(useIt(), query, { id: orderId }, { token: "admin" })).data;
 }
 
-it("captured: the order is paid, one version later", async () => {
+it("a capture makes the order paid, one version later", async () => {
   const world = useIt();
   const order = await placed();
   const { amountMinor } = order;
@@ -82,7 +82,7 @@ it("captured: the order is paid, one version later", async () => {
   expect((await orderOf(order)).timeline.at(-1)).toEqual({ type: "payment_captured" });
 });
 
-it("an answer to a capture that is lost is asked for again under the same key: captured once", async () => {
+it("a capture whose answer was lost is repeated with the same key and captured once", async () => {
   const world = useIt();
   const order = await placed();
   const { amountMinor } = order;
@@ -98,7 +98,7 @@ it("an answer to a capture that is lost is asked for again under the same key: c
   ]);
 });
 
-it("let go: the payment is canceled and the order voided", async () => {
+it("a void cancels the payment and voids the order", async () => {
   const world = useIt();
   const order = await placed();
   await ask("paymentVoid", order.paymentId);
@@ -113,7 +113,7 @@ it("let go: the payment is canceled and the order voided", async () => {
   ]);
 });
 
-it("captured in part, the rest stays authorized for as long as it is owed, and is let go when nothing is", async () => {
+it("after a partial capture the rest stays authorized while it is owed, and is then voided", async () => {
   const world = useIt();
   const order = await placed();
   const { amountMinor } = order;
@@ -128,7 +128,7 @@ it("captured in part, the rest stays authorized for as long as it is owed, and i
     reason: "REQUESTED_BY_CUSTOMER",
   });
   await driveLater();
-  // 300 are given back, and were forgiven: what was owed beside them still is.
+  // 300 are refunded and no longer owed. The rest of the order's amount is still owed.
   await ask("paymentCapture", order.paymentId, {
     amount: { amountMinor: amountMinor - 1000, currency: "EUR" },
   });
@@ -140,13 +140,14 @@ it("captured in part, the rest stays authorized for as long as it is owed, and i
 });
 
 it.each(["accepts", "refuses"])(
-  "what is not needed of an authorization is let go when the provider %s the capture",
+  "the unneeded part of an authorization is voided when the provider %s the capture",
   async (answer) => {
     const world = useIt();
     const order = await placed();
     const { amountMinor } = order;
     await ask("paymentCapture", order.paymentId, { amount: { amountMinor: 1000, currency: "EUR" } });
-    // As if all but that had been canceled while it was captured; of what could not be captured, all.
+    // Simulates a cancellation during the capture: of everything if the capture is refused, else of all but
+    // the captured amount.
     const owedMinor = answer === "accepts" ? 1000 : 0;
     await world.database.db
       .updateTable("salesOrder")
@@ -170,7 +171,7 @@ it.each(["accepts", "refuses"])(
   },
 );
 
-it("given back: the refund and the payment say so, and the order", async () => {
+it("a refund changes the refund, the payment and the order", async () => {
   const world = useIt();
   const order = await placed();
   await ask("paymentCapture", order.paymentId);
@@ -196,7 +197,7 @@ it("given back: the refund and the payment say so, and the order", async () => {
 });
 
 it.each(["capture", "void"] as const)(
-  "a %s that the provider refuses changes no amount, and is told of",
+  "a %s that the provider refuses changes no amount and publishes an event",
   async (kind) => {
     const world = useIt();
     const order = await placed();
@@ -213,7 +214,7 @@ it.each(["capture", "void"] as const)(
   },
 );
 
-it("a refund that the provider refuses has failed, and the money is still the merchant's", async () => {
+it("a refund that the provider refuses fails, and the money stays with the merchant", async () => {
   const world = useIt();
   const order = await placed();
   await ask("paymentCapture", order.paymentId);

@@ -1,4 +1,4 @@
-/** The graph explains itself: every type, field, argument, input field and enum value says what it is. */
+/** Every type, field, argument, input field and enum value of the graph has a description. */
 import {
   getNamedType,
   isEnumType,
@@ -39,7 +39,7 @@ describe("the graph", () => {
     ).toEqual([]);
   });
 
-  it("spells every enum value in upper snake case and keeps it in lower snake case", () => {
+  it("names enum values in upper snake case and stores them in lower snake case", () => {
     for (const type of types) {
       if (!isEnumType(type) || type.name === "Scope") continue;
       for (const { name, value } of type.getValues())
@@ -47,7 +47,7 @@ describe("the graph", () => {
     }
   });
 
-  it("gives amounts only as money, never as a float", () => {
+  it("returns amounts only as Money, never as a float", () => {
     const floats = types
       .flatMap((type) => (isObjectType(type) ? Object.values(type.getFields()) : []))
       .filter((field) => getNamedType(field.type).name === "Float");

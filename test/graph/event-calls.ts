@@ -1,20 +1,23 @@
-/** What the tests of events ask again and again: a change through the graph, and what was told since. */
+/** Helpers for tests of events: change something over GraphQL, and read the events published since. */
 import { randomUUID } from "node:crypto";
 import type { World } from "#test/support/world.ts";
 
-export interface Told {
+export interface PublishedEvent {
   readonly type: string;
   readonly subject: { readonly type: string; readonly id: string; readonly version: number };
   // eslint-disable-next-line typescript/no-explicit-any -- Tests look into documents of any shape.
   readonly data: { readonly object: any; readonly previous: any; readonly truncated: boolean };
   readonly cause: Readonly<Record<string, unknown>>;
   readonly installationId: string | null;
-  /** Both bodies, as they are sent. */
+  /** The texts of the full and the thin body, as they are sent. */
   readonly bodies: string;
 }
 
-/** Reads what was written since the last call, at first since now: the demo has a past. */
-export function createListener(world: World): () => Promise<Told[]> {
+/**
+ * Returns a function that reads the events published since its last call. The first call skips the demo's
+ * past events.
+ */
+export function createEventReader(world: World): () => Promise<PublishedEvent[]> {
   const since = world.clock.now();
   let last = "";
   return async () => {
@@ -27,7 +30,7 @@ export function createListener(world: World): () => Promise<Told[]> {
       .execute();
     last = rows.at(-1)?.id ?? last;
     return rows.map(({ installationId, snapshot, thin }) =>
-      Object.assign(JSON.parse(snapshot) as Told, { installationId, bodies: snapshot + thin }),
+      Object.assign(JSON.parse(snapshot) as PublishedEvent, { installationId, bodies: snapshot + thin }),
     );
   };
 }
@@ -48,7 +51,7 @@ export type Change = (
 
 export function createChange(world: World, token = "admin"): Change {
   return async (field, inputType, input, selection) => {
-    // Ids of one millisecond are in order only within a transaction.
+    // Ids created in the same millisecond are ordered only within one transaction.
     world.clock.advance(1);
     const query = `mutation ($input: ${inputType}!, $key: String!) { ${field}(input: $input, idempotencyKey: $key) { ${selection} } }`;
     const { body } = await world.graphql(query, { variables: { input, key: randomUUID() }, token });
@@ -56,6 +59,6 @@ export function createChange(world: World, token = "admin"): Change {
   };
 }
 
-/** In short: what was told, of which version. */
-export const brief = (told: readonly Told[]): [string, number][] =>
-  told.map(({ type, subject }) => [type, subject.version]);
+/** The types of the events with the version of their subject. */
+export const brief = (events: readonly PublishedEvent[]): [string, number][] =>
+  events.map(({ type, subject }) => [type, subject.version]);

@@ -1,6 +1,6 @@
 /**
- * Every example of GraphiQL's picker runs on the demo data with the tokens of its group; those that many run,
- * with a known number of statements.
+ * Every example of GraphiQL's picker runs on the demo data with the tokens of its group. Frequent examples
+ * run a known number of statements.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exampleQueries } from "#pages/graphiql/example-queries.ts";
@@ -8,7 +8,7 @@ import { cartWorkflowExample, orderWorkflowExample } from "#pages/graphiql/workf
 import { exampleGroups } from "#pages/graphiql/examples.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
-/** Beside the statement that verifies the token. */
+/** The numbers of statements, without the statement that verifies the token. */
 const statementsOf: Readonly<Record<string, number>> = {
   Search: 3,
   Products: 4,
@@ -26,27 +26,27 @@ describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  it.each(exampleQueries)("$title runs and costs the statements it should", async ({ title, query }) => {
+  it.each(exampleQueries)("$title runs its number of statements", async ({ title, query }) => {
     for (const token of ["admin", "analyst"]) {
       world.statements.length = 0;
       const { status, body } = await world.graphql(query, { token });
       expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
       expect(JSON.stringify(body.data).length).toBeGreaterThan(50);
-      // Who asks and the stems of words are asked for once.
+      // The token and the stems of words are loaded once and then cached.
       const statements = world.statements.filter((text) => !/internal_token|ts_lexize/.test(text));
       expect(statements.length, statements.join("\n\n")).toBe(statementsOf[title]);
     }
   });
 
   const cases = exampleGroups.flatMap(({ title: group, roles, examples }) =>
-    // The ways need their variables filled in between: the test below walks them.
+    // The workflow examples need variables of earlier steps: the test below runs them.
     examples
       .filter((example) => example !== cartWorkflowExample && example !== orderWorkflowExample)
       .map((example) => ({ group, roles, example, title: example.title })),
   );
 
   it.each(cases)(
-    "$group: $title runs with each of its roles, on what is there",
+    "$group: $title runs with each of its roles on existing data",
     async ({ roles, example }) => {
       for (const role of roles) {
         const variables = JSON.parse(example.variables ?? "{}") as Record<string, unknown>;
@@ -58,8 +58,8 @@ describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s
   );
 
   /**
-   * As GraphiQL does it: the whole document, the operation's name, and of the variables those that the
-   * operation has.
+   * Sends the whole document like GraphiQL, with the operation's name and only the variables of the
+   * operation.
    */
   const runnerOf =
     (
@@ -79,7 +79,7 @@ describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s
       return body.data;
     };
 
-  it("the ways of a cart and of an order run operation by operation, as their tabs say", async () => {
+  it("the workflow examples of a cart and an order run operation by operation, in their order", async () => {
     const variables = JSON.parse(cartWorkflowExample.variables ?? "{}") as Record<string, string>;
     const run = runnerOf(cartWorkflowExample, variables, "storefront");
     const { publicProduct } = await run("Find");

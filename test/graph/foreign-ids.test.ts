@@ -1,21 +1,28 @@
 /**
- * Every id that the graph takes, at every place where it takes one: another merchant's is answered exactly as
- * one that is not there, and leaves nothing. The places come from the schema, so that a new one is tried
- * without being named here.
+ * Every place of the graph that takes an id: an id of another merchant is answered like an unknown id and
+ * changes nothing. The places are read from the schema, so new places are tested automatically.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { askGraph } from "#test/operations/cart-calls.ts";
 import { digestTables } from "#test/support/all-rows.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import { makeThings, ownAt, type Side, sides, type Thing, thingAt, type Things } from "./id-owners.ts";
+import {
+  createSubjects,
+  ownAt,
+  type Side,
+  sides,
+  type Subject,
+  subjectAt,
+  type Subjects,
+} from "./id-owners.ts";
 import { callWith, type IdPlace, idPlaces, isQuery } from "./id-places.ts";
 import { allowedRoles } from "./role-table.ts";
 
 const world = useWorld("pglite");
-const things: Partial<Record<Side, Things>> = {};
+const subjects: Partial<Record<Side, Subjects>> = {};
 const tokens: Partial<Record<Side, string>> = {};
 const other: Readonly<Record<Side, Side>> = { first: "second", second: "first" };
-let standing: Readonly<Record<string, string>> = {};
+let rowsBefore: Readonly<Record<string, string>> = {};
 
 beforeAll(async () => {
   for (const side of sides) {
@@ -27,11 +34,11 @@ beforeAll(async () => {
     );
     tokens[side] = data.value;
   }
-  for (const side of sides) things[side] = await makeThings(world(), side);
-  standing = await digestTables(world());
+  for (const side of sides) subjects[side] = await createSubjects(world(), side);
+  rowsBefore = await digestTables(world());
 });
 
-/** What is not looked up as somebody's row. */
+/** Ids that do not name a merchant's row, each with the reason. */
 const elsewhere: Readonly<Record<string, string>> = {
   "installationCreate.input.appId": "Apps are the platform's.",
   "auditEntries.actorId": "Compared with entries of one's own.",
@@ -40,14 +47,14 @@ const elsewhere: Readonly<Record<string, string>> = {
     "Each delivery is passed over by itself: webhook-replay.test.ts.",
 };
 const nameOf = ({ field, path }: IdPlace): string => `${field}.${path}`;
-/** Those of the platform alone are refused to everybody of a merchant, whatever they name: roles.test.ts. */
+/** Fields of the platform are left out: they refuse every role of a merchant (roles.test.ts). */
 const places = idPlaces.filter(
   (place) => !(nameOf(place) in elsewhere) && allowedRoles[place.field]?.includes("admin") === true,
 );
 
 /**
- * What the body names beside what the call is about is told as a fault of the body (400), or comes after the
- * state of that (409).
+ * Ids in the input beside the main id are answered as faults of the input (400), or after the state of the
+ * main object (409).
  */
 const ofTheBody =
   /\.lines\.(?:variant|line)Id$|\.(?:lineIds|lineId|optionId|addressToken|exchangeVariantId)$/;
@@ -64,7 +71,7 @@ function expectedCodes(place: IdPlace): unknown {
     : [expect.stringMatching(/_not_found$/)];
 }
 
-it("are found in the schema", () => {
+it("the id places are read from the schema", () => {
   expect(places.length).toBeGreaterThan(200);
   expect(idPlaces.map(nameOf)).toEqual(expect.arrayContaining([...Object.keys(elsewhere), ...afterState]));
 });
@@ -74,14 +81,14 @@ interface Tried {
   readonly text: string;
 }
 
-/** As the caller of a side, whose ids stand everywhere but at the place. */
+/** Calls the field as the caller. All ids are the caller's own except the id of this place. */
 async function tryWith(
   place: IdPlace,
   { caller, id }: { readonly caller: Side; readonly id: string },
 ): Promise<Tried> {
-  const own = things[caller] ?? {};
+  const own = subjects[caller] ?? {};
   const query = callWith(place, (at) =>
-    at.path === place.path ? id : (ownAt(world(), { place: at, caller, own }) ?? missing(thingAt(at))),
+    at.path === place.path ? id : (ownAt(world(), { place: at, caller, own }) ?? missing(subjectAt(at))),
   );
   const { body, text } = await world().graphql(query, { token: tokens[caller] ?? "" });
   const codes = (body.errors ?? []).map(
@@ -91,33 +98,33 @@ async function tryWith(
   return { codes, text: text.replaceAll(/req_\w{26}/g, "req").replaceAll(id, "id") };
 }
 
-/** A thing of that kind which is not there. */
-function missing(thing: Thing): string {
-  const some = things.first?.[thing] ?? things.second?.[thing] ?? "";
+/** An unknown id of the same kind. */
+function missing(subject: Subject): string {
+  const some = subjects.first?.[subject] ?? subjects.second?.[subject] ?? "";
   const prefix = some.slice(0, some.indexOf("_") + 1);
   return prefix + "0".repeat(some.length - prefix.length);
 }
 
-describe("a foreign id is one that is not there", () => {
+describe("a foreign id is answered like an unknown id by", () => {
   const fields = [...Map.groupBy(places, ({ field }) => field)];
   it.each(fields)("%s", async (_field, ofField) => {
     for (const place of ofField) {
-      const thing = thingAt(place);
-      const callers = sides.filter((caller) => things[other[caller]]?.[thing] !== undefined);
+      const subject = subjectAt(place);
+      const callers = sides.filter((caller) => subjects[other[caller]]?.[subject] !== undefined);
       const tried = await Promise.all(
         callers.map(async (caller) => {
-          const foreign = await tryWith(place, { caller, id: things[other[caller]]?.[thing] ?? "" });
+          const foreign = await tryWith(place, { caller, id: subjects[other[caller]]?.[subject] ?? "" });
           expect({ place, caller, ...foreign }).toEqual({
             place,
             caller,
-            ...(await tryWith(place, { caller, id: missing(thing) })),
+            ...(await tryWith(place, { caller, id: missing(subject) })),
           });
           return foreign.codes;
         }),
       );
-      // A merchant that has less may be refused for the state of what it has.
+      // A merchant with fewer objects may also be refused for the state of an object.
       expect({ place, tried }).toEqual({ place, tried: expect.arrayContaining([expectedCodes(place)]) });
     }
-    expect(await digestTables(world())).toEqual(standing);
+    expect(await digestTables(world())).toEqual(rowsBefore);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Orders as tests confirm, stop and send them: through the graph, by the merchant, every call with a key of
- * its own.
+ * Confirms, holds and fulfills orders for tests: over GraphQL, as the merchant, each call with a new
+ * idempotency key.
  */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
@@ -43,14 +43,14 @@ export function send(
   return askGraph(world, query, { id, key: randomUUID(), input }, { token: "admin", ...frontend });
 }
 
-/** What it answers; it must succeed. */
+/** Calls a mutation and returns its data. Fails the test if the mutation is refused. */
 export async function sent(world: World, field: SendingMutation, call: SendingCall): Promise<Asked["data"]> {
   const { data, error } = await send(world, field, call);
   expect(error).toBeUndefined();
   return data;
 }
 
-/** How each mutation is called with what it needs, by the move it makes. */
+/** The mutation and input of each move. */
 export const moves = {
   pack: ["fulfillmentPack", {}],
   ship: ["fulfillmentShip", {}],
@@ -69,7 +69,7 @@ export function make(world: World, move: Move, id: string): Promise<Asked> {
   return send(world, field, { id, input });
 }
 
-/** One after the other; each must succeed. */
+/** Makes the moves one after the other. Fails the test if a move is refused. */
 export async function made(world: World, id: string, names: readonly Move[]): Promise<Asked["data"]> {
   let last: Asked["data"];
   for (const name of names) {
@@ -84,7 +84,7 @@ const tables =
     " ",
   );
 
-/** Every row that sending could touch, as a table's count and digest. */
+/** Row count and digest of every table that a fulfillment could write. */
 async function writtenRows({ database }: World): Promise<string> {
   const parts = tables.map(
     (table) =>
@@ -94,7 +94,7 @@ async function writtenRows({ database }: World): Promise<string> {
   return JSON.stringify(rows, undefined, 1);
 }
 
-/** What the call answers; it must not have written anything. */
+/** Returns the answer of the call. Fails the test if the call wrote anything. */
 export async function untouched<Result>(world: World, call: () => Promise<Result>): Promise<Result> {
   const before = await writtenRows(world);
   const result = await call();
@@ -102,7 +102,7 @@ export async function untouched<Result>(world: World, call: () => Promise<Result
   return result;
 }
 
-/** By SKU: how many were allocated, shipped and delivered. */
+/** The allocated, shipped and delivered quantities by SKU. */
 export async function countsOf(
   world: World,
   orderId: string,
@@ -113,7 +113,7 @@ export async function countsOf(
   );
 }
 
-/** On hand and reserved. */
+/** The on-hand and reserved quantities. */
 export async function stockOf({ database }: World, variantId: string): Promise<[number, number]> {
   const { onHand, reserved } = await database.db
     .selectFrom("stockLevel")

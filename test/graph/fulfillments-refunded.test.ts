@@ -1,6 +1,6 @@
 /**
- * Parcels that never arrive: what was paid back is not sent again, what got lost is told whatever the stock,
- * and the order still comes to its end.
+ * Parcels that never arrive: refunded units are not sent again, losses are reported for any stock, and the
+ * order still completes.
  */
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -49,35 +49,32 @@ const noneOpen = async (id: string): Promise<void> => {
   expect([error.code, error.conflict.reason]).toEqual(["invalid_state", "nothing_open"]);
 };
 
-describe("what was paid back before it arrived", () => {
-  it.each(["NOT_RECEIVED", "OTHER"])(
-    "and comes back is sold again, once, and not sent again: %s",
-    async (reason) => {
-      const from = await order(3);
-      const parcel = await plan(from, 2);
-      await made(world(), parcel, ["pack", "ship"]);
-      await payBack(from, { quantity: 2, reason });
-      const [onHand, reserved] = await stockOf(world(), await variant());
-      await made(world(), parcel, ["returned_to_sender"]);
-      expect(await stockOf(world(), await variant())).toEqual([onHand + 2, reserved]);
-      expect(await countsOf(world(), from.id)).toEqual({ [sku]: [3, 2, 0] });
-      const rest = await plan(from);
-      const planned = (await readOrder(world(), from.id)).fulfillments.find(({ id }) => id === rest);
-      expect(planned?.lines).toMatchObject([{ quantity: 1 }]);
-      await noneOpen(from.id);
-      await made(world(), rest, ["pack", "ship", "deliver"]);
-      const after = await readOrder(world(), from.id);
-      expect(after).toMatchObject({
-        status: "completed",
-        fulfillmentStatus: "delivered",
-        lines: [{ shipped: 3, delivered: 1, refunded: 2, allocated: 3 }],
-      });
-      expect(await stockOf(world(), await variant())).toEqual([onHand + 2, reserved]);
-      expectBalance(after);
-    },
-  );
+describe("a unit that was refunded before it arrived", () => {
+  it.each(["NOT_RECEIVED", "OTHER"])("returns to stock once and is not sent again: %s", async (reason) => {
+    const from = await order(3);
+    const parcel = await plan(from, 2);
+    await made(world(), parcel, ["pack", "ship"]);
+    await payBack(from, { quantity: 2, reason });
+    const [onHand, reserved] = await stockOf(world(), await variant());
+    await made(world(), parcel, ["returned_to_sender"]);
+    expect(await stockOf(world(), await variant())).toEqual([onHand + 2, reserved]);
+    expect(await countsOf(world(), from.id)).toEqual({ [sku]: [3, 2, 0] });
+    const rest = await plan(from);
+    const planned = (await readOrder(world(), from.id)).fulfillments.find(({ id }) => id === rest);
+    expect(planned?.lines).toMatchObject([{ quantity: 1 }]);
+    await noneOpen(from.id);
+    await made(world(), rest, ["pack", "ship", "deliver"]);
+    const after = await readOrder(world(), from.id);
+    expect(after).toMatchObject({
+      status: "completed",
+      fulfillmentStatus: "delivered",
+      lines: [{ shipped: 3, delivered: 1, refunded: 2, allocated: 3 }],
+    });
+    expect(await stockOf(world(), await variant())).toEqual([onHand + 2, reserved]);
+    expectBalance(after);
+  });
 
-  it("and gets lost is promised to nobody, and the order is over", async () => {
+  it("reserves nothing if its parcel is lost, and the order ends", async () => {
     const from = await order(2);
     const parcel = await plan(from);
     await made(world(), parcel, ["pack", "ship"]);
@@ -94,7 +91,7 @@ describe("what was paid back before it arrived", () => {
     ).toBe("order_completed");
   });
 
-  it("does not keep what has arrived damaged, and was paid back, from being followed by the rest", async () => {
+  it("that arrived damaged does not prevent fulfillments of the rest", async () => {
     const from = await order(3);
     await made(world(), await plan(from, 1), ["pack", "ship", "deliver"]);
     await payBack(from, { quantity: 1, reason: "DAMAGED" });
@@ -104,7 +101,7 @@ describe("what was paid back before it arrived", () => {
     expect(await countsOf(world(), from.id)).toEqual({ [sku]: [3, 3, 3] });
   });
 
-  it("is not sent again when the rest of its parcel is, and is not paid back twice", async () => {
+  it("is not sent again with the rest of its parcel, and is not refunded twice", async () => {
     const from = await order(2);
     const parcel = await plan(from);
     await made(world(), parcel, ["pack", "ship"]);
@@ -124,7 +121,7 @@ describe("what was paid back before it arrived", () => {
   });
 });
 
-describe("what got lost", () => {
+describe("a lost unit", () => {
   const lose = async (overrides: OrderOverrides = {}): Promise<OrderAggregate> => {
     const from = await order(3, overrides);
     const parcel = await plan(from);
@@ -134,7 +131,7 @@ describe("what got lost", () => {
     return from;
   };
 
-  it("is told though there is too little to send again: what there is, is promised, and the rest waits for more", async () => {
+  it("is reported even with too little stock: available units are reserved, the rest waits", async () => {
     const from = await lose();
     expect([await countsOf(world(), from.id), await stockOf(world(), await variant())]).toEqual([
       { [sku]: [0, 0, 0] },
@@ -159,7 +156,7 @@ describe("what got lost", () => {
     ).toEqual([0, 0]);
   });
 
-  it("can be canceled instead: what was promised is free again, and no more", async () => {
+  it("can be canceled instead, which frees exactly its reserved stock", async () => {
     const from = await lose();
     const lines = [{ lineId: lineOf(from, sku).id, quantity: 2 }];
     await done(world(), "orderCancel", { id: from.id, input: { lines, reason: "OUT_OF_STOCK" } });
@@ -171,7 +168,7 @@ describe("what got lost", () => {
     ]);
   });
 
-  it("of an exchange is followed by another that waits for stock", async () => {
+  it("of an exchange is replaced by a new fulfillment that waits for stock", async () => {
     const from = await order(2, { deliveredAt: world().clock.now() });
     const [id, returnId, at, variantId] = [
       createId("fulfillment"),
@@ -231,8 +228,8 @@ describe("what got lost", () => {
   });
 });
 
-describe("bounds", () => {
-  it("an order has so many fulfillments and refunds, and is told when it has them", async () => {
+describe("limits", () => {
+  it("an order refuses fulfillments and refunds beyond its maximum", async () => {
     const from = await order(2);
     const at = world().clock.now();
     const { id: lineId } = lineOf(from, sku);
@@ -293,7 +290,7 @@ describe("bounds", () => {
     );
   });
 
-  it("a parcel is expected after it is handed over, and within a year", async () => {
+  it("a parcel's estimated delivery is after the handover and within a year", async () => {
     const day = 24 * 60 * 60_000;
     const at = (ms: number): Date => new Date(world().clock.now().getTime() + ms);
     for (const estimatedDeliveryAt of [at(-1), at(0), at(365 * day + 1)]) {

@@ -1,6 +1,6 @@
 /**
- * What fulfillments do to units and stock: no unit goes out twice, none goes out that is not there, and what
- * never arrived can be sent again.
+ * Effects of fulfillments on units and stock: no unit is sent twice or without stock, and lost units can be
+ * sent again.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -30,7 +30,7 @@ const create = (order: OrderAggregate, input: object = {}) =>
 const lineId = (order: OrderAggregate, index: number): string => order.lines[index]?.id ?? "";
 
 describe("a new fulfillment", () => {
-  it("has everything that is open, and comes as the lines and the delivery chosen need", async () => {
+  it("contains all open units, of the type that the lines and the delivery method need", async () => {
     const mixed = await insertOrder(world(), { lines: { "KIT-KVERN": 3, "GFT-CARD-25": 1 } });
     const digital = await create(mixed, { type: "DIGITAL" });
     expect(digital.data).toMatchObject({
@@ -62,7 +62,7 @@ describe("a new fulfillment", () => {
     expect((await create(gift)).data).toMatchObject({ type: "DIGITAL" });
   });
 
-  it("is refused more than is left of a line, and told what is", async () => {
+  it("is refused for more units than a line has left, with the quantity left", async () => {
     const order = await insertOrder(world(), {
       lines: { "KIT-KVERN": 3, "KIT-EMALJE-WHITE": 2 },
       quantities: { "KIT-EMALJE-WHITE": { canceled: 1 } },
@@ -85,7 +85,7 @@ describe("a new fulfillment", () => {
     );
   });
 
-  it("is refused what breaks its rules", async () => {
+  it("is refused for invalid input", async () => {
     const [order, other] = [await insertOrder(world()), await insertOrder(world())];
     const id = lineId(order, 0);
     const broken = [
@@ -108,8 +108,8 @@ describe("a new fulfillment", () => {
   });
 });
 
-describe("the way to the buyer", () => {
-  it("is counted on the order's lines, and the order completes at its end", async () => {
+describe("the delivery of a fulfillment", () => {
+  it("is counted on the order's lines, and the last one completes the order", async () => {
     const order = await insertOrder(world());
     const [first, second] = [
       (await create(order, { lines: [{ lineId: lineId(order, 1), quantity: 1 }] })).data.id,
@@ -138,7 +138,7 @@ describe("the way to the buyer", () => {
     });
   });
 
-  it("ends without completing the order while it is not paid", async () => {
+  it("does not complete an unpaid order", async () => {
     const order = await insertOrder(world(), { payment: "authorized" });
     await made(world(), (await create(order)).data.id, ["pack", "ship", "deliver"]);
     expect(await readOrder(world(), order.id)).toMatchObject({
@@ -153,7 +153,7 @@ describe("stock", () => {
   const lines = { "KIT-KVERN": 3 };
   const variant = (): Promise<string> => variantOf(world(), "KIT-KVERN");
 
-  it("is taken for what waits when it is packed, and what is not on hand is not packed", async () => {
+  it("is allocated when a fulfillment is packed, and packing without stock is refused", async () => {
     const order = await insertOrder(world(), { lines, quantities: { "KIT-KVERN": { allocated: 1 } } });
     await setStock(world(), await variant(), { onHand: 1, reserved: 2 });
     const [{ id: whole }] = [(await create(order)).data];
@@ -174,13 +174,13 @@ describe("stock", () => {
     expect(
       (await untouched(world(), () => make(world(), "pack", rest))).error.conflict.data.shortages,
     ).toMatchObject([{ wanted: 1, available: 0 }]);
-    // Called off, it leaves what was taken for it to the other.
+    // The canceled fulfillment leaves its allocated units to the other one.
     await made(world(), part, ["cancel"]);
     await made(world(), rest, ["pack"]);
     expect(await countsOf(world(), order.id)).toEqual({ "KIT-KVERN": [2, 0, 0] });
   });
 
-  it("is promised anew for what got lost, and what came back is sent again as it is", async () => {
+  it("is reserved again for lost units; returned units are sent again", async () => {
     const order = await insertOrder(world(), { lines });
     await setStock(world(), await variant(), { onHand: 5, reserved: 0 });
     await made(world(), (await create(order)).data.id, ["pack", "ship", "returned_to_sender"]);
@@ -202,7 +202,7 @@ describe("stock", () => {
     expect((await readOrder(world(), order.id)).status).toBe("completed");
   });
 
-  it("holds in any order of things: no unit is used twice, and reserved is what waits", async () => {
+  it("stays consistent in any order of moves: reserved units equal waiting units", async () => {
     const names = Object.keys(moves) as Move[];
     const act = fc.record({
       name: fc.constantFrom("create" as const, ...names),
@@ -241,7 +241,7 @@ describe("stock", () => {
   });
 });
 
-describe("what an exchange sends", () => {
+describe("the fulfillment of an exchange", () => {
   async function exchange(order: OrderAggregate): Promise<{ id: string; returnId: string }> {
     const [id, returnId, at] = [createId("fulfillment"), createId("return"), world().clock.now()];
     const variantId = await variantOf(world(), "KIT-KVERN");
@@ -285,7 +285,7 @@ describe("what an exchange sends", () => {
     return { id, returnId };
   }
 
-  it("has stock of its own, and is no part of what was ordered", async () => {
+  it("has its own stock and does not count as an ordered unit", async () => {
     const order = await insertOrder(world(), { lines: { "KIT-KVERN": 1 }, deliveredAt: world().clock.now() });
     expect(order.status).toBe("completed");
     const { id, returnId } = await exchange(order);
@@ -300,7 +300,7 @@ describe("what an exchange sends", () => {
       data: { returnId },
     });
     await made(world(), id, ["ship", "returned_to_sender"]);
-    // It is followed by another, whose unit is promised again.
+    // Another fulfillment follows, whose unit is reserved again.
     expect(await stockOf(world(), variant)).toEqual([5, 1]);
     const second = (await readOrder(world(), order.id)).fulfillments.find(
       ({ status }) => status === "pending",

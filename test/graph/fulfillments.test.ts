@@ -1,6 +1,6 @@
 /**
- * Fulfillments: which mutation is allowed where, for each way of reaching the buyer, and what the order must
- * be like.
+ * Fulfillments: the mutations allowed in each status, per type of fulfillment, and the required state of the
+ * order.
  */
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
@@ -25,7 +25,7 @@ const world = useWorld("pglite");
 
 type Type = OrderFulfillment["type"];
 
-/** How to get a fulfillment of each type to each status it can have. */
+/** The moves that lead to each status, per type. */
 const ways: Readonly<Record<Type, Partial<Record<FulfillmentStatus, readonly Move[]>>>> = {
   shipping: {
     pending: [],
@@ -55,7 +55,7 @@ const ways: Readonly<Record<Type, Partial<Record<FulfillmentStatus, readonly Mov
   },
 };
 
-/** Written by hand from the state machine; what is not here is refused. */
+/** The allowed moves, written by hand from the state machine. All others are refused. */
 const allowed: Readonly<
   Record<Type, Partial<Record<FulfillmentStatus, Partial<Record<Move, FulfillmentStatus>>>>>
 > = {
@@ -123,7 +123,7 @@ const cases = (Object.keys(ways) as Type[]).flatMap((type) =>
 
 describe("a fulfillment", () => {
   it.each(cases)(
-    "of type $type that is $status goes where it may, and nowhere else",
+    "of type $type in status $status makes the allowed moves only",
     async ({ type, status, steps }) => {
       const { id, order } = await begin(type, steps);
       const before = await readOrder(world(), order.id);
@@ -164,7 +164,7 @@ describe("a fulfillment", () => {
     },
   );
 
-  it("tells what it is, without anything of a buyer", async () => {
+  it("publishes events without personal data of the buyer", async () => {
     const { id, order } = await begin("shipping", ["pack", "ship"]);
     const event = (await eventsOf(world(), id)).find(({ type }) => type === "fulfillment.shipped");
     const at = world().clock.now().toISOString();
@@ -197,7 +197,7 @@ describe("a fulfillment", () => {
     });
   });
 
-  it("is not there for another merchant, nor where it never was", async () => {
+  it("is not found for another merchant, nor by an unknown id", async () => {
     const { id, order } = await begin("shipping", []);
     await inTransaction(world().database.db, async (transaction) => {
       const merchantId = world().demo.merchants.second.id;
@@ -215,7 +215,7 @@ describe("a fulfillment", () => {
       }
   });
 
-  it("is refused what breaks the rules of tracking, before anything is looked at", async () => {
+  it("is refused for invalid tracking data before the order is loaded", async () => {
     const broken = [
       [{ tracking: { number: "" } }, "/tracking/number", "too_short"],
       [{ tracking: { number: "x".repeat(65) } }, "/tracking/number", "too_long"],
@@ -232,7 +232,7 @@ describe("a fulfillment", () => {
   });
 });
 
-describe("an order that does not stand", () => {
+describe("an order that is held, disputed or not confirmed", () => {
   const outward = ["pack", "ship", "ready_for_pickup", "deliver"] as const;
   const places: Readonly<Record<(typeof outward)[number], [Type, readonly Move[]]>> = {
     pack: ["shipping", []],
@@ -241,7 +241,7 @@ describe("an order that does not stand", () => {
     deliver: ["pickup", ["pack", "ready_for_pickup"]],
   };
 
-  it.each(outward)("is not sent while it is on hold, or its payment is disputed: %s", async (name) => {
+  it.each(outward)("is not sent while it is on hold or its payment is disputed: %s", async (name) => {
     const [type, steps] = places[name];
     const held = await begin(type, steps);
     await sent(world(), "orderHold", { id: held.order.id, input: { reason: "x" } });
@@ -258,7 +258,7 @@ describe("an order that does not stand", () => {
     );
   });
 
-  it("arrives all the same when it is on its way", async () => {
+  it("still receives parcels that are on their way", async () => {
     const { order, id } = await begin("shipping", ["pack", "ship"]);
     await sent(world(), "orderHold", { id: order.id, input: { reason: "x" } });
     await made(world(), id, ["in_transit", "out_for_delivery", "deliver"]);
@@ -267,7 +267,7 @@ describe("an order that does not stand", () => {
   });
 
   it.each(["pending", "on_hold", "completed", "canceled"] as const)(
-    "gets no fulfillment while it is %s",
+    "refuses fulfillments in status %s",
     async (status) => {
       const order = await insertOrder(world(), { status });
       const { error } = await untouched(world(), () =>

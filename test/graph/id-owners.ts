@@ -1,4 +1,4 @@
-/** Things of both merchants, one of each kind, by which it is tried that neither sees what is the other's. */
+/** Creates one object of each kind for both merchants, to test that no merchant sees the other's objects. */
 import { sql } from "kysely";
 import { expect } from "vitest";
 import { askGraph, berlin, changeCart, makeCart, makePromotion } from "#test/operations/cart-calls.ts";
@@ -11,7 +11,7 @@ import type { IdPlace } from "./id-places.ts";
 export const sides = ["first", "second"] as const;
 export type Side = (typeof sides)[number];
 
-/** The table of each kind whose ids stand in a column of that name. */
+/** The tables of the kinds whose ids are in a column of that name. */
 const tables = {
   apiKey: "api_key",
   category: "category",
@@ -44,15 +44,15 @@ const others = [
   "session",
   "variant",
 ] as const;
-export type Thing = keyof typeof tables | (typeof others)[number];
-export type Things = Readonly<Partial<Record<Thing, string>>>;
+export type Subject = keyof typeof tables | (typeof others)[number];
+export type Subjects = Readonly<Partial<Record<Subject, string>>>;
 
-const ofRoot: Readonly<Record<string, Thing>> = {
+const ofRoot: Readonly<Record<string, Subject>> = {
   hostedCheckoutSession: "session",
   webhookEndpoint: "endpoint",
   webhookDelivery: "delivery",
 };
-const ofName: Readonly<Record<string, Thing>> = {
+const ofName: Readonly<Record<string, Subject>> = {
   parentId: "category",
   optionId: "deliveryOption",
   sourceCartId: "cart",
@@ -60,32 +60,32 @@ const ofName: Readonly<Record<string, Thing>> = {
   addressToken: "addressToken",
 };
 
-/** What kind of thing a place names. */
-export function thingAt({ field, path }: IdPlace): Thing {
+/** The kind of object that a place's id names. */
+export function subjectAt({ field, path }: IdPlace): Subject {
   const name = path.slice(path.lastIndexOf(".") + 1);
-  if (name === "id") return ofRoot[field] ?? (field as Thing);
+  if (name === "id") return ofRoot[field] ?? (field as Subject);
   if (name === "lineId" || name === "lineIds") return field.startsWith("cart") ? "cartLine" : "orderLine";
   const bare = name.replace(/Ids?$/, "").replace(/^(?:entitled|buy|excluded|exchange)/, "");
-  return ofName[name] ?? ((bare.slice(0, 1).toLowerCase() + bare.slice(1)) as Thing);
+  return ofName[name] ?? ((bare.slice(0, 1).toLowerCase() + bare.slice(1)) as Subject);
 }
 
-/** Its products are named on both sides. */
+/** Both sides of the promotion name products. */
 const buyTwoGetOne = { kind: "BUY_X_GET_Y", buyQuantity: 2, getQuantity: 1, basisPoints: 5000 };
 
-/** The caller's own thing for a place; some calls want it in another state than most. */
+/** The caller's own object for a place. Some calls need an object in another state than most calls. */
 export function ownAt(
   { demo }: World,
-  { place, caller, own }: { readonly place: IdPlace; readonly caller: Side; readonly own: Things },
+  { place, caller, own }: { readonly place: IdPlace; readonly caller: Side; readonly own: Subjects },
 ): string | undefined {
-  const thing = thingAt(place);
-  if (thing !== "order" || caller === "second") return own[thing];
+  const subject = subjectAt(place);
+  if (subject !== "order" || caller === "second") return own[subject];
   if (place.field === "fulfillmentCreate") return demo.orders.packing;
   return place.field.startsWith("return") || place.field.startsWith("warranty")
     ? demo.orders.delivered
     : demo.orders.placed;
 }
 
-export async function makeThings(world: World, side: Side): Promise<Things> {
+export async function createSubjects(world: World, side: Side): Promise<Subjects> {
   const { db } = world.database;
   const { id: merchantId } = world.demo.merchants[side];
   const one = async (table: string, where = sql`true`): Promise<string | undefined> =>
@@ -103,12 +103,12 @@ export async function makeThings(world: World, side: Side): Promise<Things> {
   const order = side === "first" ? world.demo.orders.placed : world.demo.orders.otherMerchant;
   const product = await one("product", sql`status = 'published'`);
   const found = await Promise.all(
-    Object.entries(tables).map(async ([thing, table]): Promise<[string, string | undefined]> => [
-      thing,
+    Object.entries(tables).map(async ([subject, table]): Promise<[string, string | undefined]> => [
+      subject,
       await one(table),
     ]),
   );
-  const things: Record<string, string | undefined> = {
+  const subjects: Record<string, string | undefined> = {
     ...Object.fromEntries(found),
     merchant: merchantId,
     cart,
@@ -126,7 +126,7 @@ export async function makeThings(world: World, side: Side): Promise<Things> {
     delivery: await makeDelivery(world, { endpointId: endpoint }),
   };
   return Object.fromEntries(
-    Object.entries(things).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    Object.entries(subjects).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
 }
 
@@ -142,7 +142,7 @@ async function openClaim(world: World, warrantyId: string | undefined): Promise<
   expect(error).toBeUndefined();
 }
 
-/** With a line, and with an address that its buyer keeps. */
+/** A cart with a line and with an address that its buyer saves. */
 async function makeFullCart(
   world: World,
   side: Side,

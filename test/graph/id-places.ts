@@ -1,7 +1,6 @@
 /**
- * Every place of the graph that takes an id, read from the schema, and a call that has an id there. What a
- * place names follows from its own name; the calls are those of role-calls.ts, with what they leave out
- * filled in.
+ * Every place of the graph that takes an id, read from the schema, and a call with an id at that place. The
+ * name of the place says what it identifies. The calls extend those of role-calls.ts.
  */
 import {
   astFromValue,
@@ -27,7 +26,7 @@ import { roleCalls } from "./role-calls.ts";
 
 export interface IdPlace {
   readonly field: string;
-  /** Of the arguments, with dots. */
+  /** The path of argument and input fields, joined by dots. */
   readonly path: string;
 }
 
@@ -37,8 +36,8 @@ type RootField = GraphQLField<unknown, unknown>;
 const buyTwoGetOne = "kind: BUY_X_GET_Y, buyQuantity: 2, getQuantity: 1, basisPoints: 5000";
 const exchange = "kind: EXCHANGE";
 /**
- * Places that are looked at only where the call is of another kind than in role-calls.ts: what is put in
- * place of what.
+ * Places that are read only in another kind of call than in role-calls.ts: the text to replace and its
+ * replacement.
  */
 const otherKinds: Readonly<Record<string, readonly [string, string]>> = {
   "promotionCreate.input.buyProductIds": ["kind: FREE_SHIPPING", buyTwoGetOne],
@@ -65,7 +64,7 @@ export const isQuery = ({ field }: IdPlace): boolean => field in queries;
 
 export type IdFor = (place: IdPlace) => string;
 
-/** A document that calls the field with an id at that place; all ids in it are `idFor`'s. */
+/** Returns a document that calls the field with `idFor`'s ids at all places. */
 export function callWith({ field, path }: IdPlace, idFor: IdFor): string {
   const root = rootFields[field];
   const call = callOf({ field, path });
@@ -101,14 +100,14 @@ interface At {
 }
 
 interface Filling {
-  /** The place that must be there. */
+  /** The path that must be present. */
   readonly wanted: string;
   readonly idFor: (path: string) => string;
 }
 
 /**
- * What is given with its ids put in; what is not given but required, or on the way to the place wanted, as
- * little as will do.
+ * Returns the given value with its ids replaced. Adds the required fields and the path to the wanted place,
+ * with minimal values.
  */
 function fill({ type, value, path }: At, filling: Filling): unknown {
   const bare = getNullableType(type);

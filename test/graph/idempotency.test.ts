@@ -1,6 +1,6 @@
 /**
- * Mutations that carry an idempotencyKey happen once, with the whole of their answer; what is refused leaves
- * nothing.
+ * Mutations with an idempotencyKey happen once, and a retry gets the whole stored answer. Refused mutations
+ * store nothing.
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, expect, it } from "vitest";
@@ -42,7 +42,7 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
         .where("id", "=", cartId)
         .executeTakeFirstOrThrow()
     ).version;
-  const recordsKept = async (): Promise<number> =>
+  const countRecords = async (): Promise<number> =>
     (await world().database.db.selectFrom("idempotencyRecord").select("ownerId").execute()).length;
   const movements = async (note: string): Promise<number> =>
     (await world().database.db.selectFrom("stockMovement").select("id").where("note", "=", note).execute())
@@ -65,7 +65,7 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
       add.replace(/\{ (cartLinesAdd.*\}) \}$/, "{ ... on Mutation { ... { $1 } } }"),
       true,
     ],
-  ])("happens once when the key is %s", async (_name, query, isVariable) => {
+  ])("is replayed if the key is %s", async (_name, query, isVariable) => {
     const key = randomUUID();
     const text = query.replace("KEY", key);
     const variables = { ...one(), ...(isVariable ? { key } : {}) };
@@ -81,7 +81,7 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
     expect(await versionOf()).toBe(2);
   });
 
-  it("happens each time without one, and the header then says nothing", async () => {
+  it("runs every time without a key, and sends no replay header", async () => {
     for (const version of [2, 3]) {
       const answer = await ask(add, one());
       expect([answer.body.data.cartLinesAdd.version, replayed(answer)]).toEqual([version, undefined]);
@@ -93,7 +93,7 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
   it.each(["", "a b", "a,b", "a;b", 'a"b', "a\\b", "k".repeat(256), "schlüssel", '""'])(
     "is refused with the key %j",
     async (key) => {
-      const kept = await recordsKept();
+      const kept = await countRecords();
       const { status, body } = await ask(add, { ...one(), key });
       expect({ status, body }).toMatchObject({
         status: 400,
@@ -109,7 +109,7 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
         },
       });
       expect(body.data).toBeUndefined();
-      expect([await versionOf(), await recordsKept()]).toEqual([1, kept]);
+      expect([await versionOf(), await countRecords()]).toEqual([1, kept]);
     },
   );
 
@@ -125,7 +125,7 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
       "a second one in a fragment",
       `${pair("...More")} fragment More on Mutation { b: cartLinesAdd(cartId: $cartId, input: $input) { id } }`,
     ],
-  ])("is refused beside %s, and neither happens", async (_name, query) => {
+  ])("is refused beside %s, and neither runs", async (_name, query) => {
     const { status, body } = await ask(query, { ...one(), key: randomUUID() });
     expect([status, codeOf({ body } as Answer), body.errors[0].extensions.details[0].code]).toEqual([
       400,
@@ -135,7 +135,7 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
     expect(await versionOf()).toBe(1);
   });
 
-  it("happens once beside the name of its type, which clients add by themselves", async () => {
+  it("is replayed beside __typename, which clients add automatically", async () => {
     const sent = { ...one(), key: randomUUID() };
     const [first, second] = [await ask(pair("__typename"), sent), await ask(pair("__typename"), sent)];
     expect([first.status, replayed(first), replayed(second), Object.values(second.body.data).at(-1)]).toEqual(
@@ -144,7 +144,7 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
     expect(await versionOf()).toBe(2);
   });
 
-  it("is not given to another buyer, whose request is another one", async () => {
+  it("is not replayed to another buyer, whose request differs", async () => {
     const key = randomUUID();
     const create = `mutation ($key: String) { cartCreate(idempotencyKey: $key, input: { market: "DE" }) { id buyer { reference } } }`;
     const asBuyer = (buyer: string) =>
@@ -159,9 +159,9 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
     expect(replayed(await asBuyer("anna"))).toBe("true");
   });
 
-  it("leaves nothing when it was refused: the key does another request", async () => {
+  it("stores nothing if it is refused: the key can be used for another request", async () => {
     const key = randomUUID();
-    const kept = await recordsKept();
+    const kept = await countRecords();
     const stale = { cartId, key, input: { lines: [{ variantId, quantity: 1 }], expectedVersion: 9 } };
     for (let times = 0; times < 2; times += 1) {
       const refused = await ask(add, stale);
@@ -171,9 +171,9 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
       codeOf(await ask(add, { ...one(0), key })),
       codeOf(await ask(add, { ...one(), key, cartId: "cart_x" })),
     ]).toEqual(["invalid_field", "cart_not_found"]);
-    expect([await versionOf(), await recordsKept()]).toEqual([1, kept]);
+    expect([await versionOf(), await countRecords()]).toEqual([1, kept]);
     expect(replayed(await ask(add, { ...one(), key }))).toBe("false");
-    expect([await versionOf(), await recordsKept()]).toEqual([2, kept + 1]);
+    expect([await versionOf(), await countRecords()]).toEqual([2, kept + 1]);
   });
 
   it.each([
@@ -182,7 +182,7 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
     ["another variable", { quantity: 2 }],
     ["another operation's name", { query: add.replace("mutation (", "mutation Named(") }],
   ])(
-    "is refused when its key was used with %s",
+    "is refused if its key was used with %s",
     async (_name, { query = add, quantity = 1 }: { query?: string; quantity?: number }) => {
       const key = randomUUID();
       await ask(add, { ...one(), key });
@@ -196,7 +196,7 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
     },
   );
 
-  it("is the same request with other white space, comments and order of the variables", async () => {
+  it("is the same request with other white space, comments and variable order", async () => {
     const key = randomUUID();
     const first = await ask(add, { cartId, key, input: one()["input"] });
     const again = await ask(`# a comment\n${add.replaceAll(" ", "\n ")}`, {
@@ -207,7 +207,7 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
     expect([again.body.data, replayed(again)]).toEqual([first.body.data, "true"]);
   });
 
-  it("shares its key neither with another token nor with the keys of REST", async () => {
+  it("shares its key neither with another token nor with REST", async () => {
     const key = randomUUID();
     await ask(add, { ...one(), key }, "storefront");
     expect(replayed(await ask(add, { ...one(), key }, "admin"))).toBe("false");
@@ -221,7 +221,7 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
     expect([rest.status, rest.headers["idempotent-replayed"]]).toEqual([200, "false"]);
   });
 
-  it("is refused to a role that may not do it, whatever was done under its key", async () => {
+  it("is refused to a role that may not run it, even with a used key", async () => {
     const key = randomUUID();
     const input = { variantId, delta: 1, reason: "RECEIVED", note: key };
     await ask(adjust, { key, input }, "admin");
@@ -232,17 +232,17 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
     expect(await movements(key)).toBe(1);
   });
 
-  it("is none where the operation that runs only reads", async () => {
-    const kept = await recordsKept();
+  it("ignores the key if the operation that runs is a query", async () => {
+    const kept = await countRecords();
     const query = `query Reading($cartId: ID!) { cart(id: $cartId) { id } } ${add.replace("mutation (", "mutation Adding(")}`;
     const body = { query, operationName: "Reading", variables: { ...one(), key: randomUUID() } };
     const headers = { authorization: `Bearer ${world().demo.tokens.storefront}` };
     const answer = await world().send({ method: "POST", url: "/graphql", headers, body });
     expect([answer.body.data, replayed(answer)]).toEqual([{ cart: { id: cartId } }, undefined]);
-    expect([await versionOf(), await recordsKept()]).toEqual([1, kept]);
+    expect([await versionOf(), await countRecords()]).toEqual([1, kept]);
   });
 
-  it("needs a key where stock moves", async () => {
+  it("requires a key for stock adjustments", async () => {
     const note = randomUUID();
     const query = "mutation ($input: StockAdjustInput!) { stockAdjust(input: $input) { id } }";
     const { status, body } = await ask(
@@ -255,7 +255,7 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
     expect(await movements(note)).toBe(0);
   });
 
-  it("moves stock once, of 20 that come at the same time", async () => {
+  it("adjusts stock once for 20 concurrent requests", async () => {
     const key = randomUUID();
     const before = await world()
       .database.db.selectFrom("stockLevel")

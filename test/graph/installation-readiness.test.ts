@@ -1,6 +1,6 @@
 /**
- * Readiness as those see it who run a merchant or read it: of their own installations alone, all of a page at
- * once.
+ * The readiness of installations for staff and analysts: of their own installations only, loaded for a whole
+ * page at once.
  */
 import { expect, it } from "vitest";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
@@ -21,7 +21,7 @@ const isOf =
     node.merchant.id === world().demo.merchants[merchant].id;
 
 it.each(["admin", "analyst", "operator"])(
-  "the readiness of an installation is read with the token of %s",
+  "the readiness of an installation is shown to the token of %s",
   async (token) => {
     world().clock.at = new Date();
     const { body } = await list(token);
@@ -41,7 +41,7 @@ it.each(["admin", "analyst", "operator"])(
   },
 );
 
-it("takes as many statements for a page as for one", async () => {
+it("the readiness of a page needs as many statements as that of one installation", async () => {
   const [one, all] = [
     await statementsOf(world(), () => list("admin")),
     await statementsOf(world(), () => list("operator")),

@@ -1,4 +1,4 @@
-/** The lists of keys and grants, narrowed to one installation: its own and nobody else's. */
+/** The lists of keys and grants, filtered by one installation. */
 import { expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
 
@@ -31,7 +31,7 @@ const list = (installationId: string | null): Promise<Listed> =>
     { installationId },
   );
 
-it("the keys of a list are those of the installation alone, and all without one", async () => {
+it("the lists contain only the installation's keys and grants, and all without a filter", async () => {
   const { demo } = world();
   const { installations } = await ask<{ installations: { edges: { node: { id: string } }[] } }>(
     "{ installations { edges { node { id } } } }",

@@ -1,5 +1,5 @@
 /**
- * What a query may be: hostile documents are refused before they run, with figures, in the shape of every
+ * Limits of queries: excessive documents are refused before they run, with figures, in the form of every
  * other error.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ describe("limits of /graphql", () => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  it("tells the cost of every query", async () => {
+  it("return the cost of every query", async () => {
     const { status, body } = await world.graphql("{ viewer { role } }");
     expect(status).toBe(200);
     expect(body.extensions.cost).toEqual({ requested: expect.any(Number), limit: 20_000 });
@@ -22,7 +22,7 @@ describe("limits of /graphql", () => {
     ).toBe(2_000);
   });
 
-  it("refuses a query that costs more than its role may, before it runs", async () => {
+  it("refuse a query above the cost limit of its role before it runs", async () => {
     world.statements.length = 0;
     const { status, body } = await world.graphql(
       "{ products(first: 100) { edges { node { variants { prices { market { merchant { markets { taxRates { id } } } } } } } } } }",
@@ -55,7 +55,7 @@ describe("limits of /graphql", () => {
     ["a fragment that contains itself", "{ viewer { ...A } } fragment A on Viewer { ...A }"],
     ["no query", ""],
   ];
-  it.each(hostile)("refuses %s with 400", async (_name, query) => {
+  it.each(hostile)("refuse %s with 400", async (_name, query) => {
     const { status, body } = await world.graphql(query);
     expect({ status, code: body.errors[0].extensions.code }).toEqual({
       status: 400,
@@ -70,14 +70,14 @@ describe("limits of /graphql", () => {
     expect(body.data).toBeUndefined();
   });
 
-  it("takes introspection, however deep it is", async () => {
+  it("allow introspection of any depth", async () => {
     const { body } = await world.graphql(
       "{ __schema { types { fields { type { ofType { ofType { ofType { ofType { ofType { ofType { ofType { name } } } } } } } } } } } }",
     );
     expect(body.errors).toBeUndefined();
   });
 
-  it("suggests no field names to storefronts", async () => {
+  it("hide field name suggestions from storefronts", async () => {
     const { body } = await world.graphql("{ viewer { rol } }", { token: "storefront" });
     expect(body.errors[0].message).not.toContain("Did you mean");
     expect((await world.graphql("{ viewer { rol } }")).body.errors[0].message).toContain("Did you mean");
@@ -95,7 +95,7 @@ describe("limits of /graphql", () => {
     ["too deep JSON", `{"variables":${"[".repeat(20)}${"]".repeat(20)}}`, 400, "invalid_json"],
     ["nothing", "", 400, "missing_body"],
   ];
-  it.each(bodies)("refuses %s", async (_name, text, status, code) => {
+  it.each(bodies)("refuse %s", async (_name, text, status, code) => {
     const answer = await world.send({
       method: "POST",
       url: "/graphql",
@@ -105,7 +105,7 @@ describe("limits of /graphql", () => {
     expect({ status: answer.status, code: answer.body.errors[0].extensions.code }).toEqual({ status, code });
   });
 
-  it("refuses what is not JSON by its type, and a body over a mebibyte from a storefront", async () => {
+  it("refuse a media type other than JSON, and bodies above 1 MiB from storefronts", async () => {
     const headers = { authorization: `Bearer ${world.demo.tokens.storefront}` };
     const form = await world.send({
       method: "POST",
@@ -131,7 +131,7 @@ describe("limits of /graphql", () => {
     ).toBe(200);
   });
 
-  it("masks what is our fault, and logs what it was", async () => {
+  it("hide the cause of internal errors, and log it", async () => {
     await world.database.script((run) => run("alter table app rename to app_gone"));
     try {
       const { status, body, text } = await world.graphql("{ apps { edges { node { id } } } }");
@@ -147,7 +147,7 @@ describe("limits of /graphql", () => {
   });
 });
 
-describe("what slipped past the limits of /graphql once", () => {
+describe("regressions of the limits of /graphql", () => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld("pglite");
@@ -157,7 +157,7 @@ describe("what slipped past the limits of /graphql once", () => {
   const dear =
     "{ products(first: 100) { edges { node { variants { prices { market { merchant { markets { taxRates { id } } } } } } } } } }";
 
-  it("counts the operation that runs, not the first of the document", async () => {
+  it("the cost is that of the operation that runs, not of the document's first one", async () => {
     const body = { query: `query A { viewer { role } } query B ${dear}`, operationName: "B" };
     const answer = await world.send({
       method: "POST",
@@ -171,7 +171,7 @@ describe("what slipped past the limits of /graphql once", () => {
     });
   });
 
-  it("has no way from a variant back to its product: each turn would multiply", async () => {
+  it("a variant has no field for its product, which would allow cycles", async () => {
     expect(
       (await world.graphql("{ products { edges { node { variants { product { id } } } } } }")).status,
     ).toBe(400);
@@ -182,7 +182,7 @@ describe("what slipped past the limits of /graphql once", () => {
     ["a variable", "query ($id: ID!) { product(id: $id) { id } }", { id: "\u0000" }, "/variables/id"],
     ["a lone surrogate", "query ($id: ID!) { product(id: $id) { id } }", { id: "\ud800" }, "/variables/id"],
   ])(
-    "refuses control characters in %s with 400, naming the field",
+    "control characters in %s are refused with 400 and the field",
     async (_name, query, variables, field) => {
       const { status, body } = await world.graphql(query, variables === undefined ? {} : { variables });
       expect({
@@ -197,7 +197,7 @@ describe("what slipped past the limits of /graphql once", () => {
     },
   );
 
-  it("answers JSON whatever the client accepts", async () => {
+  it("the answer is JSON for any Accept header", async () => {
     const headers = { authorization: `Bearer ${world.demo.tokens.admin}`, accept: "image/png" };
     const { status, body } = await world.send({
       method: "POST",
@@ -208,7 +208,7 @@ describe("what slipped past the limits of /graphql once", () => {
     expect({ status, role: body.data.viewer.role }).toEqual({ status: 200, role: "admin" });
   });
 
-  it("writes nothing of a statement's values to the log when one fails", async () => {
+  it("the log of a failed statement contains none of its values", async () => {
     await world.database.script((run) =>
       run("alter table app add constraint no_canary check (name not like 'canary%')"),
     );
@@ -221,7 +221,7 @@ describe("what slipped past the limits of /graphql once", () => {
     expect(JSON.stringify(world.logged)).not.toContain("canary-value");
   });
 
-  it("reads the lists of many installations in one statement", async () => {
+  it("the lists of many installations are read in one statement", async () => {
     world.statements.length = 0;
     await world.graphql(
       "{ installations(first: 10) { edges { node { catalogProducts { meta { total } } } } } }",
@@ -230,7 +230,7 @@ describe("what slipped past the limits of /graphql once", () => {
     expect(world.statements.filter((text) => text.includes("catalog_version")).length).toBe(1);
   });
 
-  it("finds a pre-order as in stock once its date has passed", async () => {
+  it("a preorder counts as in stock once its date has passed", async () => {
     const { body } = await world.graphql(
       "{ products(first: 100) { edges { node { id status variants { id sku availability } } } } }",
     );
@@ -256,7 +256,7 @@ describe("what slipped past the limits of /graphql once", () => {
     expect(await refreshDueProducts(world.database.db, world.clock.now())).toBe(0);
   });
 
-  it("shows no prices of another market where the asked one is not sold to", async () => {
+  it("no prices of another market are returned for a market without prices", async () => {
     const { body } = await world.graphql("{ viewer { merchant { id } } }");
     await world.graphql(
       `mutation { merchantUpdate(input: { merchantId: "${body.data.viewer.merchant.id}", defaultMarket: "BR" }) { id } }`,

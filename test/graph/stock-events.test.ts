@@ -8,7 +8,7 @@ import { drive, openCheckout, ordersOf, submitted } from "#test/commerce/payment
 import { makeCart, variantOf } from "#test/operations/cart-calls.ts";
 import { cancelSession, makeSession, sweepSessions, trySession } from "#test/operations/checkout-calls.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
-import { brief, type Change, createChange, createListener, type Told } from "./event-calls.ts";
+import { brief, type Change, createChange, createEventReader, type PublishedEvent } from "./event-calls.ts";
 import { call as callOrder } from "./order-money-calls.ts";
 
 const sku = "TOLD-STOCK";
@@ -16,11 +16,11 @@ const sku = "TOLD-STOCK";
 describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine) => {
   const world = useWorld(engine);
   let change: Change;
-  let heard: () => Promise<Told[]>;
+  let heard: () => Promise<PublishedEvent[]>;
   let variantId: string;
   beforeAll(async () => {
     change = createChange(world());
-    heard = createListener(world());
+    heard = createEventReader(world());
     await importCount(10);
     variantId = await variantOf(world(), sku);
     await heard();
@@ -41,7 +41,7 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
       },
       "results { status }",
     );
-  const listen = async (): Promise<Told[]> =>
+  const listen = async (): Promise<PublishedEvent[]> =>
     (await heard()).filter(({ subject }) => subject.type === "variant");
   const types = async (): Promise<string[]> => (await listen()).map(({ type }) => type);
   const adjust = (delta: number) =>
@@ -68,13 +68,13 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
 
   it("tell of each threshold that is crossed, with the figures before and after", async () => {
     for (const delta of [-3, -2, -1, -4, 1, 9]) await adjust(delta);
-    const told = await listen();
-    expect(brief(told)).toEqual([
+    const events = await listen();
+    expect(brief(events)).toEqual([
       ["variant.low_stock", 4],
       ["variant.out_of_stock", 6],
       ["variant.back_in_stock", 7],
     ]);
-    expect(told[1]).toMatchObject({
+    expect(events[1]).toMatchObject({
       subject: { type: "variant", id: variantId },
       data: {
         object: {
@@ -89,7 +89,7 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
       cause: { actor: "staff" },
       installationId: null,
     });
-    expect(told.map(({ data }) => data.previous)).toEqual([
+    expect(events.map(({ data }) => data.previous)).toEqual([
       {
         version: 3,
         availability: "in_stock",
@@ -106,7 +106,7 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
         stock: { onHand: 0, reserved: 0, available: 0, backorderLimit: 0, lowStockThreshold: 5 },
       },
     ]);
-    expect(Object.keys(told[0]?.data.object.stock)).toEqual(Object.keys(told[0]?.data.previous.stock));
+    expect(Object.keys(events[0]?.data.object.stock)).toEqual(Object.keys(events[0]?.data.previous.stock));
   });
 
   it("tell nothing of what is refused", async () => {
@@ -134,17 +134,17 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     await adjust(-7);
     await upsert({ backorderLimit: 3 });
     await upsert({ backorderLimit: 0 });
-    const told = await listen();
-    expect(told.map(({ type }) => type)).toEqual([
+    const events = await listen();
+    expect(events.map(({ type }) => type)).toEqual([
       "variant.out_of_stock",
       "variant.back_in_stock",
       "variant.out_of_stock",
     ]);
-    expect(told[1]?.data).toMatchObject({
+    expect(events[1]?.data).toMatchObject({
       object: { availability: "backorder" },
       previous: { availability: "out_of_stock", stock: { backorderLimit: 0 } },
     });
-    const versions = told.map(({ subject }) => subject.version);
+    const versions = events.map(({ subject }) => subject.version);
     expect(versions).toEqual(versions.toSorted((one, other) => one - other));
     expect(new Set(versions).size).toBe(3);
   });
@@ -169,9 +169,9 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     await hold(7);
     world().clock.advance(61 * 60_000);
     await sweepSessions(world());
-    const told = await listen();
-    expect(told.map(({ type }) => type)).toEqual(["variant.out_of_stock", "variant.back_in_stock"]);
-    expect(told[1]?.cause).toMatchObject({ actor: "system" });
+    const events = await listen();
+    expect(events.map(({ type }) => type)).toEqual(["variant.out_of_stock", "variant.back_in_stock"]);
+    expect(events[1]?.cause).toMatchObject({ actor: "system" });
   });
 
   it("tell nothing where one transaction takes back what has ended and holds it anew", async () => {
@@ -198,9 +198,9 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     const [order] = await ordersOf(world(), checkout);
     world().clock.advance(1);
     await callOrder(world(), "orderCancel", { id: order?.id ?? "", input: { reason: "OUT_OF_STOCK" } });
-    const told = await listen();
-    expect(told.map(({ type }) => type)).toEqual(["variant.back_in_stock"]);
-    expect(told[0]?.data.object.stock).toMatchObject({ onHand: 2, reserved: 0, available: 2 });
+    const events = await listen();
+    expect(events.map(({ type }) => type)).toEqual(["variant.back_in_stock"]);
+    expect(events[0]?.data.object.stock).toMatchObject({ onHand: 2, reserved: 0, available: 2 });
   });
 
   it("tell of what an import counts, but not of what was new with it", async () => {

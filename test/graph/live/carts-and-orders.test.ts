@@ -1,6 +1,6 @@
 /**
- * A cart and an order can be followed: first as they are, then after each change, whichever process made it,
- * and by the rules of the queries.
+ * Subscriptions of a cart and an order: they send the current state, then each change by any process, under
+ * the rules of the queries.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -16,14 +16,14 @@ const orderChanged =
   "subscription ($id: ID!) { orderChanged(id: $id) { id version status buyer { reference } } }";
 const looks = /^select id, version from (?:cart|sales_order) where/;
 
-describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
+describe.each(["pglite", "postgres"] as const)("subscriptions on %s", (engine) => {
   const world = useWorld(engine, { environment: { PORT: "0" } });
   beforeAll(async () => {
     await world().app.listen();
   });
   const followed = useStreams(world);
 
-  it("tells a cart as it is, and then after each change, in order", async () => {
+  it("send a cart as it is, then after each change, in order", async () => {
     const { id } = await makeCart(world());
     const stream = await followed({ query: cartChanged, variables: { id } });
     expect(stream.response.status).toBe(200);
@@ -44,7 +44,7 @@ describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
     }
   });
 
-  it("tells an order after what happens to it", async () => {
+  it("send an order after each change", async () => {
     const { id, version } = await insertOrder(world());
     const stream = await followed({ query: orderChanged, variables: { id } });
     expect((await stream.next()).data.orderChanged).toMatchObject({ id, version, status: "CONFIRMED" });
@@ -56,7 +56,7 @@ describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
     });
   });
 
-  it("tells what another process has changed", async () => {
+  it("send changes of another process", async () => {
     await using other = await anotherProcess(world());
     const { id } = await makeCart(world());
     const stream = await followed({ query: cartChanged, variables: { id } });
@@ -87,7 +87,7 @@ describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
     },
   });
 
-  it("looks at all that is followed in one statement, and at nothing while nobody follows", async () => {
+  it("read all subscribed objects in one statement, and run none without subscribers", async () => {
     const carts = [await makeCart(world()), await makeCart(world()), await makeCart(world())];
     const streams = await Promise.all(
       carts.map(({ id }) => followed({ query: cartChanged, variables: { id } })),
@@ -101,12 +101,12 @@ describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
     for (const { leave } of streams) leave();
     await expect.poll(() => world().app.services.watch?.watchers(), { timeout: 10_000 }).toBe(0);
     world().statements.length = 0;
-    // Longer than from one look to the next.
+    // Longer than the interval between two reads.
     await wait(1_000);
     expect(world().statements.filter((text) => looks.test(text))).toEqual([]);
   });
 
-  it("tells of nothing that the query would not show, and ends", async () => {
+  it("send nothing that the query would not return, and end", async () => {
     const ended = async (asked: Parameters<typeof followed>[0]): Promise<unknown> => {
       const stream = await followed(asked);
       return [stream.response.status, ...(await stream.rest()).map(({ data }) => data)];
@@ -133,7 +133,7 @@ describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
   });
 
   it.each(["storefront", "admin", "operator", "analyst"] as const)(
-    "tells %s what the query shows",
+    "send %s the same data as the query",
     async (token) => {
       const { id } = await insertOrder(world());
       const buyer = token === "storefront" ? { buyer: defaultBuyer } : {};
@@ -149,7 +149,7 @@ describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
     },
   );
 
-  it("tells that it is over when what is followed is not the asker's any more", async () => {
+  it("end when the object no longer belongs to the subscriber", async () => {
     const { id } = await makeCart(world());
     const stream = await followed({
       query: cartChanged,
@@ -167,7 +167,7 @@ describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
     expect((await stream.rest()).map(({ data }) => data)).toEqual([{ cartChanged: null }]);
   });
 
-  it("reads anew with each event: nothing of the last one is kept", async () => {
+  it("load fresh data for each event, without cached rows of the last one", async () => {
     const { id } = await makeCart(world());
     const stream = await followed({
       query:
@@ -186,10 +186,10 @@ describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
   });
 });
 
-describe.each(["pglite", "postgres"] as const)("who changes what is followed on %s", (engine) => {
+describe.each(["pglite", "postgres"] as const)("a change of a subscribed object on %s", (engine) => {
   const world = useWorld(engine);
 
-  it("runs no statement more for it", async () => {
+  it("runs no additional statement", async () => {
     const { id } = await makeCart(world());
     const lines = await linesOf(world(), { "KIT-KVERN": 1 });
     const change = async (): Promise<string[]> => {

@@ -1,7 +1,4 @@
-/**
- * Who is signed in at the console follows what its merchant has, for as long as the session lasts; that it
- * follows does not make it last.
- */
+/** Subscriptions of a staff member in the console: they end with the session and do not extend it. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { changeCart, linesOf, makeCart } from "#test/operations/cart-calls.ts";
 import { createPerson } from "#test/oauth/people.ts";
@@ -25,7 +22,7 @@ describe("the console's streams", () => {
       errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code),
     );
 
-  it("last until who follows signs out", async () => {
+  it("end when the staff member signs out", async () => {
     const { id } = await makeCart(world());
     const { email } = await createPerson(world());
     const cookie = await signInAs(world(), email);
@@ -35,14 +32,14 @@ describe("the console's streams", () => {
     expect(await codesOf(stream)).toEqual(["credentials_missing"]);
   });
 
-  it("do not keep a session in use that nobody uses", async () => {
+  it("do not keep an unused session alive", async () => {
     const { id } = await makeCart(world());
     const { email } = await createPerson(world());
     const cookie = await signInAs(world(), email);
     const stream = await follow(cookie, id);
     await stream.next();
     world().clock.advance(59 * minuteMs);
-    // Looked at meanwhile.
+    // The stream checks the session meanwhile.
     world().statements.length = 0;
     await expect
       .poll(() => world().statements.filter((text) => text.includes('from "staff_session"')).length, {
@@ -52,12 +49,12 @@ describe("the console's streams", () => {
     expect(world().statements.filter((text) => text.startsWith("update staff_session"))).toEqual([]);
     world().clock.advance(2 * minuteMs);
     const codes = await codesOf(stream);
-    // The session is idle for an hour when the stream's own hour is over.
+    // The session becomes idle in the same hour in which the stream ends.
     expect([[], ["credentials_missing"]]).toContainEqual(codes);
     expect((await follow(cookie, id)).response.status).toBe(401);
   });
 
-  it("do not make it last by being asked for again whenever they end", async () => {
+  it("do not extend the session when they are reopened after each end", async () => {
     const { id } = await makeCart(world());
     const { email } = await createPerson(world());
     const cookie = await signInAs(world(), email);
@@ -70,7 +67,7 @@ describe("the console's streams", () => {
     expect((await follow(cookie, id)).response.status).toBe(401);
   });
 
-  it("say so where it cannot be found out who follows, and the log has why", async () => {
+  it("end with an error if the session cannot be checked, and log the reason", async () => {
     const { id } = await makeCart(world());
     const { email } = await createPerson(world());
     const stream = await follow(await signInAs(world(), email), id);
@@ -92,7 +89,7 @@ describe("the console's streams", () => {
     }
   });
 
-  it("are for the console's own pages", async () => {
+  it("are only for pages of the console", async () => {
     const { id } = await makeCart(world());
     const { email } = await createPerson(world());
     const cookie = await signInAs(world(), email);
