@@ -43,8 +43,8 @@ export interface OpenDatabase {
   /** Runs scripts of several statements on a separate connection; returns the rows of each statement. */
   script<Result>(work: (run: RunScript) => Promise<Result>): Promise<Result>;
   /**
-   * Receives notices of other processes on the database. The embedded database has no other processes, so no
-   * notice is ever missed.
+   * Receives notices of other processes on the database. The embedded database has only one process, so it
+   * misses no notice.
    */
   listen(channel: string, handlers: NoticeHandlers): NoticeListener;
   /** The state of the connection pool; undefined for the embedded database, which has one connection. */
@@ -73,7 +73,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenDataba
 async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Promise<OpenDatabase> {
   const release = folder === undefined ? (): void => undefined : takeFolder(folder);
   try {
-    // Loaded only if there is no PostgreSQL.
+    // PGlite is loaded only if no PostgreSQL is configured.
     const { openPGlite, SerialPGliteDialect } = await import("./pglite.ts");
     const pglite = await openPGlite({
       image,
@@ -84,7 +84,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
         tracedDialect(pipelinedDialect(new SerialPGliteDialect({ pglite }), { isPipelined: false })),
       ),
       plugins: [camelCase()],
-      ...logOf(onStatement),
+      ...logOption(onStatement),
     });
     // Kysely closes the database only if it has used it.
     const close = async (): Promise<void> => {
@@ -129,8 +129,8 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     pipeline: true,
     application_name: "commerce-gateway",
   });
-  // A connection that breaks while idle is replaced at its next use; without a listener it would end the
-  // process.
+  // A connection that breaks while idle is replaced at its next use. Without this listener, the error would
+  // end the process.
   pool.on("error", () => undefined);
   // A connection that breaks while it is in use makes its statement fail; the event itself can be ignored.
   pool.on("connect", (client) => client.on("error", () => undefined));
@@ -140,7 +140,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
   const db = new Kysely<Tables>({
     dialect: guardDialect(tracedDialect(pipelinedDialect(dialect, { isPipelined: true }))),
     plugins: [camelCase()],
-    ...logOf(options.onStatement),
+    ...logOption(options.onStatement),
   });
   const direct = { ...connection, connectionString: options.directUrl ?? url };
   const script: OpenDatabase["script"] = async (work) => {
@@ -170,12 +170,12 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
 
 const camelCase = (): CamelCasePlugin => new CamelCasePlugin({ maintainNestedObjectKeys: true });
 
-const logOf = (onStatement: DatabaseOptions["onStatement"]): { log?: (event: LogEvent) => void } =>
+const logOption = (onStatement: DatabaseOptions["onStatement"]): { log?: (event: LogEvent) => void } =>
   onStatement === undefined ? {} : { log: onStatement };
 
 /**
- * Parses bigint as a number. All values are in the safe range: amounts are checked, and counters never exceed
- * it.
+ * Parses bigint as a number. All values are safe integers, because amounts are checked and counters stay far
+ * below the limit.
  */
 const typeParser: CustomTypesConfig["getTypeParser"] = (oid, format) =>
   oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format);

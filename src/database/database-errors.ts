@@ -37,22 +37,22 @@ export function isUnanswered(error: unknown): boolean {
  * disk, or repeated aborts because of concurrent transactions.
  */
 export function orUnavailable(failure: Failure): Failure {
-  if (failure.code !== "internal_error" || !isPassing(failure.cause)) return failure;
+  if (failure.code !== "internal_error" || !isTemporary(failure.cause)) return failure;
   return fail("service_unavailable", { cause: failure.cause, retryAfterSeconds: 2 });
 }
 
-const isPassing = (cause: unknown): boolean =>
-  isDatabaseUnreachable(cause) || isAbortedByOthers(cause) || isOutOfRoom(cause);
+const isTemporary = (cause: unknown): boolean =>
+  isDatabaseUnreachable(cause) || isAbortedByOthers(cause) || isOutOfResources(cause);
 
-/** Serialization failure, deadlock. */
-const givenUp = new Set(["40001", "40P01"]);
+/** SQLSTATEs of serialization failure and deadlock. */
+const abortedStates = new Set(["40001", "40P01"]);
 
 /**
  * True if PostgreSQL aborted a statement because of concurrent work (serialization failure, deadlock, a
  * changed table). Also checks causes, because the GraphQL layer wraps errors.
  */
 export function isAbortedByOthers(error: unknown): boolean {
-  if (givenUp.has(getSqlState(error) ?? "") || isPlanStale(error)) return true;
+  if (abortedStates.has(getSqlState(error) ?? "") || isPlanStale(error)) return true;
   return error instanceof Error && error.cause !== undefined && isAbortedByOthers(error.cause);
 }
 
@@ -61,7 +61,7 @@ export function isAbortedByOthers(error: unknown): boolean {
  * prepared again under another name.
  */
 export function isPlanStale(error: unknown): boolean {
-  // The SQLSTATE covers many errors; the name of PostgreSQL's routine identifies this one, in every language.
+  // The SQLSTATE covers many errors. The routine's name identifies this error in every language of the server.
   return (
     getSqlState(error) === "0A000" &&
     error instanceof Error &&
@@ -70,12 +70,12 @@ export function isPlanStale(error: unknown): boolean {
   );
 }
 
-const outOfRoom = new Set(["53100", "53200", "58030"]);
+const outOfResources = new Set(["53100", "53200", "58030"]);
 
 /** True if PostgreSQL has no disk space or memory left, or its disk fails. An operator has to act. */
-function isOutOfRoom(error: unknown): boolean {
-  if (outOfRoom.has(getSqlState(error) ?? "")) return true;
-  return error instanceof Error && error.cause !== undefined && isOutOfRoom(error.cause);
+function isOutOfResources(error: unknown): boolean {
+  if (outOfResources.has(getSqlState(error) ?? "")) return true;
+  return error instanceof Error && error.cause !== undefined && isOutOfResources(error.cause);
 }
 
 /** Returns the SQLSTATE of a database error; undefined for other errors. */

@@ -1,6 +1,6 @@
-/** Handles all due rows in batches. A row that fails is skipped until the next round, and reported at the end. */
+/** Finds and handles due rows. A row that fails is skipped until the next run, and reported at the end. */
 export interface DueRows<Row extends DueRow> {
-  /** Finds the next due rows after the given row, in an order that does not depend on how rows were handled. */
+  /** Finds the next due rows after the given row. Handling a row must not change the order. */
   readonly find: (after: Row | undefined, rowsMax: number) => Promise<readonly Row[]>;
   /** Handles a row in its own transactions. Returns false if there was nothing left to do. */
   readonly handle: (row: Row) => Promise<boolean>;
@@ -13,7 +13,7 @@ export interface DueRow {
 }
 
 const batchRowsMax = 100;
-/** Maximum number of failures that are reported in full; if everything fails, they are representative. */
+/** Maximum number of failures that are reported in full. Further failures are only counted. */
 const reportedMax = 20;
 
 /** Returns the number of handled rows; throws an AggregateError at the end if rows failed. */
@@ -25,7 +25,7 @@ export async function handleDueRows<Row extends DueRow>({
   const failures: Error[] = [];
   let handled = 0;
   let failed = 0;
-  for await (const row of rowsOf({ find, signal })) {
+  for await (const row of eachDueRow({ find, signal })) {
     try {
       if (await handle(row)) handled += 1;
     } catch (error) {
@@ -33,11 +33,11 @@ export async function handleDueRows<Row extends DueRow>({
       if (failures.length < reportedMax) failures.push(new Error(`${row.id} was skipped.`, { cause: error }));
     }
   }
-  if (failed > 0) throw new AggregateError(failures, `${failed} failed, ${handled} did not.`);
+  if (failed > 0) throw new AggregateError(failures, `${failed} rows failed, ${handled} rows were handled.`);
   return handled;
 }
 
-async function* rowsOf<Row extends DueRow>({
+async function* eachDueRow<Row extends DueRow>({
   find,
   signal,
 }: Omit<DueRows<Row>, "handle">): AsyncGenerator<Row, void> {

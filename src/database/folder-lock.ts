@@ -1,8 +1,8 @@
 /**
- * One process per embedded database: a lock file with the process's id and start time, so that a lock left by
- * a killed process, or by another one that had the same id, is known to be stale. proper-lockfile judges a
- * lock by its age: a killed process would block the next start until the lock is old enough, and a process
- * that pauses would lose a lock that it still needs.
+ * Makes sure that one process at a time uses an embedded database. A lock file has the process's id and start
+ * time, which show that a lock is stale: its process was killed, or another process now has the id. The
+ * package proper-lockfile judges a lock by its age. With it, a killed process would block the next start
+ * until the lock is old enough, and a paused process would lose a lock that it still needs.
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,28 +19,28 @@ export function toFolderError(folder: string, error: unknown): unknown {
 /** Locks the folder, or throws FolderInUse. Returns a function that unlocks it. */
 export function lockFolder(folder: string): () => void {
   const path = join(folder, "lock");
-  const mine = JSON.stringify({ pid: process.pid, startedAt: startTimeOf(process.pid) });
+  const ownLock = JSON.stringify({ pid: process.pid, startedAt: processStartTime(process.pid) });
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, mine, { mode: 0o600 });
+  writeFileSync(draft, ownLock, { mode: 0o600 });
   try {
     for (let attempt = 0; attempt < 5; attempt += 1) {
-      if (tryLink(draft, path)) return () => releaseLock(path, mine);
-      const held = readIfThere(path);
-      if (held === undefined) continue;
-      const owner = parseLock(held);
+      if (tryLink(draft, path)) return () => releaseLock(path, ownLock);
+      const found = readIfExists(path);
+      if (found === undefined) continue;
+      const owner = parseLock(found);
       if (owner !== undefined && isAlive(owner))
         throw new FolderInUse(
           `DATA_DIR ${folder} is in use by process ${owner.pid}: stop it, or choose another DATA_DIR.`,
         );
-      setAside(path, held);
+      moveStaleLock(path, found);
     }
-    throw new FolderInUse(`DATA_DIR ${folder} is being taken by another process.`);
+    throw new FolderInUse(`DATA_DIR ${folder} is being locked by another process. Try again.`);
   } finally {
     rmSync(draft, { force: true });
   }
 }
 
-interface Owner {
+interface LockOwner {
   readonly pid: number;
   readonly startedAt: string | null;
 }
@@ -55,23 +55,26 @@ function tryLink(from: string, to: string): boolean {
   }
 }
 
-/** Moves a stale lock away. If another process has replaced the lock in the meantime, its lock is moved back. */
-function setAside(path: string, stale: string): void {
+/**
+ * Moves a stale lock away. If another process has replaced the lock in the meantime, the new lock is moved
+ * back.
+ */
+function moveStaleLock(path: string, stale: string): void {
   const aside = `${path}.stale.${process.pid}`;
   try {
     renameSync(path, aside);
   } catch {
     return;
   }
-  if (readIfThere(aside) !== stale) tryLink(aside, path);
+  if (readIfExists(aside) !== stale) tryLink(aside, path);
   rmSync(aside, { force: true });
 }
 
-function releaseLock(path: string, mine: string): void {
-  if (readIfThere(path) === mine) rmSync(path, { force: true });
+function releaseLock(path: string, ownLock: string): void {
+  if (readIfExists(path) === ownLock) rmSync(path, { force: true });
 }
 
-function readIfThere(path: string): string | undefined {
+function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {
@@ -79,7 +82,7 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-function parseLock(text: string): Owner | undefined {
+function parseLock(text: string): LockOwner | undefined {
   try {
     const owner: unknown = JSON.parse(text);
     if (typeof owner !== "object" || owner === null || !("pid" in owner) || typeof owner.pid !== "number")
@@ -94,24 +97,24 @@ function parseLock(text: string): Owner | undefined {
 }
 
 /**
- * True if the process of the lock still runs. A lock with this process's id is stale, because this process
- * has just started and ids repeat in containers.
+ * True if the process of the lock still runs. A lock with this process's id and another start time is stale:
+ * process ids repeat in containers.
  */
-function isAlive({ pid, startedAt }: Owner): boolean {
-  if (pid === process.pid && startedAt !== startTimeOf(pid)) return false;
+function isAlive({ pid, startedAt }: LockOwner): boolean {
+  if (pid === process.pid && startedAt !== processStartTime(pid)) return false;
   try {
     process.kill(pid, 0);
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
-  return startedAt === null || startTimeOf(pid) === null || startTimeOf(pid) === startedAt;
+  return startedAt === null || processStartTime(pid) === null || processStartTime(pid) === startedAt;
 }
 
 /**
  * Returns the start time of a process in clock ticks since boot (field 22 of /proc/PID/stat); null without
- * such a file. The name in field 2 may contain spaces.
+ * such a file. The process name in field 2 may contain spaces.
  */
-function startTimeOf(pid: number): string | null {
-  const stat = readIfThere(`/proc/${pid}/stat`);
+function processStartTime(pid: number): string | null {
+  const stat = readIfExists(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
 }

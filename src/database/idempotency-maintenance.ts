@@ -1,5 +1,5 @@
 /**
- * Maintenance of idempotency records: deletes expired records, and finds and empties records of an erased
+ * Maintenance of idempotency records: deletes expired records, and removes the stored answers of an erased
  * buyer.
  */
 import { randomBytes } from "node:crypto";
@@ -14,7 +14,7 @@ import type { Database } from "./connect.ts";
 import { type Reader, type Transaction } from "./transaction.ts";
 import { oldestStored, recordSealContext } from "./idempotency.ts";
 
-const sweptAtOnce = 1000;
+const sweptPerBatch = 1000;
 
 /** Deletes expired records in batches, until the signal is aborted; returns the number of deleted records. */
 export async function sweepIdempotencyRecords(
@@ -25,12 +25,12 @@ export async function sweepIdempotencyRecords(
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from idempotency_record where (owner_id, idempotency_key) in (
-        select owner_id, idempotency_key from idempotency_record where created_at <= ${oldestStored(now)} order by created_at limit ${sweptAtOnce})`.execute(
+        select owner_id, idempotency_key from idempotency_record where created_at <= ${oldestStored(now)} order by created_at limit ${sweptPerBatch})`.execute(
       db,
     );
     const deleted = Number(numAffectedRows);
     total += deleted;
-    if (deleted < sweptAtOnce || signal?.aborted === true) return total;
+    if (deleted < sweptPerBatch || signal?.aborted === true) return total;
   }
 }
 
@@ -42,17 +42,17 @@ export interface RecordKey {
 
 interface RecordSearch {
   readonly ownerIds: readonly string[];
-  /** True if the record is wanted, judged by its stored body. */
+  /** Returns true if the record with this stored body is searched for. */
   readonly holds: (body: string) => boolean;
   /** Only records created at this time or later. */
   readonly since?: Date;
 }
 
-const lookedAtOnce = 500;
+const readPerBatch = 500;
 
 /**
- * Finds records by their stored bodies. A record that cannot be decrypted is included, because it may be one
- * of them.
+ * Finds records by their stored bodies. A record that cannot be decrypted is included, because its body
+ * cannot be checked.
  */
 export async function findIdempotencyRecords(
   reader: Reader,
@@ -73,45 +73,45 @@ export async function findIdempotencyRecords(
       )
       .orderBy("ownerId")
       .orderBy("idempotencyKey")
-      .limit(lookedAtOnce)
+      .limit(readPerBatch)
       .execute();
     for (const row of rows) {
       const { ownerId, idempotencyKey } = row;
-      const body = openOrNothing(keyring, row);
+      const body = decryptBody(keyring, row);
       if (body === undefined || holds(body)) found.push({ ownerId, idempotencyKey });
     }
-    if (rows.length < lookedAtOnce) return found;
+    if (rows.length < readPerBatch) return found;
     after = rows.at(-1);
   }
 }
 
-function openOrNothing(keyring: Keyring, row: SealedValue & RecordKey): string | undefined {
+function decryptBody(keyring: Keyring, row: SealedValue & RecordKey): string | undefined {
   try {
-    return keyring.open(row, placeOf(row)).toString();
+    return keyring.open(row, sealContextOf(row)).toString();
   } catch (error) {
     if (error instanceof DecryptionFailed) return undefined;
     throw error;
   }
 }
 
-const placeOf = ({ ownerId, idempotencyKey }: RecordKey): SealContext =>
+const sealContextOf = ({ ownerId, idempotencyKey }: RecordKey): SealContext =>
   recordSealContext({ ownerId, digest: Buffer.from(idempotencyKey) });
 
 /**
- * Empties stored answers and keeps their keys in use: a retry gets `idempotency_key_reused` and has no
- * effect. Returns the number of emptied records.
+ * Removes the stored answers of records and keeps their keys in use. A retry gets `idempotency_key_reused`
+ * and has no effect. Returns the number of emptied records.
  */
 export async function emptyIdempotencyRecords(
   transaction: Transaction,
   keyring: Keyring,
   keys: readonly RecordKey[],
 ): Promise<number> {
-  const places = new Map(keys.map((key) => [placeOf(key).rowId, key]));
+  const keysByRowId = new Map(keys.map((key) => [sealContextOf(key).rowId, key]));
   let emptied = 0;
-  for (const { ownerId, idempotencyKey } of places.values()) {
+  for (const { ownerId, idempotencyKey } of keysByRowId.values()) {
     const { numUpdatedRows } = await transaction
       .updateTable("idempotencyRecord")
-      .set({ fingerprint: randomBytes(32), ...keyring.seal("", placeOf({ ownerId, idempotencyKey })) })
+      .set({ fingerprint: randomBytes(32), ...keyring.seal("", sealContextOf({ ownerId, idempotencyKey })) })
       .where("ownerId", "=", ownerId)
       .where("idempotencyKey", "=", idempotencyKey)
       .executeTakeFirst();

@@ -1,8 +1,8 @@
 /**
- * Idempotency: a request that changes something happens once, however often it is sent. One transaction holds
- * the claim of the key, the effect and the record of the answer. Only committed effects are recorded, so that
- * a request that was refused runs again. Also the form of keys and the fingerprint of requests
- * (draft-ietf-httpapi-idempotency-key-header).
+ * Idempotency (draft-ietf-httpapi-idempotency-key-header): a changing request that is sent several times with
+ * the same key takes effect once. One transaction locks the key, runs the request, and stores the answer.
+ * Only committed effects are stored, so that a refused request can be sent again. This file also checks keys
+ * and computes the fingerprints of requests.
  */
 import type { Clock } from "#foundation/clock.ts";
 import { createHash } from "node:crypto";
@@ -28,7 +28,7 @@ export interface IdempotencyClaim {
   readonly fingerprint: Uint8Array;
 }
 
-/** A stored answer; replays send it byte for byte. */
+/** A stored answer. A replay sends the answer byte for byte. */
 export interface StoredAnswer {
   readonly status: number;
   readonly contentType: string;
@@ -38,7 +38,7 @@ export interface StoredAnswer {
 /** A request whose effect must happen only once. */
 export interface IdempotentRequest<Result> {
   readonly claim: IdempotencyClaim;
-  /** The answer to record for a result without errors. May throw the failure that the result means. */
+  /** Returns the answer to store for a result without errors. May throw a failure that the result contains. */
   readonly record: (result: Result) => StoredAnswer;
   /** True if the stored body is the result itself, as JSON. */
   readonly isAnsweredFromRecord?: boolean;
@@ -46,7 +46,7 @@ export interface IdempotentRequest<Result> {
 
 export interface IdempotentResult {
   readonly recorded: StoredAnswer;
-  /** True if an earlier request had the effect. */
+  /** True if an earlier request had the effect, and `recorded` is its stored answer. */
   readonly isReplay: boolean;
 }
 
@@ -59,30 +59,30 @@ export type RunIdempotent = (
   work: (transaction: Transaction) => Promise<StoredAnswer>,
 ) => Promise<IdempotentResult>;
 
-/** How long an answer is stored; afterwards the key counts as new. */
+/** Milliseconds for which an answer is stored. After this time the key counts as new. */
 export const answerStoredMs = 7 * 86_400_000;
 
-interface OnceServices {
+interface IdempotencyServices {
   readonly db: Database;
   readonly keyring: Keyring;
   readonly clock: Clock;
 }
 
-export function createIdempotentRunner(services: OnceServices): RunIdempotent {
-  // PGlite has one connection: without this check, a duplicate would wait for the first request instead of
-  // being refused at once.
+export function createIdempotentRunner(services: IdempotencyServices): RunIdempotent {
+  // PGlite has a single connection. Without this check, a duplicate would wait for the first request, and
+  // would not be refused at once.
   const running = new Set<string>();
   return async (claim, work) => {
-    const held: DigestedClaim = {
+    const digestedClaim: DigestedClaim = {
       ...claim,
       digest: createHash("sha256").update(claim.key).digest(),
       now: services.clock.now(),
     };
-    const name = `${claim.ownerId} ${held.digest.toString("base64")}`;
+    const name = `${claim.ownerId} ${digestedClaim.digest.toString("base64")}`;
     if (running.has(name)) throw fail("idempotency_in_progress");
     running.add(name);
     try {
-      return await once(services, held, work);
+      return await runOnce(services, digestedClaim, work);
     } finally {
       running.delete(name);
     }
@@ -94,51 +94,54 @@ interface DigestedClaim extends IdempotencyClaim {
   readonly now: Date;
 }
 
-async function once(
-  services: OnceServices,
+async function runOnce(
+  services: IdempotencyServices,
   claim: DigestedClaim,
   work: (transaction: Transaction) => Promise<StoredAnswer>,
 ): Promise<IdempotentResult> {
   const { db, keyring } = services;
   let isCommitting = false;
-  const begun = async (
+  const runLocked = async (
     transaction: Transaction,
     [locked, found]: readonly QueryResult<unknown>[],
   ): Promise<IdempotentResult> => {
     isCommitting = false;
-    const [lock] = (locked?.rows ?? []) as readonly Locked[];
+    const [lock] = (locked?.rows ?? []) as readonly LockRow[];
     if (lock?.isHeld !== true) throw fail("idempotency_in_progress");
     const [row] = (found?.rows ?? []) as readonly FoundRecord[];
     if (row?.isKept === true) return { recorded: openRecord(row, keyring, claim), isReplay: true };
     const recorded = await work(transaction);
-    await writeRecord(transaction, keyring, { claim, recorded, isThereAnOldOne: row !== undefined });
+    await writeRecord(transaction, keyring, { claim, recorded, hasExpiredRecord: row !== undefined });
     isCommitting = true;
     return { recorded, isReplay: false };
   };
   try {
-    // The record is read by a separate statement: one that also took the lock would see the rows from before
-    // the lock.
-    return await inTransaction(db, begun, [lockOf(claim), lookFor(claim)]);
+    // One statement takes the lock and another reads the record. A statement that did both would read the rows
+    // as they were before the lock.
+    return await inTransaction(db, runLocked, [buildLockStatement(claim), buildFindStatement(claim)]);
   } catch (error) {
     const isUnknown = isCommitting && isDatabaseUnreachable(error);
-    if (!isUnknown && !isTaken(error)) throw error;
+    if (!isUnknown && !isRecordedByOther(error)) throw error;
     const recorded = await findRecord(db, keyring, claim);
     if (recorded !== undefined) return { recorded, isReplay: !isUnknown };
-    // It is unknown whether the transaction was committed; a retry with the same key finds out.
+    // No record was found, but the commit may still happen. A retry with the same key returns the true result.
     throw fail("service_unavailable", { cause: error, retryAfterSeconds: 2 });
   }
 }
 
 /** True if another process recorded the same key between reading and writing the record. */
-const isTaken = (error: unknown): boolean =>
+const isRecordedByOther = (error: unknown): boolean =>
   getSqlState(error) === uniqueViolation && getBrokenConstraint(error) === "idempotency_record_pkey";
 
-interface Locked {
+interface LockRow {
   readonly isHeld: boolean;
 }
 
-/** Tries to lock the key and never waits, because waiting duplicates would occupy all connections. */
-function lockOf({ ownerId, digest }: DigestedClaim): CompiledQuery {
+/**
+ * Builds the statement that tries to lock the key. The statement never waits, because waiting duplicates
+ * would occupy all connections.
+ */
+function buildLockStatement({ ownerId, digest }: DigestedClaim): CompiledQuery {
   const lock = createHash("sha256").update(`${ownerId}\n`).update(digest).digest().readBigInt64BE();
   return CompiledQuery.raw(`select pg_try_advisory_xact_lock($1::bigint) as "isHeld"`, [String(lock)]);
 }
@@ -147,22 +150,22 @@ interface FoundRecord extends SealedValue {
   readonly fingerprint: Buffer;
   readonly status: number;
   readonly contentType: string;
-  /** False if the record has expired, so that its key counts as new. */
+  /** False if the record has expired. Its key then counts as new. */
   readonly isKept: boolean;
 }
 
-const lookText = `select fingerprint, status, content_type as "contentType", sealed, data_key as "dataKey", key_id as "keyId", created_at > $3 as "isKept"
+const findText = `select fingerprint, status, content_type as "contentType", sealed, data_key as "dataKey", key_id as "keyId", created_at > $3 as "isKept"
   from idempotency_record where owner_id = $1 and idempotency_key = $2`;
 
-const lookFor = ({ ownerId, digest, now }: DigestedClaim): CompiledQuery<FoundRecord> =>
-  CompiledQuery.raw(lookText, [ownerId, digest, oldestStored(now)]);
+const buildFindStatement = ({ ownerId, digest, now }: DigestedClaim): CompiledQuery<FoundRecord> =>
+  CompiledQuery.raw(findText, [ownerId, digest, oldestStored(now)]);
 
 async function findRecord(
   db: Database,
   keyring: Keyring,
   claim: DigestedClaim,
 ): Promise<StoredAnswer | undefined> {
-  const { rows } = await db.executeQuery(lookFor(claim));
+  const { rows } = await db.executeQuery(buildFindStatement(claim));
   const [row] = rows;
   return row?.isKept === true ? openRecord(row, keyring, claim) : undefined;
 }
@@ -177,25 +180,25 @@ function openRecord(row: FoundRecord, keyring: Keyring, claim: DigestedClaim): S
   };
 }
 
-interface Writing {
+interface RecordWrite {
   readonly claim: DigestedClaim;
   readonly recorded: StoredAnswer;
-  readonly isThereAnOldOne: boolean;
+  readonly hasExpiredRecord: boolean;
 }
 
 async function writeRecord(
   transaction: Transaction,
   keyring: Keyring,
-  { claim, recorded, isThereAnOldOne }: Writing,
+  { claim, recorded, hasExpiredRecord }: RecordWrite,
 ): Promise<void> {
   const { status, contentType, body } = recorded;
   const { ownerId, digest, now } = claim;
-  const place = recordSealContext(claim);
-  const { sealed, dataKey, keyId } = keyring.seal(body, place);
-  // A request may contain a password, which could be guessed from a plain digest in the table.
-  const fingerprint = keyring.digest({ sealed, dataKey, keyId }, place, claim.fingerprint);
-  if (isThereAnOldOne)
-    await runWithCommit(transaction, CompiledQuery.raw(forgetText, [ownerId, digest, oldestStored(now)]));
+  const context = recordSealContext(claim);
+  const { sealed, dataKey, keyId } = keyring.seal(body, context);
+  // The fingerprint is keyed, because a password in the request could be guessed from a plain digest.
+  const fingerprint = keyring.digest({ sealed, dataKey, keyId }, context, claim.fingerprint);
+  if (hasExpiredRecord)
+    await runWithCommit(transaction, CompiledQuery.raw(deleteText, [ownerId, digest, oldestStored(now)]));
   await runWithCommit(
     transaction,
     CompiledQuery.raw(writeText, [
@@ -212,12 +215,12 @@ async function writeRecord(
   );
 }
 
-const forgetText =
+const deleteText =
   "delete from idempotency_record where owner_id = $1 and idempotency_key = $2 and created_at <= $3";
 const writeText = `insert into idempotency_record (owner_id, idempotency_key, fingerprint, status, content_type, sealed, data_key, key_id, created_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
-/** The creation time before which records have expired. */
+/** Returns the creation time up to which records have expired. */
 export const oldestStored = (now: Date): Date => new Date(now.getTime() - answerStoredMs);
 
 export const recordSealContext = ({

@@ -40,7 +40,7 @@ export function migrate(
       for (const { name, sql } of pending) {
         await run(sql).catch((error: unknown) => {
           throw new Error(
-            `Migration ${name} failed, nothing was changed: ${error instanceof Error ? error.message : String(error)}`,
+            `Migration ${name} failed and changed nothing: ${error instanceof Error ? error.message : String(error)}`,
             {
               cause: error,
             },
@@ -57,11 +57,11 @@ export function migrate(
   });
 }
 
-function isPending({ name, sql }: Migration, known: unknown): boolean {
-  if (known === undefined) return true;
-  if (known !== checksum(sql))
+function isPending({ name, sql }: Migration, appliedChecksum: unknown): boolean {
+  if (appliedChecksum === undefined) return true;
+  if (appliedChecksum !== checksum(sql))
     throw new Error(
-      `Migration ${name} differs from the one that was applied: a released migration is never edited, add a new one.`,
+      `Migration ${name} differs from the applied migration. Do not edit a released migration; add a new one.`,
     );
   return false;
 }

@@ -1,8 +1,8 @@
 /**
- * Notices between the processes on one PostgreSQL (LISTEN, NOTIFY). A connection that breaks is opened again,
- * and the listener is notified that something may have been missed. A listener that must not miss anything
- * asks `isCurrent` first: whether the connection answers is checked four times a second, whether notices
- * arrive on it every ten seconds (`createNoticeProof`).
+ * Notices between the processes on one PostgreSQL (LISTEN, NOTIFY). A broken connection is opened again, and
+ * then the listener is notified that notices may have been missed. A listener that must not miss notices
+ * checks `isCurrent` first. Four times a second this file checks that the connection answers, and every ten
+ * seconds that notices arrive on it (`createNoticeProof`).
  */
 import type { ServiceEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
@@ -11,7 +11,7 @@ import { type Kysely, sql } from "kysely";
 import { Client, type ClientConfig } from "pg";
 import type { Tables } from "./tables.ts";
 
-/** All processes of the service on one database. */
+/** The channel of all processes of the service on one database. */
 export const noticeChannel = "commerce_gateway";
 
 export interface NoticeListener {
@@ -24,8 +24,9 @@ export interface NoticeListener {
 }
 
 const reconnectMs = 1_000;
+/** Milliseconds between two checks of the connection. */
 const beatMs = 250;
-/** Notices older than this have arrived; otherwise `isCurrent` is false. */
+/** Maximum age in milliseconds of the last successful check; with an older one, `isCurrent` is false. */
 const currentMs = 700;
 const answerMsMax = 5_000;
 
@@ -62,14 +63,17 @@ export function listenForNotices(
    * Sends LISTEN again, which changes nothing. PostgreSQL delivers waiting notices before it answers on the
    * same connection, so the answer proves that all notices committed before the query have arrived.
    */
-  const ask = async (connected: Client, onAnswer: () => void): Promise<void> => {
+  const checkConnection = async (connected: Client, onAnswer: () => void): Promise<void> => {
     const queriedAtMs = performance.now();
     await connected.query(`listen ${connected.escapeIdentifier(channel)}`);
     onAnswer();
     if (isOver || connected !== client) return;
     receivedUpToMs = queriedAtMs;
     proof.onAnswer(queriedAtMs);
-    next = setTimeout(() => void ask(connected, () => undefined).catch(() => leave(connected)), beatMs);
+    next = setTimeout(
+      () => void checkConnection(connected, () => undefined).catch(() => closeClient(connected)),
+      beatMs,
+    );
   };
   const connect = async (): Promise<void> => {
     const opening = new Client({ ...connection, query_timeout: answerMsMax });
@@ -85,9 +89,9 @@ export function listenForNotices(
       if (!isOver) next = setTimeout(() => void tryToConnect(), reconnectMs);
     });
     await opening.connect();
-    await ask(opening, () => onNotice(""));
+    await checkConnection(opening, () => onNotice(""));
   };
-  const tryToConnect = (): Promise<void> => connect().catch(() => leave(client));
+  const tryToConnect = (): Promise<void> => connect().catch(() => closeClient(client));
   void tryToConnect();
   return {
     isCurrent: () => performance.now() - receivedUpToMs <= currentMs && proof.isGiven(),
@@ -95,12 +99,12 @@ export function listenForNotices(
       isOver = true;
       clearTimeout(next);
       receivedUpToMs = Number.NEGATIVE_INFINITY;
-      await leave(client);
+      await closeClient(client);
     },
   };
 }
 
-async function leave(client: Client | undefined): Promise<void> {
+async function closeClient(client: Client | undefined): Promise<void> {
   await client?.end().catch(() => undefined);
 }
 
@@ -108,14 +112,14 @@ const notify = (db: Kysely<Tables>, channel: string, payload: string): Promise<u
   sql`select pg_notify(${channel}, ${payload})`.execute(db);
 
 /**
- * Equal notices within this time are sent once, because each takes a lock that all commits of the server
- * share.
+ * Equal notices within this number of milliseconds are sent once. Every notice takes a lock that all commits
+ * of the server need.
  */
 const mergeMs = 5;
 
 /**
  * Creates a function that sends a notice after a short delay. A failure is ignored, because listeners also
- * look for work by timers.
+ * check for work at intervals.
  */
 export function createNoticeSender(db: Kysely<Tables>, channel: string): (payload: string) => void {
   const waiting = new Set<string>();
@@ -135,13 +139,14 @@ interface ProofParts {
   readonly send: (payload: string) => Promise<unknown>;
   /** Called once when a sent notice does not arrive, until notices arrive again. */
   readonly onNoticesLost: () => void;
-  /** Called when notices arrive again; notices in between may have been missed. */
+  /** Called when notices arrive again. Notices sent in between may have been missed. */
   readonly onRegained: () => void;
 }
 
 export interface NoticeProof {
+  /** True if a notice that this process sent to itself has arrived recently. */
   readonly isGiven: () => boolean;
-  /** Handles a notice. Returns true if the notice was sent for a proof, by this or another process. */
+  /** Handles a notice. Returns true if this or another process sent the notice only as a proof. */
   readonly receive: (payload: string) => boolean;
   /**
    * Called when the connection answers a query that was sent at the given time. Notices committed before that
@@ -152,17 +157,17 @@ export interface NoticeProof {
   readonly forget: () => void;
 }
 
-const everyMs = 10_000;
-/** Delay after a notice that could not be sent. */
-const againMs = 1_000;
+const proofIntervalMs = 10_000;
+/** Milliseconds until the next attempt after a notice could not be sent. */
+const retrySendMs = 1_000;
 /**
- * Minimum time between the commit of a notice and a query whose answer proves that the notice is lost, in
- * case the server delivers late.
+ * Minimum number of milliseconds between the commit of a notice and a query whose answer proves that the
+ * notice is lost. The server may deliver a notice late.
  */
-const arrivesMs = 1_000;
-/** How long a proof is valid if no further notice can be sent: as long as credentials are cached. */
+const lateDeliveryMs = 1_000;
+/** Milliseconds for which a proof is valid: as long as credentials are cached. */
 const provenMs = 30_000;
-const mark = "proof:";
+const proofPrefix = "proof:";
 
 /**
  * Checks whether notices arrive. A connection that answers may belong to a transaction pooler, which loses
@@ -176,24 +181,24 @@ export function createNoticeProof({ send, onNoticesLost, onRegained }: ProofPart
   let areLost = false;
 
   const isGiven = (): boolean => performance.now() - provenAtMs <= provenMs;
-  const begin = (): void => {
-    const mine = {
-      payload: `${mark}${randomUUID()}`,
+  const sendProof = (): void => {
+    const proofNotice = {
+      payload: `${proofPrefix}${randomUUID()}`,
       begunAtMs: performance.now(),
       committedAtMs: Number.POSITIVE_INFINITY,
     };
-    sent = mine;
+    sent = proofNotice;
     const end = (): void => {
-      if (sent !== mine) return;
+      if (sent !== proofNotice) return;
       sent = undefined;
-      nextAtMs = performance.now() + againMs;
+      nextAtMs = performance.now() + retrySendMs;
     };
-    send(mine.payload).then(() => (mine.committedAtMs = performance.now()), end);
+    send(proofNotice.payload).then(() => (proofNotice.committedAtMs = performance.now()), end);
   };
-  const lose = (): void => {
+  const handleLoss = (): void => {
     provenAtMs = Number.NEGATIVE_INFINITY;
     sent = undefined;
-    nextAtMs = performance.now() + everyMs;
+    nextAtMs = performance.now() + proofIntervalMs;
     if (!areLost) onNoticesLost();
     areLost = true;
   };
@@ -204,15 +209,15 @@ export function createNoticeProof({ send, onNoticesLost, onRegained }: ProofPart
         if (areLost || (Number.isFinite(provenAtMs) && !isGiven())) onRegained();
         areLost = false;
         provenAtMs = sent.begunAtMs;
-        nextAtMs = sent.begunAtMs + everyMs;
+        nextAtMs = sent.begunAtMs + proofIntervalMs;
         sent = undefined;
       }
-      return payload.startsWith(mark);
+      return payload.startsWith(proofPrefix);
     },
     onAnswer: (queriedAtMs) => {
       if (sent === undefined) {
-        if (performance.now() >= nextAtMs) begin();
-      } else if (queriedAtMs >= sent.committedAtMs + arrivesMs) lose();
+        if (performance.now() >= nextAtMs) sendProof();
+      } else if (queriedAtMs >= sent.committedAtMs + lateDeliveryMs) handleLoss();
     },
     forget: () => {
       provenAtMs = Number.NEGATIVE_INFINITY;
@@ -222,7 +227,7 @@ export function createNoticeProof({ send, onNoticesLost, onRegained }: ProofPart
   };
 }
 
-/** Sends notices to, and receives notices from, the other processes on the database. */
+/** Sends notices to the other processes on the database, and receives their notices. */
 export interface Notices {
   /** True if every notice up to 700 ms ago has arrived in this process. */
   readonly isCurrent: () => boolean;
@@ -233,7 +238,7 @@ export interface Notices {
 
 interface NoticeSource {
   readonly db: Kysely<Tables>;
-  listen(channel: string, hearing: NoticeHandlers): NoticeListener;
+  listen(channel: string, handlers: NoticeHandlers): NoticeListener;
 }
 
 /** Creates the notices of a process. Each received notice is emitted as `noticeReceived`. */
@@ -256,5 +261,5 @@ const noticesLost =
   "Notices of other processes do not arrive, for example because of a transaction pooler. " +
   "Set DATABASE_DIRECT_URL to PostgreSQL itself. Until then, every request reads its credential from the database.";
 
-/** The embedded database has no other processes, so no notice is ever missed. */
+/** The listener of the embedded database. It has only one process, so it misses no notice. */
 export const listenerWithoutOthers: NoticeListener = { isCurrent: () => true, stop: () => Promise.resolve() };

@@ -1,7 +1,7 @@
 /**
  * PGlite is PostgreSQL inside this process. PGlite has a single connection, and Kysely's driver gives it to
- * every caller, so a query of another request would become part of the open transaction. This dialect
- * therefore runs transactions and statements one at a time.
+ * every caller, so a query of another request would run inside an open transaction. This dialect therefore
+ * runs transactions and statements one at a time.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { PGlite, types } from "@electric-sql/pglite";
@@ -32,8 +32,8 @@ export function openPGlite({ dataDir, image }: PGliteOptions = {}): Promise<PGli
 
 export class SerialPGliteDialect extends PGliteDialect {
   /**
-   * Replaces PGlite's adapter, with which Kysely would wait for the connection before it calls the driver,
-   * and so before the guard (transaction-dialect.ts) could refuse a statement.
+   * Replaces PGlite's adapter. With it, Kysely would wait for the connection before it calls the driver, and
+   * the guard of transaction-dialect.ts would refuse statements too late.
    */
   override createAdapter(): DialectAdapter {
     return new PostgresAdapter();
@@ -43,18 +43,18 @@ export class SerialPGliteDialect extends PGliteDialect {
     const driver = super.createDriver();
     const acquire = driver.acquireConnection.bind(driver);
     const waiting: (() => void)[] = [];
-    let isTaken = false;
+    let isInUse = false;
     driver.acquireConnection = async (options): Promise<DatabaseConnection> => {
-      if (isTaken) await new Promise<void>((go) => waiting.push(go));
-      isTaken = true;
-      // PGlite works in this thread and answers by promises only. Without this pause, statements that follow each
-      // other would run before the next socket or timer is served.
+      if (isInUse) await new Promise<void>((go) => waiting.push(go));
+      isInUse = true;
+      // PGlite works in this thread and answers only by promises. Without this pause, a sequence of statements
+      // would delay sockets and timers.
       await nextTurn();
       return acquire(options);
     };
     driver.releaseConnection = (): Promise<void> => {
       const next = waiting.shift();
-      if (next === undefined) isTaken = false;
+      if (next === undefined) isInUse = false;
       else next();
       return Promise.resolve();
     };

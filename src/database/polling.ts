@@ -1,26 +1,27 @@
 /**
- * Polls the state of watched objects with one statement for all of them, and stops while no object is
- * watched. Polling costs writers nothing, works through every connection pooler, and sees the commits of all
- * processes.
+ * Polls the states of watched objects with one statement for all of them, and stops while no object is
+ * watched. Unlike triggers and NOTIFY, polling does not slow down writers, works through every connection
+ * pooler, and sees the commits of all processes.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-export interface Polling<Mark> {
+export interface Polling<State> {
   /**
-   * Watches an object. Calls `onLook` after every poll with the object's state, or null if it does not exist.
-   * Returns a function that ends the watch.
+   * Watches an object. Calls `onState` after every poll with the object's state, or with null if the object
+   * does not exist. Returns a function that ends the watch.
    */
-  readonly watch: (id: string, onLook: (mark: Mark | null) => void) => () => void;
+  readonly watch: (id: string, onState: (state: State | null) => void) => () => void;
   readonly isWatched: (id: string) => boolean;
-  /** Polls soon, because this process has changed an object. */
+  /** Polls soon. Called when this process has changed an object. */
   readonly wake: () => void;
+  /** Returns the number of watches. */
   readonly watchers: () => number;
   readonly close: () => void;
 }
 
-export interface PollingOptions<Mark> {
+export interface PollingOptions<State> {
   /** Reads the states by id; objects that do not exist are omitted. */
-  readonly look: (ids: readonly string[]) => Promise<ReadonlyMap<string, Mark>>;
+  readonly look: (ids: readonly string[]) => Promise<ReadonlyMap<string, State>>;
   readonly everyMs: number;
   /** Minimum pause between polls in milliseconds. After a slow poll, the pause is four times its duration. */
   readonly pauseMsMin: number;
@@ -29,61 +30,62 @@ export interface PollingOptions<Mark> {
 }
 
 /** Pause after a poll as a multiple of its duration, so that the database has time for other work. */
-const restPerLook = 4;
+const pausePerPoll = 4;
 
-export function createPolling<Mark>({
+export function createPolling<State>({
   look,
   everyMs,
   pauseMsMin,
   onFault,
-}: PollingOptions<Mark>): Polling<Mark> {
-  const watchers = new Map<string, Set<(mark: Mark | null) => void>>();
-  // A shared query runs in a detached async context: the first watcher may be in a trace of its own.
+}: PollingOptions<State>): Polling<State> {
+  const watchers = new Map<string, Set<(state: State | null) => void>>();
+  // The query serves all watchers, so it runs in a detached async context and not in one watcher's trace.
   const inDetachedContext = AsyncLocalStorage.snapshot();
-  const state = { isLooking: false, isCalled: false, isFaulty: false, isOver: false, nextAtMs: 0 };
+  const state = { isPolling: false, isPollRequested: false, isFaulty: false, isClosed: false, nextAtMs: 0 };
   let timer: NodeJS.Timeout | undefined;
 
-  const plan = (inMs: number): void => {
+  const schedulePoll = (inMs: number): void => {
     clearTimeout(timer);
-    if (!state.isOver && watchers.size > 0)
-      timer = inDetachedContext(() => setTimeout(() => void go(), inMs).unref());
+    if (!state.isClosed && watchers.size > 0)
+      timer = inDetachedContext(() => setTimeout(() => void poll(), inMs).unref());
   };
   const notifyWatchers = async (): Promise<void> => {
     const watchedIds = [...watchers.keys()];
-    const found = await look(watchedIds);
-    for (const id of watchedIds) for (const onLook of watchers.get(id) ?? []) onLook(found.get(id) ?? null);
+    const states = await look(watchedIds);
+    for (const id of watchedIds)
+      for (const onState of watchers.get(id) ?? []) onState(states.get(id) ?? null);
   };
-  const go = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const beganAtMs = performance.now();
-    Object.assign(state, { isLooking: true, isCalled: false });
+    Object.assign(state, { isPolling: true, isPollRequested: false });
     try {
       await notifyWatchers();
       state.isFaulty = false;
     } catch (error) {
-      if (!state.isFaulty && !state.isOver) onFault(error);
+      if (!state.isFaulty && !state.isClosed) onFault(error);
       state.isFaulty = true;
     }
     const now = performance.now();
-    state.isLooking = false;
-    state.nextAtMs = now + Math.max(pauseMsMin, restPerLook * (now - beganAtMs));
-    plan(Math.max(state.nextAtMs - now, state.isCalled && !state.isFaulty ? 0 : everyMs));
+    state.isPolling = false;
+    state.nextAtMs = now + Math.max(pauseMsMin, pausePerPoll * (now - beganAtMs));
+    schedulePoll(Math.max(state.nextAtMs - now, state.isPollRequested && !state.isFaulty ? 0 : everyMs));
   };
   const wake = (): void => {
-    state.isCalled = true;
-    if (!state.isLooking && !state.isFaulty) plan(Math.max(state.nextAtMs - performance.now(), 0));
+    state.isPollRequested = true;
+    if (!state.isPolling && !state.isFaulty) schedulePoll(Math.max(state.nextAtMs - performance.now(), 0));
   };
   return {
-    watch: (id, onLook) => {
-      // Without watchers there is no poll that could clear the fault.
+    watch: (id, onState) => {
+      // Without watchers, no poll runs that could reset `isFaulty`.
       if (watchers.size === 0) state.isFaulty = false;
       const known = watchers.get(id);
-      if (known === undefined) watchers.set(id, new Set([onLook]));
-      else known.add(onLook);
+      if (known === undefined) watchers.set(id, new Set([onState]));
+      else known.add(onState);
       wake();
       return () => {
-        const left = watchers.get(id);
-        left?.delete(onLook);
-        if (left?.size === 0) watchers.delete(id);
+        const remaining = watchers.get(id);
+        remaining?.delete(onState);
+        if (remaining?.size === 0) watchers.delete(id);
         if (watchers.size === 0) clearTimeout(timer);
       };
     },
@@ -91,7 +93,7 @@ export function createPolling<Mark>({
     wake,
     watchers: () => [...watchers.values()].reduce((sum, { size }) => sum + size, 0),
     close: () => {
-      state.isOver = true;
+      state.isClosed = true;
       clearTimeout(timer);
     },
   };

@@ -1,8 +1,8 @@
 /**
- * Prepared templates: statements that are built once for each of their forms and kept as text, because
- * building a large statement takes longer than PostgreSQL takes to find a product. Values that differ from
- * call to call are parameters. Also padded in-lists (`id in (…)`, whose length is a power of two, so that few
- * texts are prepared) and inserts made from templates.
+ * Prepared templates: SQL texts that are built once and cached, with parameters for the values of each call.
+ * Building a large statement takes longer than PostgreSQL takes to find a product. This file also has padded
+ * in-lists (`id in (…)` with a power of two of ids, so that few texts are prepared) and inserts from
+ * templates.
  */
 import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
@@ -25,16 +25,16 @@ interface Compiled {
   readonly names: readonly string[];
 }
 
-/** Maximum number of cached forms. Forms differ by filters, sort order and the length of the locale chain. */
+/** Maximum number of cached texts. Texts differ by filters, sort order and the length of the locale chain. */
 const formsMax = 500;
 const templates = new LRUCache<string, Compiled>({ max: formsMax });
 
 export interface PreparedTemplate {
-  /** The name of the form; contains everything on which the SQL text depends. */
+  /** The cache key of the SQL text. The key must name everything on which the text depends. */
   readonly form: string;
   readonly write: () => RawBuilder<unknown>;
   readonly values: Readonly<Record<string, unknown>>;
-  /** The caller's input decides the form, so that there may be dozens of forms. */
+  /** True if the text depends on the caller's input, so that dozens of variants exist. */
   readonly hasManyForms?: boolean;
 }
 
@@ -57,7 +57,7 @@ export function prepareStatement<Row>(
 export async function runForRow<Row>(reader: Reader, statement: PreparedTemplate): Promise<Row> {
   const { rows } = await reader.executeQuery<Row>(prepareStatement(reader, statement));
   const [row] = rows;
-  if (row === undefined) throw new Error("The statement gives one row.");
+  if (row === undefined) throw new Error("The statement returned no row.");
   return row;
 }
 
@@ -68,7 +68,7 @@ function compileOnce(reader: Reader, form: string, write: () => RawBuilder<unkno
   const names = parameters.map((given) => {
     if (given instanceof Parameter) return given.name;
     throw new Error(
-      "A value that differs from call to call must be a parameter of the template; any other value must be part of the text.",
+      "Every value of a prepared template must be a parameter. Write constant values into the SQL text.",
     );
   });
   templates.set(form, { text, names });
@@ -76,14 +76,14 @@ function compileOnce(reader: Reader, form: string, write: () => RawBuilder<unkno
 }
 
 interface PaddedInTemplate {
-  /** A part of the template's form. */
+  /** The variant of the list, for the cache key of the whole text. */
   readonly form: string;
-  /** Writes the SQL that follows a column. */
+  /** Writes the condition that follows a column name. */
   readonly write: () => RawBuilder<boolean>;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** `paddedInList` for a prepared template. */
+/** Returns an in-list with parameters for the ids, for use in a prepared template. */
 export function paddedInTemplate(ids: readonly string[]): PaddedInTemplate {
   const [first] = ids;
   if (first === undefined || ids.length > lengthMax)
@@ -97,10 +97,10 @@ export function paddedInTemplate(ids: readonly string[]): PaddedInTemplate {
   };
 }
 
-/** The largest number of lines of a cart. */
+/** Maximum number of padded ids: the maximum number of lines of a cart. */
 const lengthMax = 256;
 
-/** Appends fillers until the length is a power of two; lists of more than 256 stay as they are. */
+/** Appends fillers until the length is a power of two. Lists of more than 256 members are not padded. */
 export function padToPowerOfTwo<Member>(members: readonly Member[], filler: Member): readonly Member[] {
   const { length } = members;
   if (length === 0 || length > lengthMax) return members;
@@ -108,8 +108,9 @@ export function padToPowerOfTwo<Member>(members: readonly Member[], filler: Memb
 }
 
 /**
- * Follows a column: `id ${paddedInList(ids)}`. PostgreSQL keeps no plan for an array of unknown length: it
- * estimates ten members, and finds a plan for the true number cheaper each time.
+ * Returns the condition that follows a column, as in `id ${paddedInList(ids)}`. A list is used instead of an
+ * array, because PostgreSQL caches no plan for an array parameter: it estimates ten members, and plans each
+ * call again for the true number.
  */
 export function paddedInList(ids: readonly string[]): RawBuilder<boolean> {
   const [first = ""] = ids;
@@ -117,12 +118,12 @@ export function paddedInList(ids: readonly string[]): RawBuilder<boolean> {
   return ids.length === 1 ? sql`= ${first}` : sql`in (${sql.join(padToPowerOfTwo(ids, first))})`;
 }
 
-/** The number of rows that most changes write at once; larger inserts are compiled each time. */
+/** Maximum number of rows of an insert from a template. Larger inserts are rare and are compiled each time. */
 const preparedRowsMax = 4;
 
 /**
- * Inserts rows with a text that is made once for each number of rows. All rows must have the columns of the
- * first.
+ * Builds an insert of rows. The SQL text is cached for each number of rows. All rows must have the columns of
+ * the first row.
  */
 export function insertRows<Table extends keyof Tables>(
   reader: Reader,

@@ -1,7 +1,7 @@
 /**
- * Reads for reports run in a transaction in which the database refuses every write. All statements of a
- * transaction see the same snapshot and end after ten seconds. A semaphore lets few reports run at a time, so
- * that the shop keeps connections: the others wait before they ask for one.
+ * Reads for reports run in a transaction in which the database refuses every write. All statements of the
+ * transaction see the same snapshot, and time out after ten seconds. A semaphore lets few reports run at a
+ * time, so that connections remain for the shop. Waiting reports occupy no connection.
  */
 import { E_TIMEOUT, Semaphore as MutexSemaphore, withTimeout } from "async-mutex";
 import { CompiledQuery } from "kysely";
@@ -18,14 +18,13 @@ export const reportMsMax = 10_000;
 const queryCanceled = "57014";
 
 /**
- * How many reports may wait: as many as one query can ask for. They wait for half of the time that a query
- * may take, so that time is left to read.
+ * Limits of waiting reports. As many reports may wait as one query can contain. They wait for at most half of
+ * a query's time limit, so that time is left to read.
  */
 const queue = {
   waitingMax: 20,
   waitMs: 5_000,
-  refusal:
-    "Too many reports are being read at the moment. Ask again in a few seconds, and for fewer at once.",
+  refusal: "Too many reports are running. Try again in a few seconds, with fewer reports per query.",
 } as const;
 
 export interface ReadOnlyLimits {
@@ -51,7 +50,7 @@ export function createReportReader(
       return await semaphore(() => inTransaction(db, read, opening));
     } catch (error) {
       if (getSqlState(error) !== queryCanceled && !isUnanswered(error)) throw error;
-      const message = `The report took longer than ${timeoutMs / 1000} s, which is the limit. Ask for fewer days, or for one merchant.`;
+      const message = `The report took longer than the limit of ${timeoutMs / 1000} s. Request fewer days, or one merchant.`;
       throw fail("upstream_timeout", { message, cause: error });
     }
   };
@@ -70,23 +69,23 @@ export type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>
 const retryAfterSeconds = 5;
 
 /**
- * Runs at most `runningMax` works at a time; the others wait, first come, first served. Refuses a caller that
- * finds the queue full or has waited for `waitMs`. async-mutex has no bound on its queue, so the callers are
- * counted here.
+ * Creates a semaphore that runs at most `runningMax` functions at a time. Further callers wait in order of
+ * arrival. A caller is refused if the queue is full, or after waiting for `waitMs`. async-mutex does not
+ * limit its queue, so this function counts the callers.
  */
 export function createSemaphore({ runningMax, waitingMax, waitMs, refusal }: SemaphoreLimits): Semaphore {
   const semaphore = withTimeout(new MutexSemaphore(runningMax), waitMs);
-  let present = 0;
+  let callers = 0;
   const refuse = (): Failure => fail("service_unavailable", { message: refusal, retryAfterSeconds });
   return async (work) => {
-    if (present >= runningMax + waitingMax) throw refuse();
-    present += 1;
+    if (callers >= runningMax + waitingMax) throw refuse();
+    callers += 1;
     try {
       return await semaphore.runExclusive(work);
     } catch (error) {
       throw error === E_TIMEOUT ? refuse() : error;
     } finally {
-      present -= 1;
+      callers -= 1;
     }
   };
 }

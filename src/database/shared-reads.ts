@@ -1,9 +1,10 @@
 /**
- * Reads of different requests at the same time share one statement: one DataLoader for each kind of row, for
- * all requests of the process. A read waits for the end of this turn of the event loop, in which all requests
- * that arrived together have been started; while two statements are running, it waits until one has returned.
- * No answer is cached: a key leaves the loader's cache before its statement starts, so each answer was read
- * after the request for it. Callers are authorised before, or check what they get.
+ * Shares statements between requests: reads that different requests make at the same time run as one
+ * statement. Each kind of row has one DataLoader for all requests of the process. A read waits for the end of
+ * the event loop turn, because requests that arrived together start in the same turn. While two statements
+ * run, a read waits until one of them has returned. No row is cached: a key leaves the loader's cache before
+ * its statement starts, so every row was read after it was requested. Callers must check permissions before
+ * or after the read.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Semaphore } from "async-mutex";
@@ -13,7 +14,7 @@ import { refuseInsideTransaction } from "./transaction-dialect.ts";
 import { isDatabaseUnreachable } from "./database-errors.ts";
 
 export interface SharedReads<Key, Row> {
-  /** `null` if there is no row. */
+  /** Returns the row; null if the row does not exist. */
   readonly load: (key: Key) => Promise<Row | null>;
   readonly nameOf: (key: Key) => string;
 }
@@ -21,7 +22,7 @@ export interface SharedReads<Key, Row> {
 export interface SharedReadsOptions<Key, Row> {
   /** Keys with the same name are equal. */
   readonly nameOf: (key: Key) => string;
-  /** Reads rows by the names of their keys; keys without a row are omitted. */
+  /** Returns the rows by the names of their keys; keys without a row are omitted. */
   readonly find: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Row>>;
 }
 
@@ -39,31 +40,31 @@ export function createSharedReads<Key, Row>({
   nameOf,
   find,
 }: SharedReadsOptions<Key, Row>): SharedReads<Key, Row> {
-  /** The span of the first waiting caller whose trace is recorded, by the name of the key. */
+  /** The span of the first waiting caller with a recorded trace, by the name of the key. */
   const spans = new Map<string, Span>();
-  /** DataLoader itself has no bound on the batches that run at the same time. */
+  /** Limits the statements that run at the same time. DataLoader has no such limit. */
   const running = new Semaphore(runningMax);
-  // A shared read runs in a detached async context: the first caller may be inside a transaction or a trace
-  // of its own.
+  // A shared read serves several callers, so it runs in a detached async context and not in the transaction
+  // or trace of the first caller.
   const inDetachedContext = AsyncLocalStorage.snapshot();
 
   const read = async (waiting: readonly Waiting<Key>[]): Promise<(Row | null | Error)[]> => {
-    const look = (): ReturnType<typeof find> => find(waiting.map(({ key }) => key));
-    // In a trace, the statement is a part of the first recorded span that waits for it.
+    const findRows = (): ReturnType<typeof find> => find(waiting.map(({ key }) => key));
+    // The statement belongs to the first recorded span that waits for it.
     const span = waiting.find((one) => one.span !== undefined)?.span;
     span?.set({ "commerce.read_together": waiting.length });
     try {
-      const found = await (span === undefined ? look() : span.run(look));
+      const found = await (span === undefined ? findRows() : span.run(findRows));
       return waiting.map(({ name }) => found.get(name) ?? null);
     } catch (error) {
-      // A key that fails must not fail the others. While the database is away, all fail alike and are not
-      // read again.
+      // One failing key must not fail the others, so each key is read again separately. If the database is
+      // unreachable, all keys would fail again, so they are not read again.
       if (waiting.length > 1 && !isDatabaseUnreachable(error))
         return (await Promise.all(waiting.map((one) => read([one])))).flat();
       return waiting.map(() => (error instanceof Error ? error : new Error(String(error))));
     }
   };
-  const begin = (key: Key): Waiting<Key> => {
+  const startRead = (key: Key): Waiting<Key> => {
     const name = nameOf(key);
     const span = spans.get(name);
     spans.delete(name);
@@ -81,7 +82,7 @@ export function createSharedReads<Key, Row>({
     inDetachedContext(() => setImmediate(() => void running.runExclusive(run)));
   };
   const loader: DataLoader<Key, Row | null, string> = new DataLoader(
-    (keys) => (statement = read(keys.map(begin))),
+    (keys) => (statement = read(keys.map(startRead))),
     {
       cacheKeyFn: nameOf,
       maxBatchSize: keysMax,
@@ -105,19 +106,19 @@ export function createSharedReads<Key, Row>({
 /** The part of a DataLoader that the GraphQL layer uses. */
 export interface RowLoader<Key, Row> {
   load(key: Key): Promise<Row>;
-  /** Loads several rows; a failed key does not make the others fail. */
+  /** Loads several rows. The result has an error for each key that failed. */
   loadMany(keys: ArrayLike<Key>): Promise<(Row | Error)[]>;
   /** Adds a row to the cache, so that it is not read again. */
   prime(key: Key, row: Row): unknown;
 }
 
 /**
- * Keeps the rows of a request over reads that requests share. A DataLoader with `batch: false` would do the
- * same, but defers each load to a later tick, which the shared reads wait for anyway.
+ * Caches the rows of one request; requests share the reads. A DataLoader with `batch: false` would do the
+ * same, but would defer each load to a later tick, and shared reads already wait for the end of the turn.
  */
 export class SharedRowLoader<Key, Row> implements RowLoader<Key, Row | null> {
   readonly #reads: SharedReads<Key, Row>;
-  readonly #kept = new Map<string, Promise<Row | null>>();
+  readonly #cached = new Map<string, Promise<Row | null>>();
 
   constructor(reads: SharedReads<Key, Row>) {
     this.#reads = reads;
@@ -125,17 +126,17 @@ export class SharedRowLoader<Key, Row> implements RowLoader<Key, Row | null> {
 
   load(key: Key): Promise<Row | null> {
     const name = this.#reads.nameOf(key);
-    let row = this.#kept.get(name);
+    let row = this.#cached.get(name);
     if (row === undefined) {
       row = this.#reads.load(key);
-      this.#kept.set(name, row);
+      this.#cached.set(name, row);
     }
     return row;
   }
 
   prime(key: Key, row: Row | null): void {
     const name = this.#reads.nameOf(key);
-    if (!this.#kept.has(name)) this.#kept.set(name, Promise.resolve(row));
+    if (!this.#cached.has(name)) this.#cached.set(name, Promise.resolve(row));
   }
 
   loadMany(keys: ArrayLike<Key>): Promise<(Row | null | Error)[]> {

@@ -11,8 +11,8 @@ export interface KeysetPage {
 }
 
 /**
- * Keyset pages in the order of ids, which is that of creation: no row is seen twice or missed when others are
- * added or removed in between.
+ * Adds a keyset page to a query, in the order of ids, which is the order of creation. No row is repeated or
+ * missed if rows are added or removed between two pages.
  */
 export function pageById<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
@@ -28,7 +28,7 @@ export function pageById<Tables, Name extends keyof Tables, Row>(
 
 const countMax = 10_000;
 
-/** Counts rows up to 10 000; an exact larger count would be too expensive for its use. */
+/** Counts rows up to 10 000. An exact larger count would take too long. */
 export async function cappedCount<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
   reader: Reader,

@@ -10,8 +10,9 @@ import type pg from "pg";
 import { isPlanStale, isUnanswered } from "./database-errors.ts";
 
 export interface StatementLimits {
+  /** Limit in milliseconds of a statement outside a transaction. */
   readonly aloneMs: number;
-  /** Limit inside a transaction, in which imports write many rows at once. */
+  /** Limit in milliseconds inside a transaction, in which an import may write many rows at once. */
   readonly inTransactionMs: number;
 }
 
@@ -30,17 +31,14 @@ export interface StatementOptions {
  */
 const namesMax = 1000;
 
-/**
- * The mark at the start of statements with many text variants. Such statements may use only a part of the
- * prepared statements.
- */
+/** Comment at the start of statements that exist in many variants. Only a few of these variants are prepared. */
 export const manyVariantsMark = "/* one of many forms */";
 
 /**
- * Maximum number of prepared statements with the mark; a long one occupies up to a megabyte on each
+ * Maximum number of prepared statements with this comment. A long statement occupies up to a megabyte on each
  * connection.
  */
-const manyFormsNamesMax = 24;
+const manyVariantsNamesMax = 24;
 
 export function createStatementPool(pool: pg.Pool, { prepared, limits }: StatementOptions): PostgresPool {
   const names = prepared ? createNames() : unnamed;
@@ -48,12 +46,12 @@ export function createStatementPool(pool: pg.Pool, { prepared, limits }: Stateme
 
   const query = (client: pg.PoolClient, text: string, values: unknown[] = []): Promise<pg.QueryResult> => {
     const name = values.length > 0 ? names.of(text) : undefined;
-    holdBack(client);
+    sendInOneWrite(client);
     return client.query({
       text,
       values,
       ...(name === undefined ? {} : { name }),
-      ...limitOf(client, limits),
+      ...statementTimeout(client, limits),
     });
   };
 
@@ -64,7 +62,7 @@ export function createStatementPool(pool: pg.Pool, { prepared, limits }: Stateme
         return "processID" in client ? client.processID : undefined;
       },
       release: (destroy?: boolean) => client.release(destroy === true || unanswered !== undefined),
-      // A following ROLLBACK would wait behind the unanswered statement.
+      // After an unanswered statement, further statements fail at once. A ROLLBACK would wait for that statement.
       query: async (text: string, values?: unknown[]) => {
         if (unanswered !== undefined) throw unanswered;
         try {
@@ -105,13 +103,17 @@ const unnamed: Names = { of: () => undefined, renew: () => undefined };
 
 function createNames(): Names {
   const names = new Map<string, string>();
-  let manyFormsNames = 0;
+  let manyVariantsNames = 0;
   let generation = 0;
   const of = (text: string): string | undefined => {
     let name = names.get(text);
-    const isOneOfMany = text.startsWith(manyVariantsMark);
-    if (name === undefined && names.size < namesMax && (!isOneOfMany || manyFormsNames < manyFormsNamesMax)) {
-      if (isOneOfMany) manyFormsNames += 1;
+    const hasManyVariants = text.startsWith(manyVariantsMark);
+    if (
+      name === undefined &&
+      names.size < namesMax &&
+      (!hasManyVariants || manyVariantsNames < manyVariantsNamesMax)
+    ) {
+      if (hasManyVariants) manyVariantsNames += 1;
       name = `q${generation === 0 ? "" : `${generation}_`}${createHash("sha1").update(text).digest("hex").slice(0, 20)}`;
       names.set(text, name);
     }
@@ -121,24 +123,27 @@ function createNames(): Names {
     of,
     renew: () => {
       names.clear();
-      manyFormsNames = 0;
+      manyVariantsNames = 0;
       generation += 1;
     },
   };
 }
 
 /**
- * Writes all statements of one event loop turn with one system call, which costs more than building a
- * statement.
+ * Sends all statements of one event loop turn with one system call. A system call takes longer than building
+ * a statement.
  */
-function holdBack(client: pg.PoolClient): void {
+function sendInOneWrite(client: pg.PoolClient): void {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
 /** Returns the time limit of a statement. pg supports the option per statement, although its types lack it. */
-function limitOf(client: pg.PoolClient, limits: StatementLimits | undefined): { query_timeout?: number } {
+function statementTimeout(
+  client: pg.PoolClient,
+  limits: StatementLimits | undefined,
+): { query_timeout?: number } {
   if (limits === undefined) return {};
   const status = client.getTransactionStatus();
   return { query_timeout: status === "T" || status === "E" ? limits.inTransactionMs : limits.aloneMs };

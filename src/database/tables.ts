@@ -718,6 +718,7 @@ export interface SearchDocumentTable {
   brand: string | null;
   publishedAt: Timestamp;
   offers: Json;
+  attributes: Generated<string[]>;
 }
 
 export interface SearchDueTable {
@@ -760,10 +761,27 @@ export interface SearchSummaryTable {
   summary: Json;
 }
 
+export interface SearchSynonymTable {
+  merchantId: string;
+  locale: string;
+  phrase: string;
+  synonym: string;
+}
+
+export interface SearchSynonymListTable {
+  merchantId: string;
+  locale: string;
+  version: GeneratedAlways<number>;
+  rules: Json;
+  updatedAt: Timestamp;
+}
+
 export interface SearchTermTable {
   locale: string;
   term: string;
-  trigramKey: string;
+  id: GeneratedAlways<number>;
+  reversed: Generated<string>;
+  typoKeys: number[] | null;
 }
 
 export interface StaffAccountTable {
@@ -1035,6 +1053,8 @@ export interface Tables {
   searchOffer: SearchOfferTable;
   searchQueryDay: SearchQueryDayTable;
   searchSummary: SearchSummaryTable;
+  searchSynonym: SearchSynonymTable;
+  searchSynonymList: SearchSynonymListTable;
   searchTerm: SearchTermTable;
   staffAccount: StaffAccountTable;
   staffSession: StaffSessionTable;

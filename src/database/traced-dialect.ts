@@ -1,7 +1,7 @@
 /**
- * Creates spans for statements and transactions on both databases, with the statement's text, in which
- * parameters replace all values. Statements outside a trace, for example of background polling, are not
- * traced.
+ * Creates spans for statements and transactions on both databases. A span has the statement's text, in which
+ * parameters replace all values. Statements outside a trace, for example of background polling, have no
+ * span.
  */
 import type {
   AbortableOperationOptions,
@@ -30,7 +30,7 @@ export function tracedDialect(dialect: Dialect): Dialect {
   };
 }
 
-interface InUse {
+interface ConnectionUse {
   /** The span of the open transaction; undefined if there is none. */
   transaction: Span | undefined;
   /** Milliseconds that a caller waited for the connection; undefined once a span has recorded them. */
@@ -38,15 +38,15 @@ interface InUse {
 }
 
 function tracedDriver(driver: Driver): Driver {
-  const inUse = new WeakMap<DatabaseConnection, InUse>();
+  const inUse = new WeakMap<DatabaseConnection, ConnectionUse>();
   const acquire = driver.acquireConnection.bind(driver);
   const begin = driver.beginTransaction.bind(driver);
   const commit = driver.commitTransaction.bind(driver);
   const rollback = driver.rollbackTransaction.bind(driver);
   driver.acquireConnection = async (options) => {
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     const connection = await acquire(options);
-    const waitedMs = performance.now() - askedAt;
+    const waitedMs = performance.now() - requestedAt;
     const known = inUse.get(connection);
     if (known === undefined)
       inUse.set(connection, traceStatements(connection, { transaction: undefined, waitedMs }));
@@ -58,7 +58,7 @@ function tracedDriver(driver: Driver): Driver {
     const begun =
       currentRecordedSpan() === undefined
         ? undefined
-        : startSpan({ name: "transaction", attributes: { ...system, ...waited(use) } });
+        : startSpan({ name: "transaction", attributes: { ...system, ...waitAttributes(use) } });
     if (use !== undefined) use.transaction = begun;
     await begin(connection, settings).catch((error: unknown) => close(use, { error }));
   };
@@ -76,7 +76,7 @@ function tracedDriver(driver: Driver): Driver {
 }
 
 function close(
-  use: InUse | undefined,
+  use: ConnectionUse | undefined,
   end: { readonly outcome: string } | { readonly error: unknown },
 ): void {
   const span = use?.transaction;
@@ -88,7 +88,7 @@ function close(
 }
 
 /** Wraps the statements of a connection once, as Kysely does for its log. */
-function traceStatements(connection: DatabaseConnection, use: InUse): InUse {
+function traceStatements(connection: DatabaseConnection, use: ConnectionUse): ConnectionUse {
   const execute = connection.executeQuery.bind(connection);
   connection.executeQuery = <Row>(
     query: CompiledQuery,
@@ -101,32 +101,34 @@ function traceStatements(connection: DatabaseConnection, use: InUse): InUse {
       span?.set({ "db.response.returned_rows": result.rows.length });
       return result;
     };
-    return parent.run(() => runInSpan(statementOf(query, use), send));
+    return parent.run(() => runInSpan(statementSpan(query, use), send));
   };
   return use;
 }
 
 const system = { "db.system.name": "postgresql" } as const;
 
-function statementOf({ sql }: CompiledQuery, use: InUse): SpanStart {
-  const summary = summaryOf(sql);
+function statementSpan({ sql }: CompiledQuery, use: ConnectionUse): SpanStart {
+  const summary = summarize(sql);
   return {
     name: summary,
     kind: "client",
-    attributes: { ...system, "db.query.summary": summary, "db.query.text": sql, ...waited(use) },
+    attributes: { ...system, "db.query.summary": summary, "db.query.text": sql, ...waitAttributes(use) },
   };
 }
 
-/** Returns the waiting time as an attribute of the first span that asks. */
-function waited(use: InUse | undefined): { readonly "commerce.db.connection_wait_ms"?: number } {
+/** Returns the waiting time as an attribute, only for the first span after the wait. */
+function waitAttributes(use: ConnectionUse | undefined): {
+  readonly "commerce.db.connection_wait_ms"?: number;
+} {
   if (use?.waitedMs === undefined) return {};
   const waitedMs = Math.round(use.waitedMs * 100) / 100;
   use.waitedMs = undefined;
   return { "commerce.db.connection_wait_ms": waitedMs };
 }
 
-/** Returns the verb and the first table of a statement; for `with`, those of the last step. */
-function summaryOf(sql: string): string {
+/** Returns the verb and the first table of a statement. For a `with` statement, both come from its main query. */
+function summarize(sql: string): string {
   const text = sql.replace(/^\/\*.*?\*\/\s*/s, "");
   const isInSteps = /^with\b/i.test(text);
   const main = isInSteps ? withoutParentheses(text) : text;
@@ -135,20 +137,20 @@ function summaryOf(sql: string): string {
     : [];
   const [verb = "statement"] =
     (isInSteps ? /\b(?:select|insert|update|delete|merge)\b/i : /[a-z]+/i).exec(main) ?? [];
-  const table = [...tablesOf(main), ...tablesOf(text)].find((name) => !steps.includes(name));
+  const table = [...findTables(main), ...findTables(text)].find((name) => !steps.includes(name));
   return table === undefined ? verb.toLowerCase() : `${verb.toLowerCase()} ${table}`;
 }
 
 /**
- * Finds the table names in a statement. A name followed by a parenthesis is a function; `for update` names no
- * table.
+ * Finds the table names in a statement. A name before a parenthesis is a function. `for update` is followed
+ * by no table.
  */
-function* tablesOf(text: string): Generator<string> {
+function* findTables(text: string): Generator<string> {
   for (const [, name] of text.matchAll(/(?:\bfrom|\binto|\bjoin|(?<!\bfor )\bupdate)\s+"?(\w+)(?![\w(#.])/gi))
     if (name !== undefined) yield name;
 }
 
 function withoutParentheses(text: string): string {
-  const less = text.replaceAll(/\([^()]*\)/g, "#");
-  return less === text ? text : withoutParentheses(less);
+  const shorter = text.replaceAll(/\([^()]*\)/g, "#");
+  return shorter === text ? text : withoutParentheses(shorter);
 }

@@ -1,8 +1,8 @@
 /**
- * Two wrappers around Kysely's dialect, both for transactions. Pipelining sends statements without waiting
- * for the answer to the previous one: one round trip for all of them. They still run one after the other, and
- * each sees what was committed before it began. The guard refuses statements on the root handle inside a
- * transaction.
+ * Two wrappers around Kysely's dialect, both for transactions. Pipelining sends several statements without
+ * waiting for the answers in between, so that all need one round trip. The statements still run one after
+ * another, and each sees everything that was committed before it started. The guard refuses statements on the
+ * root handle inside a transaction.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
@@ -27,25 +27,22 @@ async function sendInTurn(steps: readonly Step[]): Promise<void> {
 
 /** Statements that are pipelined with the begin and the commit of a transaction. */
 export interface PipelinedEnds {
-  /**
-   * Statements sent with BEGIN. They may only read and take locks, because the transaction may not have
-   * begun.
-   */
+  /** Statements sent with BEGIN. They may only read and take locks, because BEGIN may fail. */
   readonly opening: readonly CompiledQuery[];
   readonly opened: QueryResult<unknown>[];
   /** Statements sent with COMMIT. If one fails, the transaction is not committed. */
   readonly closing: readonly CompiledQuery[];
 }
 
-const current = new AsyncLocalStorage<PipelinedEnds>();
+const pipelinedEnds = new AsyncLocalStorage<PipelinedEnds>();
 
 export function withPipelinedEnds<Result>(ends: PipelinedEnds, work: () => Promise<Result>): Promise<Result> {
-  return current.run(ends, work);
+  return pipelinedEnds.run(ends, work);
 }
 
 /**
- * Whether a statement cannot fail before it is sent. A statement that pg could not send would leave the
- * transaction valid, and the commit behind it would succeed without that statement.
+ * True if pg can certainly send the statement. A statement that pg fails to send does not abort the
+ * transaction, so a pipelined commit would succeed without that statement.
  */
 export const canBePipelined = ({ parameters }: CompiledQuery): boolean =>
   parameters.every(
@@ -73,7 +70,7 @@ function pipelinedDriver(driver: Driver, send: (steps: readonly Step[]) => Promi
   const begin = driver.beginTransaction.bind(driver);
   const commit = driver.commitTransaction.bind(driver);
   driver.beginTransaction = async (connection, settings) => {
-    const { opening = [], opened = [] } = current.getStore() ?? {};
+    const { opening = [], opened = [] } = pipelinedEnds.getStore() ?? {};
     if (opening.length === 0) return begin(connection, settings);
     try {
       await send([
@@ -88,7 +85,7 @@ function pipelinedDriver(driver: Driver, send: (steps: readonly Step[]) => Promi
     }
   };
   driver.commitTransaction = async (connection) => {
-    const { closing = [] } = current.getStore() ?? {};
+    const { closing = [] } = pipelinedEnds.getStore() ?? {};
     await (closing.length === 0
       ? commit(connection)
       : send([...closing.map((query) => () => connection.executeQuery(query)), () => commit(connection)]));
@@ -109,9 +106,9 @@ async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): 
 }
 
 /**
- * Inside a transaction every statement must go through the transaction's own handle. One on the root handle
- * would wait for ever on PGlite and read stale rows on PostgreSQL; the guard throws at once instead, on
- * both.
+ * True inside a transaction, where every statement must use the transaction's handle. A statement on the root
+ * handle would wait forever on PGlite, and would not see the transaction's changes on PostgreSQL. The guard
+ * throws at once on both.
  */
 const insideTransaction = new AsyncLocalStorage<true>();
 
@@ -119,7 +116,7 @@ export function runInsideTransaction<Result>(work: () => Promise<Result>): Promi
   return insideTransaction.run(true, work);
 }
 
-/** Called by code that uses the root handle, at once or later. */
+/** Throws inside a transaction. Called by code that will use the root handle. */
 export function refuseInsideTransaction(): void {
   if (insideTransaction.getStore() === true)
     throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");

@@ -30,22 +30,19 @@ export function afterCommit(transaction: Transaction, callback: () => void): voi
   else callbacks.push(callback);
 }
 
-const endings = new WeakMap<Transaction, CompiledQuery[]>();
+const closingStatements = new WeakMap<Transaction, CompiledQuery[]>();
 
 /**
- * Runs a statement pipelined with the commit, so that it costs no round trip of its own. Nothing in this
- * transaction may read what it writes.
+ * Runs a statement pipelined with the commit, so that it needs no separate round trip. No later statement of
+ * this transaction may read the rows that it writes.
  */
 export async function runWithCommit(transaction: Transaction, query: CompiledQuery): Promise<void> {
-  const ending = endings.get(transaction);
-  if (ending === undefined || !canBePipelined(query)) await transaction.executeQuery(query);
-  else ending.push(query);
+  const statements = closingStatements.get(transaction);
+  if (statements === undefined || !canBePipelined(query)) await transaction.executeQuery(query);
+  else statements.push(query);
 }
 
-/**
- * Runs statements pipelined. Columns of the results have the names that the statements give them (snake
- * case).
- */
+/** Runs statements pipelined. The results' columns have the names of the database, in snake case. */
 export function runPipelined(
   transaction: Transaction,
   queries: readonly CompiledQuery[],
@@ -57,7 +54,10 @@ export function runPipelined(
     );
 }
 
-/** The work of a transaction. `opened` has the results of the opening statements, with their own column names. */
+/**
+ * The work of a transaction. `opened` has the results of the opening statements, with the database's column
+ * names.
+ */
 type Work<Result> = (transaction: Transaction, opened: readonly QueryResult<unknown>[]) => Promise<Result>;
 
 /**
@@ -70,12 +70,12 @@ export function inTransaction<Result>(
   work: Work<Result>,
   opening: readonly CompiledQuery[] = [],
 ): Promise<Result> {
-  return untilDone(async () => {
+  return retryAborted(async () => {
     let callbacks: readonly (() => void)[] = [];
     const ends = { opening, opened: [] as QueryResult<unknown>[], closing: [] as CompiledQuery[] };
     const result = await withPipelinedEnds(ends, () =>
       db.transaction().execute(async (transaction) => {
-        endings.set(transaction, ends.closing);
+        closingStatements.set(transaction, ends.closing);
         const done = await runInsideTransaction(() => work(transaction, ends.opened));
         callbacks = afterCommits.get(transaction) ?? [];
         return done;
@@ -88,24 +88,24 @@ export function inTransaction<Result>(
 
 /** Runs a single statement, which is a transaction by itself, with the same retries. Returns its rows. */
 export async function runStatement<Row>(db: Database, statement: RawBuilder<Row>): Promise<readonly Row[]> {
-  const { rows } = await untilDone(() => statement.execute(db));
+  const { rows } = await retryAborted(() => statement.execute(db));
   return rows;
 }
 
 const attemptsMax = 3;
 
-let runAgain = 0;
+let repeatedTransactions = 0;
 
 /** Returns the number of transactions that were run again since the process started. */
-export const getRepeatedTransactions = (): number => runAgain;
+export const getRepeatedTransactions = (): number => repeatedTransactions;
 
-async function untilDone<Result>(work: () => Promise<Result>): Promise<Result> {
+async function retryAborted<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
       if (attempt >= attemptsMax || !isAbortedByOthers(error)) throw error;
-      runAgain += 1;
+      repeatedTransactions += 1;
     }
   }
 }

@@ -64,7 +64,7 @@ describeOnBoth("migrate", (_open, engine) => {
     await migrate(database, [one]);
     const before = await tablesOf(database);
     await expect(migrate(database, [one, two, broken])).rejects.toThrow(
-      /^Migration 0003-broken failed, nothing was changed: division by zero$/,
+      /^Migration 0003-broken failed and changed nothing: division by zero$/,
     );
     expect(await tablesOf(database)).toEqual(before);
     expect(await database.script((run) => run("select id from one"))).toEqual([[{ id: 1 }]]);
@@ -80,7 +80,7 @@ describeOnBoth("migrate", (_open, engine) => {
     await migrate(database, [one]);
     const edited = { ...one, sql: `${one.sql} -- A better comment.` };
     await expect(migrate(database, [edited, two])).rejects.toThrow(
-      "Migration 0001-one differs from the one that was applied",
+      "Migration 0001-one differs from the applied migration",
     );
     expect(await tablesOf(database)).not.toContain("two.id");
   });

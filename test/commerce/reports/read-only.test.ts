@@ -43,8 +43,7 @@ describe("on postgres", () => {
     const readOnly = createReportReader(world().database.db, { timeoutMs: 100 });
     await expect(readOnly((reader) => sql`select pg_sleep(30)`.execute(reader))).rejects.toMatchObject({
       code: "upstream_timeout",
-      message:
-        "The report took longer than 0.1 s, which is the limit. Ask for fewer days, or for one merchant.",
+      message: "The report took longer than the limit of 0.1 s. Request fewer days, or one merchant.",
     });
     await expect(readOnly((reader) => sql`select 1 as one`.execute(reader))).resolves.toMatchObject({
       rows: [{ one: 1 }],
