@@ -1,6 +1,6 @@
 /**
- * What a request with an access token is held to, each check by itself and without a service around it: the
- * proof (RFC 9449 section 4.3), the token (RFC 9068) and what its grant is worth by now.
+ * The checks of a request with an access token, one by one and without the service: the proof (RFC 9449
+ * section 4.3), the token (RFC 9068) and the current state of its grant.
  */
 import { createHash } from "node:crypto";
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, type JWK } from "jose";
@@ -72,7 +72,7 @@ describe("a proof", () => {
       now: at,
     });
 
-  it("that holds says whose it is and which", async () => {
+  it("that is valid returns its key and its id", async () => {
     expect(await check({ claims: { jti: "j" } })).toEqual({ thumbprint: client.thumbprint, jti: "j" });
     expect(await check({ claims: { jti: "j".repeat(256) } })).toMatchObject({ jti: "j".repeat(256) });
     expect(await check({ claims: { htu: `${publicUrl}${path}?page=2#top` } })).toMatchObject({
@@ -80,7 +80,7 @@ describe("a proof", () => {
     });
   });
 
-  it("may be a minute old, or of a clock that is a minute ahead, and no more", async () => {
+  it("is accepted if its time differs from the clock by at most a minute", async () => {
     const away = [-61, -60, 60, 61];
     const verdicts = away.map(async (by) => codeAndMessage(check({ claims: { iat: seconds + by } })));
     const refusal = [
@@ -128,7 +128,7 @@ describe("a proof", () => {
     ["another type", { header: { typ: "JWT" } }, wrong("typ")],
     ["an end that is over", { claims: { exp: seconds - 61 } }, 'Its "exp" is in the past.'],
     ["no key", { header: { jwk: undefined } }, noJwt],
-  ])("with %s says so", async (_name, bent, why) => {
+  ])("with %s is refused with that reason", async (_name, bent, why) => {
     expect(await codeAndMessage(check(bent))).toEqual([
       "dpop_proof_invalid",
       `The DPoP proof is not valid. ${why}`,
@@ -136,7 +136,7 @@ describe("a proof", () => {
   });
 
   it.each(["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"])(
-    "never has a private part of a key in its header: %s",
+    "must not contain a private part of a key in its header: %s",
     async (member) => {
       const [code, message] = (await codeAndMessage(
         check({ header: { jwk: { ...client.jwk, [member]: "AA" } } }),
@@ -146,7 +146,7 @@ describe("a proof", () => {
     },
   );
 
-  it("is of the key that the token is bound to, and signed with it, in an algorithm that is taken", async () => {
+  it("must be signed with the key to which the token is bound, with a supported algorithm", async () => {
     const stranger = { header: { jwk: other.jwk, alg: "EdDSA" }, key: other.privateKey };
     expect(await codeAndMessage(check(stranger))).toEqual([
       "dpop_proof_invalid",
@@ -226,7 +226,7 @@ describe("an access token", () => {
   const usesKept = async (): Promise<number> =>
     (await database.db.selectFrom("dpopProof").select("digest").execute()).length;
 
-  it("is worth what it, its grant and the installation all hold", async () => {
+  it("has the scopes that the token, its grant and the installation all have", async () => {
     const viewer = await verify();
     expect(viewer).toMatchObject({
       kind: "oauth",
@@ -256,7 +256,7 @@ describe("an access token", () => {
     ["its app is uninstalled", { installationStatus: "uninstalled" }],
     ["it is another client's", { clientId: "oac_other" }],
     ["it is another person's", { staffId: "stf_other" }],
-  ])("is worth nothing where, of its grant, %s", async (_name, change) => {
+  ])("has no access if, of its grant, %s", async (_name, change) => {
     const before = await usesKept();
     await expect(verify({ grant: change })).rejects.toMatchObject({
       code: "oauth_token_invalid",
@@ -291,11 +291,11 @@ describe("an access token", () => {
     ["without the id of its key", { header: { kid: undefined } }],
     ["of a key that is not known", { header: { kid: "k2" } }],
     ["that names a key that did not sign it", { header: { kid: "k0" } }],
-  ])("%s is none", async (_name, bent, code = "oauth_token_invalid") => {
+  ])("%s is no access token", async (_name, bent, code = "oauth_token_invalid") => {
     await expect(verify({ bent })).rejects.toMatchObject({ code, status: 401 });
   });
 
-  it("that is bound in two ways is none of ours, and text that is no token is none", async () => {
+  it("that is bound in two ways is unknown, and arbitrary text is no token", async () => {
     const cnf = { jkt: client.thumbprint, kid: "k1" };
     await expect(verify({ bent: { claims: { cnf } } })).rejects.toMatchObject({
       code: "oauth_token_invalid",
@@ -305,7 +305,7 @@ describe("an access token", () => {
     });
   });
 
-  it("comes with one proof, which is used up by a request that is let in and by no other", async () => {
+  it("comes with one proof, which is used up only by a request that is accepted", async () => {
     const value = await tokenOf();
     const proof = await proofOf(value);
     const shown = { token: value, proofs: [proof] };

@@ -1,4 +1,7 @@
-/** Making and revoking keys: a key never holds more than its installation, and belongs to one merchant alone. */
+/**
+ * Creating and revoking API keys: a key never has more scopes than its installation, and belongs to one
+ * merchant.
+ */
 import { beforeAll, expect, it } from "vitest";
 import { recordApiKeyUse, verifyApiKey } from "#access/keys/verify-keys.ts";
 import { type AccessCommandContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
@@ -59,7 +62,7 @@ describeOnBoth("API keys", (open) => {
     return error instanceof Failure ? error.code : String(error);
   };
 
-  it("have their merchant's mode, the asked scopes once each, and verify to their installation", async () => {
+  it("have their merchant's mode, each requested scope once, and authenticate as their installation", async () => {
     const { apiKeyId, value } = await create({ scopes: ["webhooks:read", "catalog:read", "webhooks:read"] });
     expect(value).toMatch(/^cpk_live_/);
     const viewer = await verifyApiKey(db, value, now);
@@ -74,7 +77,7 @@ describeOnBoth("API keys", (open) => {
     expect([...viewer.scopes]).toEqual(["catalog:read", "webhooks:read"]);
   });
 
-  it("are not made with a scope that the installation lacks, nor for a foreign or unknown one, and nothing is written", async () => {
+  it("are not created with a scope that the installation lacks, nor for a foreign or unknown installation", async () => {
     const before = await countOf();
     expect(await codeOf(create({ scopes: ["checkout:quote"] }))).toBe("invalid_field");
     expect(await codeOf(create({ installationId: "ins_none" }))).toBe("resource_not_found");
@@ -82,7 +85,7 @@ describeOnBoth("API keys", (open) => {
     expect(await countOf()).toBe(before);
   });
 
-  it("lose a scope that their installation loses, and have it again with it", async () => {
+  it("lose a scope that their installation loses, and regain it with the installation", async () => {
     const { value } = await create({ scopes: ["catalog:read", "webhooks:read"] });
     const setScopes = (scopes: ("catalog:read" | "webhooks:read")[]): Promise<unknown> =>
       inTransaction(db, (transaction) =>
@@ -94,7 +97,7 @@ describeOnBoth("API keys", (open) => {
     expect([...(await verifyApiKey(db, value, now)).scopes]).toEqual(["catalog:read", "webhooks:read"]);
   });
 
-  it("are revoked for good: the first time stands, and a foreign merchant cannot", async () => {
+  it("are revoked for good: the first time counts, and a foreign merchant cannot revoke", async () => {
     const { apiKeyId, value } = await create();
     const revoke = (access: AccessCommandContext): ReturnType<typeof revokeApiKey> =>
       inTransaction(db, (transaction) => revokeApiKey(transaction, access, apiKeyId));
@@ -108,7 +111,7 @@ describeOnBoth("API keys", (open) => {
     ).toEqual({ revokedAt: now });
   });
 
-  it("are refused at once where a process revoked them whose clock is ahead", async () => {
+  it("are refused at once if a process with a fast clock revoked them", async () => {
     const { apiKeyId, value } = await create();
     await inTransaction(db, (transaction) =>
       revokeApiKey(transaction, { merchantId, now: later(60_000) }, apiKeyId),
@@ -116,7 +119,7 @@ describeOnBoth("API keys", (open) => {
     expect(await codeOf(verifyApiKey(db, value, now))).toBe("api_key_revoked");
   });
 
-  it("note their use at most once a minute", async () => {
+  it("record their last use at most once a minute", async () => {
     const { apiKeyId } = await create();
     const lastUsedAt = async (): Promise<unknown> =>
       (await db.selectFrom("apiKey").select("lastUsedAt").where("id", "=", apiKeyId).executeTakeFirst())
@@ -126,7 +129,7 @@ describeOnBoth("API keys", (open) => {
     expect(await lastUsedAt()).toEqual(now);
     await recordApiKeyUse(db, apiKeyId, later(60_000));
     expect(await lastUsedAt()).toEqual(later(60_000));
-    // Noted by another process: this one keeps to the same minute.
+    // Another process recorded the use: this process keeps to the same minute.
     await db
       .updateTable("apiKey")
       .set({ lastUsedAt: later(120_000) })
@@ -136,7 +139,7 @@ describeOnBoth("API keys", (open) => {
     expect(await lastUsedAt()).toEqual(later(120_000));
   });
 
-  it("end with their installation, which gets no new ones", async () => {
+  it("end with their installation, for which no new ones can be created", async () => {
     const { value } = await create({ expiresAt: later(1) });
     expect(await codeOf(verifyApiKey(db, value, later(1)))).toBe("api_key_expired");
     await inTransaction(db, (transaction) =>

@@ -1,4 +1,4 @@
-/** The audit trail as it is stored: nobody changes or deletes an entry, and it says whose what was done to is. */
+/** The stored audit log: entries cannot be changed or deleted, and name the merchant whose data was affected. */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import {
@@ -21,7 +21,7 @@ const now = new Date("2026-03-01T12:00:00.000Z");
 const access = { merchantId: null, now };
 const nothing = { merchantId: null, action: "test", targetId: null, requestId: null, details: {} } as const;
 
-describeOnBoth("the audit trail", (open) => {
+describeOnBoth("the audit log", (open) => {
   let db: Database;
   let merchantId: string;
   const write = (entry: Partial<AuditEntry>): Promise<void> =>
@@ -43,7 +43,7 @@ describeOnBoth("the audit trail", (open) => {
     merchantId = await inTransaction(db, (transaction) => createMerchant(transaction, access, merchant));
   });
 
-  it("keeps what is written, and goes with the transaction that wrote it", async () => {
+  it("stores an entry, and rolls it back with its transaction", async () => {
     await write({ now, action: "kept", requestId: "req_1", details: { fields: ["name"] } });
     const entry = {
       actor: "command",
@@ -85,7 +85,7 @@ describeOnBoth("the audit trail", (open) => {
     expect(await selectAuditEntries(db, { merchantId: null }).orderBy("id").execute()).toEqual(before);
   });
 
-  it("tells a merchant what the platform did to what is the merchant's", async () => {
+  it("shows a merchant what the platform did to the merchant's data", async () => {
     const person = await prepareStaffInput({
       email: "ana@shop.example",
       name: "Ana",
@@ -108,12 +108,12 @@ describeOnBoth("the audit trail", (open) => {
     expect(await last()).toMatchObject({ targetType: null, targetId: "a-thumbprint" });
     await write({ targetId: "a-thumbprint", targetType: "signing_key" });
     expect(await last()).toMatchObject({ targetType: "signing_key", targetId: "a-thumbprint" });
-    // What an id says of itself is believed.
+    // The id's prefix decides the target's type.
     await write({ targetId: merchantId, targetType: "signing_key" });
     expect(await last()).toMatchObject({ targetType: "merchant", targetId: merchantId });
   });
 
-  it("keeps the order of what was done in one millisecond, and is found by who did it without reading all of it", async () => {
+  it("keeps the order of entries of one millisecond, and finds entries by actor through an index", async () => {
     const actions = Array.from({ length: 200 }, (_, index) => `step-${index}`);
     for (const action of actions)
       await write({ merchantId, actor: "operator", actorId: "tok_steps", action });
@@ -132,7 +132,7 @@ describeOnBoth("the audit trail", (open) => {
     expect(rows.map((row) => Object.values(row)[0]).join("\n")).toContain("audit_entry_by_actor");
   });
 
-  it("is read by merchant, actor, action, target and time, page by page", async () => {
+  it("is filtered by merchant, actor, action, target and time, page by page", async () => {
     const targetId = createId("checkoutSession");
     const later = new Date(now.getTime() + 86_400_000);
     for (let count = 0; count < 1_003; count += 1)
@@ -162,7 +162,7 @@ describeOnBoth("the audit trail", (open) => {
   });
 });
 
-it("an audit entry has an actor for whoever runs a merchant and for apps, and none for buyers", () => {
+it("an audit entry has an actor for staff members and apps, and none for buyers", () => {
   const installation = {
     installationId: "ins_1",
     appId: "app_1",
@@ -187,7 +187,7 @@ it("an audit entry has an actor for whoever runs a merchant and for apps, and no
   expect(getAuditActor({ kind: "system", merchantId: "mer_1" })).toBeUndefined();
 });
 
-it("knows what an id is of, and that other texts are none", () => {
+it("recognizes the type of an id, and rejects other texts", () => {
   expect(getIdKind(createId("cart"))).toBe("cart");
   expect(getIdKind(createId("webhookEndpoint"))).toBe("webhookEndpoint");
   expect(

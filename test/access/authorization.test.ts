@@ -1,9 +1,9 @@
-/** The Authorization header: one line, a scheme that is known in any case, one token. */
+/** The Authorization header: one header line, a known scheme in any case, one token. */
 import { describe, expect, it } from "vitest";
 import { readAuthorization } from "#http/caller.ts";
 
 describe("the Authorization header", () => {
-  it("is no credential when it is not there", () => {
+  it("contains no credential if it is missing", () => {
     expect(readAuthorization([])).toBeUndefined();
   });
 
@@ -15,7 +15,7 @@ describe("the Authorization header", () => {
     ["dpop abc", "dpop", "abc"],
     ["DPOP abc", "dpop", "abc"],
     ["  DPoP abc ", "dpop", "abc"],
-  ])("%j is the scheme %s", (value, scheme, token) => {
+  ])("%j has the scheme %s", (value, scheme, token) => {
     expect(readAuthorization([value])).toEqual({ scheme, token });
   });
 
@@ -41,7 +41,7 @@ describe("the Authorization header", () => {
     );
   });
 
-  it("may stand there once", () => {
+  it("may occur once", () => {
     const message = "There is more than one Authorization header.";
     for (const second of ["Bearer abc", "DPoP abc", ""])
       expect(() => readAuthorization(["Bearer abc", second])).toThrow(

@@ -1,6 +1,6 @@
 /**
- * What is kept of credentials: for how long, for whom, and that nothing old is left when word of a change has
- * come.
+ * The credential cache: how long it keeps verdicts, how many, and that a notice of a change removes outdated
+ * ones.
  */
 import { describe, expect, it, vi } from "vitest";
 import { createCredentialCache, type CredentialCache } from "#access/credentials.ts";
@@ -29,7 +29,7 @@ function create(): Setting {
   return { cache, clock, state };
 }
 
-/** A look-up that ends when it is told to. */
+/** Creates a lookup that ends when the test says so. */
 function slow(): {
   readonly lookUp: () => Promise<Row | undefined>;
   readonly end: (found: Row | undefined) => void;
@@ -43,7 +43,7 @@ function slow(): {
 const finding = (found: Row | undefined) =>
   vi.fn<() => Promise<Row | undefined>>(() => Promise.resolve(found));
 
-describe("a credential that is known", () => {
+describe("a known credential", () => {
   it("is looked up once in 30 seconds", async () => {
     const { cache, clock } = create();
     const lookUp = finding(row("key_1"));
@@ -56,7 +56,7 @@ describe("a credential that is known", () => {
     expect(lookUp).toHaveBeenCalledTimes(2);
   });
 
-  it("is kept while others come, ten thousand in all, and the one unused for longest goes first", async () => {
+  it("is kept among up to ten thousand; the least recently used is dropped first", async () => {
     const { cache } = create();
     const first = finding(row("key_first"));
     await cache.find("first", first);
@@ -72,7 +72,7 @@ describe("a credential that is known", () => {
   });
 });
 
-describe("a credential that is unknown", () => {
+describe("an unknown credential", () => {
   it("is looked up once in 5 seconds", async () => {
     const { cache, clock } = create();
     const lookUp = finding(undefined);
@@ -86,7 +86,7 @@ describe("a credential that is unknown", () => {
     expect(lookUp).toHaveBeenCalledTimes(2);
   });
 
-  it("pushes out no known one, however many are made up", async () => {
+  it("displaces no known one, however many unknown ones are tried", async () => {
     const { cache } = create();
     const known = finding(row("key_1"));
     await cache.find("known", known);
@@ -97,8 +97,8 @@ describe("a credential that is unknown", () => {
   });
 });
 
-describe("word of a change", () => {
-  it.each(["key_1", "mer_1"])("to %s drops all that belongs to it, and nothing else", async (ownerId) => {
+describe("a notice of a change", () => {
+  it.each(["key_1", "mer_1"])("to %s drops all its credentials, and no others", async (ownerId) => {
     const { cache } = create();
     const [own, other] = [finding(row("key_1")), finding(row("key_2", null))];
     await cache.find("own", own);
@@ -113,13 +113,13 @@ describe("word of a change", () => {
   it.each([
     ["to its owner", (cache: CredentialCache<Row>) => cache.invalidate("key_1")],
     ["of which nobody knows what it was", (cache: CredentialCache<Row>) => cache.clear()],
-  ])("%s that comes during a look-up leaves nothing of what that finds", async (_name, tell) => {
+  ])("%s that arrives during a lookup prevents caching of its result", async (_name, tell) => {
     const { cache } = create();
     const old = slow();
     const before = cache.find("a", old.lookUp);
     tell(cache);
     const anew = finding(undefined);
-    // Whoever comes after it does not wait for the old row either.
+    // A later caller does not wait for the outdated lookup either.
     expect(await cache.find("a", anew)).toBeUndefined();
     old.end(row("key_1"));
     expect(await before).toEqual(row("key_1"));
@@ -141,7 +141,7 @@ describe("word of a change", () => {
 });
 
 describe("while notices may be missing", () => {
-  it("nothing that was kept is believed, and nothing is kept", async () => {
+  it("no cached verdict is used, and none is cached", async () => {
     const { cache, state } = create();
     const lookUp = finding(row("key_1"));
     await cache.find("a", lookUp);
@@ -155,7 +155,7 @@ describe("while notices may be missing", () => {
     expect(lookUp).toHaveBeenCalledTimes(5);
   });
 
-  it("a look-up that began before is not kept when it ends", async () => {
+  it("a lookup that began earlier is not cached when it ends", async () => {
     const { cache, state } = create();
     const old = slow();
     const found = cache.find("a", old.lookUp);
@@ -169,8 +169,8 @@ describe("while notices may be missing", () => {
   });
 });
 
-describe("simultaneous look-ups", () => {
-  it("of one credential are one, of two are two, and the next one after its end is another", async () => {
+describe("simultaneous lookups", () => {
+  it("of one credential are shared, of two are separate, and a later one is new", async () => {
     const { cache, state } = create();
     state.isCurrent = false;
     const [one, two] = [slow(), slow()];
@@ -192,7 +192,7 @@ describe("simultaneous look-ups", () => {
     expect(await cache.find("a", finding(row("key_1")))).toEqual(row("key_1"));
   });
 
-  it("are not shared with one that takes long: it may have read what was changed since", async () => {
+  it("are not shared with a slow one, which may have read outdated rows", async () => {
     const { cache } = create();
     const now = vi.spyOn(performance, "now").mockReturnValue(1_000);
     try {

@@ -1,6 +1,6 @@
 /**
- * Whatever makes credentials worth less drops what is kept of them when it is committed: not before, and not
- * when it is rolled back.
+ * Every change that reduces a credential's rights drops its cached verdict at commit: not earlier, and not on
+ * rollback.
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { beforeAll, beforeEach, expect, it } from "vitest";
@@ -20,7 +20,7 @@ import { unknownKey, withOtherSecret } from "#test/support/keys.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
 
-describeOnBoth("What is kept of credentials", (open) => {
+describeOnBoth("the cached verdict of a credential", (open) => {
   const clock = new TestClock(new Date("2026-06-01T00:00:00.000Z"));
   const platform = { merchantId: null, now: clock.now() };
   const statements: string[] = [];
@@ -48,7 +48,7 @@ describeOnBoth("What is kept of credentials", (open) => {
     await work();
     return statements.length;
   };
-  /** Whether it must be asked for in the database. */
+  /** Returns whether the verdict must be read from the database. */
   const isGone = async ({ value }: CreateApiKeyResult): Promise<boolean> =>
     (await statementsOf(() => desk.apiKey(value).catch(() => undefined))) === 1;
 
@@ -76,7 +76,7 @@ describeOnBoth("What is kept of credentials", (open) => {
     });
     key = await makeKey();
     const own = { merchantId, installationId };
-    // Of somebody else altogether.
+    // Changes a credential of an unrelated merchant.
     await write(async (transaction) => {
       const input = {
         slug: crypto.randomUUID(),
@@ -122,26 +122,23 @@ describeOnBoth("What is kept of credentials", (open) => {
       updateMerchant(transaction, platform, { merchantId, status: "suspended" }),
   };
 
-  it.each(Object.keys(cuts))(
-    "is dropped by %s, once that is committed, and nobody else's with it",
-    async (name) => {
-      const cut = cuts[name];
-      if (cut === undefined) throw new Error("There is no such change.");
-      const undone = write(async (transaction) => {
-        await cut(transaction);
-        throw new Error("undo");
-      });
-      await expect(undone).rejects.toThrow("undo");
-      expect(await isGone(key)).toBe(false);
-      await write(cut);
-      expect([await isGone(key), await isGone(other)]).toEqual([true, false]);
-      const viewer = await desk.apiKey(key.value).catch(({ code }: { code: string }) => code);
-      const isCut = typeof viewer === "string" || viewer.suspended !== null || viewer.scopes.size === 0;
-      expect(isCut).toBe(true);
-    },
-  );
+  it.each(Object.keys(cuts))("is dropped by %s once committed, and no other verdict is", async (name) => {
+    const cut = cuts[name];
+    if (cut === undefined) throw new Error("There is no such change.");
+    const undone = write(async (transaction) => {
+      await cut(transaction);
+      throw new Error("undo");
+    });
+    await expect(undone).rejects.toThrow("undo");
+    expect(await isGone(key)).toBe(false);
+    await write(cut);
+    expect([await isGone(key), await isGone(other)]).toEqual([true, false]);
+    const viewer = await desk.apiKey(key.value).catch(({ code }: { code: string }) => code);
+    const isCut = typeof viewer === "string" || viewer.suspended !== null || viewer.scopes.size === 0;
+    expect(isCut).toBe(true);
+  });
 
-  it("is dropped by giving back what was taken", async () => {
+  it("is dropped when a suspension is lifted or a lost scope is restored", async () => {
     const suspended = async (): Promise<string | null> => (await desk.apiKey(key.value)).suspended;
     const setInstallation = (status: "suspended" | "active") =>
       write((transaction) => changeInstallation(transaction, platform, { installationId, status }));
@@ -157,7 +154,7 @@ describeOnBoth("What is kept of credentials", (open) => {
     expect(await suspended()).toBeNull();
   });
 
-  it("is dropped with an internal token that is revoked, or whose merchant is suspended", async () => {
+  it("is dropped if an internal token is revoked or its merchant suspended", async () => {
     const make = () =>
       write((transaction) =>
         createInternalToken(transaction, platform, {
@@ -178,7 +175,7 @@ describeOnBoth("What is kept of credentials", (open) => {
     await expect(desk.internalToken(two.value)).rejects.toMatchObject({ code: "merchant_suspended" });
   });
 
-  it("says nothing about time: a key ends at its end, in memory or not", async () => {
+  it("does not extend a key's life: the key expires on time, cached or not", async () => {
     const started = clock.now();
     const { value } = await makeKey(new Date(started.getTime() + 5_000));
     await desk.apiKey(value);
@@ -191,7 +188,7 @@ describeOnBoth("What is kept of credentials", (open) => {
     clock.at = started;
   });
 
-  it("lets nobody in who has not the whole key, and keeps for a moment who is not let in", async () => {
+  it("requires the whole key, and refused keys are cached for a moment too", async () => {
     for (const wrong of [withOtherSecret(key.value), unknownKey()]) {
       for (const asked of [1, 0]) {
         const rejected = (): Promise<void> =>
@@ -202,7 +199,7 @@ describeOnBoth("What is kept of credentials", (open) => {
     expect(await isGone(key)).toBe(false);
   });
 
-  it("is one statement for any number who show the same key at once", async () => {
+  it("is read by one statement for any number of simultaneous requests with the same key", async () => {
     const { value, apiKeyId } = await makeKey();
     const statementCount = await statementsOf(async () => {
       const viewers = await Promise.all(Array.from({ length: 50 }, () => desk.apiKey(value)));
@@ -211,7 +208,7 @@ describeOnBoth("What is kept of credentials", (open) => {
     expect(statementCount).toBe(1);
   });
 
-  it("is dropped by notices of other processes, each of its own, and all of it by an empty one", async () => {
+  it("is dropped by notices of other processes for that credential, and by an empty notice for all", async () => {
     events.emit("noticeReceived", "payments");
     events.emit("noticeReceived", `credential:${other.apiKeyId}`);
     expect([await isGone(key), await isGone(other)]).toEqual([false, true]);

@@ -1,4 +1,4 @@
-/** What a proof of possession is held to beside its signature: the address it names, and that it is used once. */
+/** Checks of a DPoP proof beside its signature: the request address, and that the proof is used once. */
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { normalizeProofUrl, sweepDpopProofs, consumeDpopProof } from "#access/oauth/dpop.ts";
@@ -34,7 +34,7 @@ describe("the address of a request", () => {
     ["another host", "https://api.test.example/api/v1/open/identity"],
     ["user information", "https://user@api.test/api/v1/open/identity"],
     ["a dot after the host", "https://api.test./api/v1/open/identity"],
-  ])("is another one with %s", (_name, other) => {
+  ])("differs with %s", (_name, other) => {
     expect(normalizeProofUrl(other)).not.toBe(address);
   });
 
@@ -53,11 +53,11 @@ describe("the address of a request", () => {
     "ftp://api.test/x",
     "https://",
     "https://api.test:x/",
-  ])("is none in %j", (text) => {
+  ])("cannot be read from %j", (text) => {
     expect(normalizeProofUrl(text)).toBeUndefined();
   });
 
-  it("has its encodings in capitals, and those that mean something stay", () => {
+  it("has upper-case percent-encodings, and keeps encodings that carry meaning", () => {
     expect(normalizeProofUrl("https://api.test/a%2fb%c3%a4%7E%41")).toBe("https://api.test/a%2Fb%C3%A4~A");
   });
 });
@@ -80,7 +80,7 @@ describeOnBoth("a proof", (open) => {
       (error: unknown) => (error instanceof Failure ? error.code : String(error)),
     );
 
-  it("is used once, and by whichever of ten at once comes first", async () => {
+  it("is used once, by whichever of ten concurrent requests comes first", async () => {
     expect(await codeOf(consumeDpopProof(db, proof("a"), now))).toBe("good");
     expect(await codeOf(consumeDpopProof(db, proof("a"), later(1)))).toBe("dpop_proof_invalid");
     for (let round = 0; round < 20; round += 1) {
@@ -91,13 +91,13 @@ describeOnBoth("a proof", (open) => {
     }
   });
 
-  it("is another one with another id, or another key", async () => {
+  it("is a different one with another id or another key", async () => {
     expect(await codeOf(consumeDpopProof(db, proof("b"), now))).toBe("good");
     expect(await codeOf(consumeDpopProof(db, proof("b "), now))).toBe("good");
     expect(await codeOf(consumeDpopProof(db, proof("b", "u".repeat(43)), now))).toBe("good");
   });
 
-  it("is remembered for five minutes, as nothing but a hash", async () => {
+  it("is remembered for five minutes, only as a hash", async () => {
     await db.deleteFrom("dpopProof").execute();
     await consumeDpopProof(db, proof("c"), now);
     const digest = createHash("sha256")
@@ -113,7 +113,7 @@ describeOnBoth("a proof", (open) => {
     expect(await sweepDpopProofs(db, later(300_000))).toBe(1);
   });
 
-  it("is forgotten by the sweeps, however many there are", async () => {
+  it("is deleted by the sweeps, in any number", async () => {
     expect(sweeps.map(({ name }) => name)).toContain("delete used DPoP proofs");
     const rows = Array.from({ length: 1500 }, (_, index) => ({
       digest: createHash("sha256").update(String(index)).digest(),

@@ -1,4 +1,4 @@
-/** What a grant is worth now is read in one statement, and its use is noted once in a minute. */
+/** The current state of a grant is read in one statement, and its last use is recorded once a minute. */
 import { beforeAll, expect, it } from "vitest";
 import { createGrant, type CreateGrantResult, revokeGrant } from "#access/oauth/grants.ts";
 import { createOauthClient, disableOauthClient } from "#access/oauth/oauth-clients.ts";
@@ -55,7 +55,7 @@ describeOnBoth("a grant's state", (open) => {
     });
   });
 
-  it("is what it, its client, its installation and their merchant are", async () => {
+  it("combines the states of the grant, its client, its installation and their merchant", async () => {
     const made = await grant();
     const found = await findGrantState(db, made.grantId);
     expect(found).toEqual({
@@ -86,7 +86,7 @@ describeOnBoth("a grant's state", (open) => {
     expect(await findGrantState(db, createId("oauthGrant"))).toBeUndefined();
   });
 
-  it("has its last use: noted once in a minute, and of no other grant", async () => {
+  it("records its last use once a minute, and of no other grant", async () => {
     const [one, other] = [await grant(), await grant()];
     const lastUse = async ({ grantId }: CreateGrantResult): Promise<Date | null | undefined> =>
       (await db.selectFrom("oauthGrant").select("lastUsedAt").where("id", "=", grantId).executeTakeFirst())
@@ -100,7 +100,7 @@ describeOnBoth("a grant's state", (open) => {
     expect(await lastUse(one)).toEqual(at(60_000));
   });
 
-  it("knows that its client is disabled", async () => {
+  it("shows that its client is disabled", async () => {
     const { grantId } = await grant();
     await write((transaction) => disableOauthClient(transaction, access, clientId));
     expect((await findGrantState(db, grantId))?.clientDisabledAt).toEqual(now);

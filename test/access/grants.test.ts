@@ -1,6 +1,6 @@
 /**
- * Grants: made with their installation or not at all, and over at once, for good and with all that could
- * renew them.
+ * Grants are created together with their installation. Their end is immediate and final, and also ends all
+ * codes and refresh tokens.
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -82,13 +82,13 @@ describeOnBoth("grants", (open) => {
     );
   };
 
-  /** In the order of the ids. */
+  /** Reads the grants in the order of the ids. */
   const grantsOf = async (ids: readonly string[]) => {
     const found = await findGrants(db, ids);
     return ids.map((id) => found.find((row) => row.id === id));
   };
 
-  /** What was told to other processes. */
+  /** The notices sent to other processes. */
   const notices: string[] = [];
   let statementCount = 0;
   const elsewhereDesk = () => {
@@ -124,7 +124,7 @@ describeOnBoth("grants", (open) => {
     ({ merchantId, staffId } = await merchantWithStaff());
   });
 
-  it("install the app with the person's merchant and hold what was granted, for ninety days", async () => {
+  it("install the app for the person's merchant and keep the granted scopes, for ninety days", async () => {
     const clientId = await client();
     const { grantId, installationId, replaced } = await grant({ clientId });
     expect(replaced).toEqual([]);
@@ -147,7 +147,7 @@ describeOnBoth("grants", (open) => {
     expect(await selectGrants(db, "mer_other").execute()).toEqual([]);
   });
 
-  it("do not let an installation do more than it may, and leave all as it is", async () => {
+  it("do not extend an existing installation's scopes", async () => {
     const clientId = await client();
     const { installationId: id, grantId } = await grant({
       clientId,
@@ -181,7 +181,7 @@ describeOnBoth("grants", (open) => {
     expect(await held()).toEqual({ scopes: wider, version: 2 });
   });
 
-  it("take the place of the same person's earlier one to the same client, and of no other", async () => {
+  it("replace the same person's earlier grant to the same client, and no other grant", async () => {
     const [clientId, otherClientId] = [await client(), await client()];
     const colleague = await personOf(merchantId);
     const first = await grant({ clientId });
@@ -198,7 +198,7 @@ describeOnBoth("grants", (open) => {
     expect(found.filter(({ revokedAt }) => revokedAt !== null).map(({ id }) => id)).toEqual([first.grantId]);
   });
 
-  it("are refused without a scope, for an unknown app, by somebody of another merchant and by an account that is disabled", async () => {
+  it("are refused without a scope, for an unknown app, for a person of another merchant and for a disabled account", async () => {
     const clientId = await client();
     const elsewhere = await merchantWithStaff();
     await db
@@ -223,7 +223,7 @@ describeOnBoth("grants", (open) => {
     );
   });
 
-  it("are made by many at once with one installation", async () => {
+  it("share one installation if many are created at once", async () => {
     const clientId = await client();
     const made = await Promise.all(Array.from({ length: 10 }, () => grant({ clientId })));
     expect(new Set(made.map(({ installationId }) => installationId)).size).toBe(1);
@@ -233,7 +233,7 @@ describeOnBoth("grants", (open) => {
     expect(new Set(made.flatMap(({ replaced }) => replaced.map(({ id }) => id))).size).toBe(9);
   });
 
-  describe("revoked", () => {
+  describe("that are revoked", () => {
     const refreshTokenOf = async (grantId: string): Promise<() => Promise<unknown>> => {
       const item = {
         kind: "RefreshToken",
@@ -248,7 +248,7 @@ describeOnBoth("grants", (open) => {
         findOauthItem({ db, keyring }, { kind: "RefreshToken", by: "id", value: `of ${grantId}`, now });
     };
 
-    it("are over with their codes and refresh tokens, by their own merchant, and the first time stands", async () => {
+    it("end with their codes and refresh tokens, only by their own merchant, and the first time counts", async () => {
       const { grantId } = await grant({ clientId: await client() });
       const { grantId: untouched } = await grant({ clientId: await client() });
       const [findIts, findOthers] = [await refreshTokenOf(grantId), await refreshTokenOf(untouched)];
@@ -268,7 +268,7 @@ describeOnBoth("grants", (open) => {
       expect(await findOthers()).toBeDefined();
     });
 
-    it("are all those of an installation that is uninstalled", async () => {
+    it("are all grants of an installation that is uninstalled", async () => {
       const clientId = await client();
       const made = [
         await grant({ clientId }),
@@ -288,12 +288,12 @@ describeOnBoth("grants", (open) => {
       ).toEqual([now, now]);
     });
 
-    it("are all those of a client that is disabled, whoever gave them, with one notice for all, and stay so when it is enabled", async () => {
+    it("are all grants of a disabled client, with one notice for all, and stay revoked when it is enabled", async () => {
       const clientId = await client();
       const elsewhere = await merchantWithStaff();
       const made = [await grant({ clientId }), await grant({ clientId, staffId: elsewhere.staffId })];
       const untouched = await grant({ clientId: await client() });
-      // As another process: it knows of nothing but what it hears.
+      // A second process that learns of changes only by notices.
       const desk = elsewhereDesk();
       for (const { grantId } of made) expect(await desk.lookUps(grantId)).toBe(1);
       for (const { grantId } of [...made, untouched]) await desk.lookUps(grantId);
@@ -309,7 +309,7 @@ describeOnBoth("grants", (open) => {
       expect(found.map((row) => row?.revokedAt)).toEqual([now, now, null]);
     });
 
-    it("are none in force of a client that is disabled while they are made", async () => {
+    it("include grants created while their client is being disabled", async () => {
       const clientId = await client();
       const people = [staffId, (await merchantWithStaff()).staffId, (await merchantWithStaff()).staffId];
       await Promise.allSettled([
@@ -326,7 +326,7 @@ describeOnBoth("grants", (open) => {
     });
   });
 
-  it("are deleted ninety days after their end, and no earlier", async () => {
+  it("are deleted ninety days after their end, and not earlier", async () => {
     const dayMs = 86_400_000;
     const made = [
       await grant({ clientId: await client() }),

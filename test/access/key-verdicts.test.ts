@@ -1,6 +1,6 @@
 /**
- * What is said of a key or a token, given what the database says of it: the order of the reasons, and what
- * each tells to whom.
+ * The verdict about a key or token, given its database row: the order of the reasons, and what each discloses
+ * to whom.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -40,7 +40,7 @@ describe("an API key", () => {
   const check = (change: Partial<ApiKeyState> | undefined = {}) =>
     checkApiKey(value, now, () => Promise.resolve(Object.assign({}, row, change)));
 
-  it("is asked for by its id and by a digest of the whole, which gives nothing away", async () => {
+  it("is looked up by its id and a digest of the whole key, which reveals nothing", async () => {
     const asked: unknown[] = [];
     const find = (presented: unknown): Promise<undefined> => (
       asked.push(presented),
@@ -53,7 +53,7 @@ describe("an API key", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("may do what it, its installation and this service know", async () => {
+  it("has the scopes that the key, its installation and this service have in common", async () => {
     const viewer = await check();
     expect(viewer).toEqual({
       kind: "api_key",
@@ -67,7 +67,7 @@ describe("an API key", () => {
     });
   });
 
-  it("that is kept has one viewer for as long as it is kept", async () => {
+  it("that is cached has one viewer object as long as it is cached", async () => {
     const find = (): Promise<ApiKeyState> => Promise.resolve(row);
     expect(await checkApiKey(value, now, find)).toBe(await checkApiKey(value, later(1), find));
   });
@@ -78,7 +78,7 @@ describe("an API key", () => {
     [{ revokedAt: now, expiresAt: now }, "api_key_revoked"],
     [{ expiresAt: now }, "api_key_expired"],
     [{ expiresAt: later(-1) }, "api_key_expired"],
-  ])("with %j is refused as %s, and whose it is can be told", async (change, code) => {
+  ])("with %j is refused as %s, and its owner is named", async (change, code) => {
     const refusal = await refusalOf(check(change));
     expect(refusal).toMatchObject({ code });
     expect(ownerOfRefusedApiKey(refusal)).toEqual({
@@ -88,7 +88,7 @@ describe("an API key", () => {
     });
   });
 
-  it("that is nobody's is refused without an owner", async () => {
+  it("that is unknown is refused without an owner", async () => {
     for (const error of [new Error("Something else."), null, undefined, "api_key_revoked"])
       expect(ownerOfRefusedApiKey(error)).toBeUndefined();
     const unknown = await refusalOf(checkApiKey(value, now, () => Promise.resolve(undefined)));
@@ -123,7 +123,7 @@ describe("an internal token", () => {
   const check = (change: Partial<InternalTokenState> = {}) =>
     checkInternalToken(value, now, () => Promise.resolve({ ...row, ...change }));
 
-  it("is asked for by its id and a digest of the whole, and says who calls", async () => {
+  it("is looked up by its id and a digest of the whole token, and names the caller", async () => {
     const asked: unknown[] = [];
     const find = (presented: unknown): Promise<InternalTokenState> => (
       asked.push(presented),
@@ -138,7 +138,7 @@ describe("an internal token", () => {
     expect(asked).toEqual([{ tokenId, digest: digest.toString("base64") }]);
   });
 
-  it("that is none or nobody's is not valid, in the same words", async () => {
+  it("that is malformed or unknown is invalid, with the same message", async () => {
     const unknown = (): Promise<undefined> => Promise.resolve(undefined);
     for (const text of ["", "cit_admin_x", mintSecret("cpk", "live").value, value])
       expect(await refusalOf(checkInternalToken(text, now, unknown))).toMatchObject({
@@ -159,7 +159,7 @@ describe("an internal token", () => {
     if (message !== undefined) expect(refusal.message).toBe(message);
   });
 
-  it("of the platform, or that ends in a moment, is let in", async () => {
+  it("of the platform, or one that expires soon, is accepted", async () => {
     expect(await check({ merchantId: null, merchantStatus: null })).toMatchObject({ merchantId: null });
     expect(await check({ expiresAt: later(1) })).toMatchObject({ tokenId: "tok_1" });
   });

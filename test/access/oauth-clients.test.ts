@@ -1,4 +1,4 @@
-/** OAuth clients: where people may be sent back to, and public keys alone. */
+/** OAuth clients: their allowed redirect addresses, and that only public keys are stored. */
 import { beforeAll, expect, it } from "vitest";
 import {
   createOauthClient,
@@ -37,7 +37,7 @@ describeOnBoth("OAuth clients", (open) => {
     );
   });
 
-  it("are found with their app until they are switched off", async () => {
+  it("are found with their app until they are disabled", async () => {
     const jwks = { keys: [key, { kty: "OKP", crv: "Ed25519", x: "x" }] };
     const id = await create({ authMethod: "private_key_jwt", jwks });
     const redirectUris = ["https://app.example/callback"];
@@ -83,7 +83,7 @@ describeOnBoth("OAuth clients", (open) => {
     "http://[::1]:4000/callback",
     "http://localhost/callback",
     "com.example.app:/callback",
-  ])("may be sent back to %s", async (uri) => {
+  ])("may have the redirect address %s", async (uri) => {
     await expect(create({ redirectUris: [uri] })).resolves.toMatch(/^oac_/);
   });
 
@@ -102,7 +102,7 @@ describeOnBoth("OAuth clients", (open) => {
     "/callback",
     "",
     `https://app.example/${"a".repeat(2048)}`,
-  ])("may not be sent back to %s", async (uri) => {
+  ])("may not have the redirect address %s", async (uri) => {
     const refused = {
       code: "invalid_field",
       parts: { details: [{ field: "/redirectUris/1", code: "redirect_uri_not_allowed" }] },
@@ -116,7 +116,7 @@ describeOnBoth("OAuth clients", (open) => {
     [[]],
     [["https://app.example/", "https://app.example/"]],
     [Array.from({ length: 21 }, (_, index) => `https://app.example/${index}`)],
-  ])("have one to twenty addresses, each once: %j", async (redirectUris) => {
+  ])("have one to twenty distinct addresses: %j", async (redirectUris) => {
     await expect(create({ redirectUris })).rejects.toMatchObject({
       code: "invalid_field",
       parts: { details: [{ field: "/redirectUris" }] },

@@ -1,8 +1,8 @@
-/** Passwords at rest: Argon2id in a PHC string, with the parameters it was made with. */
+/** Stored passwords: Argon2id in a PHC string with its parameters. */
 import { expect, it } from "vitest";
 import { hashPassword, matchesPassword } from "#access/people/passwords.ts";
 
-it("writes what it did into the hash, with a salt of its own each time", async () => {
+it("hashing a password writes its parameters into the hash, with a new salt each time", async () => {
   const [one, other] = await Promise.all([
     hashPassword("a long enough password"),
     hashPassword("a long enough password"),
@@ -14,22 +14,22 @@ it("writes what it did into the hash, with a salt of its own each time", async (
   expect(await matchesPassword("", one)).toBe(false);
 });
 
-it("reads the parameters that a hash was made with: one of the reference implementation's own tests", async () => {
+it("checking a password reads the hash's parameters: a test vector of the reference implementation", async () => {
   const theirs = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
   expect(await matchesPassword("password", theirs)).toBe(true);
   expect(await matchesPassword("Password", theirs)).toBe(false);
 });
 
-it("the check of passwords takes a password for the same however its letters are composed", async () => {
+it("the check of passwords accepts a password in any Unicode normalization form", async () => {
   expect(await matchesPassword("cafe\u0301 au lait", await hashPassword("caf\u00e9 au lait"))).toBe(true);
 });
 
-it("matches nothing where nothing is stored, and throws on what is no hash", async () => {
+it("the check of passwords fails without a stored hash, and throws on a malformed hash", async () => {
   expect(await matchesPassword("a long enough password", undefined)).toBe(false);
   await expect(matchesPassword("password", "plain text")).rejects.toThrow("PHC");
 });
 
-it("the check of passwords lets so many wait and sends the others away at once, with nothing done", async () => {
+it("the check of passwords queues a limited number of checks and refuses others at once", async () => {
   const asked = await Promise.allSettled(
     Array.from({ length: 40 }, () => hashPassword("a long enough password")),
   );

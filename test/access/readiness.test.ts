@@ -1,6 +1,6 @@
 /**
- * The sum of the checks, and what of them no database can be brought to: boundaries to the millisecond,
- * access tokens, and who looks from outside.
+ * The summary of the readiness checks, and the cases that need no database: boundaries to the millisecond,
+ * access tokens, and calls from outside.
  */
 import { describe, expect, it } from "vitest";
 import { type ReadinessCheck, assessReadiness } from "#access/readiness/readiness.ts";
@@ -60,7 +60,7 @@ const check = (
   ...given: Parameters<typeof judge>
 ): ReadinessCheck | undefined => judge(...given).checks.find((one) => one.code === code);
 
-describe("the sum of the checks", () => {
+describe("the summary of the checks", () => {
   const [warns, advisoryFails, blockingFails] = [
     { untaxedCountries: ["DE"] },
     { clockSkewMs: 60_000 },
@@ -81,7 +81,7 @@ describe("the sum of the checks", () => {
     ["the installation is suspended", { status: "suspended" }, "blocked"],
     ["the app is uninstalled", { status: "uninstalled" }, "blocked"],
     ["suspended, and more is wrong", { status: "suspended", ...blockingFails }, "blocked"],
-  ] as const)("where %s", (_name, change, status) => {
+  ] as const)("when %s", (_name, change, status) => {
     expect(judge(change).status).toBe(status);
   });
 });
@@ -93,7 +93,7 @@ describe("the check of", () => {
     [2_001, "warn"],
     [30_000, "warn"],
     [30_001, "fail"],
-  ] as const)("clocks that are %i ms apart is a %s", (clockSkewMs, status) => {
+  ] as const)("clocks that differ by %i ms is a %s", (clockSkewMs, status) => {
     expect(check("clock_skew", { clockSkewMs })).toMatchObject({ status, severity: "advisory" });
   });
 
@@ -101,9 +101,9 @@ describe("the check of", () => {
     [14 * dayMs, "pass", null],
     [14 * dayMs - 1, "warn", later(-1)],
     [13 * dayMs, "warn", later(-dayMs)],
-    // It was made with less than 14 days to go.
+    // The key was created with less than 14 days to live.
     [5 * dayMs, "warn", key.createdAt],
-  ] as const)("a key that ends in %i ms is a %s", (ms, status, since) => {
+  ] as const)("a key that expires in %i ms is a %s", (ms, status, since) => {
     expect(check("api_key_expiry", { keys: [{ ...key, expiresAt: later(ms) }] })).toMatchObject({
       status,
       since,
@@ -111,7 +111,7 @@ describe("the check of", () => {
     expect(judge({ keys: [{ ...key, expiresAt: later(ms) }] }).nextActionAt).toEqual(later(ms));
   });
 
-  it("suspension says since when, and whose it is", () => {
+  it("suspension names since when, and of which account", () => {
     const suspended = {
       status: "suspended",
       suspendedAt: later(-5),
@@ -135,7 +135,7 @@ describe("the check of", () => {
 });
 
 describe("with an access token", () => {
-  it("keys are skipped, and the grant's scopes count", () => {
+  it("the check of keys is skipped, and the grant's scopes count", () => {
     const grants = [
       { id: "grt_1", scopes: ["catalog:read"] },
       { id: "grt_2", scopes: ["webhooks:read"] },
@@ -158,14 +158,14 @@ describe("with an access token", () => {
 describe("without a credential of the installation", () => {
   const credential = null;
 
-  it("one key in force is enough, and the scopes of all count together", () => {
+  it("one active key is enough, and the scopes of all keys count together", () => {
     const keys = [key, { ...key, id: "key_2", scopes: ["webhooks:read"] }];
     const judged = judge({ keys, scopes: ["catalog:read", "webhooks:read"] }, { credential });
     expect(judged).toMatchObject({ grantedScopes: ["catalog:read", "webhooks:read"], missingScopes: [] });
     expect(check("api_key_active", { keys }, { credential })).toMatchObject({ status: "pass" });
   });
 
-  it("no key in force fails since the last one ended, unless there are grants", () => {
+  it("the check fails without an active key since the last one's end, unless there are grants", () => {
     const ended = { keys: [], lastKeyEndedAt: later(-1) };
     expect(check("api_key_active", ended, { credential })).toMatchObject({
       status: "fail",
@@ -182,7 +182,7 @@ describe("without a credential of the installation", () => {
     expect(judge({ ...ended, grants }, { credential }).status).toBe("ready");
   });
 
-  it("the end of a key that has a successor warns of nothing", () => {
+  it("the end of a key with a successor causes no warning", () => {
     const keys = [
       { ...key, expiresAt: later(1), rotatesTo: "key_2" },
       { ...key, id: "key_2" },

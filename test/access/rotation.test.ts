@@ -1,4 +1,7 @@
-/** Rotating a key: its successor is made like it, both work for the overlap, and a key has one successor. */
+/**
+ * Rotating an API key creates an equal successor. Both keys work during the overlap, and a key has at most
+ * one successor.
+ */
 import { beforeAll, expect, it } from "vitest";
 import { verifyApiKey } from "#access/keys/verify-keys.ts";
 import {
@@ -23,7 +26,7 @@ const hourMs = 3_600_000;
 const hours = (count: number): Date => new Date(now.getTime() + count * hourMs);
 const platform = { merchantId: null, now };
 
-describeOnBoth("Rotating an API key", (open) => {
+describeOnBoth("rotating an API key", (open) => {
   let db: Database;
   let merchantId = "";
   let installationId = "";
@@ -74,7 +77,7 @@ describeOnBoth("Rotating an API key", (open) => {
   };
   const codeOf = async (work: Promise<unknown>): Promise<string> => (await failureOf(work)).code;
 
-  it("makes one with the same name, scopes, mode and installation that does not end, and both work for 24 hours", async () => {
+  it("creates one with the same name, scopes, mode and installation without an end, and both work for 24 hours", async () => {
     const old = await create();
     const made = await rotate(old.apiKeyId);
     expect(await rowOf(made.apiKeyId)).toMatchObject({
@@ -121,13 +124,13 @@ describeOnBoth("Rotating an API key", (open) => {
     },
   );
 
-  it("gives the successor the end that is asked for", async () => {
+  it("gives the successor the requested end", async () => {
     const { apiKeyId } = await create();
     const made = await rotate(apiKeyId, { expiresAt: hours(1000) });
     expect((await rowOf(made.apiKeyId))?.expiresAt).toEqual(hours(1000));
   });
 
-  it("keeps a scope that the installation has lost, which neither key has until it is back", async () => {
+  it("keeps a scope that the installation has lost; both keys regain it with the installation", async () => {
     const { apiKeyId } = await create();
     const setScopes = (scopes: ("catalog:read" | "webhooks:read")[]) =>
       inTransaction(db, (transaction) =>
@@ -140,7 +143,7 @@ describeOnBoth("Rotating an API key", (open) => {
     expect([...(await verifyApiKey(db, value, now)).scopes]).toEqual(["catalog:read", "webhooks:read"]);
   });
 
-  it("refuses what was rotated, revoked or has expired, and what is unknown or another merchant's, and makes nothing", async () => {
+  it("refuses rotated, revoked, expired, unknown and foreign keys, and creates nothing", async () => {
     const [rotated, revoked, expired, foreign] = [
       await create(),
       await create(),
@@ -181,7 +184,7 @@ describeOnBoth("Rotating an API key", (open) => {
     expect(await rowOf(foreign.apiKeyId)).toMatchObject({ rotatesTo: null, expiresAt: null, version: 1 });
   });
 
-  it("is done by one of ten who rotate the same key at once", async () => {
+  it("succeeds for one of ten concurrent rotations of the same key", async () => {
     const { apiKeyId } = await create();
     const before = await countOf();
     const tries = await Promise.allSettled(Array.from({ length: 10 }, () => rotate(apiKeyId)));
@@ -194,7 +197,7 @@ describeOnBoth("Rotating an API key", (open) => {
     expect(await rowOf(apiKeyId)).toMatchObject({ rotatesTo: made[0]?.apiKeyId, version: 2 });
   });
 
-  it("makes a chain: the successor has a successor of its own, and revoking it leaves the others", async () => {
+  it("can be repeated with the successor; revoking one key leaves the others", async () => {
     const first = await create();
     const second = await rotate(first.apiKeyId);
     const third = await rotate(second.apiKeyId);
@@ -204,7 +207,7 @@ describeOnBoth("Rotating an API key", (open) => {
       expect((await verifyApiKey(db, value, now)).apiKeyId).toBe(apiKeyId);
   });
 
-  it("tells of the successor and of the key, with what was", async () => {
+  it("publishes the successor and the old key with its previous values", async () => {
     const { apiKeyId } = await create(hours(12));
     const { apiKeyId: next, events } = await rotate(apiKeyId);
     const owner = { merchantId, installationId };
@@ -225,10 +228,10 @@ describeOnBoth("Rotating an API key", (open) => {
     [25, [1]],
     [168, [144]],
   ])(
-    "with %i hours of overlap announces the end only as long before as was not told with the rotation",
+    "with %i hours of overlap announces the end only at times that the rotation did not announce",
     async (overlapHours, announcedAfter) => {
       const { apiKeyId } = await create();
-      // A key that has lived for long is announced seven days and one day before its end.
+      // The end of an old key is announced seven days and one day before.
       await db
         .updateTable("apiKey")
         .set({ createdAt: hours(-10_000) })

@@ -1,7 +1,4 @@
-/**
- * The form of the secrets that clients hold: made once, recognised whole or not at all, known again by a
- * digest.
- */
+/** The format of clients' secrets: recognized only as a whole, and recognized again by a digest. */
 import { describe, expect, it } from "vitest";
 import { sha256Digest, matchesDigest, mintSecret, parseSecret } from "#access/keys/verify-keys.ts";
 import { checksumOf, unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
@@ -9,7 +6,7 @@ import { checksumOf, unknownKey, withOtherSecret, withTypo } from "#test/support
 describe("an API key", () => {
   const minted = Array.from({ length: 1000 }, () => mintSecret("cpk", "test"));
 
-  it("has the documented form, and a checksum that anybody can compute", () => {
+  it("has the documented format, and a checksum that everyone can compute", () => {
     for (const { id, value, prefix, lastFour } of minted) {
       expect(value).toMatch(/^cpk_test_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/);
       expect(value.slice(-6)).toBe(checksumOf(value.slice(0, -6)));
@@ -20,20 +17,20 @@ describe("an API key", () => {
     }
   });
 
-  it("is made once", () => {
+  it("is unique", () => {
     expect(new Set(minted.map(({ id }) => id)).size).toBe(1000);
     expect(new Set(minted.map(({ value }) => value.split("_")[3])).size).toBe(1000);
   });
 
-  it("has a secret of its own, every digit of it by chance, whatever its id and its checksum are", () => {
+  it("has a random secret, independent of its id and its checksum", () => {
     const secrets = minted.map(({ value }) => value.split("_")[3]?.slice(0, -6) ?? "");
     expect(new Set(secrets).size).toBe(1000);
-    // 256 bits are 43 digits of which the first has few values.
+    // 256 bits are 43 digits; the first digit has fewer values.
     for (let place = 1; place < 43; place += 1)
       expect(new Set(secrets.map((secret) => secret.charAt(place))).size).toBeGreaterThan(50);
   });
 
-  it("is recognised whole or not at all", () => {
+  it("is recognized only as a whole", () => {
     const { value } = mintSecret("cpk", "live");
     const spoilt = [
       withTypo(value),
@@ -51,7 +48,7 @@ describe("an API key", () => {
     expect(parseSecret("cpk", unknownKey())).toEqual({ id: "Z".repeat(12), label: "test" });
   });
 
-  it("matches the digest of the whole of it, and no digest matches nothing", () => {
+  it("matches the digest of the whole key, and a missing digest matches nothing", () => {
     const { value, digest } = mintSecret("cpk", "test");
     expect(matchesDigest(value, digest)).toBe(true);
     expect(matchesDigest(withOtherSecret(value), digest)).toBe(false);
@@ -62,7 +59,7 @@ describe("an API key", () => {
 });
 
 describe("a secret", () => {
-  it("of each kind has that kind, its label, and no blank where chance gave few digits", () => {
+  it("of each kind has that kind's prefix, and leading zeros if the random number is small", () => {
     for (const kind of ["cpk", "cit"] as const) {
       const { value, id } = mintSecret(kind, "admin");
       expect(value).toMatch(new RegExp(`^${kind}_admin_${id}_[0-9A-Za-z]{49}$`));
@@ -70,7 +67,7 @@ describe("a secret", () => {
     }
   });
 
-  it("uses every letter and digit there is", () => {
+  it("uses every letter and digit of the alphabet", () => {
     const used = new Set(
       Array.from({ length: 200 }, () => mintSecret("cpk", "test").value.split("_").slice(2).join("")).join(
         "",
@@ -81,7 +78,7 @@ describe("a secret", () => {
     );
   });
 
-  it("that was made before is still one: its checksum and its digest stay what they were", () => {
+  it("of an earlier version is still valid: its checksum and its digest do not change", () => {
     const value = `cpk_test_${"Z".repeat(12)}_${"a".repeat(43)}`;
     const whole = value + checksumOf(value);
     expect(parseSecret("cpk", whole)).toEqual({ id: "Z".repeat(12), label: "test" });

@@ -1,14 +1,14 @@
-/** Secrets of clients are nowhere but with the client. Their form: secret-form.test.ts. */
+/** Secrets of clients are stored nowhere in the service. Their format: secret-form.test.ts. */
 import { describe, expect, it } from "vitest";
 import { sql } from "kysely";
 import { withOtherSecret } from "#test/support/keys.ts";
 import { changeEndpoint, createWebhook, makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
-describe.each(["pglite", "postgres"] as const)("what is kept on %s", (engine) => {
+describe.each(["pglite", "postgres"] as const)("the database on %s", (engine) => {
   const world = useWorld(engine);
 
-  it("has no secret in any column of any table, and none in the log", async () => {
+  it("contains no secret in any column, and neither does the log", async () => {
     const { database, demo, logged, get, getWithKey, graphql } = world();
     const secrets = [...Object.values(demo.keys), ...Object.values(demo.tokens)];
     const forged = withOtherSecret(demo.keys.full);
@@ -38,7 +38,7 @@ describe.each(["pglite", "postgres"] as const)("what is kept on %s", (engine) =>
     }
   });
 
-  it("has no webhook secret in any column of any table, as text, base64 or bytes, and none in the log", async () => {
+  it("contains no webhook secret in any column, as text, base64 or bytes, and neither does the log", async () => {
     const { database, logged } = world();
     const { id, secret } = await makeEndpoint(world());
     const headers = { "idempotency-key": "kept" };
@@ -62,7 +62,7 @@ describe.each(["pglite", "postgres"] as const)("what is kept on %s", (engine) =>
       expect.arrayContaining(["webhook_secret", "event", "idempotency_record"]),
     );
     for (const { name } of tables) {
-      // A row as text has its bytes in hexadecimal.
+      // PostgreSQL shows bytes in a row's text in hexadecimal.
       const { rows } = await sql`
         select 1 from ${sql.table(name)} t, unnest(${forms}::text[]) form where position(form in t::text) > 0 limit 1`.execute(
         database.db,

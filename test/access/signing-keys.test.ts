@@ -1,6 +1,6 @@
 /**
- * Signing keys: made once however many begin at once, known before they sign, believed until their last token
- * is over, sealed at rest.
+ * Signing keys are created once, published before they sign, accepted until their last token expires, and
+ * stored encrypted.
  */
 import { importJWK, type JWK, jwtVerify, SignJWT } from "jose";
 import { expect, it } from "vitest";
@@ -25,7 +25,7 @@ describeOnBoth("signing keys", (open) => {
     };
   };
 
-  it("are made once by many processes that begin at once", async () => {
+  it("are created once by many processes that start at once", async () => {
     const { db, processes } = await create(8);
     const seen = await Promise.all(processes.map((keys) => keys.publicJwks()));
     expect(new Set(seen.map((set) => kidsOf(set).join())).size).toBe(1);
@@ -38,14 +38,14 @@ describeOnBoth("signing keys", (open) => {
     ]);
   });
 
-  it("sign from the first on, although time goes on while they are made", async () => {
+  it("sign at once after creation, though time passes during it", async () => {
     const { db } = await open();
     let at = Date.parse("2026-03-01T12:00:00.000Z");
     const keys = createSigningKeys({ db, keyring, clock: { now: () => new Date((at += 5)) } });
     expect((await keys.signing()).map(({ alg }) => alg)).toEqual(["ES256", "EdDSA"]);
   });
 
-  it("verify what they sign, and lie sealed", async () => {
+  it("verify their signatures, and are stored encrypted", async () => {
     const { db, processes } = await create();
     const [keys] = processes as [SigningKeys];
     const [privateJwk] = await keys.signing();
@@ -64,7 +64,7 @@ describeOnBoth("signing keys", (open) => {
       );
   });
 
-  it("verify where they do not open: a process that lacks the encryption key believes them, signs with none of them, and says so", async () => {
+  it("verify in a process without the encryption key, which cannot sign with them and logs that", async () => {
     const { db, clock, processes } = await create();
     const [first] = (await processes[0]?.signing()) ?? [];
     const logged: Record<string, unknown>[] = [];
@@ -74,7 +74,7 @@ describeOnBoth("signing keys", (open) => {
     const later = createKeyring([{ id: "k2", key: new Uint8Array(32).fill(2) }]);
     const keys = createSigningKeys({ db, keyring: later, clock, log });
     expect((await keys.publicJwks(first?.kid)).keys.map(({ alg }) => alg)).toEqual(["ES256", "EdDSA"]);
-    // Nothing was opened for that.
+    // Verifying decrypts no key.
     expect(logged).toEqual([]);
     expect([await keys.signing(), await keys.signing()]).toEqual([[], []]);
     expect(logged.map(({ level, kid, encryptionKey }) => [level, kid, encryptionKey])).toEqual(
@@ -84,23 +84,24 @@ describeOnBoth("signing keys", (open) => {
 
     await keys.rotate();
     clock.advance(61_000);
-    // Its own, sealed with the key that it has, and the other's, which it believes.
+    // The process has a key that it can decrypt, and accepts the other process's key.
     const own = await keys.signing();
     expect(own.map(({ alg }) => alg)).toEqual(["ES256", "EdDSA"]);
     expect(kidsOf(await keys.publicJwks())).toEqual(
       expect.arrayContaining([...kidsOf({ keys: [...own] }), first?.kid]),
     );
-    // And the one that does not know that key verifies what it signs.
+    // The process that does not know the new key verifies its signatures too.
     expect(kidsOf((await processes[0]?.publicJwks(own[0]?.kid)) ?? { keys: [] })).toContain(own[0]?.kid);
   });
 
-  it("change for all processes a minute after the rotation, and the old ones are believed for as long as their tokens live", async () => {
+  it("change in all processes a minute after a rotation, and old keys are accepted as long as their tokens live", async () => {
     const { db, clock, processes } = await create(2);
     const [one, other] = processes as [SigningKeys, SigningKeys];
     const first = kidsOf({ keys: [...(await one.signing())] });
     await other.signing();
     const kid = await one.rotate();
-    // Known before it signs, also to the other, which looks again for a key that it does not know.
+    // The new key is published before it signs. The other process reloads the keys when it meets an unknown
+    // id.
     clock.advance(1_000);
     expect(kidsOf(await one.publicJwks())).toHaveLength(4);
     expect(kidsOf(await other.publicJwks(kid))).toContain(kid);
@@ -120,7 +121,7 @@ describeOnBoth("signing keys", (open) => {
     expect(await db.selectFrom("oauthSigningKey").select("id").execute()).toHaveLength(2);
   });
 
-  it("are looked for once a second at most, whatever ids strangers make up", async () => {
+  it("are reloaded at most once a second, whatever ids callers invent", async () => {
     const { open: _, ...made } = { open, ...(await create()) };
     const [keys] = made.processes as [SigningKeys];
     await keys.publicJwks();
@@ -133,7 +134,7 @@ describeOnBoth("signing keys", (open) => {
     expect(await made.db.selectFrom("oauthSigningKey").select("id").execute()).toHaveLength(2);
   });
 
-  it("rotate in turn: of two that rotate at once both make keys, and one pair signs", async () => {
+  it("are rotated in turn: two concurrent rotations create two pairs, and one pair signs", async () => {
     const { clock, processes } = await create(2);
     await Promise.all(processes.map((keys) => keys.rotate()));
     clock.advance(61_000);

@@ -1,6 +1,6 @@
 /**
- * People of merchants: one account for one address, a password that is never kept, and an end that is an end
- * everywhere.
+ * Staff accounts: one account per address, a password that is only stored as a hash, and disabling that takes
+ * effect everywhere.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { createGrant } from "#access/oauth/grants.ts";
@@ -25,7 +25,7 @@ const now = new Date("2026-03-01T12:00:00.000Z");
 const access = { merchantId: null, now };
 const password = "a long enough password";
 
-describeOnBoth("staff", (open) => {
+describeOnBoth("a staff member", (open) => {
   let db: Database;
   let merchantId: string;
   const create = async (
@@ -86,7 +86,7 @@ describeOnBoth("staff", (open) => {
     merchantId = await inTransaction(db, (transaction) => createMerchant(transaction, access, merchant));
   });
 
-  it("signs in with its address, however that is written, and its password", async () => {
+  it("signs in with the address in any spelling, and the password", async () => {
     const staffId = await create({ email: "Ana@Shop.example" });
     const viewer = { kind: "staff", staffId, merchantId, email: "Ana@Shop.example", name: "Ana", version: 1 };
     expect(staffId).toMatch(/^stf_/);
@@ -102,7 +102,7 @@ describeOnBoth("staff", (open) => {
     expect(JSON.stringify(row)).not.toContain(password);
   });
 
-  it("has one account for one address, in all shops together", async () => {
+  it("has one account per address, across all shops", async () => {
     await create({ email: "two@shop.example" });
     await expect(create({ email: "TWO@shop.example" })).rejects.toMatchObject({
       code: "already_exists",
@@ -110,7 +110,7 @@ describeOnBoth("staff", (open) => {
     });
   });
 
-  it("belongs to a merchant that there is, and that whoever makes it may act for", async () => {
+  it("belongs to an existing merchant for which the creator may act", async () => {
     await expect(create({ merchantId: "mer_00000000000000000000000000" })).rejects.toMatchObject({
       code: "merchant_not_found",
     });
@@ -127,7 +127,7 @@ describeOnBoth("staff", (open) => {
     ["/name", { name: "n".repeat(201) }],
     ["/password", { password: "eleven char" }],
     ["/password", { password: "p".repeat(257) }],
-  ])("is refused at %s: %j", async (field, input) => {
+  ])("is refused for %s: %j", async (field, input) => {
     await expect(create({ email: "four@shop.example", ...input })).rejects.toMatchObject({
       code: "invalid_field",
       parts: { details: [{ field }] },
@@ -137,8 +137,8 @@ describeOnBoth("staff", (open) => {
     ).toEqual([]);
   });
 
-  describe("disabled", () => {
-    it("signs in no more, and what it granted is over", async () => {
+  describe("after being disabled", () => {
+    it("cannot sign in, and the member's grants are revoked", async () => {
       const staffId = await create({ email: "five@shop.example" });
       const grantId = await letIn(staffId);
       await change(disableStaff, staffId);
@@ -153,7 +153,7 @@ describeOnBoth("staff", (open) => {
       });
     });
 
-    it("signs in again once it is enabled, and what was revoked stays so", async () => {
+    it("can sign in again once enabled, and revoked grants stay revoked", async () => {
       const staffId = await create({ email: "seven@shop.example" });
       const grantId = await letIn(staffId);
       await change(enableStaff, staffId);
@@ -168,7 +168,7 @@ describeOnBoth("staff", (open) => {
       });
     });
 
-    it("leaves its address to others, and comes back when nobody has it", async () => {
+    it("leaves the address to others, and can be enabled if no account uses it", async () => {
       const staffId = await create({ email: "eight@shop.example" });
       await change(disableStaff, staffId);
       const successor = await create({ email: "Eight@shop.example", password: "another password" });
@@ -187,8 +187,8 @@ describeOnBoth("staff", (open) => {
     });
   });
 
-  describe("with another password", () => {
-    it("signs in with that one alone, and what it granted stays in force or ends, as was said", async () => {
+  describe("with a new password", () => {
+    it("signs in only with the new one, and keeps or loses grants as requested", async () => {
       const staffId = await create({ email: "nine@shop.example" });
       const grantId = await letIn(staffId);
       await setPassword(staffId, "another password");
@@ -220,7 +220,7 @@ describeOnBoth("staff", (open) => {
     });
   });
 
-  it("is changed by its own merchant alone", async () => {
+  it("can be changed only by its own merchant", async () => {
     const staffId = await create({ email: "six@shop.example" });
     const foreign = { code: "resource_not_found" };
     await expect(change(disableStaff, staffId, "mer_other")).rejects.toMatchObject(foreign);

@@ -1,4 +1,4 @@
-/** What the tokens are for: the API takes them for as long as their grant stands, and not a request longer. */
+/** The API accepts an access token exactly as long as its grant is in force. */
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { disableStaff } from "#access/people/staff.ts";
@@ -10,7 +10,8 @@ import { type LetIn, letIn, redeem, refresh } from "./token-requests.ts";
 
 describe.each(["pglite", "postgres"] as const)("a token at the API, %s", (engine) => {
   const world = useWorld(engine);
-  // A code lives for a minute: between a world's time and the real one, which judges proofs, lies more.
+  // Codes expire after a minute. The test clock may differ from the real time, by which proofs are judged, by
+  // more.
   beforeEach(() => {
     world().clock.at = new Date();
   });
@@ -34,7 +35,7 @@ describe.each(["pglite", "postgres"] as const)("a token at the API, %s", (engine
       work(transaction, { merchantId: null, now: world().clock.now() }),
     );
 
-  it("reads what was granted and describes its own way", async () => {
+  it("reads what its scopes allow, and shows its grant as the caller", async () => {
     const app = await letIn(world(), { scopes: ["catalog:read"] });
     const { access } = await tokensOf(app);
     expect(await call(app, access)).toMatchObject({ status: 200 });
@@ -83,7 +84,7 @@ describe.each(["pglite", "postgres"] as const)("a token at the API, %s", (engine
       await changeInstallation(transaction, access, { installationId: id, status: "uninstalled" });
     });
 
-  it("renews on while the installation is suspended, and is good again after", async () => {
+  it("is refused while the installation is suspended, is renewed meanwhile, and works again afterwards", async () => {
     const app = await letIn(world());
     const tokens = await tokensOf(app);
     const { id: installationId } = await world()

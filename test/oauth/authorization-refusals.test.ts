@@ -1,6 +1,6 @@
 /**
- * What the authorization endpoint refuses: told to the app where its address is known to be its own, and to
- * the person where it is not.
+ * Refusals of the authorization endpoint: sent to the app if its redirect address is verified, and shown to
+ * the person otherwise.
  */
 import { describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
@@ -34,7 +34,7 @@ it.each([
     { request_uri: "urn:ietf:params:oauth:request_uri:unknown" },
     "invalid_request_uri",
   ],
-])("the authorization endpoint sends %s back to the app", async (_what, changed, error) => {
+])("the authorization endpoint sends the error %s back to the app", async (_what, changed, error) => {
   const client = await createClient(world());
   const asked = await askAuthorization(client, changed);
   const { url } = await createBrowser(world()).open(asked.url);
@@ -46,7 +46,7 @@ it.each([
   expect(answer.get("code")).toBeNull();
 });
 
-describe("an address that is not the app's", () => {
+describe("the browser is not redirected", () => {
   it.each([
     "https://other.example/callback",
     `${redirectUri}/more`,
@@ -57,7 +57,7 @@ describe("an address that is not the app's", () => {
     "https://app.example@other.example/callback",
     "//app.example/callback",
     "javascript:alert(1)",
-  ])("is not gone to: %s", async (address) => {
+  ])("to an address that is not the app's: %s", async (address) => {
     const { url } = await askAuthorization(await createClient(world()), { redirect_uri: address });
     const shown = await createBrowser(world()).open(url);
     expect([shown.url, shown.status, shown.headers.get("content-type")]).toEqual([
@@ -74,12 +74,12 @@ describe("an address that is not the app's", () => {
     { redirect_uri: undefined },
     { client_id: "oac_00000000000000000000000000" },
     { client_id: undefined },
-  ])("nor is one of an unknown app or none: %j", async (changed) => {
+  ])("to an address of an unknown or missing app: %j", async (changed) => {
     const { url } = await askAuthorization(await createClient(world()), changed);
     expect(await createBrowser(world()).open(url)).toMatchObject({ url, status: 400 });
   });
 
-  it("nor is one of an app that is switched off", async () => {
+  it("to an address of a disabled app", async () => {
     const client = await createClient(world());
     await world()
       .database.db.updateTable("oauthClient")
@@ -91,7 +91,7 @@ describe("an address that is not the app's", () => {
   });
 });
 
-it("the authorization endpoint sends a native app back to whatever port it got, on the loopback address that it named", async () => {
+it("the authorization endpoint redirects a native app to any port of its registered loopback address", async () => {
   const { email } = await createPerson(world());
   const client = await createClient(world(), { redirectUris: ["http://127.0.0.1/callback"] });
   const { url } = await askAuthorization(client, { redirect_uri: "http://127.0.0.1:51234/callback" });
@@ -111,7 +111,7 @@ it("the authorization endpoint sends a native app back to whatever port it got, 
   }
 });
 
-it("the authorization endpoint takes a pushed request once", async () => {
+it("the authorization endpoint accepts a pushed request once", async () => {
   const { email } = await createPerson(world());
   const client = await createClient(world());
   const asked = await askAuthorization(client);

@@ -1,4 +1,4 @@
-/** The consent page: what is granted is what was ticked, and the installation is there with it, or nothing is. */
+/** The consent page grants exactly the ticked scopes and installs the app in the same transaction. */
 import { describe, expect, it } from "vitest";
 import type { Scope } from "#access/viewer.ts";
 import { changeInstallation, createInstallation } from "#access/installations.ts";
@@ -20,7 +20,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
   const world = useWorld(engine);
   const access = () => ({ merchantId: null, now: world().clock.now() });
 
-  /** Signed in, in front of the consent page. */
+  /** Signs in and opens the consent page. */
   const ask = async (
     options: { client?: ClientMade; scope?: string | undefined; merchant?: "first" | "second" } = {},
   ) => {
@@ -54,7 +54,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       .where("subjectId", "=", installationId)
       .execute();
 
-  it("names the app, its publisher, the shop, the person and each scope that is asked for", async () => {
+  it("names the app, its publisher, the shop, the person and each requested scope", async () => {
     const { page, person, client } = await ask({ scope: "webhooks:read catalog:read" });
     const merchant = await world()
       .database.db.selectFrom("merchant")
@@ -77,12 +77,12 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
     expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https:;");
   });
 
-  it("offers all scopes to an app that names none", async () => {
+  it("offers all scopes to an app that requests none in particular", async () => {
     const { page } = await ask({ scope: undefined });
     expect([...page.text.matchAll(/type="checkbox"/g)]).toHaveLength(4);
   });
 
-  it("grants what is ticked of what was asked, no more", async () => {
+  it("grants the ticked ones of the requested scopes", async () => {
     const { browser, page, client, person, asked } = await ask();
     const { url } = await browser.submit(page, {
       action: "allow",
@@ -123,7 +123,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
     expect(body["scope"]).toBe("catalog:read");
   });
 
-  it("asks again where nothing is ticked", async () => {
+  it("shows the page again if nothing is ticked", async () => {
     const { browser, page, client } = await ask();
     const again = await browser.submit(page, { action: "allow" });
     expect([again.status, again.url, again.text.includes("Choose at least one permission")]).toEqual([
@@ -135,7 +135,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
     expect(await installationsOf(client)).toEqual([]);
   });
 
-  it("denies: the app learns it, and nothing is installed", async () => {
+  it("denies: the app gets an error, and nothing is installed", async () => {
     const { browser, page, client, asked } = await ask();
     const { url } = await browser.submit(page, { action: "deny" });
     expect(Object.fromEntries(new URL(url).searchParams)).toEqual({
@@ -148,7 +148,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
     expect(await installationsOf(client)).toEqual([]);
   });
 
-  it("grants once for a form that is sent twice", async () => {
+  it("grants once if the form is sent twice", async () => {
     const { browser, page, client } = await ask();
     const answers = await Promise.all(
       [1, 2, 3].map(() =>
@@ -159,7 +159,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
     expect(await grantsOf(client)).toHaveLength(1);
   });
 
-  it("installs an app once for two people who let it in at once", async () => {
+  it("installs an app once if two people consent at the same time", async () => {
     const client = await createClient(world());
     const people = [await ask({ client }), await ask({ client }), await ask({ client, merchant: "second" })];
     const answers = await Promise.all(
@@ -173,7 +173,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
     expect(await grantsOf(client)).toHaveLength(3);
   });
 
-  describe("an app that is installed already", () => {
+  describe("an app that is already installed", () => {
     const install = (client: ClientMade, scopes: readonly Scope[]) =>
       inTransaction(world().database.db, (transaction) =>
         createInstallation(transaction, access(), {
@@ -183,7 +183,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
         }),
       );
 
-    it("is given what its installation may do, and is said to ask for more", async () => {
+    it("gets the scopes of its installation, and the page says that it requests more", async () => {
       const client = await createClient(world());
       const id = await install(client, ["webhooks:read", "catalog:read"]);
       const { browser, page } = await ask({ client, scope: undefined });
@@ -214,7 +214,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       expect(await eventsOf(id)).toEqual([]);
     });
 
-    it("is not let in where its installation may do nothing of what it asks for, until who runs the shop lets it", async () => {
+    it("is not granted anything if its installation lacks all requested scopes, until an admin extends it", async () => {
       const client = await createClient(world());
       const id = await install(client, ["webhooks:read"]);
       const { browser, page } = await ask({ client });
@@ -232,7 +232,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       expect(url).toContain("code=");
     });
 
-    it("keeps one grant of a person: what is granted anew takes the earlier one's place, and that is written down", async () => {
+    it("has one grant per person: a new grant replaces the earlier one, which is audited", async () => {
       const client = await createClient(world());
       const person = await createPerson(world());
       const colleague = await letIn(world(), { client, scopes: ["catalog:read", "checkout:quote"] });
@@ -270,7 +270,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       ]);
     });
 
-    it("keeps its installation as it is where that holds what is granted", async () => {
+    it("keeps its installation unchanged if the installation has the granted scopes", async () => {
       const client = await createClient(world());
       const id = await install(client, ["webhooks:read", "catalog:read"]);
       const { browser, page } = await ask({ client });
@@ -279,7 +279,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       expect(await eventsOf(id)).toEqual([]);
     });
 
-    it("is not let in while its installation is suspended, before the page or after it", async () => {
+    it("gets no consent while its installation is suspended, whether before or after the page was opened", async () => {
       const client = await createClient(world());
       const id = await install(client, ["catalog:read"]);
       const before = await ask({ client });
@@ -308,7 +308,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       expect(url).toContain("code=");
     });
 
-    it("is installed anew where it was uninstalled", async () => {
+    it("is installed again after it was uninstalled", async () => {
       const client = await createClient(world());
       const id = await install(client, ["webhooks:read"]);
       await inTransaction(world().database.db, (transaction) =>
@@ -323,7 +323,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
     });
   });
 
-  it("lets nobody into a shop that is suspended", async () => {
+  it("nobody can consent for a suspended shop", async () => {
     const { browser, page, client } = await ask({ merchant: "second" });
     const suspend = (status: "suspended" | "active") =>
       inTransaction(world().database.db, (transaction) =>

@@ -1,6 +1,6 @@
 /**
- * A process that ends between the commit of a grant and the way back to the app: who comes again goes on with
- * that grant, and is not asked twice.
+ * A process ends after the commit of a grant but before the redirect to the app. The person's next request
+ * continues with that grant instead of asking again.
  */
 import { Provider } from "oidc-provider";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -10,11 +10,11 @@ import { useWorld } from "#test/support/use-world.ts";
 import { createBrowser, createClient, createPerson, password, redirectUri, type Shown } from "./people.ts";
 import { askAuthorization, createProofKey, redeem } from "./token-requests.ts";
 
-describe.each(["pglite", "postgres"] as const)("a consent that is cut short, %s", (engine) => {
+describe.each(["pglite", "postgres"] as const)("an interrupted consent, %s", (engine) => {
   const world = useWorld(engine);
   afterEach(() => vi.restoreAllMocks());
 
-  /** Allowed and committed, and nothing was noted of it. */
+  /** Commits the grant without recording it in the interaction. */
   const cutShort = async () => {
     const [person, client] = [await createPerson(world()), await createClient(world())];
     const asked = await askAuthorization(client);
@@ -48,7 +48,7 @@ describe.each(["pglite", "postgres"] as const)("a consent that is cut short, %s"
     return { browser, page, allow, grants, tokenOf };
   };
 
-  it("goes on when its page is opened again", async () => {
+  it("continues when its page is opened again", async () => {
     const { browser, page, grants, tokenOf } = await cutShort();
     expect(await tokenOf(await browser.open(page.url))).toMatchObject({
       status: 200,
@@ -58,7 +58,7 @@ describe.each(["pglite", "postgres"] as const)("a consent that is cut short, %s"
     expect((await browser.open(page.url)).text).toContain("This sign-in has ended");
   });
 
-  it("goes on with what was allowed when its form is sent again, however it is filled in then", async () => {
+  it("continues with the committed scopes when its form is sent again with other scopes", async () => {
     const { allow, grants, tokenOf } = await cutShort();
     expect(await tokenOf(await allow("checkout:quote"))).toMatchObject({
       status: 200,
@@ -67,7 +67,7 @@ describe.each(["pglite", "postgres"] as const)("a consent that is cut short, %s"
     expect(await grants()).toMatchObject([{ scopes: ["catalog:read"] }]);
   });
 
-  it("is taken back when it is denied after all", async () => {
+  it("is withdrawn when the person then denies", async () => {
     const { browser, page, grants } = await cutShort();
     const [grant] = await grants();
     const { url } = await browser.submit(page, { action: "deny" });
@@ -91,7 +91,7 @@ describe.each(["pglite", "postgres"] as const)("a consent that is cut short, %s"
     ]);
   });
 
-  it("is over when its grant was revoked meanwhile", async () => {
+  it("ends if its grant was revoked meanwhile", async () => {
     const { browser, page, grants } = await cutShort();
     const [grant] = await grants();
     const access = { merchantId: null, now: world().clock.now() };

@@ -1,6 +1,6 @@
 /**
- * A client that is switched off is refused everywhere at once, for all merchants, and comes back with nothing
- * of what it had.
+ * A disabled client is refused everywhere at once, for all merchants. Enabling it restores none of its
+ * tokens.
  */
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -9,7 +9,7 @@ import { publicUrl } from "#test/support/world.ts";
 import { createBrowser, createPerson, password } from "./people.ts";
 import { askAuthorization, type LetIn, letIn, redeem, refresh } from "./token-requests.ts";
 
-describe.each(["pglite", "postgres"] as const)("a client that is disabled, %s", (engine) => {
+describe.each(["pglite", "postgres"] as const)("a disabled client, %s", (engine) => {
   const world = useWorld(engine);
   const path = "/api/v1/open/catalog/products";
 
@@ -29,7 +29,7 @@ describe.each(["pglite", "postgres"] as const)("a client that is disabled, %s", 
       token,
     });
 
-  it("gets nothing more for what it holds, nor for what it asks", async () => {
+  it("gets no tokens for its codes and refresh tokens, and no new authorization", async () => {
     const app = await letIn(world());
     const { clientId } = app.client;
     const { body } = await redeem(world(), app);
@@ -71,7 +71,7 @@ describe.each(["pglite", "postgres"] as const)("a client that is disabled, %s", 
     expect((await redeem(world(), back)).status).toBe(200);
   });
 
-  it("is so by the platform's word alone, which is written down, and stands in the list", async () => {
+  it("can be disabled only by the platform, which is audited and shown in the list", async () => {
     const { client } = await letIn(world());
     const refused = await turn("oauthClientDisable", client.clientId, "admin");
     expect(refused.body.errors[0].extensions.code).toBe("role_not_allowed");
@@ -108,7 +108,7 @@ describe.each(["pglite", "postgres"] as const)("a client that is disabled, %s", 
       merchantId: null,
     };
     expect(entries).toEqual([entry, entry]);
-    // The merchant reads what became of its own.
+    // The merchant's audit log contains the end of its grants.
     const ended = await world()
       .database.db.selectFrom("auditEntry")
       .innerJoin("oauthGrant", "oauthGrant.id", "auditEntry.targetId")

@@ -1,4 +1,7 @@
-/** The whole way of an app, by oauth4webapi: find out, ask, be let in, get tokens, renew them, give them back. */
+/**
+ * The whole flow of an app with the library oauth4webapi: discovery, authorization, tokens, renewal,
+ * revocation.
+ */
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import * as oauth from "oauth4webapi";
 import { describe, expect, it } from "vitest";

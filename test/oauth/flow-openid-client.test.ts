@@ -1,4 +1,4 @@
-/** The same way by openid-client, which brings its own ideas of how it is done. */
+/** The same flow with the library openid-client, which handles some steps differently. */
 import * as client from "openid-client";
 import { expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
@@ -13,7 +13,7 @@ it.each([
   { authMethod: "private_key_jwt", pushed: false },
   { authMethod: "private_key_jwt", pushed: true },
 ] as const)(
-  "an app on openid-client gets, renews and gives back tokens: $authMethod, pushed: $pushed",
+  "an app on openid-client gets, renews and revokes tokens: $authMethod, pushed: $pushed",
   async ({ authMethod, pushed }) => {
     const { email } = await createPerson(world());
     const { clientId, privateKey } = await createClient(world(), { authMethod });
@@ -49,7 +49,7 @@ it.each([
       { DPoP },
     );
     expect([tokens.token_type, tokens.scope]).toEqual(["dpop", "catalog:read checkout:quote"]);
-    // Counted from the moment it came, by the clock of whoever got it.
+    // The library counts from the token's arrival, by its own clock.
     expect(tokens.expiresIn()).toBeLessThanOrEqual(600);
     expect(tokens.expiresIn()).toBeGreaterThan(540);
     const renewed = await client.refreshTokenGrant(config, tokens.refresh_token ?? "", undefined, { DPoP });

@@ -1,4 +1,7 @@
-/** What the authorization server keeps: under digests, sealed, until its time is over, and taken once. */
+/**
+ * The authorization server stores its items under digests, encrypted, until they expire; each is consumed
+ * once.
+ */
 import { beforeAll, expect, it } from "vitest";
 import {
   consumeOauthItem,
@@ -19,7 +22,7 @@ const now = new Date("2026-03-01T12:00:00.000Z");
 const inMs = (ms: number): Date => new Date(now.getTime() + ms);
 const keyring = createKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
 
-describeOnBoth("items", (open) => {
+describeOnBoth("a stored item", (open) => {
   let db: Database;
   const item = (changed: Partial<OauthItemInput> = {}): OauthItemInput => ({
     kind: "Session",
@@ -37,7 +40,7 @@ describeOnBoth("items", (open) => {
     ({ db } = await open());
   });
 
-  it("are found under either id until they expire, and by nobody who reads the table", async () => {
+  it("is found under either id until it expires, and is unreadable in the table", async () => {
     await saveOauthItem({ db, keyring }, item());
     for (const by of ["id", "uid"] as const)
       expect(await find(by === "id" ? "the secret id" : "the other id", now, by)).toEqual({
@@ -59,7 +62,7 @@ describeOnBoth("items", (open) => {
       expect(text.join(" ")).not.toContain(secret);
   });
 
-  it("do not open in another place", async () => {
+  it("cannot be decrypted in another row", async () => {
     await saveOauthItem({ db, keyring }, item({ id: "one" }));
     await saveOauthItem({ db, keyring }, item({ id: "two", uid: null }));
     const rows = await db.selectFrom("oauthItem").selectAll().execute();
@@ -74,7 +77,7 @@ describeOnBoth("items", (open) => {
     await deleteOauthItem(db, { kind: "Session", id: "two" });
   });
 
-  it("are kept anew with what they are then, consumed or not", async () => {
+  it("is replaced with its current content, consumed or not", async () => {
     const code = item({ kind: "AuthorizationCode", id: "code", uid: null, grantId: "grt_1" });
     await saveOauthItem({ db, keyring }, code);
     await consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "code", now });
@@ -86,7 +89,7 @@ describeOnBoth("items", (open) => {
     });
   });
 
-  it("are taken by one of many at once; the others learn whose they were", async () => {
+  it("is consumed by one of many concurrent requests; the others learn its owner", async () => {
     await saveOauthItem(
       { db, keyring },
       item({ kind: "AuthorizationCode", id: "wanted", uid: null, grantId: "grt_2" }),
@@ -106,7 +109,7 @@ describeOnBoth("items", (open) => {
     });
   });
 
-  it("leave behind what is told, for as long as is told, and only for who takes them", async () => {
+  it("leaves the given remainder for the given time, and only for the request that consumed it", async () => {
     const code = item({
       kind: "AuthorizationCode",
       id: "used",
@@ -126,7 +129,7 @@ describeOnBoth("items", (open) => {
     expect(await find("used", inMs(5_000), "id", "AuthorizationCode")).toBeUndefined();
   });
 
-  it("tell which grant came of them, also when they are kept anew", async () => {
+  it("names the grant that resulted from it, also after it was stored again", async () => {
     const interaction = item({ kind: "Interaction", id: "asked", uid: null });
     await saveOauthItem({ db, keyring }, interaction);
     await inTransaction(db, (transaction) =>
@@ -139,7 +142,7 @@ describeOnBoth("items", (open) => {
     });
   });
 
-  it("are not taken once they have expired", async () => {
+  it("is not consumed once it has expired", async () => {
     await saveOauthItem({ db, keyring }, item({ kind: "AuthorizationCode", id: "late", uid: null }));
     expect(
       await consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "late", now: inMs(1_000) }),
@@ -149,7 +152,7 @@ describeOnBoth("items", (open) => {
     });
   });
 
-  it("are kept once by one of many, and again only when their time is over", async () => {
+  it("is stored once by one of many, and again only after it expired", async () => {
     const proof = item({ kind: "ReplayDetection", id: "proof", uid: null });
     const kept = await Promise.all(
       Array.from({ length: 20 }, () => saveOauthItemOnce({ db, keyring }, proof, now)),
@@ -162,7 +165,7 @@ describeOnBoth("items", (open) => {
     expect(await saveOauthItemOnce({ db, keyring }, proof, inMs(1_000))).toBe(false);
   });
 
-  it("are swept when they have expired, and no others", async () => {
+  it("is swept only when it has expired", async () => {
     await db.deleteFrom("oauthItem").execute();
     await saveOauthItem({ db, keyring }, item({ id: "old" }));
     await saveOauthItem({ db, keyring }, item({ id: "young", expiresAt: inMs(2_000) }));

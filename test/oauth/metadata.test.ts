@@ -1,4 +1,4 @@
-/** What is found out before anything is asked: exactly what works. */
+/** The metadata documents describe exactly what works. */
 import * as oauth from "oauth4webapi";
 import { describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
@@ -77,7 +77,7 @@ it("the key set shows public keys alone, with nothing of the private ones", asyn
   ]);
 });
 
-describe("is read and nothing else", () => {
+describe("allows only GET", () => {
   it.each([
     "/.well-known/oauth-authorization-server",
     "/.well-known/oauth-protected-resource",

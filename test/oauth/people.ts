@@ -1,6 +1,6 @@
 /**
- * Who takes part: a person of the first merchant, an app as a client, and a browser that keeps cookies and
- * follows redirects as far as this service goes.
+ * The participants of a flow: a person of the first merchant, an app as a client, and a browser that keeps
+ * cookies and follows redirects within the service.
  */
 import { exportJWK, generateKeyPair } from "jose";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
@@ -34,7 +34,7 @@ export interface ClientMade {
   readonly clientId: string;
   readonly appId: string;
   readonly appName: string;
-  /** Of a client that signs. */
+  /** The private key of a client that signs; null for other clients. */
   readonly privateKey: CryptoKey | null;
 }
 
@@ -64,8 +64,8 @@ export async function createClient(world: World, options: ClientOptions = {}): P
 }
 
 /**
- * Goes to the service under its public address, in process; what stands before it takes a path of that
- * address off.
+ * Calls the service in process under its public address. A path prefix of that address is removed, as a proxy
+ * would do.
  */
 export function fetchIn(
   world: World,
@@ -99,7 +99,7 @@ type WebapiFetch = (
   options: { readonly method: string; readonly headers: Record<string, string>; readonly body?: unknown },
 ) => Promise<Response>;
 
-/** As oauth4webapi calls it. */
+/** The fetch function with the signature that oauth4webapi expects. */
 export function webapiFetch(world: World): WebapiFetch {
   const fetchHere = fetchIn(world);
   return (url, { method, headers, body }) =>
@@ -114,7 +114,7 @@ export interface Shown {
 }
 
 export interface Browser {
-  /** Follows redirects to where the service is left, whose address it then shows. */
+  /** Opens an address and follows redirects until one leaves the service; then shows that address. */
   open(url: string): Promise<Shown>;
   submit(
     page: Shown,
@@ -127,7 +127,7 @@ export interface Browser {
   >;
 }
 
-/** `always`: headers of every request. */
+/** Creates a browser. `always` contains headers for every request. */
 export function createBrowser(world: World, always: Readonly<Record<string, string>> = {}): Browser {
   const fetchHere = fetchIn(world);
   const cookies: Browser["cookies"] = new Map();
@@ -136,7 +136,7 @@ export function createBrowser(world: World, always: Readonly<Record<string, stri
       .filter(([, { path }]) => pathname.startsWith(path))
       .map(([key, { value }]) => `${key.split(" ")[0]}=${value}`)
       .join("; ");
-  /** Its name; of a second one with this name below another path, that path too. */
+  /** The cookie's name; for a second cookie with the same name and another path, the path too. */
   const keyOf = (name: string, path: string): string =>
     (cookies.get(name)?.path ?? path) === path ? name : `${name} ${path}`;
   const keep = (line: string): void => {
@@ -194,8 +194,8 @@ interface Sent {
 }
 
 /**
- * Signs in and allows what is asked, or the scopes given; what comes back is the app's own address with the
- * answer.
+ * Signs in and allows the requested scopes, or the given ones. Returns the redirect to the app with its
+ * parameters.
  */
 export async function signInAndAllow(
   browser: Browser,

@@ -1,5 +1,5 @@
 /**
- * Where the service stands: on a socket behind a proxy, below a path, with keys that change, and without its
+ * Different deployments: on a socket behind a proxy, below a path, with rotated keys, and without the
  * database.
  */
 import { decodeJwt, decodeProtectedHeader } from "jose";
@@ -13,7 +13,10 @@ import { askAuthorization, askToken, letIn, redeem, refresh } from "./token-requ
 describe("on a socket", () => {
   const world = useWorld("pglite", { environment: { TRUST_PROXY: "1" } });
 
-  /** A proxy that ends TLS: other host, bare connection, what clients claim of themselves passed on. */
+  /**
+   * A proxy that terminates TLS: forwards without TLS under another host name, and passes the client's forged
+   * headers on.
+   */
   const throughProxy = async (here: World): Promise<World> => {
     const address = await here.app.server.listen({ host: "127.0.0.1", port: 0 });
     const inject = async ({
@@ -39,7 +42,7 @@ describe("on a socket", () => {
     return { ...here, app: { ...here.app, server: { inject } as unknown as World["app"]["server"] } };
   };
 
-  it("goes by PUBLIC_URL and believes neither Host nor what a client says of a proxy", async () => {
+  it("uses PUBLIC_URL and trusts neither Host nor a client's forwarding headers", async () => {
     const proxied = await throughProxy(world());
     const app = await letIn(proxied);
     for (const { attributes } of app.browser.cookies.values())
@@ -55,7 +58,7 @@ describe("on a socket", () => {
 describe("below a path", () => {
   const world = useWorld("pglite", { environment: { PUBLIC_URL: "https://shop.example/commerce" } });
 
-  it("knows its own addresses, cookies and proofs there", async () => {
+  it("uses addresses, cookies and proofs with that path", async () => {
     const app = await letIn(world());
     for (const { path } of app.browser.cookies.values()) expect(path).toMatch(/^\/commerce\/oauth/);
     const { status, body } = await redeem(world(), app);
@@ -72,10 +75,10 @@ describe("below a path", () => {
   });
 });
 
-describe("with other keys", () => {
+describe("with rotated signing keys", () => {
   const world = useWorld();
 
-  it("signs with the new one a minute after the rotation, and everything before goes on", async () => {
+  it("signs with the new one a minute after the rotation, and accepts earlier tokens", async () => {
     const { db, keyring } = world().app.services;
     const app = await letIn(world());
     const { body: before } = await redeem(world(), app);
@@ -101,7 +104,7 @@ describe("without its database", () => {
     ["from the start", false],
     ["after it was there", true],
   ])(
-    "says so, to apps in their words and to people on a page, and not what it is: %s",
+    "reports the outage to apps as an OAuth error and to people on a page, without details: %s",
     async (_when, wasThere) => {
       await using away = await createWorld("postgres");
       const app = await letIn(world());

@@ -1,7 +1,4 @@
-/**
- * What anybody may leave behind at the authorization server: so many requests of an address, and so much in
- * each.
- */
+/** Limits of the authorization server: requests per address, and the size of each. */
 import { describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
@@ -25,7 +22,7 @@ describe("requests of an address", () => {
     ["an authorization request", "GET", "203.0.113.1", "text/html; charset=utf-8"],
     ["a pushed one", "POST", "203.0.113.2", "application/json; charset=utf-8"],
   ] as const)(
-    "to keep %s are counted with its other anonymous ones, and refused without anything being kept",
+    "that store %s count as anonymous requests, and store nothing if refused",
     async (_what, method, address, type) => {
       const asked = new URL((await askAuthorization(await createClient(world()))).url);
       const headers = { "x-forwarded-for": address };
@@ -78,7 +75,7 @@ describe("requests of an address", () => {
     ]).toEqual([429, "60", true]);
   });
 
-  it("that a browser asks whether it may send are not", async () => {
+  it("that are CORS preflights are not counted", async () => {
     const ask = () =>
       world().send({
         method: "OPTIONS",
@@ -96,7 +93,7 @@ describe("requests of an address", () => {
 describe("requests with a refresh token", () => {
   const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "0.05", TRUST_PROXY: "1" } });
 
-  it("are counted by the grant, and one that is refused leaves its token good", async () => {
+  it("are counted per grant, and a refused one does not use up its token", async () => {
     const app = await letIn(world(), { from: "203.0.113.5" });
     let { body } = await redeem(world(), app);
     const renew = (): ReturnType<typeof refresh> => refresh(world(), app, body["refresh_token"] ?? "");
@@ -144,7 +141,7 @@ describe("a parameter of more than two thousand characters", () => {
     expect(rows).toEqual([]);
   });
 
-  it("is not one of two thousand", async () => {
+  it("is accepted with exactly two thousand", async () => {
     const { url } = await askAuthorization(await createClient(world()), {
       state: long.slice(1),
       login_hint: long.slice(1),
@@ -153,10 +150,10 @@ describe("a parameter of more than two thousand characters", () => {
   });
 });
 
-describe("a page that calls", () => {
+describe("a page that calls the token endpoint", () => {
   const world = useWorld();
 
-  it("may where it is of the app's origin, and not where it has none", async () => {
+  it("is allowed on the app's origin, and refused if the app has none", async () => {
     const redirectUris = ["https://app.example/callback", "com.example.app:/callback"];
     const client = await createClient(world(), { redirectUris });
     const allowed = async (origin: string): Promise<string | undefined> => {

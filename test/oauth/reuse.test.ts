@@ -1,6 +1,6 @@
 /**
- * A code and a refresh token are good once: of many at once one alone gets a token, and whoever comes a
- * second time ends the grant for all.
+ * Codes and refresh tokens can be used once: of many concurrent requests one gets a token, and any second use
+ * revokes the grant.
  */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ const atOnce = 20;
 describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
   const world = useWorld(engine);
 
-  it(`gives exactly one token for a code that ${atOnce} redeem at once, ${rounds} times`, async () => {
+  it(`gives exactly one token for a code that ${atOnce} requests redeem at once, ${rounds} times`, async () => {
     for (let round = 0; round < rounds; round += 1) {
       const app = await letIn(world());
       const proofs = await Promise.all(Array.from({ length: atOnce }, () => app.key.prove("POST", tokenUrl)));
@@ -27,7 +27,7 @@ describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
     }
   });
 
-  it(`renews once for ${atOnce} that show one refresh token at once, ${rounds} times`, async () => {
+  it(`renews once for ${atOnce} concurrent requests with one refresh token, ${rounds} times`, async () => {
     for (let round = 0; round < rounds; round += 1) {
       const app = await letIn(world());
       const { body } = await redeem(world(), app);
@@ -43,7 +43,7 @@ describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
     }
   });
 
-  it("ends the grant when a redeemed code comes again", async () => {
+  it("revokes the grant if a redeemed code is used again", async () => {
     const app = await letIn(world());
     const { body: tokens } = await redeem(world(), app);
     expect(await isRevoked(world(), app.client)).toEqual([false]);
@@ -55,7 +55,7 @@ describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
     });
   });
 
-  it("ends the grant when a redeemed code comes again ten minutes later, and knows it no longer after that", async () => {
+  it("revokes the grant if a code is used again within ten minutes, and forgets the code after that", async () => {
     for (const [laterMs, isOver] of [
       [599_000, true],
       [600_000, false],
@@ -68,7 +68,7 @@ describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
     }
   });
 
-  it("keeps little of a refresh token that was used", async () => {
+  it("keeps only a small record of a used refresh token", async () => {
     const app = await letIn(world());
     const { body } = await redeem(world(), app);
     const { db } = world().database;
@@ -87,7 +87,7 @@ describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
     expect(Number(after?.bytes)).toBeLessThan(Number(before?.bytes) * 0.75);
   });
 
-  it("ends the grant when a refresh token comes again, also for who holds the new one", async () => {
+  it("revokes the grant if a used refresh token is used again, also for the holder of the new one", async () => {
     const app = await letIn(world());
     const { body: first } = await redeem(world(), app);
     const { body: second } = await refresh(world(), app, first["refresh_token"] ?? "");
@@ -104,7 +104,7 @@ describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
     });
   });
 
-  it("takes a proof once", async () => {
+  it("accepts a proof once", async () => {
     const one = await letIn(world());
     const other = await letIn(world(), { client: one.client });
     const proof = await one.key.prove("POST", tokenUrl);

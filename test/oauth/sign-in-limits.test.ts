@@ -1,6 +1,6 @@
 /**
- * Guessing passwords has an end, however many guess at once and from however many addresses of one network;
- * and so has what is hashed at a time.
+ * Limits of password guessing: per account and per network, for concurrent attempts from many addresses. The
+ * number of concurrent hashes is limited too.
  */
 import type * as Crypto from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -39,7 +39,7 @@ interface Attempt {
 
 let opened = 0;
 
-/** Each from an address of its own: pages are counted as well. */
+/** Opens each page from another address, because pages are counted as well. */
 async function openPage(): Promise<(attempt: Attempt) => Promise<Shown>> {
   opened += 1;
   const browser = createBrowser(world(), { "x-forwarded-for": `198.18.${opened >> 8}.${opened & 255}` });
@@ -48,7 +48,7 @@ async function openPage(): Promise<(attempt: Attempt) => Promise<Shown>> {
     browser.submit(page, { email, password: typed, action: "sign-in" }, from(address));
 }
 
-/** All at once, each on a page of its own. */
+/** Sends all attempts at once, each from a separate page. */
 async function tryAll(attempts: readonly Attempt[]): Promise<number[]> {
   const pages = await Promise.all(attempts.map(async (attempt) => ({ attempt, signIn: await openPage() })));
   const answers = await Promise.all(pages.map(({ attempt, signIn }) => signIn(attempt)));
@@ -59,8 +59,8 @@ const wrong = { password: "a wrong password" };
 const countOf = (statuses: readonly number[], status: number): number =>
   statuses.filter((one) => one === status).length;
 
-describe("at once", () => {
-  it("one account is tried ten times from twenty addresses of one /64, and the right password then has to wait too", async () => {
+describe("concurrent attempts", () => {
+  it("on one account are limited to ten from twenty addresses of one /64, and then the right password must wait too", async () => {
     const { email } = await createPerson(world());
     const statuses = await tryAll(
       Array.from({ length: 20 }, (_, index) => ({ ...wrong, email, address: `2001:db8:1:1::${index + 1}` })),
@@ -71,7 +71,7 @@ describe("at once", () => {
     expect(right.text).toContain("There were too many failed attempts. Try again in 10 min.");
   });
 
-  it("forty accounts are tried thirty times from one /64, and the next /64 is not held back by it", async () => {
+  it("on forty accounts are limited to thirty from one /64, and do not limit the next /64", async () => {
     const { email } = await createPerson(world());
     const guesses = Array.from({ length: 40 }, (_, index) => ({
       ...wrong,
@@ -86,7 +86,7 @@ describe("at once", () => {
   });
 });
 
-it("an address that is used up locks nobody else out", async () => {
+it("from a blocked address block no one else", async () => {
   const { email } = await createPerson(world());
   const address = "192.0.2.3";
   const guesses = Array.from({ length: 30 }, (_, index) => ({
@@ -101,7 +101,7 @@ it("an address that is used up locks nobody else out", async () => {
   expect((await (await openPage())({ email, password, address: "192.0.2.4" })).status).toBe(200);
 });
 
-it("the limit of sign-ins counts no attempt that was right, and none that was not made", async () => {
+it("the limit of sign-ins counts neither successful attempts nor attempts that were not made", async () => {
   const { email } = await createPerson(world());
   const address = "192.0.2.1";
   const wrongly = async (): Promise<number> =>
@@ -115,7 +115,7 @@ it("the limit of sign-ins counts no attempt that was right, and none that was no
   expect((await (await openPage())({ email: other.email, password, address })).status).toBe(200);
 });
 
-it("the limit of sign-ins sends whoever comes when too many wait away, with a page that says so, and does not count it", async () => {
+it("the limit of sign-ins answers with a busy page if too many attempts wait, and does not count those", async () => {
   const { email } = await createPerson(world());
   const signIn = await openPage();
   void hold();

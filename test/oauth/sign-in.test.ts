@@ -1,4 +1,4 @@
-/** The sign-in page: who gets on, who doesn't, and that guessing has an end. */
+/** The sign-in page: who can sign in, and the limits of guessing. */
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { disableStaff, enableStaff, preparePasswordHash, setStaffPassword } from "#access/people/staff.ts";
@@ -26,14 +26,14 @@ const open = async (client?: Awaited<ReturnType<typeof createClient>>) => {
 };
 
 let addresses = 0;
-/** From an address of its own, so that tests do not use up each other's attempts. */
+/** Uses a separate address, so that tests do not use up each other's attempts. */
 const from = (address = `192.0.2.${(addresses += 1)}`) => ({
   origin: publicUrl,
   "sec-fetch-site": "same-origin",
   "x-forwarded-for": address,
 });
 
-it("the sign-in page names the app, keeps everything else out and needs no script", async () => {
+it("the sign-in page names the app, has a strict content policy and needs no script", async () => {
   const { page, client } = await open();
   expect(page.status).toBe(200);
   expect(page.text).toContain(`<title>Sign in</title>`);
@@ -56,7 +56,7 @@ it.each([
   ["https://app.example/callback", "https:"],
   ["http://[::1]:4010/callback", "http:"],
   ["com.example.app:/callback", "com.example.app:"],
-])("the sign-in page may lead to %s, and on from there", async (uri, places) => {
+])("the sign-in page may redirect to %s, and further from there", async (uri, places) => {
   const asked = await askAuthorization(await createClient(world(), { redirectUris: [uri] }), {
     redirect_uri: uri,
   });
@@ -67,7 +67,7 @@ it.each([
   ]);
 });
 
-it("the sign-in page keeps its cookies from scripts, other sites and bare connections", async () => {
+it("the sign-in page protects its cookies from scripts, other sites and connections without TLS", async () => {
   const { browser, page } = await open();
   const { email } = await createPerson(world());
   await browser.submit(page, { email, password, action: "sign-in" }, from());
@@ -81,7 +81,7 @@ it("the sign-in page keeps its cookies from scripts, other sites and bare connec
 });
 
 describe("a wrong password", () => {
-  it("is told in the page, says no more for an unknown address, and shows what was typed without its markup", async () => {
+  it("shows the same error as an unknown address, and escapes the typed text", async () => {
     const { browser, page } = await open();
     const { email } = await createPerson(world());
     const texts: string[] = [];
@@ -103,7 +103,7 @@ describe("a wrong password", () => {
     ).toContain("Enter your e-mail address and your password.");
   });
 
-  it("may be tried ten times in ten minutes on one account, from anywhere and at once", async () => {
+  it("can be tried ten times in ten minutes on one account, from any addresses and at once", async () => {
     const { email } = await createPerson(world());
     const rooms = await Promise.all(Array.from({ length: 14 }, () => open()));
     const answers = await Promise.all(
@@ -128,7 +128,7 @@ describe("a wrong password", () => {
     ).toMatchObject({ status: 200 });
   });
 
-  it("may be tried thirty times from one address", async () => {
+  it("can be tried thirty times from one address", async () => {
     const { browser, page } = await open();
     for (let time = 0; time < 30; time += 1) {
       const answer = await browser.submit(
@@ -148,7 +148,7 @@ describe("a wrong password", () => {
   });
 });
 
-it("the sign-in page takes a form from its own page alone", async () => {
+it("the sign-in page accepts only forms of its own page", async () => {
   const { browser, page } = await open();
   const { email } = await createPerson(world());
   const fields = { email, password, action: "sign-in" };
@@ -166,13 +166,13 @@ it("the sign-in page takes a form from its own page alone", async () => {
   expect((await browser.submit(page, fields, from())).text).toContain("Allow App");
 });
 
-it("the sign-in page is over after half an hour", async () => {
+it("the sign-in page expires after half an hour", async () => {
   const { browser, page } = await open();
   world().clock.advance(30 * 60_000);
   expect(await browser.open(page.url)).toMatchObject({ status: 400 });
 });
 
-it("leads back to the app without access", async () => {
+it("the sign-in page has a way back to the app without access", async () => {
   const { browser, page, asked } = await open();
   const { url } = await browser.submit(page, { action: "deny" }, from());
   const answer = new URL(url);
@@ -187,8 +187,8 @@ it("leads back to the app without access", async () => {
   ]);
 });
 
-describe("who is signed in", () => {
-  it("is not asked again for the next app, and may be somebody else", async () => {
+describe("a signed-in person", () => {
+  it("is not asked to sign in for the next app, and can switch to another account", async () => {
     const [one, other] = [await createPerson(world()), await createPerson(world())];
     const { browser, page } = await open();
     await browser.submit(page, { email: one.email, password, action: "sign-in" }, from());
@@ -202,7 +202,7 @@ describe("who is signed in", () => {
     expect(third.text).toContain(other.email);
   });
 
-  it("is asked again where the app wants it, and may then be somebody else too", async () => {
+  it("is asked again if the app requires it, and can then switch to another account", async () => {
     const [one, other] = [await createPerson(world()), await createPerson(world())];
     const { browser, page } = await open();
     await browser.submit(page, { email: one.email, password, action: "sign-in" }, from());
@@ -214,7 +214,7 @@ describe("who is signed in", () => {
   it.each([
     ["has got another password", false],
     ["was disabled and enabled again", true],
-  ])("is asked again once the account %s, on every page that was open", async (_how, isDisabled) => {
+  ])("is asked again once the account %s, on every open page", async (_how, isDisabled) => {
     const { email, staffId } = await createPerson(world());
     const { browser, page } = await open();
     const consent = await browser.submit(page, { email, password, action: "sign-in" }, from());
@@ -251,7 +251,7 @@ describe("who is signed in", () => {
     expect(grants).toHaveLength(1);
   });
 
-  it("gets no further once the account is disabled", async () => {
+  it("cannot continue once the account is disabled", async () => {
     const { email, staffId } = await createPerson(world());
     const { browser, page } = await open();
     const consent = await browser.submit(page, { email, password, action: "sign-in" }, from());

@@ -1,4 +1,4 @@
-/** What the token endpoint refuses, each time without a token and without using up what was shown. */
+/** Refusals of the token endpoint: each returns no token and leaves the presented credential usable. */
 import { randomUUID } from "node:crypto";
 import { generateKeyPair, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
@@ -28,7 +28,7 @@ describe("a code", () => {
     ["of no app", { client_id: undefined }, 400, "invalid_request"],
     ["with a password", { grant_type: "password" }, 400, "unsupported_grant_type"],
     ["of the app itself", { grant_type: "client_credentials" }, 400, "unsupported_grant_type"],
-  ])("%s gives no token, and is still good", async (_what, changed, status, error) => {
+  ])("%s gives no token, and can still be used", async (_what, changed, status, error) => {
     const app = await letIn(world());
     const fields = Object.fromEntries(
       Object.entries({ ...app.fields, ...changed }).filter(
@@ -53,13 +53,13 @@ describe("a code", () => {
     });
   });
 
-  it("is over after a minute", async () => {
+  it("expires after a minute", async () => {
     const app = await letIn(world());
     world().clock.advance(60_000);
     expect(await redeem(world(), app)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
   });
 
-  it("gives no token once its person is disabled", async () => {
+  it("gives no token once the person's account is disabled", async () => {
     const app = await letIn(world());
     await world()
       .database.db.updateTable("staffAccount")
@@ -71,7 +71,7 @@ describe("a code", () => {
 });
 
 describe("a proof of possession", () => {
-  it("is needed for a code and for a refresh token", async () => {
+  it("is required for a code and for a refresh token", async () => {
     const app = await letIn(world());
     expect(await askToken(world(), app.fields)).toMatchObject({
       status: 400,
@@ -95,7 +95,7 @@ describe("a proof of possession", () => {
     expect([answer.status, answer.body["error"]]).toEqual([400, "invalid_dpop_proof"]);
   });
 
-  it("by another key renews nothing", async () => {
+  it("with another key renews nothing", async () => {
     const app = await letIn(world());
     const { body } = await redeem(world(), app);
     const thief = { client: app.client, key: await createProofKey() };
@@ -107,7 +107,7 @@ describe("a proof of possession", () => {
 });
 
 describe("a refresh token", () => {
-  it("gives no more than was granted", async () => {
+  it("gives no more scopes than were granted", async () => {
     const app = await letIn(world(), { scopes: ["catalog:read"] });
     const { body } = await redeem(world(), app);
     expect(body["scope"]).toBe("catalog:read");
@@ -120,7 +120,7 @@ describe("a refresh token", () => {
     expect(wider).toMatchObject({ status: 400, body: { error: "invalid_scope" } });
   });
 
-  it("is over after thirty days without use, and the grant after ninety in all", async () => {
+  it("expires after thirty days without use, and its grant after ninety days in total", async () => {
     const app = await letIn(world());
     let { body } = await redeem(world(), app);
     for (let month = 0; month < 3; month += 1) {
@@ -143,7 +143,7 @@ describe("a refresh token", () => {
   });
 });
 
-describe("an app that signs", () => {
+describe("an app that authenticates with a signature", () => {
   const assertionFor = async (
     clientId: string,
     key: CryptoKey,
@@ -163,7 +163,7 @@ describe("an app that signs", () => {
       .sign(key),
   });
 
-  it("is refused without its signature, with another's, for another audience and with one that it has used", async () => {
+  it("is refused without a signature, with another app's, for another audience, and with a used one", async () => {
     const client = await createClient(world(), { authMethod: "private_key_jwt" });
     const app = await letIn(world(), { client });
     const { privateKey: stranger } = await generateKeyPair("ES256");
@@ -186,8 +186,8 @@ describe("an app that signs", () => {
   });
 });
 
-describe("the endpoint's form", () => {
-  it("refuses a body in JSON in its own words, and wrong methods and addresses in ours", async () => {
+describe("the format of the token endpoint", () => {
+  it("refuses JSON with an OAuth error, and wrong methods and addresses with the service's error", async () => {
     const json = await world().send({
       method: "POST",
       url: "/oauth/token",
@@ -224,7 +224,7 @@ describe("the endpoint's form", () => {
       expect((await world().get(path)).body.error.code).toBe("route_not_found");
   });
 
-  it("names every request in its answer and in the log", async () => {
+  it("has the request id in the answer and in the log", async () => {
     world().logged.length = 0;
     const { headers } = await askToken(world(), { grant_type: "authorization_code", client_id: "nobody" });
     await expect.poll(() => world().logged.length).toBe(1);
@@ -237,7 +237,7 @@ describe("the endpoint's form", () => {
     });
   });
 
-  it("lets browsers of the app's own origin ask, and no others", async () => {
+  it("lets browsers on the app's origin call, and no others", async () => {
     const app = await letIn(world());
     const ask = async (origin: string): Promise<[number, string | undefined]> => {
       const { status, headers } = await world().send({

@@ -1,4 +1,4 @@
-/** Requests to the token endpoint put together by hand, so that each part of them can be wrong. */
+/** Builds requests to the token endpoint by hand, so that each part of them can be wrong. */
 import { randomUUID } from "node:crypto";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from "jose";
 import * as oauth from "oauth4webapi";
@@ -17,7 +17,7 @@ import {
 
 export interface ProofKey {
   readonly thumbprint: string;
-  /** A proof for one request. */
+  /** Creates a DPoP proof for one request. */
   prove(method: string, url: string, claims?: Readonly<Record<string, string>>): Promise<string>;
 }
 
@@ -68,7 +68,7 @@ export interface Asked {
   readonly state: string;
 }
 
-/** An authorization request; a part set to undefined is left out. */
+/** Sends an authorization request; an undefined part is omitted. */
 export async function askAuthorization(
   client: ClientMade,
   changed: Readonly<Record<string, string | undefined>> = {},
@@ -99,7 +99,7 @@ export interface LetIn {
   readonly key: ProofKey;
   readonly asked: Asked;
   readonly code: string;
-  /** What redeems the code. */
+  /** The form fields that redeem the code. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -107,11 +107,11 @@ export interface LetInOptions {
   readonly person?: Person;
   readonly client?: ClientMade;
   readonly scopes?: readonly string[];
-  /** Where the person's browser is, as a proxy says it. */
+  /** The address of the person's browser, as a proxy reports it. */
   readonly from?: string;
 }
 
-/** An app that a person has just let in; its code is not redeemed yet. */
+/** Creates an app to which a person has just consented; its code is not redeemed yet. */
 export async function letIn(world: World, options: LetInOptions = {}): Promise<LetIn> {
   const person = options.person ?? (await createPerson(world));
   const client = options.client ?? (await createClient(world));

@@ -1,6 +1,6 @@
 /**
- * Two tabs of one browser, two people: the one who typed a password last is who consents, and nobody is asked
- * about the other on a page not of ours.
+ * Two tabs of one browser and two people: the person who signed in last consents, and no foreign page is
+ * shown the other person.
  */
 import { expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
@@ -26,7 +26,7 @@ const staffOf = async (client: ClientMade): Promise<(string | null)[]> => {
   return rows.map(({ staffId }) => staffId);
 };
 
-/** Two sign-in pages of one browser, each of an app of its own. */
+/** Opens two sign-in pages of one browser, each for another app. */
 async function openTwo() {
   const browser = createBrowser(world());
   const clients = [await createClient(world()), await createClient(world())] as const;
@@ -37,7 +37,7 @@ async function openTwo() {
   return { browser, clients, first, second };
 }
 
-it("asks whoever signs in last, in the tab where that was, and lets the other tab end", async () => {
+it("asks the person who signed in last for consent in that person's tab, and ends the other tab", async () => {
   const { browser, clients, first, second } = await openTwo();
   const [ada, ben] = [await createPerson(world()), await createPerson(world())];
   const consentOfAda = await browser.submit(second, { email: ada.email, password, action: "sign-in" });
@@ -52,7 +52,7 @@ it("asks whoever signs in last, in the tab where that was, and lets the other ta
   expect([await staffOf(clients[0]), await staffOf(clients[1])]).toEqual([[ben.staffId], []]);
 });
 
-it("the sign-in leaves one person who signs in twice signed in in both", async () => {
+it("the sign-in keeps a person signed in who signs in twice in two tabs", async () => {
   const { browser, clients, first, second } = await openTwo();
   const { email, staffId } = await createPerson(world());
   for (const page of [second, first]) {
