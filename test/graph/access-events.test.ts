@@ -18,9 +18,9 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
   const bodies: string[] = [];
   beforeAll(async () => {
     world = await createWorld(engine);
-    const heard = createEventReader(world);
+    const readEvents = createEventReader(world);
     listen = async () => {
-      const events = await heard();
+      const events = await readEvents();
       bodies.push(...events.map((event) => event.bodies));
       return events;
     };

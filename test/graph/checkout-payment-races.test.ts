@@ -145,7 +145,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     }
   });
 
-  it("failing a checkout against the provider's answer: one wins, the authorization may be voided", async () => {
+  it("failing a checkout against the provider's answer: one wins, money is voided if needed", async () => {
     const world = useIt();
     for (let round = 0; round < 20; round += 1) {
       const checkout = await openDigital();

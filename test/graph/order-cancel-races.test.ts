@@ -1,7 +1,4 @@
-/**
- * A cancellation against somebody who sends, charges or cancels the same at the same moment: one of them has
- * its way, never both.
- */
+/** A cancellation against a concurrent shipment, capture or cancellation: exactly one of them succeeds. */
 import { describe, expect, it } from "vitest";
 import { type Asked, askGraph } from "#test/operations/cart-calls.ts";
 import { readOrder } from "#test/support/orders.ts";
@@ -21,7 +18,7 @@ const cup = "KIT-EMALJE-WHITE";
 const tries = Array.from({ length: 5 }, (_, index) => index);
 const cancel = { reason: "OTHER" };
 
-describe("on PostgreSQL", () => {
+describe("a cancellation on PostgreSQL", () => {
   const world = useWorld("postgres");
 
   const ship = (fulfillmentId: string): Promise<Asked> =>
@@ -32,51 +29,57 @@ describe("on PostgreSQL", () => {
       { token: "admin" },
     );
 
-  it.each(tries)("what is sent is not canceled, and what is canceled is not sent (%i)", async () => {
-    const order = await makeOrder(world(), { lines: { [cup]: 3 } });
-    const stock = await stockWithout(world(), order.id, cup);
-    const fulfillmentId = await planFulfillment(world(), order, { status: "packing", quantity: 2 });
-    const [shipped, canceled] = await Promise.all([
-      ship(fulfillmentId),
-      call(world(), "orderCancel", { id: order.id, input: cancel }),
-    ]);
-    expect(canceled.error).toBeUndefined();
-    await world().app.payments.drive();
-    const after = await readOrder(world(), order.id);
-    const [line] = after.lines;
-    const isSent = shipped.error === undefined;
-    expect(line).toMatchObject(
-      isSent ? { shipped: 2, canceled: 1, allocated: 2 } : { shipped: 0, canceled: 3, allocated: 0 },
-    );
-    expect(after.fulfillments[0]?.status).toBe(isSent ? "shipped" : "canceled");
-    expect(await stockOf(world(), cup)).toEqual({
-      onHand: stock.onHand - (isSent ? 2 : 0),
-      reserved: stock.reserved,
-    });
-    expectBalance(after);
-  });
+  it.each(tries)(
+    "and a shipment of the same units: shipped units stay, canceled units are not shipped (%i)",
+    async () => {
+      const order = await makeOrder(world(), { lines: { [cup]: 3 } });
+      const stock = await stockWithout(world(), order.id, cup);
+      const fulfillmentId = await planFulfillment(world(), order, { status: "packing", quantity: 2 });
+      const [shipped, canceled] = await Promise.all([
+        ship(fulfillmentId),
+        call(world(), "orderCancel", { id: order.id, input: cancel }),
+      ]);
+      expect(canceled.error).toBeUndefined();
+      await world().app.payments.drive();
+      const after = await readOrder(world(), order.id);
+      const [line] = after.lines;
+      const isSent = shipped.error === undefined;
+      expect(line).toMatchObject(
+        isSent ? { shipped: 2, canceled: 1, allocated: 2 } : { shipped: 0, canceled: 3, allocated: 0 },
+      );
+      expect(after.fulfillments[0]?.status).toBe(isSent ? "shipped" : "canceled");
+      expect(await stockOf(world(), cup)).toEqual({
+        onHand: stock.onHand - (isSent ? 2 : 0),
+        reserved: stock.reserved,
+      });
+      expectBalance(after);
+    },
+  );
 
-  it.each(tries)("what is charged is given back, and what was given up is not charged (%i)", async () => {
-    const order = await makeOrder(world(), { payment: "authorized" });
-    const [captured, canceled] = await Promise.all([
-      call(world(), "paymentCapture", { id: paymentOf(order).id }),
-      call(world(), "orderCancel", { ...asBuyer, id: order.id, input: cancel }),
-    ]);
-    const isCharged = captured.error === undefined;
-    expect([captured, canceled].map(({ error }) => error?.conflict.reason ?? "done")).toEqual(
-      isCharged ? ["done", "payment_processing"] : ["nothing_to_capture", "done"],
-    );
-    await world().app.payments.drive();
-    const after = await readOrder(world(), order.id);
-    expect(after).toMatchObject(
-      isCharged
-        ? { status: "confirmed", paymentStatus: "paid" }
-        : { status: "canceled", paymentStatus: "voided" },
-    );
-    expectBalance(after);
-  });
+  it.each(tries)(
+    "and a capture: a captured amount is refunded, a voided one is not captured (%i)",
+    async () => {
+      const order = await makeOrder(world(), { payment: "authorized" });
+      const [captured, canceled] = await Promise.all([
+        call(world(), "paymentCapture", { id: paymentOf(order).id }),
+        call(world(), "orderCancel", { ...asBuyer, id: order.id, input: cancel }),
+      ]);
+      const isCharged = captured.error === undefined;
+      expect([captured, canceled].map(({ error }) => error?.conflict.reason ?? "done")).toEqual(
+        isCharged ? ["done", "payment_processing"] : ["nothing_to_capture", "done"],
+      );
+      await world().app.payments.drive();
+      const after = await readOrder(world(), order.id);
+      expect(after).toMatchObject(
+        isCharged
+          ? { status: "confirmed", paymentStatus: "paid" }
+          : { status: "canceled", paymentStatus: "voided" },
+      );
+      expectBalance(after);
+    },
+  );
 
-  it.each(tries)("two cancellations of the same units give back what there is once (%i)", async () => {
+  it.each(tries)("and another one of the same units: the units are returned once (%i)", async () => {
     const order = await makeOrder(world(), { lines: { [cup]: 2 } });
     const stock = await stockWithout(world(), order.id, cup);
     const answers = await Promise.all([

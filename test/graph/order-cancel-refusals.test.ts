@@ -1,4 +1,4 @@
-/** Cancellations that are refused: with the reasons that the question for it gives, and without a trace. */
+/** Refused cancellations: they return the reasons of the cancellation eligibility and write nothing. */
 import { describe, expect, it } from "vitest";
 import { readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -6,7 +6,7 @@ import { asBuyer, call, done, lineOf, makeOrder, paymentOf, refusal, refused } f
 
 const [mill, cup] = ["KIT-KVERN", "KIT-EMALJE-WHITE"];
 
-describe("what cannot be canceled", () => {
+describe("a refused cancellation", () => {
   const world = useWorld();
   const input = { reason: "OTHER" };
 
@@ -32,21 +32,24 @@ describe("what cannot be canceled", () => {
       "cancellation_window_elapsed",
     ],
     ["not by buyers", { policies: { cancellation: { mode: "none" } } }, "self_service_disabled"],
-  ] as const)("one that is %s says why, and stays as it is", async (_name, overrides, reason) => {
-    const order = await makeOrder(world(), overrides);
-    const asked = { ...asBuyer, id: order.id, input };
-    expect(await refused(world(), "orderCancel", asked)).toEqual(refusal(reason));
-    const { error } = await call(world(), "orderCancel", asked);
-    expect(error.conflict).toMatchObject({
-      resource: "order",
-      id: order.id,
-      currentStatus: order.status,
-      currentVersion: 1,
-    });
-    expect(error.conflict.data.reasons.map(({ code }: { code: string }) => code)).toEqual([reason]);
-  });
+  ] as const)(
+    "of an order that is %s returns the reason and writes nothing",
+    async (_name, overrides, reason) => {
+      const order = await makeOrder(world(), overrides);
+      const cancellation = { ...asBuyer, id: order.id, input };
+      expect(await refused(world(), "orderCancel", cancellation)).toEqual(refusal(reason));
+      const { error } = await call(world(), "orderCancel", cancellation);
+      expect(error.conflict).toMatchObject({
+        resource: "order",
+        id: order.id,
+        currentStatus: order.status,
+        currentVersion: 1,
+      });
+      expect(error.conflict.data.reasons.map(({ code }: { code: string }) => code)).toEqual([reason]);
+    },
+  );
 
-  it("more of a line than is open is refused at that line", async () => {
+  it("of more units than are open names the line", async () => {
     const order = await makeOrder(world(), { quantities: { [cup]: { shipped: 1 } } });
     const lines = [
       { lineId: lineOf(order, mill).id, quantity: 1 },
@@ -57,7 +60,7 @@ describe("what cannot be canceled", () => {
     );
   });
 
-  it("a capture or refund that is under way is waited for, a dispute as well", async () => {
+  it("waits for a pending capture or refund, and for a dispute", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
     await done(world(), "paymentCapture", {
       id: paymentOf(order).id,
@@ -81,7 +84,7 @@ describe("what cannot be canceled", () => {
     );
   });
 
-  it("bad input is told before anything is looked at", async () => {
+  it("with invalid input is refused before the order is loaded", async () => {
     const order = await makeOrder(world());
     const { id: lineId } = lineOf(order, cup);
     const bad = (fields: readonly string[]) => ({ code: "invalid_field", reason: null, fields });
@@ -103,9 +106,9 @@ describe("what cannot be canceled", () => {
     );
   });
 
-  it("is not there for other buyers, and another version is another order", async () => {
+  it("is not found for another buyer's order, and a conflict for another version", async () => {
     const order = await makeOrder(world());
-    const nobody = { code: "order_not_found", reason: null, fields: [] };
+    const notFound = { code: "order_not_found", reason: null, fields: [] };
     expect(
       await refused(world(), "orderCancel", {
         token: "storefront",
@@ -113,23 +116,23 @@ describe("what cannot be canceled", () => {
         id: order.id,
         input,
       }),
-    ).toEqual(nobody);
+    ).toEqual(notFound);
     expect(await refused(world(), "orderCancel", { token: "storefront", id: order.id, input })).toEqual(
-      nobody,
+      notFound,
     );
     expect(
       await refused(world(), "orderCancel", { id: order.id, input: { ...input, expectedVersion: 7 } }),
     ).toEqual({
-      ...nobody,
+      ...notFound,
       code: "version_conflict",
     });
   });
 
-  it("happens once under one key", async () => {
+  it("is none with a repeated idempotency key: the stored answer is replayed", async () => {
     const order = await makeOrder(world());
-    const asked = { ...asBuyer, id: order.id, input, key: `cancel-${order.id}` };
-    const first = await done(world(), "orderCancel", asked);
-    expect(await done(world(), "orderCancel", asked)).toEqual(first);
+    const cancellation = { ...asBuyer, id: order.id, input, key: `cancel-${order.id}` };
+    const first = await done(world(), "orderCancel", cancellation);
+    expect(await done(world(), "orderCancel", cancellation)).toEqual(first);
     expect((await readOrder(world(), order.id)).refunds).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Cancellations that a buyer can only ask for, those of lines that a promotion joins, and what becomes of the
- * promotions' uses.
+ * Cancellation requests of buyers, cancellations of lines that share a promotion, and the release of
+ * promotion uses.
  */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -20,14 +20,14 @@ import {
   refusal,
   refused,
   stockOf,
-  toldOf,
+  orderEventTypes,
 } from "./order-money-calls.ts";
 
 const [mill, cup] = ["KIT-KVERN", "KIT-EMALJE-WHITE"];
 const world = useWorld();
 const changed = { reason: "CHANGED_MIND", note: "Too many." };
 
-/** Packed, so that its buyer can only ask. */
+/** An order that is packed, so its buyer can only request a cancellation. */
 async function makePacked(): Promise<OrderAggregate> {
   const order = await makeOrder(world());
   await planFulfillment(world(), order, { status: "packing" });
@@ -35,7 +35,7 @@ async function makePacked(): Promise<OrderAggregate> {
 }
 
 describe("a buyer's request", () => {
-  it("changes nothing but that it waits for the merchant", async () => {
+  it("changes nothing until the merchant decides", async () => {
     const order = await makePacked();
     const stock = await stockOf(world(), cup);
     const lines = [{ lineId: lineOf(order, cup).id, quantity: 1 }];
@@ -60,13 +60,13 @@ describe("a buyer's request", () => {
     });
     expect(after.lines).toEqual(order.lines);
     expect(await stockOf(world(), cup)).toEqual(stock);
-    expect(await toldOf(world(), order)).toEqual(["order.cancellation_requested"]);
+    expect(await orderEventTypes(world(), order)).toEqual(["order.cancellation_requested"]);
     expect(await refused(world(), "orderCancel", { ...asBuyer, id: order.id, input: changed })).toEqual(
       refusal("cancellation_already_requested"),
     );
   });
 
-  it("is granted in the buyer's name: exactly what was asked for", async () => {
+  it("is approved with exactly the requested units, in the buyer's name", async () => {
     const order = await makePacked();
     const lines = [{ lineId: lineOf(order, cup).id, quantity: 1 }];
     await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: { ...changed, lines } });
@@ -89,14 +89,14 @@ describe("a buyer's request", () => {
     expect(await refused(world(), "orderCancellationDecline", { id: order.id })).toEqual(again);
   });
 
-  it("for everything that is open cancels the whole order", async () => {
+  it("for all open units cancels the whole order", async () => {
     const order = await makePacked();
     await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: changed });
     const { status, cancellation } = await done(world(), "orderCancellationApprove", { id: order.id });
     expect([status, cancellation]).toEqual(["CANCELED", { reason: "changed_mind", actor: "BUYER" }]);
   });
 
-  it("is refused when what it was for has left meanwhile, naming the line", async () => {
+  it("cannot be approved after units were shipped: the error names the line", async () => {
     const order = await makePacked();
     const lines = [
       { lineId: lineOf(order, mill).id, quantity: 1 },
@@ -113,7 +113,7 @@ describe("a buyer's request", () => {
     expect((await readOrder(world(), order.id)).cancellationRequest).not.toBeNull();
   });
 
-  it("is declined without anything being canceled, and can be made again", async () => {
+  it("is declined without a cancellation, and can be made again", async () => {
     const order = await makePacked();
     await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: changed });
     await done(world(), "orderCancellationDecline", {
@@ -123,14 +123,14 @@ describe("a buyer's request", () => {
     const after = await readOrder(world(), order.id);
     expect(after).toMatchObject({ status: "confirmed", cancellationRequest: null, reducedMinor: 0 });
     expect(after.lines).toEqual(order.lines);
-    expect(await toldOf(world(), order)).toEqual([
+    expect(await orderEventTypes(world(), order)).toEqual([
       "order.cancellation_declined",
       "order.cancellation_requested",
     ]);
     await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: changed });
   });
 
-  it("is not needed by the merchant", async () => {
+  it("is not needed for the merchant, who cancels directly", async () => {
     const order = await makePacked();
     expect(
       await done(world(), "orderCancel", { id: order.id, input: { reason: "FRAUD_SUSPECTED" } }),
@@ -140,7 +140,7 @@ describe("a buyer's request", () => {
     });
   });
 
-  it("without lines asks for nothing that could be canceled at once", async () => {
+  it("without lines covers nothing that could be canceled at once", async () => {
     const order = await makeOrder(world());
     await inTransaction(world().database.db, async (transaction) => {
       const at = world().clock.now();
@@ -160,8 +160,8 @@ describe("a buyer's request", () => {
   });
 });
 
-describe("lines that a promotion joins", () => {
-  it("go together at a buyer's wish, and one by one at the merchant's", async () => {
+describe("lines that share a promotion", () => {
+  it("are canceled together by a buyer, and separately by the merchant", async () => {
     const order = await makeOrder(world());
     const [bought, given] = [lineOf(order, mill).id, lineOf(order, cup).id];
     const promotion = {
@@ -195,7 +195,7 @@ describe("lines that a promotion joins", () => {
 });
 
 describe("uses of promotions", () => {
-  it("come back with the whole order, and not with a part of it", async () => {
+  it("are released with the whole order, not with a part of it", async () => {
     const order = await makeOrder(world());
     const promotionId = await makeCode(world(), "COMEBACK", { usageLimit: 1 });
     const { db } = world().database;

@@ -1,6 +1,6 @@
 /**
- * What was bought to earn something does not go back without it: bought through the whole checkout, so that
- * the order knows what it was sold with.
+ * Lines that earned a promotion and the discounted lines are canceled together. The orders are bought through
+ * a whole checkout, so they store their promotions.
  */
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -52,8 +52,8 @@ async function questionOf({ id }: OrderAggregate): Promise<{
   return (await askGraph(world(), query, { id }, asBuyer)).data.cancellationEligibility;
 }
 
-describe("what was bought for something else", () => {
-  it("of a buy-X-get-Y goes with what it made free, or by the merchant's leave", async () => {
+describe("a line that earned a promotion", () => {
+  it("of buy-X-get-Y is canceled with the free line by a buyer, or alone by the merchant", async () => {
     const [buyProductIds, entitledProductIds] = [[await productOf(mill)], [await productOf(cup)]];
     await makeCode(world(), "MILL-CUP", {
       kind: "BUY_X_GET_Y",
@@ -88,7 +88,7 @@ describe("what was bought for something else", () => {
     });
   });
 
-  it("of a gift for an order of some size goes with it, and what it was not for goes alone", async () => {
+  it("of a gift with a minimum is canceled with the gift, and other lines alone", async () => {
     const entitledProductIds = [await productOf(mill), await productOf(cup)];
     await makeCode(world(), "GIFT-CUP", {
       kind: "GIFT",
@@ -123,8 +123,8 @@ describe("what was bought for something else", () => {
   });
 });
 
-describe("a minimum", () => {
-  it("that what is left does not meet is told of, and takes no discount away", async () => {
+describe("a minimum subtotal or quantity", () => {
+  it("that the rest no longer meets is a consequence, but keeps the discount", async () => {
     await makeCode(world(), "TEN-FROM-3", { minimumQuantity: 3 });
     const order = await buy("TEN-FROM-3", { [mill]: 1, [cup]: 2, [moss]: 1 });
     expect((await questionOf(order)).consequences).not.toContain("MINIMUM_ORDER_NOT_MET_AFTER_CANCEL");
@@ -146,7 +146,7 @@ describe("a minimum", () => {
     expect(lineOf(await readOrder(world(), order.id), mill)).toMatchObject({
       discountMinor: lineOf(order, mill).discountMinor,
     });
-    // It is not met any more: nothing that is canceled now changes that.
+    // The minimum is already missed, so the next cancellation does not change that.
     expect((await questionOf(order)).consequences).toEqual(["STOCK_RELEASED"]);
   });
 });

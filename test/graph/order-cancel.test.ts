@@ -1,7 +1,4 @@
-/**
- * Cancellations: what was ordered is given back on every side (stock, money, uses of promotions), exactly
- * once, and only while it may be.
- */
+/** Cancellations return stock, money and promotion uses exactly once, while the order may be canceled. */
 import { describe, expect, it } from "vitest";
 import { askGraph, type Frontend } from "#test/operations/cart-calls.ts";
 import { readOrder } from "#test/support/orders.ts";
@@ -16,7 +13,7 @@ import {
   planFulfillment,
   stockOf,
   stockWithout,
-  toldOf,
+  orderEventTypes,
 } from "./order-money-calls.ts";
 
 const [mill, cup] = ["KIT-KVERN", "KIT-EMALJE-WHITE"];
@@ -24,8 +21,8 @@ const [millMinor, cupMinor, shippingMinor] = [8490, 1290, 490];
 const totalMinor = millMinor + 2 * cupMinor + shippingMinor;
 const world = useWorld();
 
-describe("an order that is canceled as a whole", () => {
-  it("by its buyer in time: stock, captured money and shipping go back, and it is canceled in the buyer's name", async () => {
+describe("a cancellation of a whole order", () => {
+  it("by its buyer in time returns stock, captured money and shipping", async () => {
     const order = await makeOrder(world());
     const before = [await stockWithout(world(), order.id, mill), await stockWithout(world(), order.id, cup)];
     expect(
@@ -68,7 +65,7 @@ describe("an order that is canceled as a whole", () => {
       [2, 0, 2 * cupMinor],
     ]);
     expectBalance(after);
-    expect(await toldOf(world(), order)).toEqual([
+    expect(await orderEventTypes(world(), order)).toEqual([
       "order.canceled",
       "order.updated",
       "refund.created",
@@ -92,7 +89,7 @@ describe("an order that is canceled as a whole", () => {
     ]);
   });
 
-  it("only authorized: nothing is refunded, the authorization is let go", async () => {
+  it("with only an authorization refunds nothing and voids the authorization", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
     await done(world(), "orderCancel", { id: order.id, input: { reason: "OUT_OF_STOCK" } });
     await world().app.payments.drive();
@@ -105,10 +102,14 @@ describe("an order that is canceled as a whole", () => {
     });
     expect(paymentOf(after)).toMatchObject({ status: "canceled", voidedMinor: totalMinor, capturedMinor: 0 });
     expectBalance(after);
-    expect(await toldOf(world(), order)).toEqual(["order.canceled", "order.updated", "payment.canceled"]);
+    expect(await orderEventTypes(world(), order)).toEqual([
+      "order.canceled",
+      "order.updated",
+      "payment.canceled",
+    ]);
   });
 
-  it("captured in part: that part goes back, the rest is let go", async () => {
+  it("with a partial capture refunds that part and voids the rest", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
     await done(world(), "paymentCapture", {
       id: paymentOf(order).id,
@@ -129,14 +130,14 @@ describe("an order that is canceled as a whole", () => {
     expectBalance(after);
   });
 
-  it("has promised stock that nobody waits for any more", async () => {
+  it("releases reserved stock", async () => {
     const order = await makeOrder(world(), { lines: { [cup]: 3 }, quantities: { [cup]: { allocated: 1 } } });
     const { onHand, reserved } = await stockOf(world(), cup);
     await done(world(), "orderCancel", { id: order.id, input: { reason: "OUT_OF_STOCK" } });
     expect(await stockOf(world(), cup)).toEqual({ onHand: onHand + 1, reserved: reserved - 2 });
   });
 
-  it("takes its fulfillments with it", async () => {
+  it("cancels the fulfillments", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
     const fulfillmentId = await planFulfillment(world(), order, { status: "pending" });
     await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: { reason: "WRONG_ADDRESS" } });
@@ -144,12 +145,12 @@ describe("an order that is canceled as a whole", () => {
     expect(after.fulfillments).toMatchObject([
       { id: fulfillmentId, status: "canceled", version: 2, lines: [{}, {}] },
     ]);
-    expect(await toldOf(world(), order)).toContain("fulfillment.canceled");
+    expect(await orderEventTypes(world(), order)).toContain("fulfillment.canceled");
   });
 });
 
-describe("an order of which some is canceled", () => {
-  it("keeps the rest, the shipping, and what was captured for it", async () => {
+describe("a cancellation of a part of an order", () => {
+  it("keeps the rest, the shipping, and the money captured for it", async () => {
     const order = await makeOrder(world());
     const before = await stockOf(world(), cup);
     const lines = [{ lineId: lineOf(order, cup).id, quantity: 1 }];
@@ -176,7 +177,7 @@ describe("an order of which some is canceled", () => {
     });
     expect(await stockOf(world(), cup)).toEqual({ onHand: before.onHand + 1, reserved: before.reserved });
     expectBalance(after);
-    expect(await toldOf(world(), order)).toEqual([
+    expect(await orderEventTypes(world(), order)).toEqual([
       "order.partially_canceled",
       "order.updated",
       "refund.created",
@@ -184,7 +185,7 @@ describe("an order of which some is canceled", () => {
     ]);
   });
 
-  it("gives up what waits before what is taken, and what is not planned before what is packed", async () => {
+  it("takes waiting units before allocated ones, and unplanned ones before packed ones", async () => {
     const order = await makeOrder(world(), {
       lines: { [cup]: 4 },
       quantities: { [cup]: { allocated: 3 } },
@@ -211,7 +212,7 @@ describe("an order of which some is canceled", () => {
     expectBalance(after);
   });
 
-  it("only authorized: nothing is asked of the provider, and less is captured later", async () => {
+  it("with only an authorization sends no provider request and lowers the later capture", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
     await done(world(), "orderCancel", {
       id: order.id,
@@ -225,7 +226,7 @@ describe("an order of which some is canceled", () => {
     expectBalance(after);
   });
 
-  it("is told in words to who runs the merchant alone, once the whole of it is canceled, and in no event", async () => {
+  it("shows its note only to the merchant's staff once all is canceled, and in no event", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
     const note = "Moving to the sea.";
     await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: { reason: "OTHER", note } });
@@ -243,17 +244,17 @@ describe("an order of which some is canceled", () => {
     for (const frontend of [{ token: "analyst" }, asBuyer] as const)
       expect(await read(frontend)).toEqual({ reason: "other", note: null });
     const { number } = await readOrder(world(), order.id);
-    const told = await world()
+    const events = await world()
       .database.db.selectFrom("event")
       .select(["snapshot", "thin"])
       .where("subjectId", "=", order.id)
       .execute();
-    expect(told.length).toBeGreaterThan(0);
-    expect(told.filter(({ snapshot, thin }) => `${snapshot}${thin}`.includes(note))).toEqual([]);
-    expect(told.some(({ snapshot }) => snapshot.includes(number))).toBe(true);
+    expect(events.length).toBeGreaterThan(0);
+    expect(events.filter(({ snapshot, thin }) => `${snapshot}${thin}`.includes(note))).toEqual([]);
+    expect(events.some(({ snapshot }) => snapshot.includes(number))).toBe(true);
   });
 
-  it("is canceled as a whole, shipping and all, when the last of it goes", async () => {
+  it("that takes the last units cancels the whole order with its shipping", async () => {
     const order = await makeOrder(world());
     for (const [sku, quantity] of [
       [cup, 1],

@@ -1,6 +1,6 @@
 /**
- * Orders as tests cancel and pay them: through the graph, every call with a key of its own, and everything
- * that a call could write read whole.
+ * Cancels and pays orders for tests: over GraphQL, each call with a new idempotency key. Compares all tables
+ * that a call could write.
  */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
@@ -44,7 +44,7 @@ export interface OrderCall extends Frontend {
 
 export const asBuyer: Frontend = { token: "storefront", buyer: defaultBuyer };
 
-/** By the merchant unless told. */
+/** Calls a mutation, by default as the merchant. */
 export function call(
   world: World,
   field: OrderMutation,
@@ -55,14 +55,14 @@ export function call(
   return askGraph(world, query, { id, key, input }, { token: "admin", ...frontend });
 }
 
-/** What it answers; it must succeed. */
-export async function done(world: World, field: OrderMutation, asked: OrderCall): Promise<Asked["data"]> {
-  const { data, error } = await call(world, field, asked);
+/** Calls a mutation and returns its data. Fails the test if the mutation is refused. */
+export async function done(world: World, field: OrderMutation, request: OrderCall): Promise<Asked["data"]> {
+  const { data, error } = await call(world, field, request);
   expect(error).toBeUndefined();
   return data;
 }
 
-/** An order whose payment the provider knows of, too. */
+/** An order whose payment the test provider knows as well. */
 export async function makeOrder(world: World, overrides: OrderOverrides = {}): Promise<OrderAggregate> {
   const order = await insertOrder(world, overrides);
   const at = new Date(order.placedAt);
@@ -83,13 +83,13 @@ export async function makeOrder(world: World, overrides: OrderOverrides = {}): P
   return order;
 }
 
-/** Of every line all of it, or so many. */
+/** Plans a fulfillment of every line: all units, or this quantity. */
 export async function planFulfillment(
   { database, clock }: World,
   order: OrderAggregate,
   { status, quantity }: { readonly status: FulfillmentStatus; readonly quantity?: number },
 ): Promise<string> {
-  // What comes later has the greater id.
+  // Ids are ordered by time.
   clock.advance(1_000);
   const id = createId("fulfillment", clock.now().getTime());
   const at = clock.now();
@@ -131,7 +131,10 @@ export function lineOf(order: OrderAggregate, sku: string): OrderAggregate["line
   return line;
 }
 
-/** Captured − refunded + outstanding = total − reduced, and no part of it says something else. */
+/**
+ * Checks that captured − refunded + outstanding = total − reduced, and that the order's lines, refunds and
+ * payments agree.
+ */
 export function expectBalance(order: OrderAggregate): void {
   const [captured, refunded] = [
     order.payments.reduce((sum, { capturedMinor }) => sum + capturedMinor, 0),
@@ -158,15 +161,18 @@ export async function stockOf(world: World, sku: string): Promise<Stock> {
     .executeTakeFirstOrThrow();
 }
 
-/** What there would be of it had the order never been: the same all its life. */
+/** The stock figures as if the order did not exist. They stay the same during the order's life. */
 export async function stockWithout(world: World, orderId: string, sku: string): Promise<Stock> {
   const { ordered, canceled, allocated } = lineOf(await readOrder(world, orderId), sku);
   const { onHand, reserved } = await stockOf(world, sku);
   return { onHand: onHand + allocated, reserved: reserved - (ordered - canceled - allocated) };
 }
 
-/** Types only, the order's and its parts', as they were told. */
-export async function toldOf({ database }: World, order: Pick<OrderAggregate, "id">): Promise<string[]> {
+/** The types of the events of the order and its parts, in order. */
+export async function orderEventTypes(
+  { database }: World,
+  order: Pick<OrderAggregate, "id">,
+): Promise<string[]> {
   const { rows } = await sql<{ type: string }>`
     select e.type from event e where e.subject_id = ${order.id}
       or e.subject_id in (select id from payment where order_id = ${order.id} union all select id from refund where order_id = ${order.id}
@@ -195,10 +201,10 @@ export interface Refusal {
   readonly fields: readonly string[];
 }
 
-/** The code, the reason and the fields it names; nothing may have been written. */
-export async function refused(world: World, field: OrderMutation, asked: OrderCall): Promise<Refusal> {
+/** Returns code, reason and faulty fields of a refusal. Fails the test if the call wrote anything. */
+export async function refused(world: World, field: OrderMutation, request: OrderCall): Promise<Refusal> {
   const before = await writtenRows(world);
-  const { data, error } = await call(world, field, asked);
+  const { data, error } = await call(world, field, request);
   expect(data).toBeNull();
   expect(await writtenRows(world)).toBe(before);
   return {

@@ -1,6 +1,6 @@
 /**
- * Whatever is captured, let go, canceled, refunded and sent in whatever order: the money, the units and the
- * stock of an order always add up.
+ * Property test: after captures, voids, cancellations, refunds and shipments in any order, the money, units
+ * and stock of an order add up.
  */
 import { sql } from "kysely";
 import fc from "fast-check";
@@ -25,7 +25,7 @@ import {
 const world = useWorld();
 const skus = ["KIT-KVERN", "KIT-EMALJE-WHITE"] as const;
 
-/** So that no line can be divided by its units. */
+/** A discount that makes no line divisible by its units. */
 beforeAll(async () => void (await makePromotion(world(), { kind: "PERCENTAGE", basisPoints: 785 })));
 
 const line = fc.nat(1);
@@ -67,7 +67,7 @@ it("orders keep their money balance after any sequence of captures, refunds and 
         expect((await expectWhole(order.id, before)).payments.flatMap(({ pending }) => pending)).toEqual([]);
       },
     ),
-    // Shrinking would take longer than the test may: a history is short enough to be read.
+    // Shrinking takes longer than the test's time limit, and the histories are short enough to read.
     { numRuns: 12, endOnFailure: true },
   );
 }, 60_000);
@@ -97,7 +97,7 @@ async function take(order: OrderAggregate, step: Act): Promise<void> {
   expect([undefined, "invalid_state"]).toContain(error?.code);
 }
 
-/** All that was taken from the stock for a line leaves. */
+/** Ships all allocated units of a line. */
 async function send({ id }: OrderAggregate, lineId: string): Promise<void> {
   await inTransaction(world().database.db, async (transaction) => {
     await sql`update order_line set shipped = allocated where id = ${lineId}`.execute(transaction);
@@ -112,12 +112,14 @@ async function expectWhole(orderId: string, before: readonly Stock[]): Promise<O
   const order = await readOrder(world(), orderId);
   expectBalance(order);
   const { amountMinor: authorized, capturedMinor, voidedMinor, refundedMinor, pending } = paymentOf(order);
-  const asked = (kind: string): number =>
+  const pendingMinor = (kind: string): number =>
     pending.reduce((sum, operation) => (operation.kind === kind ? sum + operation.amountMinor : sum), 0);
-  expect(capturedMinor + voidedMinor + asked("capture") + asked("void")).toBeLessThanOrEqual(authorized);
-  expect(refundedMinor + asked("refund")).toBeLessThanOrEqual(capturedMinor);
-  // When all is answered the buyer has paid no more than is owed.
-  expect(refundableOrderMinor(order) + asked("capture")).toBeLessThanOrEqual(
+  expect(capturedMinor + voidedMinor + pendingMinor("capture") + pendingMinor("void")).toBeLessThanOrEqual(
+    authorized,
+  );
+  expect(refundedMinor + pendingMinor("refund")).toBeLessThanOrEqual(capturedMinor);
+  // After all pending requests are answered, the buyer has paid no more than is owed.
+  expect(refundableOrderMinor(order) + pendingMinor("capture")).toBeLessThanOrEqual(
     order.totalMinor - order.reducedMinor,
   );
   const ofLines = order.lines.reduce(
@@ -128,7 +130,8 @@ async function expectWhole(orderId: string, before: readonly Stock[]): Promise<O
   for (const { canceled, refunded, ordered, totalMinor, reducedMinor } of order.lines) {
     const gone = canceled + refunded;
     expect(gone).toBeLessThanOrEqual(ordered);
-    // The first so many are worth their part of the line, rounded down once, in however many steps they went.
+    // The reduced amount is the share of the reduced units, rounded down once, in however many steps they
+    // were reduced.
     expect(reducedMinor).toBe(Math.floor((totalMinor * gone) / ordered));
   }
   expect(await stocks(orderId)).toEqual(before);

@@ -1,6 +1,6 @@
 /**
- * The money of orders: what is captured, let go, given back and disputed never comes to more than there is,
- * and always adds up.
+ * The money of orders: captures, voids, refunds and disputes never exceed the amounts available, and always
+ * add up.
  */
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -17,7 +17,7 @@ import {
   paymentOf,
   refusal,
   refused,
-  toldOf,
+  orderEventTypes,
 } from "./order-money-calls.ts";
 
 const cup = "KIT-EMALJE-WHITE";
@@ -30,7 +30,7 @@ const ofPayment = (order: OrderAggregate, input: object = {}) => ({
   input: { ...input },
 });
 
-/** The provider has answered to everything. */
+/** Runs all provider requests of the order. */
 async function settled(order: OrderAggregate): Promise<OrderAggregate> {
   await world().app.payments.drive();
   const after = await readOrder(world(), order.id);
@@ -41,7 +41,7 @@ async function settled(order: OrderAggregate): Promise<OrderAggregate> {
 const delivered = { deliveredAt: new Date(), status: "completed" } as const;
 
 describe("a capture", () => {
-  it("takes what is authorized and still owed when the provider has answered", async () => {
+  it("captures what is authorized and still owed once the provider has answered", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
     expect(await done(world(), "paymentCapture", ofPayment(order))).toMatchObject({
       status: "AUTHORIZED",
@@ -52,10 +52,14 @@ describe("a capture", () => {
     expect(after).toMatchObject({ version: 3, paymentStatus: "paid" });
     expect(paymentOf(after)).toMatchObject({ status: "captured", capturedMinor: totalMinor });
     expectBalance(after);
-    expect(await toldOf(world(), order)).toEqual(["order.updated", "order.updated", "payment.captured"]);
+    expect(await orderEventTypes(world(), order)).toEqual([
+      "order.updated",
+      "order.updated",
+      "payment.captured",
+    ]);
   });
 
-  it("in parts comes to no more than the whole, what is under way included", async () => {
+  it("in parts never exceeds the total, pending captures included", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
     await done(world(), "paymentCapture", ofPayment(order, eur(totalMinor - 100)));
     expect(await refused(world(), "paymentCapture", ofPayment(order, eur(101)))).toEqual(
@@ -69,7 +73,7 @@ describe("a capture", () => {
     expect(await refused(world(), "paymentCapture", ofPayment(order))).toEqual(refusal("nothing_to_capture"));
   });
 
-  it("takes nothing that was let go, or is about to be", async () => {
+  it("captures nothing that is voided or about to be voided", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
     await done(world(), "paymentVoid", ofPayment(order));
     expect(await refused(world(), "paymentCapture", ofPayment(order))).toEqual(refusal("nothing_to_capture"));
@@ -78,10 +82,14 @@ describe("a capture", () => {
       payments: [{ status: "canceled", voidedMinor: totalMinor }],
     });
     expect(await refused(world(), "paymentVoid", ofPayment(order))).toEqual(refusal("nothing_to_void"));
-    expect(await toldOf(world(), order)).toEqual(["order.updated", "order.updated", "payment.canceled"]);
+    expect(await orderEventTypes(world(), order)).toEqual([
+      "order.updated",
+      "order.updated",
+      "payment.canceled",
+    ]);
   });
 
-  it("leaves the rest to be let go, and that is not captured again", async () => {
+  it("leaves the rest, which can be voided and then not captured", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
     await done(world(), "paymentCapture", ofPayment(order, eur(5_000)));
     await done(world(), "paymentVoid", ofPayment(order));
@@ -92,7 +100,7 @@ describe("a capture", () => {
 });
 
 describe("a refund", () => {
-  it("of lines that were sent is worth what was paid for them, once", async () => {
+  it("of shipped lines returns the paid amount, once", async () => {
     const order = await makeOrder(world(), delivered);
     const lines = [{ lineId: lineOf(order, cup).id, quantity: 1 }];
     expect(
@@ -117,7 +125,7 @@ describe("a refund", () => {
     });
     expect(lineOf(after, cup)).toMatchObject({ refunded: 1, canceled: 0, reducedMinor: cupMinor });
     expectBalance(after);
-    expect(await toldOf(world(), order)).toEqual([
+    expect(await orderEventTypes(world(), order)).toEqual([
       "order.updated",
       "order.updated",
       "refund.created",
@@ -129,7 +137,7 @@ describe("a refund", () => {
     );
   });
 
-  it("of units that were not sent is refused: those are canceled", async () => {
+  it("of unshipped units is refused: these are canceled instead", async () => {
     const order = await makeOrder(world());
     const input = { lines: [{ lineId: lineOf(order, cup).id, quantity: 1 }], reason: "OTHER" };
     expect(await refused(world(), "refundCreate", { id: order.id, input })).toEqual(
@@ -137,7 +145,7 @@ describe("a refund", () => {
     );
   });
 
-  it("of the shipping goes once, and together with a goodwill never beyond what was captured", async () => {
+  it("of the shipping happens once, and with a goodwill amount stays within the capture", async () => {
     const order = await makeOrder(world(), delivered);
     const refund = (input: object) => ({ id: order.id, input: { reason: "PRICE_ADJUSTMENT", ...input } });
     expect(
@@ -164,7 +172,7 @@ describe("a refund", () => {
     expectBalance(after);
   });
 
-  it("that the provider refused leaves the money owed to the buyer, and can be made again", async () => {
+  it("that the provider refused leaves the money owed to the buyer, and can be repeated", async () => {
     const order = await makeOrder(world(), delivered);
     const { db } = world().database;
     await db
@@ -180,7 +188,7 @@ describe("a refund", () => {
       reducedMinor: 1_000,
       refunds: [{ status: "failed" }],
     });
-    expect(await toldOf(world(), order)).toContain("refund.failed");
+    expect(await orderEventTypes(world(), order)).toContain("refund.failed");
     await db
       .updateTable("testProviderPayment")
       .set({ capturedMinor: totalMinor })
@@ -198,7 +206,7 @@ describe("a refund", () => {
 });
 
 describe("a dispute", () => {
-  it("stops everything until it is closed; won, all is as before", async () => {
+  it("blocks all changes until it is closed; if won, everything is as before", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
     expect(await refused(world(), "paymentDisputeOpen", ofPayment(order, { reason: "OTHER" }))).toEqual(
       refusal("nothing_captured"),
@@ -230,12 +238,12 @@ describe("a dispute", () => {
     expect(await refused(world(), "paymentDisputeClose", ofPayment(order, { outcome: "WON" }))).toEqual(
       refusal("payment_not_disputed"),
     );
-    expect(await toldOf(world(), order)).toEqual(
+    expect(await orderEventTypes(world(), order)).toEqual(
       expect.arrayContaining(["payment.disputed", "payment.dispute_closed"]),
     );
   });
 
-  it("that is lost takes what was kept, and the buyer owes it no more", async () => {
+  it("that is lost takes the remaining money, and the buyer does not owe it again", async () => {
     const order = await makeOrder(world(), delivered);
     await done(world(), "refundCreate", { id: order.id, input: { reason: "OTHER", ...eur(560) } });
     await settled(order);
@@ -250,8 +258,8 @@ describe("a dispute", () => {
   });
 });
 
-describe("whatever moves money", () => {
-  it("is told what is wrong with it before anything is written", async () => {
+describe("a mutation that moves money", () => {
+  it("reports invalid input before anything is written", async () => {
     const order = await makeOrder(world(), delivered);
     const bad = (...fields: readonly string[]) => ({ code: "invalid_field", reason: null, fields });
     const refund = (input: object) =>
@@ -279,25 +287,22 @@ describe("whatever moves money", () => {
     ["refundCreate", { reason: "OTHER", shipping: true }],
   ];
 
-  it.each(cases)(
-    "%s is not open to buyers, nor to another merchant, nor of another version",
-    async (field, input) => {
-      const order = await makeOrder(
-        world(),
-        field === "paymentCapture" || field === "paymentVoid" ? { payment: "authorized" } : {},
-      );
-      const id = field === "refundCreate" ? order.id : paymentOf(order).id;
-      expect(await refused(world(), field, { ...asBuyer, id, input })).toMatchObject({
-        code: "role_not_allowed",
-      });
-      expect(
-        await refused(world(), field, { id: `${id.slice(0, -1)}${id.endsWith("0") ? "1" : "0"}`, input }),
-      ).toMatchObject({
-        code: field === "refundCreate" ? "order_not_found" : "resource_not_found",
-      });
-      expect(await refused(world(), field, { id, input: { ...input, expectedVersion: 9 } })).toMatchObject({
-        code: "version_conflict",
-      });
-    },
-  );
+  it.each(cases)("%s refuses buyers, other merchants and outdated versions", async (field, input) => {
+    const order = await makeOrder(
+      world(),
+      field === "paymentCapture" || field === "paymentVoid" ? { payment: "authorized" } : {},
+    );
+    const id = field === "refundCreate" ? order.id : paymentOf(order).id;
+    expect(await refused(world(), field, { ...asBuyer, id, input })).toMatchObject({
+      code: "role_not_allowed",
+    });
+    expect(
+      await refused(world(), field, { id: `${id.slice(0, -1)}${id.endsWith("0") ? "1" : "0"}`, input }),
+    ).toMatchObject({
+      code: field === "refundCreate" ? "order_not_found" : "resource_not_found",
+    });
+    expect(await refused(world(), field, { id, input: { ...input, expectedVersion: 9 } })).toMatchObject({
+      code: "version_conflict",
+    });
+  });
 });

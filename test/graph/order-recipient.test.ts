@@ -1,6 +1,6 @@
 /**
- * To whom an order goes: in full for who runs its merchant, nothing for everybody else, and read no more
- * often than needed.
+ * An order's recipient: shown in full to staff of its merchant and hidden from all others, with as few
+ * statements as possible.
  */
 import { describe, expect, it } from "vitest";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
@@ -13,8 +13,8 @@ import { statementsOf, useWorld } from "#test/support/use-world.ts";
 
 const fields =
   "shippingAddress { recipientName company line1 line2 line3 district city regionCode postalCode countryCode phone email } buyerEmail";
-const nothing = { shippingAddress: null, buyerEmail: null };
-const whole = {
+const noRecipient = { shippingAddress: null, buyerEmail: null };
+const fullRecipient = {
   shippingAddress: {
     ...berlin,
     company: null,
@@ -28,27 +28,28 @@ const whole = {
   buyerEmail: "anna@beispiel.example",
 };
 
-describe("to whom an order goes", () => {
+describe("the recipient of an order", () => {
   const world = useWorld();
   const read = async (id: string, frontend: Frontend): Promise<unknown> =>
     (await askGraph(world(), `query ($id: ID!) { order(id: $id) { ${fields} } }`, { id }, frontend)).data;
   const place = (buyer = "anna"): Promise<OrderAggregate> =>
     insertOrder(world(), { buyer, email: "anna@beispiel.example" });
 
-  it("is told to admins and operators in full, and to nobody else: one document serves all", async () => {
+  it("is shown to admins and operators only, with the same document for all", async () => {
     const { id } = await place();
-    for (const token of ["admin", "operator"] as const) expect(await read(id, { token })).toEqual(whole);
+    for (const token of ["admin", "operator"] as const)
+      expect(await read(id, { token })).toEqual(fullRecipient);
     for (const frontend of [{ token: "analyst" }, { token: "storefront", buyer: "anna" }] as const)
-      expect(await read(id, frontend)).toEqual(nothing);
+      expect(await read(id, frontend)).toEqual(noRecipient);
   });
 
-  it("is not there for the system's own events and for API keys either", () => {
+  it("is hidden from the system, anonymous callers and API keys", () => {
     for (const kind of ["system", "anonymous"] as const)
       expect(visibleToStaff("x", { viewer: { kind } as never })).toBeNull();
     expect(visibleToStaff("x", { viewer: { kind: "api_key" } as never })).toBeNull();
   });
 
-  it("is null once it is erased, and where nothing is known", async () => {
+  it("is null once it is erased, and if it is unknown", async () => {
     const [erased, without] = [await place(), await place()];
     const ids = [erased.address?.id ?? "", erased.buyerEmail?.id ?? ""];
     await inTransaction(world().database.db, (transaction) =>
@@ -56,15 +57,15 @@ describe("to whom an order goes", () => {
     );
     const bare = { addressId: null, buyerEmailId: null, version: 2 };
     await world().database.db.updateTable("salesOrder").set(bare).where("id", "=", without.id).execute();
-    for (const { id } of [erased, without]) expect(await read(id, { token: "admin" })).toEqual(nothing);
+    for (const { id } of [erased, without]) expect(await read(id, { token: "admin" })).toEqual(noRecipient);
   });
 
-  it("takes one statement for all orders of a list, and none for who may not know it", async () => {
+  it("takes one statement for a list of orders, and none for roles that may not see it", async () => {
     const ids = [await place("clara"), await place("clara")].map(({ id }) => id);
-    const list = (asked: string, token: "admin" | "analyst") => () =>
+    const list = (selection: string, token: "admin" | "analyst") => () =>
       askGraph(
         world(),
-        `{ orders(first: 20, buyerReference: "clara") { edges { node { id ${asked} } } } }`,
+        `{ orders(first: 20, buyerReference: "clara") { edges { node { id ${selection} } } } }`,
         {},
         { token },
       );
@@ -75,6 +76,6 @@ describe("to whom an order goes", () => {
     expect(await statementsOf(world(), list(fields, "analyst"))).toHaveLength(plain.length);
     const { data } = await list(fields, "admin")();
     expect(new Set(data.edges.map(({ node: { id } }: { node: { id: string } }) => id))).toEqual(new Set(ids));
-    for (const { node } of data.edges) expect(node).toMatchObject(whole);
+    for (const { node } of data.edges) expect(node).toMatchObject(fullRecipient);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Orders over the graph: who sees which, what only some are told, and how an order is taken on, stopped and
- * let go on.
+ * Orders over GraphQL: which roles see which orders and fields, and how an order is confirmed, held and
+ * released.
  */
 import { createHmac } from "node:crypto";
 import { sql } from "kysely";
@@ -22,7 +22,7 @@ const read = (id: string, frontend?: Parameters<typeof askGraph>[3], fields = "i
   ask(`{ order(id: "${id}") { ${fields} } }`, frontend);
 
 describe("an order", () => {
-  it("is seen by who runs its merchant, and by a storefront for its own buyer alone", async () => {
+  it("is shown to roles of its merchant, and to a storefront for its own buyer only", async () => {
     const [order, guest] = [
       await insertOrder(world(), { buyer: "anna" }),
       await insertOrder(world(), { buyer: null }),
@@ -37,7 +37,7 @@ describe("an order", () => {
     expect((await read("\\u0000")).data).toBeNull();
   });
 
-  it("is not there for another merchant", async () => {
+  it("is not found for another merchant", async () => {
     const order = await insertOrder(world());
     const { id, version } = order;
     await world()
@@ -53,7 +53,7 @@ describe("an order", () => {
     expect([refused.error.code, refused.error.conflict]).toEqual(["order_not_found", null]);
   });
 
-  it("tells analysts neither the buyer's name nor what was written in words", async () => {
+  it("hides the buyer's name and free texts from analysts", async () => {
     const { id } = await insertOrder(world(), { buyer: "anna", status: "on_hold" });
     const fields = "buyerReference holdReason buyer { reference }";
     const reference = expect.stringMatching(/^byr_[0-9a-f]{26}$/);
@@ -69,7 +69,7 @@ describe("an order", () => {
     });
   });
 
-  it("tells what its merchant wrote down to who runs the merchant alone, and never to its buyer", async () => {
+  it("shows the merchant's notes to its staff only, never to the buyer", async () => {
     const order = await insertOrder(world(), {
       buyer: "anna",
       status: "on_hold",
@@ -77,45 +77,45 @@ describe("an order", () => {
     });
     await noteAll(order);
     const fields = "holdReason refunds { note } returns { inspectionNote }";
-    const told = {
+    const full = {
       holdReason: "Being looked at.",
       refunds: [{ note: "Known to complain." }],
       returns: [{ inspectionNote: "It was worn." }],
     };
-    const untold = { holdReason: null, refunds: [{ note: null }], returns: [{ inspectionNote: null }] };
+    const redacted = { holdReason: null, refunds: [{ note: null }], returns: [{ inspectionNote: null }] };
     for (const token of ["admin", "operator"] as const)
-      expect((await read(order.id, { token }, fields)).data).toEqual(told);
+      expect((await read(order.id, { token }, fields)).data).toEqual(full);
     for (const frontend of [{ buyer: "anna" }, { token: "analyst" }] as const)
-      expect((await read(order.id, frontend, fields)).data).toEqual(untold);
+      expect((await read(order.id, frontend, fields)).data).toEqual(redacted);
     const rest = await world().getWithKey(`/api/v1/open/storefront/orders/${order.id}`);
     expect(rest.status).toBe(200);
     expect(rest.text).not.toMatch(/Being looked at|Known to complain|It was worn/);
   });
 
-  it("calls a buyer the same in each order of a merchant, and a guest differently each time", async () => {
+  it("has the same pseudonym for a buyer's orders of a merchant, and a new one per guest", async () => {
     const orders = [];
     for (const buyer of ["anna", "anna", "bert", null, null])
       orders.push(await insertOrder(world(), { buyer }));
-    const told = await Promise.all(
+    const buyers = await Promise.all(
       orders.map(
         async ({ id }) => (await read(id, { token: "admin" }, "buyer { reference guest }")).data.buyer,
       ),
     );
-    expect(told.map(({ guest }) => guest)).toEqual([false, false, false, true, true]);
-    expect(told[0].reference).toBe(told[1].reference);
-    expect(new Set(told.map(({ reference }) => reference)).size).toBe(4);
-    expect(JSON.stringify(told)).not.toMatch(/anna|bert/);
-    // Who knows the merchant, and guesses the buyer, does not find the name.
+    expect(buyers.map(({ guest }) => guest)).toEqual([false, false, false, true, true]);
+    expect(buyers[0].reference).toBe(buyers[1].reference);
+    expect(new Set(buyers.map(({ reference }) => reference)).size).toBe(4);
+    expect(JSON.stringify(buyers)).not.toMatch(/anna|bert/);
+    // Hashing a guessed buyer with the merchant's id does not yield the pseudonym.
     const guess = createHmac("sha256", orders[0]?.merchant.id ?? "")
       .update("buyer:anna")
       .digest("hex");
-    expect(told[0].reference).not.toBe(`byr_${guess.slice(0, 26)}`);
+    expect(buyers[0].reference).not.toBe(`byr_${guess.slice(0, 26)}`);
     const keys = await world().database.db.selectFrom("merchant").select("referenceKey").execute();
     expect(new Set(keys.map(({ referenceKey }) => referenceKey)).size).toBe(keys.length);
     for (const { referenceKey } of keys) expect(referenceKey).toMatch(/^[0-9a-f-]{72}$/);
   });
 
-  it("says how it is delivered", async () => {
+  it("returns its delivery method", async () => {
     const { id } = await insertOrder(world(), { delivery: "pickup-berlin" });
     const { data } = await read(
       id,
@@ -137,7 +137,7 @@ describe("orders", () => {
   const list = (args: string, frontend?: Parameters<typeof askGraph>[3]) =>
     ask(`{ orders${args} { totalCount edges { node { id } } } }`, frontend);
 
-  it("are listed by buyer and status, the oldest first; a storefront lists its own buyer's", async () => {
+  it("are listed by buyer and status, oldest first; a storefront lists its buyer's only", async () => {
     const ids = [];
     for (const status of ["confirmed", "pending", "confirmed"] as const) {
       world().clock.advance(1);
@@ -161,7 +161,7 @@ describe("orders", () => {
     }
   });
 
-  it("take as many statements for twenty as for one", async () => {
+  it("run as many statements for twenty as for one", async () => {
     const query =
       "{ orders(first: 20) { edges { node { id lines { id } fulfillments { id } payments { id } warranties { id } } } } }";
     expect(await statementsOf(world(), () => ask(query))).toHaveLength(3);
@@ -169,7 +169,7 @@ describe("orders", () => {
 });
 
 describe("a part of an order", () => {
-  it("is found by its id with the order it belongs to; of another merchant it is not there", async () => {
+  it("is found by its id with its order; one of another merchant is not found", async () => {
     const order = await insertOrder(world(), { deliveredAt: world().clock.now() });
     const [payment, fulfillment] = [order.payments[0]?.id ?? "", order.fulfillments[0]?.id ?? ""];
     expect(
@@ -199,7 +199,7 @@ describe("a part of an order", () => {
     expect((await ask(`{ payment(id: "${payment}") { id } }`)).data).toBeNull();
   });
 
-  it("may be the payment of a checkout that came to nothing", async () => {
+  it("may be the payment of a checkout without an order", async () => {
     const order = await insertOrder(world(), { payment: "none" });
     const [id, at] = [createId("payment"), world().clock.now()];
     const refund = createId("refund");
@@ -258,14 +258,14 @@ const steps = {
 } as const satisfies Record<string, { readonly from: OrderStatus; readonly [part: string]: unknown }>;
 const names = Object.keys(steps) as (keyof typeof steps)[];
 
-describe("an order's life", () => {
+describe("the status of an order", () => {
   it.each(names.flatMap((name) => orderStatuses.map((status) => ({ name, status }))))(
-    "$name of one that is $status",
+    "$name of an order in status $status",
     async ({ name, status }) => {
       const order = await insertOrder(world(), { status, payment: "authorized" });
       const { from, to, event, input } = steps[name];
       if (status !== from) {
-        // State before version.
+        // The state is checked before the version.
         const { error } = await untouched(world(), () =>
           send(world(), name, { id: order.id, input: { ...input, expectedVersion: 99 } }),
         );
@@ -283,8 +283,8 @@ describe("an order's life", () => {
         status: to,
         holdReason: name === "orderHold" ? "Ask the buyer." : null,
       });
-      const [told, ...others] = await eventsOf(world(), order.id);
-      expect([told?.type, told?.version, told?.snapshot.data.previous, others]).toEqual([
+      const [published, ...others] = await eventsOf(world(), order.id);
+      expect([published?.type, published?.version, published?.snapshot.data.previous, others]).toEqual([
         event,
         2,
         { status: from },
@@ -299,7 +299,7 @@ describe("an order's life", () => {
     },
   );
 
-  it("needs a reason to be stopped, on one line", async () => {
+  it("requires a reason of one line for a hold", async () => {
     const { id } = await insertOrder(world());
     for (const [reason, code] of [
       ["", "too_short"],
@@ -314,14 +314,14 @@ describe("an order's life", () => {
     }
   });
 
-  it("completes when it is let go on, if everything arrived and was paid meanwhile", async () => {
+  it("becomes completed at the release if all was delivered and paid meanwhile", async () => {
     const order = await insertOrder(world(), { status: "on_hold", deliveredAt: world().clock.now() });
     expect(await sent(world(), "orderRelease", { id: order.id })).toMatchObject({ status: "COMPLETED" });
     expect((await eventsOf(world(), order.id)).map(({ type }) => type)).toEqual(["order.completed"]);
   });
 });
 
-/** A refund and a return with words in them. */
+/** Adds a refund and a return with notes. */
 async function noteAll({
   id: orderId,
   merchant,

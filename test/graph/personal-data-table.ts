@@ -1,16 +1,16 @@
 /**
- * What each text that an analyst's query can reach may hold: decided by hand, field by field; a field that is
- * missing here fails the test beside.
+ * The decision for each text field that an analyst's query can reach: what it may contain. A field that is
+ * missing here fails personal-data.test.ts.
  */
 
 export interface Decision {
-  /** May be anybody's: analysts get null, or are refused. */
+  /** Fields that may contain personal data: analysts get null or an error. */
   readonly withheld?: string;
-  /** Of a person, and shown to all as little as it is: initials, half of a postal code, a pseudonym. */
+  /** Fields with masked personal data for all readers: initials, half of a postal code, a pseudonym. */
   readonly masked?: string;
-  /** Of who asks: a token has none. */
+  /** Fields with data of the caller. A token's owner has no personal data. */
   readonly own?: string;
-  /** The merchant's, the platform's or the program's own texts. */
+  /** Texts of the merchant, the platform or the program. */
   readonly impersonal?: string;
 }
 
@@ -41,8 +41,8 @@ export const decisions: Readonly<Record<string, Decision>> = {
   EventType: { impersonal: "name group description payloadSchema example" },
   Fulfillment: { withheld: "trackingNumber trackingUrl", impersonal: "carrier" },
   HostedCheckoutCancellation: { withheld: "note" },
-  // Without query and fragment; and the page's own address only for the token that opened the session, which
-  // is never an analyst's.
+  // The return URLs are shown without query and fragment. The page's URL is shown only to the token that
+  // opened the session, which is never an analyst's.
   HostedCheckoutSession: { masked: "successUrl cancelUrl", own: "url", impersonal: "paymentFailureCode" },
   Image: { impersonal: "url alt" },
   Installation: { impersonal: "scopes" },
@@ -96,7 +96,7 @@ export const decisions: Readonly<Record<string, Decision>> = {
   SearchFacetBucket: { impersonal: "value label" },
   SearchHighlights: { impersonal: "title" },
   SearchQuery: { impersonal: "normalized corrected" },
-  // What fewer than three have asked for is not kept.
+  // Queries of fewer than three clients are not stored.
   SearchReportRow: { masked: "query" },
   SignatureFixture: { impersonal: "algorithm scheme signedContentTemplate secretEncoding signatureEncoding" },
   SignatureHeaders: { impersonal: "id timestamp signature" },
@@ -117,7 +117,10 @@ export const decisions: Readonly<Record<string, Decision>> = {
   WebhookSecret: { impersonal: "hint" },
 };
 
-/** Nothing of these may be told: what leads to them answers null for who is not staff. */
+/**
+ * Types without any field for analysts: the fields that return these types answer null to roles other than
+ * staff.
+ */
 export const withheldTypes: Readonly<Record<string, readonly string[]>> = {
   PostalAddress: ["Order.shippingAddress"],
 };

@@ -1,6 +1,6 @@
 /**
- * Analysts see no personal data: every text in the graph that their queries can reach is decided on, and what
- * is withheld is withheld from them.
+ * Analysts see no personal data: every text field that their queries can reach is decided on, and withheld
+ * fields are withheld from them.
  */
 import {
   getNamedType,
@@ -18,11 +18,11 @@ import { allowedRoles } from "./role-table.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** Ids, instants, numbers, codes of countries and currencies name nobody. */
+/** Ids, times, numbers, country codes and currency codes identify no person. */
 const speaking = new Set(["String", "JSON", "StringMap", "AttributeValue", "URL", "SearchText"]);
 const isPaging = (name: string): boolean => /Edge$|Connection$/.test(name) || name === "PageInfo";
 
-/** Every object type that a query or subscription of an analyst leads to. */
+/** Every object type that an analyst's query or subscription can reach. */
 function reachedTypes(): ReadonlyMap<string, readonly Field[]> {
   const reached = new Map<string, readonly Field[]>();
   const walk = (type: GraphQLNamedType): void => {
@@ -48,16 +48,16 @@ const fieldOf = (type: string, name: string): Field => {
   return field;
 };
 
-/** Whatever is asked of it, there is something. */
-const everything: unknown = new Proxy(() => undefined, {
-  get: (_target, key) => (key === "then" || typeof key === "symbol" ? undefined : everything),
+/** An object that returns a value for every property. */
+const anyObject: unknown = new Proxy(() => undefined, {
+  get: (_target, key) => (key === "then" || typeof key === "symbol" ? undefined : anyObject),
 });
 
-/** A field as the graph resolves it, for an internal token of the role. */
+/** Resolves a field for an internal token of the role. */
 async function ask(field: Field, role: "analyst" | "admin"): Promise<unknown> {
   const context = { viewer: { kind: "internal", role, tokenId: "cit", merchantId: "mer" } };
   try {
-    return await field.resolve?.(everything, {}, context, {} as GraphQLResolveInfo);
+    return await field.resolve?.(anyObject, {}, context, {} as GraphQLResolveInfo);
   } catch (error) {
     return error;
   }
@@ -75,7 +75,7 @@ const withheld = [
 const sealed = new Set(["Order.buyerEmail", "Order.shippingAddress"]);
 
 describe("personal data", () => {
-  it("is decided on for every text that an analyst can reach: a new field is added to personal-data-table.ts by who knows what is in it", () => {
+  it("is decided for every text an analyst can reach: add new fields to personal-data-table.ts", () => {
     const texts = [...reachedTypes()].flatMap(([type, fields]) =>
       isPaging(type) || type in withheldTypes
         ? []
@@ -89,7 +89,7 @@ describe("personal data", () => {
     expect(decided.toSorted()).toEqual(texts.toSorted());
   });
 
-  it("that is withheld whole is led to by nothing else", () => {
+  it("in withheld types is reachable through no other field", () => {
     const ways = [...reachedTypes()].flatMap(([type, fields]) =>
       fields
         .filter(({ type: of }) => getNamedType(of).name in withheldTypes)
@@ -98,19 +98,19 @@ describe("personal data", () => {
     expect(ways).toEqual(Object.values(withheldTypes).flat());
   });
 
-  it.each(withheld)("%s.%s is told to staff, not to an analyst", async (type, name) => {
+  it.each(withheld)("%s.%s is shown to staff, not to analysts", async (type, name) => {
     const field = fieldOf(type, name);
-    const told = await ask(field, "analyst");
+    const answer = await ask(field, "analyst");
     expect(
-      told === null || (told instanceof Error && "code" in told && told.code === "role_not_allowed"),
-      String(told),
+      answer === null || (answer instanceof Error && "code" in answer && answer.code === "role_not_allowed"),
+      String(answer),
     ).toBe(true);
-    // What is sealed is opened from the database: order-recipient.test.ts sees it told to staff.
+    // Sealed fields are decrypted from the database: order-recipient.test.ts checks that staff sees them.
     if (!sealed.has(`${type}.${name}`)) expect(await ask(field, "admin")).not.toBeNull();
   });
 
   it.each(["successUrl", "cancelUrl"])(
-    "HostedCheckoutSession.%s comes without what a frontend put behind it",
+    "HostedCheckoutSession.%s is shown without query and fragment",
     (name) => {
       const { resolve } = fieldOf("HostedCheckoutSession", name);
       const shownTo = (role: string): unknown =>

@@ -1,6 +1,6 @@
 /**
- * A promotion's life through the graph, told to webhooks at every step, and who may see and change what of
- * it.
+ * Promotions over GraphQL: their life with an event at every step, and the roles that may see and change
+ * them.
  */
 import { validate } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -53,13 +53,13 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
         JSON.parse(String(snapshot)).data.previous,
       ]);
     });
-  const everything = `id trigger kind status titles basisPoints amount { amountMinor } currency buyQuantity getQuantity
+  const allFields = `id trigger kind status titles basisPoints amount { amountMinor } currency buyQuantity getQuantity
     minimumSubtotal { amountMinor currency exponent } minimumQuantity entitledProductIds entitledCategoryIds buyProductIds buyCategoryIds marketIds
     requiresSignIn buyerReferences startsAt endsAt usageLimit perBuyerLimit used priority isExclusive version createdAt updatedAt
     merchant { slug } codes { totalCount }`;
 
   describe("live", () => {
-    it("from a draft with all that is said of it", async () => {
+    it("from a draft with every field", async () => {
       const { body } = await world.graphql(
         "{ markets { id currency } products(first: 1) { edges { node { id } } } categories(first: 1) { edges { node { id } } } }",
       );
@@ -89,7 +89,7 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
         priority: 10,
         isExclusive: true,
       };
-      const { data } = await create(said, { selection: everything });
+      const { data } = await create(said, { selection: allFields });
       promotionId = data.id;
       const now = world.clock.now().toISOString();
       expect(data).toEqual({
@@ -126,11 +126,11 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
         codes: { totalCount: 0 },
       });
       expect(
-        await ask(`query ($id: ID!) { promotion(id: $id) { ${everything} } }`, { id: promotionId }),
+        await ask(`query ($id: ID!) { promotion(id: $id) { ${allFields} } }`, { id: promotionId }),
       ).toEqual({ data, error: undefined });
     });
 
-    it("with codes: given ones in their order, and drawn ones", async () => {
+    it("with given codes in their order, and with random codes", async () => {
       const given = await generate({ promotionId, codes: ["TWENTY", "anna-20"], usageLimit: 5 });
       expect(given.data).toEqual({
         codes: [
@@ -153,7 +153,7 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       });
     });
 
-    it("active, changed, paused, active again, and ended: each step has its version", async () => {
+    it("active, updated, paused, active again and ended, each step with a new version", async () => {
       const at = (status: string, version: number) => ({
         data: { id: promotionId, status, version },
         error: undefined,
@@ -174,7 +174,7 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       expect(await move("promotionEnd", { promotionId })).toEqual(at("ENDED", 6));
     });
 
-    it("and each step was told once, with what was before, and without its codes and its buyers", async () => {
+    it("with one event per step, which contains previous values but no codes and buyers", async () => {
       expect(await events(promotionId)).toEqual([
         ["promotion.started", 2, { status: "draft" }],
         [
@@ -190,15 +190,15 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
         ["promotion.started", 5, { status: "paused" }],
         ["promotion.ended", 6, { status: "active" }],
       ]);
-      const told = await world.database.script((run) =>
+      const rows = await world.database.script((run) =>
         run(`select snapshot, thin from event where subject_id = '${promotionId}'`),
       );
-      expect(JSON.stringify(told)).not.toMatch(/anna|twenty\b(?! off)/i);
+      expect(JSON.stringify(rows)).not.toMatch(/anna|twenty\b(?! off)/i);
     });
   });
 
   describe("are refused", () => {
-    it("when a field breaks its rule: all of them at once, by their place in the input", async () => {
+    it("for invalid fields: all faults at once with their paths", async () => {
       const { error } = await create({
         titles: [],
         basisPoints: 0,
@@ -218,7 +218,7 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       ]);
     });
 
-    it("when what they name is not the merchant's", async () => {
+    it("for ids of objects that the merchant does not have", async () => {
       const { error } = await create({ basisPoints: 1, marketIds: ["mkt_00000000000000000000000000"] });
       expect(error).toMatchObject({
         code: "resource_not_found",
@@ -226,7 +226,7 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       });
     });
 
-    it("any change once they have ended", async () => {
+    it("for any change after their end", async () => {
       const refusal = {
         code: "invalid_state",
         conflict: {
@@ -244,7 +244,7 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       expect((await generate({ promotionId, count: 1 })).error).toMatchObject(refusal);
     });
 
-    it("when somebody else was faster", async () => {
+    it("for an outdated version", async () => {
       const { data } = await create({ basisPoints: 1 });
       const { error } = await move("promotionActivate", { promotionId: data.id, expectedVersion: 7 });
       expect(error).toMatchObject({
@@ -253,7 +253,7 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       });
     });
 
-    it("a start after their end, and a pause before their start", async () => {
+    it("for a start after their end, and a pause before their start", async () => {
       const { data } = await create({ basisPoints: 1, endsAt: "2001-01-01T00:00:00Z" });
       expect((await move("promotionPause", { promotionId: data.id })).error).toMatchObject({
         conflict: { reason: "promotion_not_active" },
@@ -264,7 +264,7 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       });
     });
 
-    it("codes that are taken, codes beside a count, and codes of an automatic promotion", async () => {
+    it("for taken codes, codes beside a count, and codes of an automatic promotion", async () => {
       const { data } = await create({ basisPoints: 1 });
       expect((await generate({ promotionId: data.id, codes: ["FREE", "twenty"] })).error).toMatchObject({
         code: "already_exists",
@@ -285,7 +285,7 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       });
     });
 
-    it("a page of codes that is too large", async () => {
+    it("for a page of codes that is too large", async () => {
       const { error } = await ask(
         "query ($id: ID!) { promotion(id: $id) { codes(first: 101) { totalCount } } }",
         { id: promotionId },
@@ -297,8 +297,8 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
     });
   });
 
-  describe("are seen", () => {
-    it("by their own merchant alone: another's is not found, and not in the list", async () => {
+  describe("are shown", () => {
+    it("to their own merchant only, by id and in the list", async () => {
       const merchantId = world.demo.merchants.second.id;
       const made = await ask(
         `mutation ($merchantId: ID!) { promotionCreate(merchantId: $merchantId, input: { trigger: AUTOMATIC, kind: FREE_SHIPPING, titles: [{ locale: "en", text: "x" }] }) { id } }`,
@@ -332,7 +332,7 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       const { data } = await ask(
         "{ promotions(status: ENDED, trigger: CODE) { totalCount edges { node { id status trigger } } } }",
       );
-      // Beside the one that the demo has.
+      // The demo has one such promotion.
       expect(data.totalCount).toBe(2);
       expect(data.edges[1]).toEqual({ node: { id: promotionId, status: "ENDED", trigger: "CODE" } });
       expect(data.edges[0].node).toMatchObject({ status: "ENDED", trigger: "CODE" });
@@ -341,7 +341,7 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       });
     });
 
-    it("by analysts, who may change nothing and do not see whom they are for", async () => {
+    it("to analysts, who cannot change them or see their buyers", async () => {
       const read =
         "query ($id: ID!) { promotion(id: $id) { status codes(first: 1) { edges { node { code } } } } }";
       expect((await ask(read, { id: promotionId }, "analyst")).data).toMatchObject({
@@ -360,14 +360,14 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       expect((await create({ basisPoints: 1 }, { token: "analyst" })).error.code).toBe("role_not_allowed");
     });
 
-    it("not by storefronts: codes are the merchant's secrets", async () => {
+    it("not to storefronts: codes are the merchant's secrets", async () => {
       expect(
         (await ask("query ($id: ID!) { promotion(id: $id) { id } }", { id: promotionId }, "storefront")).error
           .code,
       ).toBe("role_not_allowed");
     });
 
-    it("page by page of their codes, forwards and backwards, and nothing twice", async () => {
+    it("with pages of codes, forwards and backwards, each code once", async () => {
       const page = async (args: string) => {
         const query = `query ($id: ID!) { promotion(id: $id) { codes(${args}) { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage } } } }`;
         const { data } = await ask(query, { id: promotionId });
@@ -394,7 +394,7 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       });
     });
 
-    it("with their codes in as many statements however many they are", async () => {
+    it("with their codes, with the same number of statements for any number", async () => {
       const statements = async (first: number) => {
         world.statements.length = 0;
         const { data } = await ask(
@@ -407,7 +407,7 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
     });
   });
 
-  it("are told to webhooks as a document that the graph can answer", () => {
+  it("in events with a document that is valid for the graph", () => {
     expect(validate(graph, eventDocument)).toEqual([]);
   });
 });

@@ -1,7 +1,4 @@
-/**
- * Returns and warranties as tests take them through their life: through the graph, every call with a key of
- * its own.
- */
+/** Makes and changes returns and warranties for tests: over GraphQL, each call with a new idempotency key. */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect } from "vitest";
@@ -43,7 +40,7 @@ export interface AfterSalesCall extends Frontend {
 
 export const asBuyer: Frontend = { token: "storefront", buyer: defaultBuyer };
 
-/** By the merchant unless told. */
+/** Calls a mutation, by default as the merchant. */
 export function call(
   world: World,
   field: AfterSalesMutation,
@@ -54,18 +51,18 @@ export function call(
   return askGraph(world, query, { id, key: randomUUID(), input }, { token: "admin", ...frontend });
 }
 
-/** What it answers; it must succeed. */
+/** Calls a mutation and returns its data. Fails the test if the mutation is refused. */
 export async function done(
   world: World,
   field: AfterSalesMutation,
-  asked: AfterSalesCall,
+  request: AfterSalesCall,
 ): Promise<Asked["data"]> {
-  const { data, error } = await call(world, field, asked);
+  const { data, error } = await call(world, field, request);
   expect(error).toBeUndefined();
   return data;
 }
 
-/** Arrived two days ago, with a payment that the provider knows of. */
+/** An order that was delivered two days ago, with a payment that the test provider knows. */
 export function makeDelivered(world: World, overrides: OrderOverrides = {}): Promise<OrderAggregate> {
   return makeOrder(world, {
     deliveredAt: new Date(world.clock.now().getTime() - 2 * 86_400_000),
@@ -106,13 +103,13 @@ export async function withoutTrace<Result>(world: World, work: () => Promise<Res
   return result;
 }
 
-/** The code, the reason and the fields it names; nothing may have been written. */
+/** Returns code, reason and faulty fields of a refusal. Fails the test if the call wrote anything. */
 export async function refused(
   world: World,
   field: AfterSalesMutation,
-  asked: AfterSalesCall,
+  request: AfterSalesCall,
 ): Promise<Refusal> {
-  const { data, error } = await withoutTrace(world, () => call(world, field, asked));
+  const { data, error } = await withoutTrace(world, () => call(world, field, request));
   expect(data).toBeNull();
   return {
     code: error.code,
@@ -132,8 +129,8 @@ export const invalid = (...fields: readonly string[]): Refusal => ({
   fields,
 });
 
-/** Types only, sorted, of the order's returns, exchanges, warranties, fulfillments and refunds. */
-export async function toldOfParts(
+/** The sorted event types of the order's returns, exchanges, warranties, fulfillments and refunds. */
+export async function partEventTypes(
   { database }: World,
   { id }: Pick<OrderAggregate, "id">,
 ): Promise<string[]> {

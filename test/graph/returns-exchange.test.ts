@@ -1,6 +1,6 @@
 /**
- * What is given for what comes back: kept in stock from the approval on, sent once the thing is there, no
- * more of it than was accepted.
+ * Exchanges: the replacement is reserved from the approval on, sent once the returned units arrived, and
+ * limited to the accepted units.
  */
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
@@ -16,7 +16,7 @@ import {
   makeDelivered,
   refused,
   returnOf,
-  toldOfParts,
+  partEventTypes,
 } from "./return-calls.ts";
 
 const [white, moss] = ["KIT-EMALJE-WHITE", "KIT-EMALJE-MOSS"];
@@ -55,7 +55,7 @@ describe("an exchange", () => {
     return found;
   };
 
-  it("keeps what it sends back at once, sends it when the thing is there, and moves no money", async () => {
+  it("reserves the replacement at once, sends it after the return arrived, and moves no money", async () => {
     const order = await makeDelivered(world());
     const [stock, whites] = [await stockOf(world(), moss), await stockOf(world(), white)];
     const id = await ask(order);
@@ -98,7 +98,7 @@ describe("an exchange", () => {
       fulfillmentStatus: "delivered",
     });
     expectBalance(after);
-    expect(await toldOfParts(world(), order)).toEqual(
+    expect(await partEventTypes(world(), order)).toEqual(
       [
         ...["requested", "approved", "in_transit", "received", "inspected", "closed"].map(
           (step) => `return.${step}`,
@@ -110,7 +110,7 @@ describe("an exchange", () => {
     );
   });
 
-  it("sends no more than was accepted; nothing accepted, nothing sent, and its stock is free again", async () => {
+  it("sends only as many units as were accepted, and frees the stock of the others", async () => {
     for (const accepted of [1, 0]) {
       const order = await makeDelivered(world());
       const stock = await stockOf(world(), moss);
@@ -122,12 +122,12 @@ describe("an exchange", () => {
       if (accepted === 0)
         expect(await done(world(), "returnClose", { id })).toMatchObject({ status: "CLOSED" });
       else expect(sending.lines).toMatchObject([{ quantity: 1 }]);
-      const told = await toldOfParts(world(), order);
-      expect(told.includes("exchange.completed")).toBe(false);
+      const events = await partEventTypes(world(), order);
+      expect(events.includes("exchange.completed")).toBe(false);
     }
   });
 
-  it("that is called off gives its stock back", async () => {
+  it("that is canceled frees its stock", async () => {
     const order = await makeDelivered(world());
     const stock = await stockOf(world(), moss);
     const id = await ask(order);
@@ -140,7 +140,7 @@ describe("an exchange", () => {
     });
   });
 
-  it("is for one line, and for another variant of its product that is in stock and costs the same", async () => {
+  it("is for one line and another variant of the product, in stock and at the same price", async () => {
     const order = await makeDelivered(world());
     const [{ id: lineId }, { id: other }] = [lineOf(order, white), lineOf(order, "KIT-KVERN")];
     const input = { kind: "EXCHANGE", reason: "COLOR", lines: [{ lineId, quantity: 1 }] };
@@ -195,7 +195,7 @@ describe("an exchange", () => {
 describe("repairs and replacements", () => {
   const world = useWorld();
 
-  it("a replacement sends the same again, and uses up what the warranty grants", async () => {
+  it("a replacement sends the same variant and uses the warranty's allowance", async () => {
     const order = await makeDelivered(world());
     const { id: lineId } = lineOf(order, white);
     const stock = await stockOf(world(), white);
@@ -218,8 +218,7 @@ describe("repairs and replacements", () => {
     const after = await readOrder(world(), order.id);
     expect(after.warranties).toMatchObject([{ status: "active", repairsLeft: 2, replacementsLeft: 0 }]);
     expect(await stockOf(world(), white)).toEqual({ ...stock, onHand: stock.onHand - 1 });
-    // The buyer has what was bought, with all that holds for it: the guarantee, and the right to withdraw
-    // from both of them.
+    // The buyer has the purchased units again with the warranty, and may withdraw from both units.
     expect(lineOf(after, white)).toMatchObject({ returned: 0, returnRequested: 0, refunded: 0 });
     const all = [{ lineId, quantity: 2 }];
     const repair = { kind: "REPAIR", reason: "DEFECTIVE", lines: all };
@@ -235,7 +234,7 @@ describe("repairs and replacements", () => {
     ).toMatchObject({ status: "APPROVED" });
   });
 
-  it("a repair goes back to its buyer: nothing is returned, and until then it cannot be asked for twice", async () => {
+  it("a repair returns to the buyer, counts no return and cannot be requested twice meanwhile", async () => {
     const order = await makeDelivered(world());
     const { id: lineId } = lineOf(order, "KIT-KVERN");
     const input = { kind: "REPAIR", reason: "DEFECTIVE", lines: [{ lineId, quantity: 1 }] };

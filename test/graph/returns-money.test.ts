@@ -1,6 +1,6 @@
 /**
- * What a return comes to where it is not alone: part of a whole, of an order that nothing of ever came, of
- * what nobody paid, or of what nobody sends.
+ * The amounts of returns in special cases: several partial returns, lost orders, unpaid orders, and services
+ * that need no shipping.
  */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ import { asBuyer, conflict, done, invalid, makeDelivered, refused, returnOf } fr
 const [mill, cup] = ["KIT-KVERN", "KIT-EMALJE-WHITE"];
 const [millMinor, cupMinor, shippingMinor] = [8490, 1290, 490];
 
-describe("money for what comes back", () => {
+describe("the refund of a return", () => {
   const world = useWorld();
 
   const ask = (order: OrderAggregate, input: object): ReturnType<typeof done> =>
@@ -30,7 +30,7 @@ describe("money for what comes back", () => {
     return refund.amountMinor;
   }
 
-  /** Sent three weeks ago, and never seen again. */
+  /** An order that was sent three weeks ago and never arrived. */
   async function makeLost(policies: object = {}): Promise<OrderAggregate> {
     const order = await makeOrder(world(), { policies: { return: policies } });
     const { id } = await done(world(), "fulfillmentCreate", { id: order.id, input: {} });
@@ -46,9 +46,9 @@ describe("money for what comes back", () => {
     lines: skus.map((sku) => ({ lineId: lineOf(order, sku).id, quantity: lineOf(order, sku).ordered })),
   });
 
-  it("of a withdrawal in several parts comes to all that was paid, the delivery with the last of them", async () => {
+  it("for a withdrawal in parts adds up to the paid total, with the shipping in the last part", async () => {
     const order = await makeDelivered(world(), { lines: { [cup]: 3, [mill]: 1 } });
-    // A price that three units do not share evenly.
+    // A price that is not divisible by three units.
     await inTransaction(world().database.db, async (transaction) => {
       await sql`update order_line set total_minor = total_minor + 1 where id = ${lineOf(order, cup).id}`.execute(
         transaction,
@@ -86,7 +86,7 @@ describe("money for what comes back", () => {
     expectBalance(after);
   });
 
-  it("is no more than is left where something was forgiven meanwhile", async () => {
+  it("is limited to the money left after earlier refunds", async () => {
     const order = await makeDelivered(world());
     const { id: lineId } = lineOf(order, mill);
     const amount = { amountMinor: order.totalMinor - 100, currency: "EUR" };
@@ -104,7 +104,7 @@ describe("money for what comes back", () => {
     expectBalance(await readOrder(world(), order.id));
   });
 
-  it("for what never came waits for a merchant who wants to be asked, and is refused by one who does not want to be", async () => {
+  it("for a lost parcel waits for a merchant that decides requests, or is refused", async () => {
     const asking = await makeLost({ mode: "request" });
     const asked = await ask(asking, notReceived(asking, [mill]));
     expect(asked).toMatchObject({ status: "REQUESTED", refund: { amountMinor: millMinor } });
@@ -119,7 +119,7 @@ describe("money for what comes back", () => {
     expect(await ask(limited, notReceived(limited, [mill]))).toMatchObject({ status: "REQUESTED" });
   });
 
-  it("for an order that never came is the delivery's as well, with whatever is asked for last", async () => {
+  it("for a lost order includes the shipping with the last requested lines", async () => {
     const order = await makeLost();
     expect(await ask(order, notReceived(order, [mill]))).toMatchObject({
       refund: { amountMinor: millMinor },
@@ -137,7 +137,7 @@ describe("money for what comes back", () => {
     });
   });
 
-  it("that nobody has paid lets the authorization go once nothing is owed any more", async () => {
+  it("for an unpaid order voids the authorization once nothing is owed", async () => {
     const order = await makeDelivered(world(), { payment: "authorized", lines: { [cup]: 2 } });
     const { id: lineId } = lineOf(order, cup);
     const first = await ask(order, { kind: "WITHDRAWAL", reason: "OTHER", lines: [{ lineId, quantity: 1 }] });
@@ -162,7 +162,7 @@ describe("money for what comes back", () => {
     expectBalance(after);
   });
 
-  it("as credit settles its units: no money can be given back for them as well", async () => {
+  it("as credit settles its units: they cannot be refunded as well", async () => {
     const order = await makeDelivered(world(), { policies: { return: { storeCredit: true } } });
     const { id: lineId } = lineOf(order, cup);
     const input = {
@@ -184,7 +184,7 @@ describe("money for what comes back", () => {
     expect(await refund(1)).toBe("quantity_not_refundable");
   });
 
-  it("is asked for a hundred times of one order at most", async () => {
+  it("is limited to a hundred returns per order", async () => {
     const order = await makeDelivered(world());
     await inTransaction(world().database.db, async (transaction) => {
       const [requestedAt, updatedAt] = [world().clock.now(), world().clock.now()];
@@ -216,10 +216,10 @@ describe("money for what comes back", () => {
   });
 });
 
-describe("a withdrawal from what nobody sends", () => {
+describe("a withdrawal from a service", () => {
   const world = useWorld();
 
-  /** The cups are a service. */
+  /** An order whose cups are a service without shipping. */
   async function makeServed(
     status: "confirmed" | "completed",
     lines: Readonly<Record<string, number>> = { [mill]: 1, [cup]: 2 },
@@ -240,7 +240,7 @@ describe("a withdrawal from what nobody sends", () => {
     lines: [{ lineId: lineOf(order, cup).id, quantity }],
   });
 
-  it("is settled at once: the units are canceled, their stock is free, and the money goes back", async () => {
+  it("is settled at once: the units are canceled, their stock is free, and they are refunded", async () => {
     const order = await makeServed("confirmed");
     const stock = await stockOf(world(), cup);
     const asked = await done(world(), "returnRequest", {
@@ -257,7 +257,7 @@ describe("a withdrawal from what nobody sends", () => {
       refunded: 0,
       reducedMinor: cupMinor,
     });
-    // Reports add up what returns gave back by the refund's return.
+    // Reports sum the amounts of returns by the refund's returnId.
     const refund = { status: "succeeded", amountMinor: cupMinor, returnId: asked.id };
     expect(after).toMatchObject({ status: "confirmed", reducedMinor: cupMinor, refunds: [refund] });
     expect(await stockOf(world(), cup)).toEqual({ ...stock, onHand: stock.onHand + 1 });
@@ -267,7 +267,7 @@ describe("a withdrawal from what nobody sends", () => {
     ).toEqual(conflict("quantity_exhausted", "/lines/0/quantity too_large"));
   });
 
-  it("cancels the order with the last of it, and leaves one that is completed what it is", async () => {
+  it("cancels the order with its last units, but a completed order stays completed", async () => {
     const [open, over] = [
       await makeServed("confirmed", { [cup]: 2 }),
       await makeServed("completed", { [cup]: 2 }),
@@ -288,7 +288,7 @@ describe("a withdrawal from what nobody sends", () => {
     for (const order of [canceled, completed]) expectBalance(order);
   });
 
-  it("waits for the merchant while the order is held back, and is asked for by itself", async () => {
+  it("waits for the merchant while the order is on hold, and must be requested separately", async () => {
     const order = await makeServed("confirmed");
     await sql`update sales_order set status = 'on_hold', hold_reason = 'x', version = version + 1 where id = ${order.id}`.execute(
       world().database.db,

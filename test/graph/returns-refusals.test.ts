@@ -1,6 +1,6 @@
 /**
- * What a return refuses: every step that its status does not allow, what is not offered, and whoever it does
- * not belong to; nothing is written then.
+ * Refused mutations of returns: steps that the status does not allow, lines that are not offered, and foreign
+ * callers. A refusal writes nothing.
  */
 import { describe, expect, it } from "vitest";
 import { returnTransitions, type ReturnStep, returnSteps } from "#commerce/after-sales/return-rules.ts";
@@ -35,7 +35,7 @@ const mutationOf: Readonly<Record<ReturnStep, AfterSalesMutation>> = {
   cancel: "returnCancel",
 };
 
-/** Written by hand from the contract; what is not here is refused. */
+/** The allowed steps, written by hand from the contract. All others are refused. */
 const expected: Readonly<Record<ReturnStatus, Partial<Record<ReturnStep, ReturnStatus>>>> = {
   requested: { approve: "approved", decline: "declined", cancel: "canceled" },
   approved: { track: "in_transit", cancel: "canceled" },
@@ -53,7 +53,7 @@ const inputOf = (step: ReturnStep, lineId: string): Record<string, unknown> => {
   return step === "inspect" ? { lines: [{ lineId, accepted: 0, restock: 0 }] } : {};
 };
 
-describe("the life of a return", () => {
+describe("the steps of a return", () => {
   const world = useWorld();
 
   async function makeRequested(
@@ -79,11 +79,11 @@ describe("the life of a return", () => {
     return returnOf(world(), order.id);
   }
 
-  it("is the contract's table", () => {
+  it("are the contract's", () => {
     expect(returnTransitions).toEqual(expected);
   });
 
-  it("refuses every other step from every status with 409, says where the return is, and writes nothing", async () => {
+  it("are refused in every other status with 409 and the return's status, without a write", async () => {
     const { order, id, lineId } = await makeRequested();
     for (const status of returnStatuses) {
       const { version } = await put(order, status);
@@ -109,7 +109,7 @@ describe("the life of a return", () => {
     }
   });
 
-  it("takes every step of the table, and gives back what was asked for where it ends early", async () => {
+  it("lead to the table's statuses, and release requested units if the return ends early", async () => {
     for (const status of returnStatuses) {
       for (const step of returnSteps) {
         const next = expected[status][step];
@@ -120,14 +120,14 @@ describe("the life of a return", () => {
           status: next.toUpperCase(),
         });
         const isOver = ["decline", "cancel", "inspect"].includes(step);
-        // What was put there was not counted; closing counts nothing of its own.
+        // The test set this status directly, so its units were never counted. A close changes no count.
         const { returnRequested } = lineOf(await readOrder(world(), order.id), mill);
         expect({ status, step, returnRequested }).toEqual({ status, step, returnRequested: isOver ? 0 : 1 });
       }
     }
   });
 
-  it("receives directly what is brought to the shop", async () => {
+  it("may skip the transport for a return brought to the shop", async () => {
     const { id, lineId } = await makeRequested(["store"]);
     await done(world(), "returnApprove", { id });
     expect(await done(world(), "returnReceive", { id, input: inputOf("receive", lineId) })).toMatchObject({
@@ -136,7 +136,7 @@ describe("the life of a return", () => {
     });
   });
 
-  it("checks the state before the version, and the version before anything is written", async () => {
+  it("check the state before the version, and the version before anything is written", async () => {
     const { order, id } = await makeRequested();
     expect(await refused(world(), "returnTrack", { id, input: { expectedVersion: 9 } })).toMatchObject({
       code: "invalid_state",
@@ -158,7 +158,7 @@ describe("the life of a return", () => {
     });
   });
 
-  it("counts what came: every line, none twice, and nothing more than there was", async () => {
+  it("count every received line once, within the requested quantity", async () => {
     const { order, id, lineId } = await makeRequested();
     await put(order, "in_transit");
     const receive = (...lines: object[]): Promise<Refusal> =>
@@ -178,7 +178,7 @@ describe("the life of a return", () => {
     expect(await inspect({ accepted: 0, restock: 1 })).toEqual(invalid("/lines/0/restock too_large"));
   });
 
-  it("belongs to its order's buyer and merchant: to all others there is no such return, and no such order", async () => {
+  it('are refused for other buyers and merchants with "not found"', async () => {
     const { order, id, lineId } = await makeRequested();
     const stranger = { token: "storefront", buyer: "somebody-else" } as const;
     const input = { kind: "RETURN_REFUND", reason: "UNWANTED", lines: [{ lineId, quantity: 1 }] };
@@ -203,7 +203,7 @@ describe("the life of a return", () => {
 describe("a request for a return", () => {
   const world = useWorld();
 
-  it("is refused for what the answer to the question for it shows: same reasons, and what is left", async () => {
+  it("is refused with the same reasons and quantities as the eligibility shows", async () => {
     const order = await makeDelivered(world(), { restrictions: { [mill]: ["final_sale"] } });
     const [sold, other] = [lineOf(order, mill).id, lineOf(order, "KIT-EMALJE-WHITE").id];
     const ask = (input: object): Promise<Refusal> =>
@@ -254,7 +254,7 @@ describe("a request for a return", () => {
     });
   });
 
-  it("of an order that was not sent, or is held back, is refused", async () => {
+  it("of an order that was not sent or is on hold is refused", async () => {
     const input = (order: OrderAggregate): object => ({
       kind: "RETURN_REFUND",
       reason: "UNWANTED",

@@ -1,12 +1,12 @@
 /**
- * Returns: what comes back is counted, sold again and paid for exactly once, and what was promised when it
- * was asked for is what is paid.
+ * Returns: returned units are counted, restocked and refunded exactly once, and the refund is the amount
+ * shown at the request.
  */
 import { describe, expect, it } from "vitest";
 import { readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { expectBalance, lineOf, makeOrder, stockOf } from "./order-money-calls.ts";
-import { asBuyer, conflict, done, makeDelivered, refused, returnOf, toldOfParts } from "./return-calls.ts";
+import { asBuyer, conflict, done, makeDelivered, refused, returnOf, partEventTypes } from "./return-calls.ts";
 
 const [mill, cup] = ["KIT-KVERN", "KIT-EMALJE-WHITE"];
 const [millMinor, cupMinor, shippingMinor] = [8490, 1290, 490];
@@ -21,7 +21,7 @@ const counts = ({
 describe("a return for a refund", () => {
   const world = useWorld();
 
-  it("goes from the request to the money: counted, sold again, refunded, and told at each step", async () => {
+  it("leads from the request to the refund: counted, restocked, refunded, with events", async () => {
     const order = await makeDelivered(world());
     const line = lineOf(order, cup);
     const stock = await stockOf(world(), cup);
@@ -99,7 +99,7 @@ describe("a return for a refund", () => {
     const steps = ["requested", "approved", "in_transit", "received", "inspected", "closed"].map(
       (step) => `return.${step}`,
     );
-    expect(await toldOfParts(world(), order)).toEqual(
+    expect(await partEventTypes(world(), order)).toEqual(
       [...steps, "refund.created", "refund.succeeded"].toSorted(),
     );
     expect(after.timeline.map(({ type, actor }) => `${type} ${actor}`)).toContain("return_requested buyer");
@@ -111,7 +111,7 @@ describe("a return for a refund", () => {
     expect(movements).toEqual([{ delta: 1, reason: "returned" }]);
   });
 
-  it("pays for what is accepted only; the rest is the buyer's, who may ask again", async () => {
+  it("refunds accepted units only; the buyer may request the others again", async () => {
     const order = await makeDelivered(world());
     const { id: lineId } = lineOf(order, cup);
     const { id } = await done(world(), "returnRequest", {
@@ -133,7 +133,7 @@ describe("a return for a refund", () => {
     });
   });
 
-  it("takes the fees that were shown off, and none when it is the merchant's fault", async () => {
+  it("deducts the shown fees, but none if the fault is the merchant's", async () => {
     const policies = { return: { restockingBasisPoints: 1000, returnShippingMinor: 490 } };
     const paid: number[] = [];
     for (const reason of ["UNWANTED", "DEFECTIVE"]) {
@@ -157,7 +157,7 @@ describe("a return for a refund", () => {
     expect(paid).toEqual([millMinor - 849 - 490, millMinor]);
   });
 
-  it("of what nobody has paid yet only makes the buyer owe less", async () => {
+  it("of unpaid units only reduces what the buyer owes", async () => {
     const order = await makeDelivered(world(), { payment: "authorized" });
     const { id: lineId } = lineOf(order, mill);
     const input = { kind: "RETURN_REFUND", reason: "DEFECTIVE", lines: [{ lineId, quantity: 1 }] };
@@ -168,7 +168,7 @@ describe("a return for a refund", () => {
     expectBalance(after);
   });
 
-  it("as a withdrawal from all of it gives the delivery back too", async () => {
+  it("as a withdrawal from the whole order refunds the shipping too", async () => {
     const order = await makeDelivered(world());
     const lines = order.lines.map(({ id: lineId, ordered: quantity }) => ({ lineId, quantity }));
     const { id, refund } = await done(world(), "returnRequest", {
@@ -199,7 +199,7 @@ describe("a return for a refund", () => {
     expectBalance(after);
   });
 
-  it("for credit leaves the money of the order where it is, and says how much the credit is", async () => {
+  it("as credit moves no money of the order, and returns the credit's amount", async () => {
     const order = await makeDelivered(world(), { policies: { return: { storeCredit: true } } });
     const { id: lineId } = lineOf(order, cup);
     const input = {
@@ -229,10 +229,10 @@ describe("a return for a refund", () => {
   }
 });
 
-describe("money without a return", () => {
+describe("a refund without a return", () => {
   const world = useWorld();
 
-  it("for what is not worth sending back is paid at once, and the thing stays", async () => {
+  it("for units that need not be sent back is paid at once", async () => {
     const order = await makeDelivered(world(), { policies: { return: { keepItemMinor: 3000 } } });
     const { id: lineId } = lineOf(order, cup);
     const input = { kind: "REFUND_ONLY", reason: "DAMAGED_IN_TRANSIT", lines: [{ lineId, quantity: 1 }] };
@@ -243,7 +243,7 @@ describe("money without a return", () => {
     expect(counts(lineOf(after, cup) as never)).toEqual([0, 0, 1, cupMinor]);
     expect(after.refunds).toMatchObject([{ status: "succeeded", amountMinor: cupMinor, returnId: asked.id }]);
     expectBalance(after);
-    expect(await toldOfParts(world(), order)).toEqual(
+    expect(await partEventTypes(world(), order)).toEqual(
       [
         "return.requested",
         "return.approved",
@@ -252,7 +252,7 @@ describe("money without a return", () => {
         "refund.succeeded",
       ].toSorted(),
     );
-    // The other cup is still there to be paid for; the first is not paid for twice.
+    // The second unit can still be refunded; the first cannot be refunded twice.
     expect(
       await refused(world(), "returnRequest", {
         ...asBuyer,
@@ -262,7 +262,7 @@ describe("money without a return", () => {
     ).toEqual(conflict("quantity_exhausted", "/lines/0/quantity too_large"));
   });
 
-  it("that the merchant has to agree to waits, and holds its units until then", async () => {
+  it("that the merchant must approve waits, and holds its units until then", async () => {
     const order = await makeDelivered(world(), {
       policies: { return: { mode: "request", keepItemMinor: 3000 } },
     });
@@ -281,7 +281,7 @@ describe("money without a return", () => {
     expect(counts(lineOf(await readOrder(world(), order.id), cup) as never)).toEqual([0, 0, 2, 2 * cupMinor]);
   });
 
-  it("for what never came is paid once the parcel counts as lost, and not twice", async () => {
+  it("for lost units is paid once the parcel counts as lost, and not twice", async () => {
     const order = await makeOrder(world());
     const { id } = await done(world(), "fulfillmentCreate", { id: order.id, input: {} });
     await done(world(), "fulfillmentPack", { id });

@@ -1,4 +1,4 @@
-/** A call of every root field of the graph that names nothing there is. */
+/** A call of every root field of the graph, with ids that do not exist. */
 
 const id = '"prd_00000000000000000000000000"';
 const names = '[{ locale: "en", text: "x" }]';
@@ -15,7 +15,7 @@ const payCall = (field: string, input: string): string =>
 const sessionCall = (field: string, input: string): string =>
   `${field}(merchantId: ${id}, sessionId: ${id}, input: { ${input} }) { id }`;
 
-/** Arguments that pass GraphQL's own validation and lead nowhere. */
+/** Arguments that pass GraphQL's validation and identify nothing. */
 export const roleCalls: Readonly<Record<string, string>> = {
   publicProduct: 'publicProduct(merchantSlug: "x", productSlug: "x") { id }',
   productSearch:

@@ -1,17 +1,20 @@
-/** Who may call what of the graph: every root field, and the roles it is open to. */
+/** The roles that may call each root field of the graph. */
 
-export const everybody = ["storefront", "admin", "analyst", "operator"] as const;
-export type Role = (typeof everybody)[number];
+export const allRoles = ["storefront", "admin", "analyst", "operator"] as const;
+export type Role = (typeof allRoles)[number];
 const readers: readonly Role[] = ["admin", "analyst", "operator"];
 const staff: readonly Role[] = ["admin", "operator"];
 const platform: readonly Role[] = ["operator"];
 const frontends: readonly Role[] = ["storefront", "admin", "operator"];
 
-/** Written by hand from the roles' meaning; a field that is missing here fails the first test. */
+/**
+ * Written by hand from the meaning of the roles. A field that is missing here fails the first test of
+ * roles.test.ts.
+ */
 export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
-  publicProduct: everybody,
-  productSearch: everybody,
-  viewer: everybody,
+  publicProduct: allRoles,
+  productSearch: allRoles,
+  viewer: allRoles,
   oauthAuthorization: readers,
   installation: readers,
   merchant: readers,
@@ -25,12 +28,12 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   oauthGrants: staff,
   oauthClients: readers,
   auditEntries: staff,
-  markets: everybody,
-  policies: everybody,
+  markets: allRoles,
+  policies: allRoles,
   product: readers,
   variant: readers,
   products: readers,
-  categories: everybody,
+  categories: allRoles,
   merchantCreate: platform,
   merchantUpdate: staff,
   merchantSuspend: platform,
@@ -85,8 +88,8 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   promotionPause: staff,
   promotionEnd: staff,
   promotionCodesGenerate: staff,
-  cart: everybody,
-  // A storefront may for the buyer that X-Buyer-Reference names; these calls name none.
+  cart: allRoles,
+  // A storefront may list the carts of the buyer in X-Buyer-Reference; these calls send none.
   carts: readers,
   deliveryOptions: frontends,
   savedAddresses: frontends,
@@ -104,7 +107,7 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   cartPromotionRemove: frontends,
   cartMerge: frontends,
   cartRevoke: frontends,
-  hostedCheckoutSession: everybody,
+  hostedCheckoutSession: allRoles,
   hostedCheckoutSessions: readers,
   hostedCheckoutSessionCreate: frontends,
   hostedCheckoutSessionAddressSet: frontends,
@@ -116,7 +119,7 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   hostedCheckoutSessionSubmit: frontends,
   hostedCheckoutSessionComplete: frontends,
   hostedCheckoutSessionFail: frontends,
-  order: everybody,
+  order: allRoles,
   orders: readers,
   fulfillment: readers,
   payment: readers,
@@ -166,7 +169,7 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   webhookDeliveriesReplay: staff,
 };
 
-/** What the page of a checkout session may ask, as the buyer of that one. */
+/** The fields that the page of a checkout session may call as the session's buyer. */
 export const pageFields: readonly string[] = [
   "cart",
   "order",

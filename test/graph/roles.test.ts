@@ -1,4 +1,4 @@
-/** Who may call what: every root field × every role, and nobody without a token. */
+/** The roles that may call each root field: every field with every role, and refusals without a token. */
 import { execute, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toFailure } from "#foundation/failure.ts";
@@ -6,7 +6,7 @@ import { createContext } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 import { roleCalls } from "./role-calls.ts";
-import { allowedRoles, everybody, pageFields } from "./role-table.ts";
+import { allowedRoles, allRoles, pageFields } from "./role-table.ts";
 
 const mutations = Object.keys(graph.getMutationType()?.getFields() ?? {});
 const fields = [...Object.keys(graph.getQueryType()?.getFields() ?? {}), ...mutations];
@@ -18,13 +18,13 @@ describe("roles", () => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  it("are decided for every field there is", () => {
+  it("are defined for every root field", () => {
     expect(fields.toSorted()).toEqual(Object.keys(allowedRoles).toSorted());
     expect(fields.toSorted()).toEqual(Object.keys(roleCalls).toSorted());
   });
 
   const cases = fields.flatMap((field) =>
-    everybody.map((role) => ({ field, role, isAllowed: allowedRoles[field]?.includes(role) === true })),
+    allRoles.map((role) => ({ field, role, isAllowed: allowedRoles[field]?.includes(role) === true })),
   );
 
   it.each(cases)("$field as $role: $isAllowed", async ({ field, role, isAllowed }) => {
@@ -40,7 +40,7 @@ describe("roles", () => {
     } else {
       expect({ status, codes }).toEqual({ status: 403, codes: ["role_not_allowed"] });
     }
-    // What leads nowhere, and what is refused, leaves nothing behind; a registered app alone is a success.
+    // Refused calls and calls with unknown ids write nothing. Only appCreate can succeed.
     if (!(field === "appCreate" && isAllowed)) expect(await rowCount(world)).toEqual(before);
   });
 
@@ -64,7 +64,7 @@ describe("roles", () => {
     },
   );
 
-  it("need a token: without one, or with an API key, the graph answers 401", async () => {
+  it("require a token: without a token or with an API key, the graph answers 401", async () => {
     for (const token of [null, world.demo.keys.full, "nonsense"]) {
       const { status, body, headers } = await world.graphql("{ viewer { role } }", { token });
       expect(status).toBe(401);

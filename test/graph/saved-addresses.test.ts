@@ -1,6 +1,6 @@
 /**
- * Addresses that a buyer keeps: given once with a cart, used for the next ones, seen by that buyer's frontend
- * alone, erased on request.
+ * Saved addresses of a buyer: saved with a cart, used for later carts, shown to the buyer's storefront only,
+ * erased on request.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createWorld, type World } from "#test/support/world.ts";
@@ -67,12 +67,12 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
       buyer,
     );
 
-  it("are kept only when asked for", async () => {
+  it("are saved only on request", async () => {
     await set(await makeCart(), { address });
     expect(await saved()).toEqual([]);
   });
 
-  it("are used for another cart without being typed again", async () => {
+  it("are used for another cart by their id", async () => {
     await set(await makeCart(), { address, saveForBuyer: true });
     const [kept] = await saved();
     expect(kept).toEqual({ id: expect.stringMatching(/^psd_/), level: "STRICT", address: masked });
@@ -83,7 +83,7 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
     });
   });
 
-  it("outlive the cart they came from, and another address of it", async () => {
+  it("outlive their cart, and a later address of that cart", async () => {
     const cartId = await makeCart();
     await set(cartId, { address: { ...address, line1: "Zweitweg 2" }, saveForBuyer: true });
     await set(cartId, { address });
@@ -93,7 +93,7 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
     expect(await saved()).toHaveLength(2);
   });
 
-  it("are nobody else's", async () => {
+  it("are not found for another buyer", async () => {
     const [kept] = await saved();
     expect(await saved("berta")).toEqual([]);
     expect((await use(await makeCart("berta"), kept.id, "berta")).error).toMatchObject({
@@ -114,7 +114,7 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
     ).toHaveLength(2);
   });
 
-  it("need a buyer", async () => {
+  it("require a buyer", async () => {
     const cartId = await makeCart(null);
     const { error } = await set(cartId, { address, saveForBuyer: true }, null);
     expect(error).toMatchObject({
@@ -123,7 +123,7 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
     });
   });
 
-  it("are erased for good when they are removed: twice is not found", async () => {
+  it('are erased when they are removed; a second removal answers "not found"', async () => {
     const [kept] = await saved();
     expect((await remove(kept.id, "anna")).data).toEqual({ savedAddressRemove: kept.id });
     expect(await saved()).toHaveLength(1);
@@ -137,7 +137,7 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
     expect((await use(await makeCart(), kept.id)).error.code).toBe("resource_not_found");
   });
 
-  it("are 20 at most: the oldest makes room, and is erased", async () => {
+  it("are 20 at most: the oldest one is erased for a new one", async () => {
     const cartId = await makeCart("carla");
     for (let count = 1; count <= 21; count += 1) {
       world.clock.advance(1000);
@@ -155,7 +155,7 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
     expect(rows).toHaveLength(20);
   });
 
-  it("are 20 at most, however many are kept at once", async () => {
+  it("are 20 at most under concurrent requests", async () => {
     const { db } = world.database;
     const kept = () =>
       db
@@ -173,7 +173,7 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
     expect(await kept()).toHaveLength(20);
   });
 
-  it("that are removed stay with the carts that were given them, until those end", async () => {
+  it("that are removed stay with carts that use them, until these end", async () => {
     const cartId = await makeCart("dora");
     await set(cartId, { address, saveForBuyer: true }, "dora");
     const [kept] = await saved("dora");

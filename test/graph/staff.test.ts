@@ -1,6 +1,6 @@
 /**
- * People of merchants over the graph: made, given another password, disabled and enabled; what is kept of a
- * password lets nobody guess it.
+ * Staff accounts over GraphQL: creation, new passwords, disabling and enabling. The stored idempotency
+ * records do not help to guess a password.
  */
 import { createHash } from "node:crypto";
 import type * as Crypto from "node:crypto";
@@ -31,7 +31,7 @@ let count = 0;
 const nextEmail = (): string => `graph.${(count += 1)}@shop.example`;
 
 async function ask(mutation: string) {
-  // Entries of one millisecond have no order.
+  // Audit entries of the same millisecond have no order.
   world().clock.advance(1);
   const { body } = await world().graphql(`mutation { ${mutation} }`, { token: "admin" });
   return { data: body.data?.[Object.keys(body.data)[0] ?? ""], error: body.errors?.[0]?.extensions };
@@ -46,7 +46,7 @@ const signsIn = async (email: string, typed: string): Promise<boolean> =>
 const accountsOf = (email: string) =>
   world().database.db.selectFrom("staffAccount").select("id").where("email", "=", email).execute();
 
-it("a change of a staff account gives another password: made and shown once, or given", async () => {
+it("a new password of a staff account is generated and shown once, or given", async () => {
   const email = nextEmail();
   const staffId = await create(email);
   const set = (input: string) =>
@@ -71,7 +71,7 @@ it("a change of a staff account gives another password: made and shown once, or 
   expect(await signsIn(email, "another password")).toBe(true);
 });
 
-it("enables what was disabled, unless somebody else has the address by now", async () => {
+it("a disabled staff account is enabled, unless another account uses its e-mail by now", async () => {
   const email = nextEmail();
   const staffId = await create(email);
   const move = (name: string) => ask(`${name}(input: { staffId: "${staffId}" }) { id version disabledAt }`);
@@ -89,7 +89,7 @@ it("enables what was disabled, unless somebody else has the address by now", asy
   });
 });
 
-it("a change of a staff account is written down: what was changed, and no password", async () => {
+it("a change of a staff account is recorded in the audit trail, without the password", async () => {
   const staffId = await create(nextEmail());
   await ask(
     `staffPasswordSet(input: { staffId: "${staffId}", password: "another password", revokeGrants: true }) { password }`,
@@ -111,13 +111,12 @@ it("a change of a staff account is written down: what was changed, and no passwo
   expect(JSON.stringify(entries)).not.toMatch(/long enough|another password/);
 });
 
-describe("hashing", () => {
-  // The embedded database has one connection: whoever hashed in a transaction would keep everybody else out
-  // until it is done.
+describe("hashing a password", () => {
+  // PGlite has one connection: hashing inside a transaction would block all other requests.
   it.each([
     ["without a key", ""],
     ["with a key", "hashing-1"],
-  ])("goes on outside of any transaction, %s", async (_how, key) => {
+  ])("runs outside of any transaction, %s", async (_how, key) => {
     const email = nextEmail();
     const first = hold();
     const created = ask(staffCreate(`email: "${email}"`, key));
@@ -133,7 +132,7 @@ describe("hashing", () => {
     ["/email", 'email: "nobody"', "hashing-2"],
     ["/password", 'email: "short@shop.example", password: "short"', ""],
     ["/password", 'email: "short@shop.example", password: "short"', "hashing-3"],
-  ])("does not begin for what breaks a rule at %s: %s %s", async (field, input, key) => {
+  ])("does not begin for an input with a fault at %s: %s %s", async (field, input, key) => {
     void hold();
     expect((await ask(staffCreate(input, key))).error).toMatchObject({
       code: "invalid_field",
@@ -141,7 +140,7 @@ describe("hashing", () => {
     });
   });
 
-  it("has an end: who comes when too many wait is told when to try again, and nothing is made", async () => {
+  it("is limited: beyond the waiting limit, callers get a retry time and nothing is created", async () => {
     const email = nextEmail();
     void hold();
     const others = Array.from({ length: 34 }, () => hashPassword(password));
@@ -157,7 +156,7 @@ describe("hashing", () => {
   });
 });
 
-it("happens once with a key, and what is kept of the request does not let anybody try passwords", async () => {
+it("runs once for a key, whose stored record cannot be used to guess the password", async () => {
   const email = nextEmail();
   const document = `mutation ($password: String!) { ${staffCreate(`email: "${email}", password: $password`, "kept-1")} }`;
   const send = async (typed: string) =>

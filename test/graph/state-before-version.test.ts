@@ -1,6 +1,6 @@
 /**
- * State before version: whoever comes too late is told what became of the thing, whichever version it has
- * seen. Of every mutation of orders and their parts.
+ * Every mutation of orders and their parts checks the state before the version: a late caller gets the state
+ * for any expected version.
  */
 import { randomUUID } from "node:crypto";
 import { getNamedType } from "graphql";
@@ -24,7 +24,7 @@ interface TooLate {
   readonly input?: Readonly<Record<string, unknown>>;
 }
 
-describe("a thing that is past it", () => {
+describe("an object whose state no longer allows a mutation", () => {
   const world = useWorld();
 
   const canceled = async (): Promise<TooLate> => ({
@@ -40,7 +40,7 @@ describe("a thing that is past it", () => {
   const oneOf = (order: OrderAggregate, sku: string): object => ({
     lines: [{ lineId: lineOf(order, sku).id, quantity: 1 }],
   });
-  const asked = async (order: OrderAggregate, input: object): Promise<string> =>
+  const requestReturn = async (order: OrderAggregate, input: object): Promise<string> =>
     (
       await done(world(), "returnRequest", {
         id: order.id,
@@ -49,7 +49,7 @@ describe("a thing that is past it", () => {
     ).id;
   const declined = async (): Promise<TooLate> => {
     const order = await makeDelivered(world(), { policies: { return: { mode: "request" } } });
-    const id = await asked(order, oneOf(order, mill));
+    const id = await requestReturn(order, oneOf(order, mill));
     await done(world(), "returnDecline", { id, input: { reason: "No." } });
     return { id };
   };
@@ -57,7 +57,7 @@ describe("a thing that is past it", () => {
     order: OrderAggregate,
     { sku, input }: { readonly sku: string; readonly input: object },
   ): Promise<string> => {
-    const id = await asked(order, { ...oneOf(order, sku), ...input });
+    const id = await requestReturn(order, { ...oneOf(order, sku), ...input });
     const { id: lineId } = lineOf(order, sku);
     await done(world(), "returnTrack", { id });
     await done(world(), "returnReceive", { id, input: { lines: [{ lineId, received: 1 }] } });
@@ -80,7 +80,7 @@ describe("a thing that is past it", () => {
     return { id, claimId: (await readOrder(world(), order.id)).warranties[0]?.claims[0]?.id ?? "" };
   };
 
-  /** The mutation, what is too late for it, and the reason it says so with. */
+  /** The mutation, a function that creates the object, and the expected reason. */
   const cases: readonly (readonly [field: string, make: () => Promise<TooLate>, reason: string | null])[] = [
     ["orderConfirm", canceled, null],
     ["orderHold", async () => ({ ...(await canceled()), input: { reason: "Wait." } }), null],
@@ -151,7 +151,7 @@ describe("a thing that is past it", () => {
         });
         return disputed(
           order,
-          await asked(order, { kind: "REFUND_ONLY", reason: "DEFECTIVE", ...oneOf(order, white) }),
+          await requestReturn(order, { kind: "REFUND_ONLY", reason: "DEFECTIVE", ...oneOf(order, white) }),
         );
       },
       "payment_disputed",
@@ -222,19 +222,19 @@ describe("a thing that is past it", () => {
     );
   };
 
-  it("is there for every mutation of an order or of a part of one", () => {
+  it("is tested with every mutation of an order or of a part of one", () => {
     expect([...new Set(cases.map(([field]) => field))].toSorted()).toEqual(
       fields.map(({ name }) => name).toSorted(),
     );
   });
 
   it.each(cases.map(([field, make, reason]) => ({ field, make, reason })))(
-    "says so to $field: $reason",
+    "is refused by $field with its state: $reason",
     async ({ field, make, reason }) => {
-      const thing = await make();
+      const subject = await make();
       const [anyVersion, wrongVersion] = await withoutTrace(world(), async () => [
-        await call(field, thing),
-        await call(field, thing, 99),
+        await call(field, subject),
+        await call(field, subject, 99),
       ]);
       expect([wrongVersion?.error.code, wrongVersion?.error.conflict.reason]).toEqual([
         "invalid_state",

@@ -1,6 +1,6 @@
 /**
- * What is told of stock: that a variant runs out, runs low or is there again; once for all that a transaction
- * does, and nothing of what only moves.
+ * Events about stock: a variant runs out, runs low or is back in stock. A transaction publishes at most one
+ * event per variant, and none if no threshold is crossed.
  */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -16,14 +16,14 @@ const sku = "TOLD-STOCK";
 describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine) => {
   const world = useWorld(engine);
   let change: Change;
-  let heard: () => Promise<PublishedEvent[]>;
+  let readEvents: () => Promise<PublishedEvent[]>;
   let variantId: string;
   beforeAll(async () => {
     change = createChange(world());
-    heard = createEventReader(world());
+    readEvents = createEventReader(world());
     await importCount(10);
     variantId = await variantOf(world(), sku);
-    await heard();
+    await readEvents();
   });
 
   const importCount = (onHand: number) =>
@@ -42,7 +42,7 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
       "results { status }",
     );
   const listen = async (): Promise<PublishedEvent[]> =>
-    (await heard()).filter(({ subject }) => subject.type === "variant");
+    (await readEvents()).filter(({ subject }) => subject.type === "variant");
   const types = async (): Promise<string[]> => (await listen()).map(({ type }) => type);
   const adjust = (delta: number) =>
     change(
@@ -51,7 +51,7 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
       { variantId, delta, reason: "CORRECTION" },
       "stock { available }",
     );
-  /** Aside from what is told. */
+  /** Writes the stock by SQL, without an event. */
   const setStock = async (onHand: number): Promise<void> => {
     await sql`update stock_level set on_hand = ${onHand}, backorder_limit = 0, low_stock_threshold = 5 where variant_id = ${variantId}`.execute(
       world().database.db,
@@ -66,7 +66,7 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     return cancelSession(world(), { sessionId });
   };
 
-  it("tell of each threshold that is crossed, with the figures before and after", async () => {
+  it("are published for each crossed threshold, with the figures before and after", async () => {
     for (const delta of [-3, -2, -1, -4, 1, 9]) await adjust(delta);
     const events = await listen();
     expect(brief(events)).toEqual([
@@ -109,7 +109,7 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     expect(Object.keys(events[0]?.data.object.stock)).toEqual(Object.keys(events[0]?.data.previous.stock));
   });
 
-  it("tell nothing of what is refused", async () => {
+  it("are not published for refused changes", async () => {
     expect((await adjust(-100)).error.code).toBe("invalid_state");
     const { id: cartId } = await makeCart(world(), { lines: { [sku]: 8 } });
     await setStock(7);
@@ -117,7 +117,7 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     expect(await types()).toEqual([]);
   });
 
-  it("tell of thresholds that are moved", async () => {
+  it("are published when a threshold is changed", async () => {
     await setStock(7);
     const upsert = async (input: Record<string, unknown>) => {
       const { body } = await world().graphql(`{ variant(id: "${variantId}") { productId } }`);
@@ -149,7 +149,7 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     expect(new Set(versions).size).toBe(3);
   });
 
-  it("tell of what checkouts hold and give back, by hand and by the clock", async () => {
+  it("are published when checkouts hold and release stock, by mutation and by time", async () => {
     await setStock(7);
     const some = await hold(2);
     expect(await types()).toEqual(["variant.low_stock"]);
@@ -174,7 +174,7 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     expect(events[1]?.cause).toMatchObject({ actor: "system" });
   });
 
-  it("tell nothing where one transaction takes back what has ended and holds it anew", async () => {
+  it("are not published if one transaction releases an expired hold and holds again", async () => {
     await setStock(3);
     await hold(3);
     expect(await types()).toEqual(["variant.out_of_stock"]);
@@ -187,7 +187,7 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     expect(await types()).toEqual([]);
   });
 
-  it("tell once of units that are held, ordered and given back", async () => {
+  it("are published once for units that are held, ordered and canceled", async () => {
     await setStock(2);
     world().clock.advance(1);
     const checkout = await openCheckout(world(), { lines: { [sku]: 2 } });
@@ -203,7 +203,7 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     expect(events[0]?.data.object.stock).toMatchObject({ onHand: 2, reserved: 0, available: 2 });
   });
 
-  it("tell of what an import counts, but not of what was new with it", async () => {
+  it("are published for stock changed by an import, not for new variants of the import", async () => {
     await setStock(9);
     await importCount(0);
     await importCount(0);
@@ -211,14 +211,14 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     expect(await types()).toEqual(["variant.out_of_stock", "variant.back_in_stock"]);
   });
 
-  it("read nothing more where no threshold is crossed", async () => {
+  it("cost no statements if no threshold is crossed", async () => {
     await setStock(9);
     const quiet = await statementsOf(world(), () => adjust(-1));
     const crossing = await statementsOf(world(), () => adjust(-8));
     expect(await types()).toEqual(["variant.out_of_stock"]);
     expect(quiet.filter((text) => /merchant" where "id"|insert into "event"/.test(text))).toEqual([]);
-    // The variant's product, the product, the event itself; and the mode, where the merchant is new to this
-    // process.
+    // The statements load the variant's product and the product, and write the event. The merchant's mode is
+    // loaded once per process.
     const isMode = (text: string): boolean => /select "mode" from "merchant"/.test(text);
     expect(crossing.filter((text) => !isMode(text)).length - quiet.length).toBe(3);
   });

@@ -1,13 +1,13 @@
 /**
- * Warranties: registered once for what arrived, counted from its delivery, and claimed one at a time while
- * they grant something.
+ * Warranties: registered once for a delivered line, valid from the delivery, and claimed one at a time while
+ * the allowance lasts.
  */
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { lineOf } from "./order-money-calls.ts";
-import { asBuyer, call, done, invalid, makeDelivered, refused, toldOfParts } from "./return-calls.ts";
+import { asBuyer, call, done, invalid, makeDelivered, refused, partEventTypes } from "./return-calls.ts";
 
 const mill = "KIT-KVERN";
 const dayMs = 86_400_000;
@@ -22,7 +22,7 @@ describe("a warranty", () => {
       input: { lineId: lineOf(order, mill).id, ...input },
     });
   const claim = (id: string, kind = "REPAIR"): ReturnType<typeof done> => {
-    // Claims stand in the order in which they were made.
+    // Claims are ordered by their creation time.
     world().clock.advance(1);
     return done(world(), "warrantyClaimOpen", {
       ...asBuyer,
@@ -35,7 +35,7 @@ describe("a warranty", () => {
   const refusedClaim = (id: string, kind = "REPAIR"): ReturnType<typeof refused> =>
     refused(world(), "warrantyClaimOpen", { ...asBuyer, id, input: { kind, description: "It broke." } });
 
-  it("begins with the delivery and ends with a day of the order's market, and grants what the order was placed with", async () => {
+  it("begins with the delivery, ends with a local day, and has the allowances of the order", async () => {
     const deliveredAt = new Date("2026-01-31T23:30:00.000Z");
     const order = await makeDelivered(world(), {
       deliveredAt,
@@ -48,7 +48,7 @@ describe("a warranty", () => {
       serialNumber: "SN-1",
       status: "ACTIVE",
       startsAt: "2026-01-31T23:30:00.000Z",
-      // It came on the first of February in Berlin: the first of March is its last day.
+      // The delivery was on February 1 in Berlin, so March 1 is the warranty's last day.
       endsAt: "2026-03-01T22:59:59.999Z",
       repairsLeft: 3,
       replacementsLeft: 0,
@@ -56,10 +56,10 @@ describe("a warranty", () => {
       claims: [],
     });
     expect((await readOrder(world(), order.id)).version).toBe(2);
-    expect(await toldOfParts(world(), order)).toEqual(["warranty.registered"]);
+    expect(await partEventTypes(world(), order)).toEqual(["warranty.registered"]);
   });
 
-  it("is registered once, for a line that has arrived, where the order came with one", async () => {
+  it("is registered once for a delivered line of an order with a warranty", async () => {
     const order = await makeDelivered(world());
     const { id } = await register(order);
     const { error } = await call(world(), "warrantyRegister", {
@@ -103,7 +103,7 @@ describe("a warranty", () => {
     });
   });
 
-  it("is claimed one at a time; what is granted is used up, what is not is not", async () => {
+  it("is claimed one at a time; only approved claims use the allowance", async () => {
     const order = await makeDelivered(world(), {
       policies: { warranty: { months: 24, repairs: 1, replacements: 1 } },
     });
@@ -139,7 +139,7 @@ describe("a warranty", () => {
     expect(await claim(id, "REPLACEMENT")).toMatchObject({
       claims: [{}, {}, { kind: "REPLACEMENT", status: "OPEN" }],
     });
-    expect(await toldOfParts(world(), order)).toEqual([
+    expect(await partEventTypes(world(), order)).toEqual([
       "warranty.claim_opened",
       "warranty.claim_opened",
       "warranty.claim_opened",
@@ -149,7 +149,7 @@ describe("a warranty", () => {
     ]);
   });
 
-  it("counts what a claim was granted once, though the thing comes back under it; what comes back beside it counts as well", async () => {
+  it("counts an approved claim once, even with a return for it; other returns count as well", async () => {
     const order = await makeDelivered(world(), {
       lines: { [mill]: 3 },
       policies: { warranty: { months: 24, repairs: 3, replacements: 0 } },
@@ -180,7 +180,7 @@ describe("a warranty", () => {
     expect(await repair(2)).toBe(0);
   });
 
-  it("is claimed to its last millisecond, and by its own buyer alone", async () => {
+  it("is claimed until its last millisecond, by its own buyer only", async () => {
     const order = await makeDelivered(world(), {
       policies: { warranty: { months: 1, repairs: 1, replacements: 0 } },
     });
@@ -226,7 +226,7 @@ describe("a warranty", () => {
     world().clock.advance(before.getTime() - Date.parse(endsAt));
   });
 
-  it("is void once all that it was for was given back", async () => {
+  it("is void once all of its units are returned", async () => {
     const order = await makeDelivered(world(), {
       deliveredAt: new Date(world().clock.now().getTime() - dayMs),
     });

@@ -1,6 +1,6 @@
 /**
- * The life of a webhook endpoint, as who runs a merchant changes it: on and off, its secrets, its end, and
- * what becomes of what waits for it.
+ * Webhook endpoints for a merchant's staff: enabling and disabling, secrets, deletion, and the effect on
+ * waiting deliveries.
  */
 import { beforeEach, describe, expect, it } from "vitest";
 import { createId } from "#foundation/ids.ts";
@@ -50,7 +50,7 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     data: {},
   });
 
-  /** What waits for an endpoint, as a dispatcher would have left it. */
+  /** Inserts a delivery in the state in which a dispatcher would leave it. */
   async function queue(endpointId: string, status: "retrying" | "sending" | "succeeded"): Promise<void> {
     const { db } = world().database;
     const { merchantId, installationId } = await db
@@ -96,7 +96,7 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
   const statusesOf = async (id: string): Promise<string[]> =>
     (await deliveriesOf(world(), id)).map(({ type, status }) => `${type} ${status}`).toSorted();
 
-  it("is made by staff for an installation that they name, and not without", async () => {
+  it("is created by staff for a named installation only", async () => {
     const installationId = await installationOf(world());
     const { data } = await tryEndpoint(world(), { installationId, input: { payloadMode: "THIN" } });
     expect(data).toMatchObject({
@@ -122,7 +122,7 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
       });
   });
 
-  it("is made with an idempotencyKey alone, and not for an installation that is gone", async () => {
+  it("requires an idempotencyKey, and an installation that is not uninstalled", async () => {
     const installationId = await installationOf(world());
     const query = `mutation ($input: PublicWebhookCreateRequest!) {
       webhookEndpointCreate(installationId: "${installationId}", input: $input) { endpoint { id } } }`;
@@ -141,7 +141,7 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     });
   });
 
-  it("changes what it is told to and nothing else; told nothing new it keeps its version", async () => {
+  it("changes only the given fields, and keeps its version if nothing changes", async () => {
     const { id } = await makeEndpoint(world(), {
       description: "Old",
       metadata: { b: "2", a: "1" },
@@ -186,7 +186,7 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     expect((await readEndpoint(world(), id, "analyst")).data).toMatchObject({ url, version: 3 });
   });
 
-  it("takes no URL that another has, however many want it at once, and none that is not allowed", async () => {
+  it("refuses a taken URL, also under concurrent requests, and forbidden URLs", async () => {
     const [one, two] = [await makeEndpoint(world()), await makeEndpoint(world())];
     const taken = await withoutTrace(world(), () =>
       change("webhookEndpointUpdate", two.id, { url: one.url }),
@@ -210,7 +210,7 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     });
   });
 
-  it("is switched off: what was not tried is skipped, what was tried waits", async () => {
+  it("is disabled: untried deliveries are skipped, retried ones wait", async () => {
     const { id } = await makeEndpoint(world());
     await queue(id, "retrying");
     await queue(id, "sending");
@@ -235,7 +235,7 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     ["disabled", "manual"],
     ["auto_disabled", "failing"],
   ] as const)(
-    "that is %s is switched on: a ping goes before what waits, and its failures are forgotten",
+    "that is %s is enabled: a ping goes before waiting deliveries, failures are reset",
     async (status, disabledReason) => {
       const { id } = await makeEndpoint(world(), { enabled: false });
       await queue(id, "retrying");
@@ -286,7 +286,7 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     },
   );
 
-  it("is tested by a ping while it is on", async () => {
+  it("is tested by a ping while it is enabled", async () => {
     const { id } = await makeEndpoint(world(), { eventTypes: ["cart.*"] });
     expect((await change("webhookEndpointTest", id)).data).toMatchObject({ id, version: 1 });
     expect(await statusesOf(id)).toEqual(["webhook.ping pending", "webhook.ping pending"]);
@@ -300,7 +300,7 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     });
   });
 
-  it("ends for good: what waits or is being sent is canceled, its secrets are erased, and it is not there any more", async () => {
+  it("is deleted: open deliveries are canceled, its secrets are erased, it is not found", async () => {
     const { id, url } = await makeEndpoint(world());
     for (const status of ["retrying", "sending", "succeeded"] as const) await queue(id, status);
     expect((await change("webhookEndpointDelete", id, { expectedVersion: 1 })).data).toEqual({
@@ -328,7 +328,7 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     expect((await createWebhook(world(), { body: { url, eventTypes: ["*"] } })).status).toBe(200);
   });
 
-  it("has two secrets at most: a third ends the oldest at once, and without an overlap the new one signs alone", async () => {
+  it("has two secrets at most: a third ends the oldest; without overlap one remains", async () => {
     const { id, secret } = await makeEndpoint(world());
     const rotate = async (
       input: Record<string, unknown> = {},
@@ -398,7 +398,7 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     expect(rows[0]?.installationId).toBe(await installationOf(world()));
   });
 
-  it("rotated many times at once, has at every moment one current secret and one before", async () => {
+  it("that is rotated concurrently always has one current and one previous secret", async () => {
     const { id } = await makeEndpoint(world());
     await Promise.all(Array.from({ length: 8 }, () => change("webhookSecretRotate", id)));
     expect((await readEndpoint(world(), id)).data).toMatchObject({
@@ -407,7 +407,7 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     });
   });
 
-  it("changes nothing that the caller has not seen", async () => {
+  it("refuses a version that is not its current version", async () => {
     const { id } = await makeEndpoint(world());
     for (const field of [
       "webhookEndpointUpdate",
@@ -424,7 +424,7 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     }
   });
 
-  it("of another merchant is not there, whoever asks and whatever for", async () => {
+  it("of another merchant is not found by any role and mutation", async () => {
     const { id } = await makeEndpoint(world(), { key: "otherMerchant" });
     for (const token of ["admin", "analyst"] as const)
       expect((await readEndpoint(world(), id, token)).data).toBeNull();

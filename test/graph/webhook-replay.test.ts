@@ -1,4 +1,7 @@
-/** Deliveries for who runs a merchant: read one by one and page by page, replayed alone and by the thousand. */
+/**
+ * Webhook deliveries for a merchant's staff: read singly and in pages, replayed singly and up to a thousand
+ * at a time.
+ */
 import { createServiceEvents } from "#foundation/events.ts";
 import { sql } from "kysely";
 import { beforeEach, expect, it } from "vitest";
@@ -50,12 +53,12 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
       .orderBy("eventId")
       .execute();
 
-  it("are read with their attempts and events, as many statements however many there are", async () => {
+  it("are read with attempts and events, with the same number of statements for any number", async () => {
     const events = await makeEvents(world(), 3);
     const [first = ""] = await makeDeliveries(world(), events.slice(0, 1), { endpointId, attempts: 2 });
     const ask = (count: number) =>
       askGraph(world(), page, { endpointId, first: count }, { token: "analyst" });
-    // The token's first use is noted.
+    // The first request also stores that the token was used.
     await ask(10);
     const one = await statementsOf(world(), () => ask(10));
     world().clock.advance(1);
@@ -77,7 +80,7 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
     expect(arrived.data.totalCount).toBe(2);
   });
 
-  it("of another merchant are not there", async () => {
+  it("of another merchant are not found", async () => {
     const { id: foreign } = await makeEndpoint(world(), { key: "otherMerchant" });
     const eventId = await makeEvent(world(), { merchantId: world().demo.merchants.second.id });
     const deliveryId = await makeDelivery(world(), { endpointId: foreign, eventId });
@@ -109,14 +112,14 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
     });
   });
 
-  it("need an idempotencyKey to be replayed", async () => {
+  it("require an idempotencyKey for a replay", async () => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const query = `mutation { webhookDeliveryReplay(deliveryId: "${deliveryId}", input: { reason: TESTING }) { delivery { id } } }`;
     const refused = await withoutDelivery(world(), () => askGraph(world(), query, {}, { token: "admin" }));
     expect(refused.error.code).toBe("idempotency_key_required");
   });
 
-  it("are not replayed to an installation that is suspended", async () => {
+  it("are not replayed to a suspended installation", async () => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const installation = world()
       .database.db.updateTable("installation")
@@ -130,16 +133,16 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
     await installation.set({ status: "active" }).execute();
   });
 
-  it("wake whoever sends them, once they are there and not before", async () => {
+  it("notify the dispatcher after the commit, not before", async () => {
     const { db } = world().database;
     const deliveryId = await makeDelivery(world(), { endpointId });
     const seen: number[] = [];
     let count = 0;
     const events = createServiceEvents();
     events.on("deliveriesDue", () => void (count += 1));
-    const tenant = { merchantId: null, installationId: null, now: world().clock.now(), events };
+    const context = { merchantId: null, installationId: null, now: world().clock.now(), events };
     await inTransaction(db, async (transaction) => {
-      await replayDelivery(transaction, tenant, { deliveryId, reason: "other" });
+      await replayDelivery(transaction, context, { deliveryId, reason: "other" });
       seen.push(count);
     });
     expect([...seen, count]).toEqual([0, 1]);
@@ -148,12 +151,12 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
       until: new Date(world().clock.now().getTime() + 1),
     };
     const none = await inTransaction(db, (transaction) =>
-      replayDeliveries(transaction, tenant, { endpointId, ...window, status: "skipped", reason: "other" }),
+      replayDeliveries(transaction, context, { endpointId, ...window, status: "skipped", reason: "other" }),
     );
     expect([none, count]).toEqual([{ replayed: 0, passedOver: [], hasMore: false, endCursor: null }, 1]);
   });
 
-  it("are replayed in a window by status, and those that may not be are counted by why", async () => {
+  it("are replayed for a time range by status; refused ones are counted by reason", async () => {
     const ids = await makeDeliveries(world(), await makeEvents(world(), 7, { ageMs: 1000 }), { endpointId });
     const [before, underWay, arrived, often] = ids as [string, string, string, string];
     await makeDeliveries(world(), await makeEvents(world(), 2), { endpointId, status: "skipped" });
@@ -182,7 +185,7 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
     const added = (await replaysIn()).filter(({ id }) => !known.has(id));
     expect(new Set(added.map(({ replayOf }) => replayOf))).toEqual(new Set([before, ...ids.slice(4)]));
 
-    // What was replayed a moment ago is under way.
+    // The deliveries replayed before are still in progress.
     expect((await replayMany(world(), { input: { endpointId, since } })).data).toMatchObject({ replayed: 0 });
   });
 
@@ -199,7 +202,7 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
     expect((await replaysIn()).map(({ eventId }) => eventId)).toEqual(events);
   });
 
-  it("that were canceled with their endpoint go to another one", async () => {
+  it("that were canceled with their endpoint are replayed to another one", async () => {
     const { id: other } = await makeEndpoint(world());
     await makeDeliveries(world(), await makeEvents(world(), 3), { endpointId, status: "canceled" });
     await changeEndpoint(world(), "webhookEndpointDelete", { endpointId });
@@ -216,14 +219,14 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
     expect(new Set((await replaysIn()).map((row) => row.endpointId))).toEqual(new Set([other]));
   });
 
-  it("of an endpoint that is off stay where they are", async () => {
+  it("of a disabled endpoint are not replayed", async () => {
     await makeDeliveries(world(), await makeEvents(world(), 2), { endpointId });
     await changeEndpoint(world(), "webhookEndpointDisable", { endpointId });
     const { data } = await withoutDelivery(world(), () => replayMany(world(), { input: { endpointId } }));
     expect(data).toMatchObject({ replayed: 0, skipped: [{ reason: "WEBHOOK_ENDPOINT_DISABLED", count: 2 }] });
   });
 
-  it("are replayed once each by calls that come at the same time", async () => {
+  it("are replayed once each under concurrent calls", async () => {
     await makeDeliveries(world(), await makeEvents(world(), 30), { endpointId });
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => replayMany(world(), { input: { endpointId } })),

@@ -1,6 +1,6 @@
 /**
- * What is sent to an endpoint can be followed: every delivery whose state changes is told, whoever sends it,
- * and a flood is told as what it came to.
+ * Subscriptions of an endpoint's deliveries: they send every delivery whose state changes in any process, and
+ * group many changes into one message.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
@@ -20,8 +20,8 @@ interface Delivery {
   readonly attemptCount: number;
 }
 
-describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (engine) => {
-  // Nothing is sent here but by whom a test starts.
+describe.each(["pglite", "postgres"] as const)("subscriptions of deliveries on %s", (engine) => {
+  // Only the tests' own workers send deliveries: this world's process does not.
   const world = useWorld(engine, {
     environment: { PORT: "0", WEBHOOK_ALLOW_LOOPBACK: "1" },
     role: "gateway",
@@ -34,7 +34,7 @@ describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (en
     followed({ query: deliveryChanged, variables: { endpointId }, token });
   const nextOf = async (stream: Followed): Promise<{ deliveries: Delivery[]; readAnew: boolean }> =>
     (await stream.next()).data.deliveryChanged;
-  /** What is told until the condition holds, each delivery with its states in order. */
+  /** Collects the states of each delivery, in order, until the condition holds. */
   const until = async (
     stream: Followed,
     isEnough: (states: ReadonlyMap<string, string[]>) => boolean,
@@ -47,7 +47,7 @@ describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (en
     }
     return states;
   };
-  /** With deliveries of its own alone. */
+  /** Creates an endpoint without the deliveries of its creation. */
   const quietEndpoint = async (): Promise<string> => {
     const { id } = await makeEndpoint(world());
     await sql`delete from webhook_delivery where endpoint_id = ${id}`.execute(world().database.db);
@@ -68,7 +68,7 @@ describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (en
       .where("id", "=", id)
       .execute();
 
-  it("looks at some endpoints at a time, so that nobody else waits for long", async () => {
+  it("read some endpoints per query, so that no subscriber waits for long", async () => {
     const look = createDeliveryWatcher(world().database.db);
     const id = await quietEndpoint();
     const ids = [...Array.from({ length: 2 * endpointsPerQuery }, (_, index) => `whe_none_${index}`), id];
@@ -80,7 +80,7 @@ describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (en
     expect([found.size, found.get(id)?.changed]).toEqual([ids.length, [made]]);
   });
 
-  it("tells the newest first, and then what changes", async () => {
+  it("send the newest deliveries first, and then changes", async () => {
     const endpointId = await quietEndpoint();
     const [eventId = "", other = ""] = await makeEvents(world(), 2);
     const [first = ""] = await makeDeliveries(world(), [eventId], {
@@ -116,7 +116,7 @@ describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (en
     expect(await nextOf(stream)).toMatchObject({ deliveries: [{ id: second, status: "SUCCEEDED" }] });
   });
 
-  it("tells how an old one ends that has long left the newest", async () => {
+  it("send the end of an old delivery that is no longer among the newest", async () => {
     const endpointId = await quietEndpoint();
     const events = await makeEvents(world(), 301);
     const [old = ""] = await makeDeliveries(world(), events.slice(0, 1), {
@@ -140,8 +140,8 @@ describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (en
     });
   });
 
-  it("tells what a worker sends", async () => {
-    // A receiver compares the time of a signature with its own.
+  it("send the states of deliveries that a worker sends", async () => {
+    // The receiver compares the time of a signature with its own clock.
     world().clock.at = new Date();
     await using receiver = await startReceiver({ reply: () => 204 });
     const { id: endpointId, secret } = await makeEndpoint(world(), {
@@ -153,44 +153,44 @@ describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (en
     await using worker = await anotherProcess(world(), "worker");
     expect(worker.services.watch?.watchers()).toBe(0);
     const carts = [await makeCart(world()), await makeCart(world())];
-    // What an endpoint bears comes back to it with time.
+    // The endpoint's rate limit refills with time, so the test clock advances.
     const passing = setInterval(() => world().clock.advance(100), 100);
     const states = await until(
       stream,
-      (told) => [...told.values()].filter((all) => all.at(-1) === "SUCCEEDED 1").length > carts.length,
+      (all) => [...all.values()].filter((list) => list.at(-1) === "SUCCEEDED 1").length > carts.length,
     );
     clearInterval(passing);
-    // Its greeting as well.
+    // The endpoint's ping is delivered as well.
     expect(states.size).toBe(carts.length + 1);
     expect(receiver.violations).toEqual([]);
   });
 
-  it("tells a flood as what it came to, and that there is more", async () => {
+  it("group many changes into one message, and say that there are more", async () => {
     const endpointId = await quietEndpoint();
     const stream = await follow(endpointId);
     expect(await nextOf(stream)).toEqual({ deliveries: [], readAnew: false });
     const events = await makeEvents(world(), 3_000);
     const ids = await makeDeliveries(world(), events, { endpointId, status: "pending" });
-    const told = new Set<string>();
+    const seen = new Set<string>();
     let isMore = false;
     while (!isMore) {
       const { deliveries, readAnew } = await nextOf(stream);
       expect(deliveries.length).toBeLessThanOrEqual(50);
-      for (const { id } of deliveries) told.add(id);
+      for (const { id } of deliveries) seen.add(id);
       isMore = readAnew;
     }
-    expect(told.size).toBeGreaterThan(0);
-    // What comes after it is told like anything else.
+    expect(seen.size).toBeGreaterThan(0);
+    // Later changes are sent as usual.
     const waiting = ids.toSorted().at(0) ?? "";
     await sql`update webhook_delivery set next_attempt_at = next_attempt_at - interval '1 minute' where id = ${waiting}`.execute(
       world().database.db,
     );
     await set(waiting, "succeeded", 1);
-    const states = await until(stream, (seen) => seen.get(waiting)?.at(-1) === "SUCCEEDED 1");
+    const states = await until(stream, (all) => all.get(waiting)?.at(-1) === "SUCCEEDED 1");
     expect(states.get(waiting)?.at(-1)).toBe("SUCCEEDED 1");
   });
 
-  it("is for who reads the merchant's deliveries", async () => {
+  it("are open to callers that may read the merchant's deliveries", async () => {
     const endpointId = await quietEndpoint();
     const { id: foreign } = await makeEndpoint(world(), { key: "otherMerchant" });
     for (const token of ["admin", "analyst", "operator"])

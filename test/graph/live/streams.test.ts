@@ -1,4 +1,4 @@
-/** Streams at the door of the graph: how they are asked for, how many there may be, and what ends them. */
+/** Subscriptions over HTTP: how they are requested, how many a caller may open, and what ends them. */
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { changeCart, linesOf, makeCart } from "#test/operations/cart-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -31,7 +31,7 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
   const codesOf = (results: readonly { errors?: { extensions: { code: string } }[] }[]): string[][] =>
     results.map(({ errors = [] }) => errors.map(({ extensions }) => extensions.code));
 
-  it("are asked for by their header: without it a subscription is refused, and says so", async () => {
+  it("require the Accept header: without it a subscription is refused and the error names it", async () => {
     const { status, body } = await world().graphql(cartChanged, { variables: { id } });
     expect(status).toBe(400);
     expect(body.errors[0].extensions).toMatchObject({
@@ -41,7 +41,7 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
     });
   });
 
-  it("are for subscriptions alone: whatever else is asked for is answered in JSON", async () => {
+  it("are only for subscriptions: other operations are answered in JSON", async () => {
     for (let time = 0; time < 8; time += 1) {
       const stream = await followed({
         query: "query ($id: ID!) { cart(id: $id) { id } }",
@@ -52,13 +52,13 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
     }
   });
 
-  it("are not offered to a GET", async () => {
+  it("are refused for GET", async () => {
     const { status, body } = await world().get("/graphql", { accept: "text/event-stream" });
     expect(status).toBe(405);
     expect(body.error.message).toContain("Subscriptions are asked for by POST");
   });
 
-  it("keep to the limits of a document", async () => {
+  it("have the limits of other documents", async () => {
     const deep = `subscription ($id: ID!) { cartChanged(id: $id) { ${"lines { ".repeat(13)} id ${"} ".repeat(13)} } }`;
     const unclean = await followed({ query: cartChanged, variables: { id: "a\u0000b" } });
     expect(unclean.response.status).toBe(400);
@@ -82,7 +82,7 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
     "subscription ($id: ID!) { cartChanged(id: $id) @skip(if: true) { id } }",
     "subscription ($id: ID!) { ... @include(if: false) { cartChanged(id: $id) { id } } }",
     "subscription ($id: ID!) { ...Root } fragment Root on Subscription { cartChanged(id: $id) @include(if: true) { id } }",
-  ])("are of something: %s is refused", async (query) => {
+  ])("require a field that is always selected: %s is refused", async (query) => {
     const refused = await followed({ query, variables: { id } });
     expect(refused.response.status).toBe(400);
     expect((await refused.next()).errors[0].extensions).toMatchObject({
@@ -96,7 +96,7 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
     expect((await inside.next()).data).toEqual({ cartChanged: { id } });
   });
 
-  it("are so many of one credential, and free again when they are left", async () => {
+  it("are limited per credential; a closed stream makes room for another", async () => {
     const streams = await Promise.all(
       Array.from({ length: streamsOfCallerMax }, () => followed({ query: cartChanged, variables: { id } })),
     );
@@ -121,7 +121,7 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
     expect(codesOf(await stream.rest())).toEqual([["api_key_revoked"]]);
   });
 
-  it("tell nothing with a token that was revoked, however soon after", async () => {
+  it("send nothing after the token is revoked, not even a change made right after", async () => {
     const token = await tokenOf(world().demo.merchants.first.id);
     const { id: cartId } = await makeCart(world());
     const stream = await followed({ query: cartChanged, variables: { id: cartId }, token: token.value });
@@ -134,7 +134,7 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
     expect(codesOf(rest)).toEqual([["api_key_revoked"]]);
   });
 
-  it("tell no more of a fault than answers do", async () => {
+  it("reveal no more of an internal error than other answers", async () => {
     const reads = world().app.services.reads?.carts ?? expect.fail("Nothing is read together.");
     using load = vi.spyOn(reads, "load").mockRejectedValueOnce(new Error("what nobody need know"));
     const stream = await followed({ query: cartChanged, variables: { id } });
@@ -146,7 +146,7 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
     expect(JSON.stringify(world().logged)).toContain("need know");
   });
 
-  it("end when their hour is over, so that who follows comes back", async () => {
+  it("end after an hour, so that the client reconnects", async () => {
     const stream = await followed({ query: cartChanged, variables: { id } });
     await stream.next();
     world().clock.advance(hourMs);
@@ -165,7 +165,7 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
 });
 
 describe("a process that stops", () => {
-  it("tells everybody who follows that it is over, and is gone at once", async () => {
+  it('ends all streams with "complete" and exits without delay', async () => {
     await using world = await createWorld("pglite", { environment: { PORT: "0" } });
     await world.app.listen();
     const { id } = await makeCart(world);

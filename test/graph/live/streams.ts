@@ -1,4 +1,4 @@
-/** Subscriptions as a client sees them: over a real connection, event by event. */
+/** A client of subscriptions that uses a real connection and reads event by event. */
 import { afterEach, expect } from "vitest";
 import { type ServiceApp, createApp } from "#app/app.ts";
 import type { ProcessRole } from "#app/background.ts";
@@ -12,20 +12,20 @@ import type { World } from "#test/support/world.ts";
 
 export interface Followed {
   readonly response: Response;
-  /** The next result; waits for it. `complete` at the end. */
-  readonly next: () => Promise<Told>;
-  /** All there is until the end. */
-  readonly rest: () => Promise<Told[]>;
-  /** The client goes away. */
+  /** Waits for the next result. Returns `complete` at the end. */
+  readonly next: () => Promise<StreamResult>;
+  /** Reads all results until the end. */
+  readonly rest: () => Promise<StreamResult[]>;
+  /** Closes the connection of the client. */
   readonly leave: () => void;
 }
 
 // eslint-disable-next-line typescript/no-explicit-any -- Tests look into results of any shape.
-export type Told = any;
+export type StreamResult = any;
 
 export interface Following {
   readonly port: number;
-  /** Null: who asks shows something else. */
+  /** null if the request's headers carry another credential. */
   readonly token: string | null;
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
@@ -56,36 +56,36 @@ export async function follow({
     response.headers.get("content-type")?.startsWith("text/event-stream") === true
       ? readServerSentEvents(response.body, () => undefined)
       : undefined;
-  const next = async (): Promise<Told> => {
+  const next = async (): Promise<StreamResult> => {
     if (events === undefined) return response.json();
     const { done, value } = await events.next();
-    return done === true ? "cut" : toldOf(value);
+    return done === true ? "cut" : parseResult(value);
   };
-  const rest = async (): Promise<Told[]> => {
+  const rest = async (): Promise<StreamResult[]> => {
     const all = [];
-    for (let told = await next(); told !== "complete"; told = await next()) all.push(told);
+    for (let result = await next(); result !== "complete"; result = await next()) all.push(result);
     return all;
   };
   return { response, next, rest, leave: () => leaving.abort() };
 }
 
-const toldOf = ({ event, data }: ServerSentEvent): Told =>
+const parseResult = ({ event, data }: ServerSentEvent): StreamResult =>
   event === "complete" ? "complete" : JSON.parse(data);
 
-/** Of a world that listens; with a token of demo.json by its name, or another. */
+/** Subscribes in a listening world, with a token of demo.json by its name or with another token. */
 export function followIn(
   world: World,
-  asked: Omit<Following, "port" | "token"> & Partial<Pick<Following, "token">>,
+  request: Omit<Following, "port" | "token"> & Partial<Pick<Following, "token">>,
 ): Promise<Followed> {
-  const { token = "admin" } = asked;
+  const { token = "admin" } = request;
   const value =
     token !== null && token in world.demo.tokens
       ? world.demo.tokens[token as keyof DemoFile["tokens"]]
       : token;
-  return follow({ ...asked, port: portOf(world), token: value });
+  return follow({ ...request, port: portOf(world), token: value });
 }
 
-/** Another process on the world's database: it shares nothing with the world but what is committed. */
+/** Starts another process on the world's database. The two processes share only committed data. */
 export async function anotherProcess(
   world: World,
   role: ProcessRole = "gateway",
@@ -108,18 +108,20 @@ export async function anotherProcess(
   return { ...app, [Symbol.asyncDispose]: () => app.close() };
 }
 
-/** So many follow something in the world's process. */
+/** The number of subscriptions in the world's process. */
 export const watchers = ({ app }: World): number => app.services.watch?.watchers() ?? -1;
 
-/** Opens streams in a world, and has them closed and forgotten after each test. */
-export function useStreams(world: () => World): (asked: Parameters<typeof followIn>[1]) => Promise<Followed> {
+/** Returns a function that subscribes in a world. The streams are closed after each test. */
+export function useStreams(
+  world: () => World,
+): (request: Parameters<typeof followIn>[1]) => Promise<Followed> {
   const open: Followed[] = [];
   afterEach(async () => {
     for (const { leave } of open.splice(0)) leave();
     await expect.poll(() => watchers(world()), { timeout: 10_000 }).toBe(0);
   });
-  return async (asked) => {
-    const stream = await followIn(world(), asked);
+  return async (request) => {
+    const stream = await followIn(world(), request);
     open.push(stream);
     return stream;
   };

@@ -1,4 +1,4 @@
-/** The reports that GraphiQL opens with run on the demo, and show something. */
+/** The report examples of GraphiQL run on the demo and return data. */
 import { describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
 import { reportExamples } from "#pages/graphiql/report-examples.ts";

@@ -1,4 +1,4 @@
-/** Reports are few at a time, in one query and together: the shop keeps its connections whatever analysts ask. */
+/** Reports are limited per query and in parallel, so that other requests always find a free connection. */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
@@ -10,10 +10,10 @@ const aliases = (count: number): string =>
       `a${index}: salesReport(from: "2025-01-01", to: "2026-12-31", interval: MONTH) { __typename }`,
   ).join(" ");
 
-describe("what a query may ask for", () => {
+describe("the limit of reports per query", () => {
   const world = useWorld("pglite");
 
-  it("is fewer than twenty reports", async () => {
+  it("is below twenty", async () => {
     const many = await world().graphql(`{ ${aliases(20)} }`, { token: "analyst" });
     expect(many.body.errors[0].extensions).toMatchObject({
       code: "malformed_request",
@@ -37,7 +37,7 @@ describe("what a query may ask for", () => {
     `funnelReport(from: "${from}", to: "${to}") { ${period} totals { ${funnel} } buckets { day startsAt endsAt ${funnel} } }`,
     `webhookHealthReport(from: "${from}", to: "${to}") { buckets { day startsAt endsAt ${health} } endpoints { endpointId endpoint { url status } attempts failures } }`,
   ];
-  it("has room for two years of days with the fields of each", async () => {
+  it("allows two years of days with all fields", async () => {
     for (const report of wide) {
       const { body } = await world().graphql(`{ ${report} }`, { token: "analyst" });
       expect(body.errors).toBeUndefined();
@@ -49,14 +49,14 @@ describe("what a query may ask for", () => {
 describe("while reports take long", () => {
   const world = useWorld("postgres");
 
-  /** Of the connections of this database, those that wait for the table. */
+  /** The number of the database's connections that wait for the table. */
   const stuck = async (): Promise<number> => {
     const { rows } = await sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'`.execute(world().database.db);
     return rows[0]?.count ?? 0;
   };
 
-  it("three are read at once, and the shop answers", async () => {
+  it("three run at once, and other requests are answered", async () => {
     const held = Promise.withResolvers<void>();
     const locked = Promise.withResolvers<void>();
     const lock = world().database.script(async (run) => {
@@ -67,7 +67,7 @@ describe("while reports take long", () => {
     });
     await locked.promise;
     try {
-      const asked = Promise.all(
+      const reports = Promise.all(
         [1, 2].map(() => world().graphql(`{ ${aliases(10)} }`, { token: "analyst" })),
       );
       await expect.poll(stuck, { timeout: 10_000 }).toBe(3);
@@ -77,7 +77,7 @@ describe("while reports take long", () => {
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
       expect(await stuck()).toBe(3);
       held.resolve();
-      await asked;
+      await reports;
     } finally {
       held.resolve();
       await lock;

@@ -1,4 +1,4 @@
-/** Orders written straight into the database, so that a report's figures can be worked out by hand. */
+/** Orders written directly into the database, so that a report's figures can be calculated by hand. */
 import { createId } from "#foundation/ids.ts";
 import type { World } from "#test/support/world.ts";
 
@@ -13,7 +13,7 @@ export interface MadeOrder {
   readonly shippingMinor?: number;
   readonly taxMinor?: number;
   readonly isCanceled?: boolean;
-  /** Of each line. */
+  /** The quantities, one per line. */
   readonly units?: readonly number[];
   readonly refunds?: readonly { readonly amountMinor: number; readonly status: "succeeded" | "failed" }[];
   readonly promotions?: readonly { readonly promotionId: string; readonly discountMinor: number }[];
@@ -33,10 +33,7 @@ export interface MadeReturn {
 const id = (kind: Parameters<typeof createId>[0]): string => createId(kind);
 const text = (value: string): string => `'${value}'`;
 
-/**
- * One transaction, as an order and what belongs to it are always written. Returns are asked for a day after
- * the order.
- */
+/** Writes the order and its parts in one transaction. Returns are requested a day after the order. */
 export async function makeOrder(world: World, order: MadeOrder): Promise<void> {
   await world.database.script((run) => run(`begin; ${statements(order).join("; ")}; commit`));
 }

@@ -1,6 +1,6 @@
 /**
- * What was sold: figures worked out by hand, days as people count them, and what a second adding-up of the
- * demo's orders gives.
+ * salesReport: figures calculated by hand, local calendar days, and a comparison with a separate sum of the
+ * demo's orders.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
@@ -44,7 +44,7 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
     if (eur === undefined || usd === undefined || theirs === undefined)
       throw new Error("The demo sells in these currencies.");
     const made = [
-      // On the day of 23 hours, in Berlin: its first minute and its last.
+      // The day of 23 hours in Berlin: an order in its first minute and one in its last.
       {
         ...eur,
         placedAt: "2031-03-29T23:00:00Z",
@@ -63,7 +63,7 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
       },
       // The next day.
       { ...eur, placedAt: "2031-03-30T22:00:00Z", totalMinor: 5000, reducedMinor: 5000, isCanceled: true },
-      // Two refunds and one that failed; two lines: still one order.
+      // Two refunds and a failed one, and two lines: still one order.
       {
         ...eur,
         placedAt: "2031-04-01T10:00:00Z",
@@ -82,7 +82,7 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
     for (const order of made) await makeOrder(world(), { currency: "EUR", ...order });
   });
 
-  it("adds up each currency by itself: gross, what is owed no longer, net, refunds", async () => {
+  it("sums each currency separately: gross, reductions, net and refunds", async () => {
     const report = await ask('from: "2031-03-01", to: "2031-04-30", timeZone: "Europe/Berlin"');
     const eur = {
       orders: 4,
@@ -112,7 +112,7 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
     });
   });
 
-  it("counts local days: 23 hours where the clocks go forward, and every bucket is there", async () => {
+  it("counts local days, with 23 hours when clocks go forward, and returns every bucket", async () => {
     const selection =
       "period { timeZone startsAt endsAt } currencies { buckets { day startsAt endsAt orders grossMinor } }";
     const market = first.get("EUR")?.handle;
@@ -159,7 +159,7 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
     });
   });
 
-  it("the same orders fall on other days in UTC, which is what counts where nothing is told", async () => {
+  it("counts the same orders by days in UTC if no time zone is given", async () => {
     const report = (await ask(
       'from: "2031-03-29", to: "2031-03-30"',
       "period { timeZone } currencies { currency buckets { day orders } }",
@@ -176,7 +176,7 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
     });
   });
 
-  it("a merchant's analyst sees nothing of another merchant, and one of all sees both", async () => {
+  it("shows a merchant's analyst only that merchant, and the platform's analyst all", async () => {
     const { merchants } = world().demo;
     const args = 'from: "2031-03-30", to: "2031-03-30"';
     const selection = "currencies { currency totals { grossMinor } }";
@@ -206,7 +206,7 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
     ]);
   });
 
-  it("says what is asked wrongly, by its field", async () => {
+  it("refuses invalid arguments and names their fields", async () => {
     const cases: [args: string, field: string, message: string][] = [
       [
         'from: "2024-01-01", to: "2026-01-01"',
@@ -249,7 +249,7 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
     });
   });
 
-  it("two years by the day are within what a query may cost, and hours are 25 where the clocks go back", async () => {
+  it("allows two years by day within the cost limit, and days of 25 hours", async () => {
     const { body } = await world().graphql(
       `query ($from: Date!, $to: Date!, $interval: ReportInterval!) { salesReport(from: $from, to: $to, interval: $interval, timeZone: "Europe/Berlin") { currencies { buckets { day ${figures} } } } }`,
       { token: "analyst", variables: { from: "2024-01-01", to: "2025-12-31", interval: "DAY" } },
@@ -265,7 +265,7 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
     expect(hours.currencies[0]?.buckets).toHaveLength(25);
   });
 
-  it("agrees with the demo's orders added up one by one, in five statements beside the token's", async () => {
+  it("agrees with the sum of the demo's orders, in five statements beside the token's", async () => {
     const now = world().clock.now();
     const [from, to] = [new Date(now.getTime() - 400 * 86_400_000), now].map((date) =>
       date.toISOString().slice(0, 10),

@@ -1,4 +1,7 @@
-/** What was searched for, over REST and over the graph: counted where search is, and told to whom it belongs. */
+/**
+ * searchReport: searches over REST and GraphQL are counted, and shown to the merchants whose products were
+ * searched.
+ */
 import { beforeEach, describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
 
@@ -59,18 +62,18 @@ describe.each(["pglite", "postgres"] as const)("searchReport on %s", (engine) =>
     world().clock.advance(86_400_000);
   });
 
-  it("counts REST by address, the graph by buyer, and writes queries as search sees them", async () => {
+  it("counts REST by address and GraphQL by buyer, with normalized queries", async () => {
     await rest("  Tent ", "192.0.2.1");
     await rest("TENT", "192.0.2.2");
     await graph("tent", { buyer: "buyer-1" });
-    // Of one address, or one network, however often: one client.
+    // Repeated searches of one address or network count as one client.
     for (let time = 0; time < 4; time += 1) await rest("backpack", "192.0.2.1");
     for (const tail of ["1", "2", "3"]) {
       await rest("stove", `2001:db8::${tail}`);
       await graph("stove", { address: `2001:db8::${tail}` });
     }
     for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) await rest("qqxyzzy", address);
-    // Another shop's storefront is bound to its own products.
+    // The storefront of another merchant searches only that merchant's products.
     const everywhere = { query: "qqxyzzy", searches: 3, empty: 3 };
     expect(await report("operator")).toEqual({
       totals: { queries: 1, searches: 3, empty: 3 },
@@ -79,7 +82,7 @@ describe.each(["pglite", "postgres"] as const)("searchReport on %s", (engine) =>
     });
   });
 
-  it("of one shop are its own; among all shops they are everybody's", async () => {
+  it("shows a merchant its own searches; searches over all merchants are shown to all", async () => {
     const { first, second } = world().demo.merchants;
     for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) {
       await rest("tent", address, `&merchant=${second.slug}`);
@@ -103,7 +106,7 @@ describe.each(["pglite", "postgres"] as const)("searchReport on %s", (engine) =>
     expect(body.errors[0].extensions.code).toBe("merchant_not_found");
   });
 
-  it("are not those of who runs the shop, nor further pages, nor browsing without words", async () => {
+  it("does not count searches by staff, further pages and searches without words", async () => {
     for (const buyer of ["buyer-1", "buyer-2", "buyer-3"]) {
       await graph("tent", { buyer, token: "analyst" });
       await graph("tent", { buyer, token: "admin" });
@@ -113,7 +116,7 @@ describe.each(["pglite", "postgres"] as const)("searchReport on %s", (engine) =>
     expect((await report("operator")).totals).toEqual({ queries: 0, searches: 0, empty: 0 });
   });
 
-  it("are not those that tell of a person", async () => {
+  it("does not count queries that contain personal data", async () => {
     for (const q of ["anna.schmidt@example.com", "+49 170 1234567", "DE89 3704 0044 0532 0130 00"])
       for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) {
         await rest(q, address);
@@ -122,7 +125,7 @@ describe.each(["pglite", "postgres"] as const)("searchReport on %s", (engine) =>
     expect((await report("operator")).totals).toEqual({ queries: 0, searches: 0, empty: 0 });
   });
 
-  it("what searched is nowhere in the database", async () => {
+  it("stores nothing that identifies a client", async () => {
     for (const address of ["192.0.2.77", "192.0.2.78", "192.0.2.79"]) await rest("lamp", address);
     await report();
     const rows = await world().database.db.selectFrom("searchQueryDay").selectAll().execute();

@@ -1,4 +1,7 @@
-/** Funnel, promotions and returns: figures worked out by hand, and the demo's rows counted one by one. */
+/**
+ * funnelReport, promotionReport and returnReport: figures calculated by hand, and a comparison with the
+ * demo's rows.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { createId } from "#foundation/ids.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -27,7 +30,7 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
   describe("promotionReport", () => {
     const totals = "totals { currency orders canceledOrders discountMinor grossMinor netMinor }";
 
-    it("counts an order with each of its promotions, and once in the totals", async () => {
+    it("counts an order for each of its promotions, and once in the totals", async () => {
       const order = { ...eur, currency: "EUR", placedAt: "2032-05-05T12:00:00Z" };
       const [one, two] = ["prm_01aaaaaaaaaaaaaaaaaaaaaaaa", "prm_01bbbbbbbbbbbbbbbbbbbbbbbb"];
       await makeOrder(world(), {
@@ -117,7 +120,7 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
       });
     });
 
-    it("lists 1 to 100", async () => {
+    it("returns 1 to 100 promotions", async () => {
       for (const first of [0, 101])
         expect(
           await ask(
@@ -128,7 +131,7 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
   });
 
   describe("returnReport", () => {
-    it("counts a return when it was asked for; declined and canceled ones promise nothing", async () => {
+    it("counts returns by the day of the request; declined and canceled ones have no amounts", async () => {
       const order = {
         ...eur,
         currency: "EUR",
@@ -185,7 +188,7 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
           { kind: "REPAIR", reason: "DEFECTIVE", ...repair },
         ],
       });
-      // The order's own day has none.
+      // The day of the order has no returns.
       expect(await ask('returnReport(from: "2032-06-05", to: "2032-06-05") { reasons { returns } }')).toEqual(
         { reasons: [] },
       );
@@ -196,7 +199,7 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
     const figures =
       "carts checkouts submittedCheckouts orders sessions conversionRate outcomes { status reason sessions }";
 
-    it("follows the carts of a time to their checkouts and orders, and says why checkouts ended", async () => {
+    it("counts checkouts and orders of a period's carts, and why checkouts ended", async () => {
       const at = "timestamptz '2032-07-07T12:00:00Z'";
       const cart = (status: string, merchant = eur): { id: string; sql: string } => {
         const id = createId("cart");
@@ -224,7 +227,7 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
         session(tried.id, "canceled", "price_changed"),
         session(tried.id, "canceled", "price_changed"),
         session(tried.id, "canceled", "test"),
-        // Open in the row alone: its time is over.
+        // The stored status is open, but the session has expired.
         session(ranOut.id, "open"),
       ];
       await world().database.script((run) => run(`begin; ${rows.join("; ")}; commit`));
@@ -266,7 +269,7 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
       });
     });
 
-    it("agrees with the demo's carts and orders, one by one", async () => {
+    it("agrees with a count of the demo's carts and orders", async () => {
       const { db } = world().database;
       const now = world().clock.now();
       const merchantId = world().demo.merchants.first.id;

@@ -1,6 +1,6 @@
 /**
- * How webhooks arrive: counts and durations worked out by hand, over time and by endpoint, of one's own
- * endpoints alone.
+ * webhookHealthReport: counts and durations calculated by hand, over time and per endpoint, of the caller's
+ * own endpoints only.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { createId } from "#foundation/ids.ts";
@@ -24,7 +24,7 @@ interface Place {
   readonly installation: string;
 }
 
-/** An endpoint with a delivery for each attempt that is told. */
+/** Creates an endpoint with one delivery per given attempt. */
 async function makeAttempts(
   { database }: World,
   merchantId: string,
@@ -96,7 +96,7 @@ describe.each(["pglite", "postgres"] as const)("webhookHealthReport on %s", (eng
     ],
   };
 
-  it("counts attempts and their failures, hour by hour, and those without any", async () => {
+  it("counts attempts and failures per hour, including hours without attempts", async () => {
     const { totals, buckets } = (await ask(day, `totals { ${figures} } buckets { startsAt ${figures} }`)) as {
       totals: unknown;
       buckets: unknown[];
@@ -117,7 +117,7 @@ describe.each(["pglite", "postgres"] as const)("webhookHealthReport on %s", (eng
     ]);
   });
 
-  it("tells the endpoints apart, the one with the most failures first", async () => {
+  it("counts per endpoint, with the most failures first", async () => {
     expect(
       await ask(day, "endpoints { endpointId endpoint { id } attempts failures p50DurationMs }"),
     ).toEqual({
@@ -140,7 +140,7 @@ describe.each(["pglite", "postgres"] as const)("webhookHealthReport on %s", (eng
     });
   });
 
-  it("is about one endpoint, or those of one installation, where it is told", async () => {
+  it("is limited to one endpoint or to one installation by an argument", async () => {
     expect(
       await ask(`${day}, endpointId: "${one.endpoint}"`, "totals { attempts } endpoints { endpointId }"),
     ).toEqual({
@@ -155,7 +155,7 @@ describe.each(["pglite", "postgres"] as const)("webhookHealthReport on %s", (eng
     ).toEqual({ totals: none });
   });
 
-  it("a merchant's analyst sees nothing of another merchant's, and the platform sees both", async () => {
+  it("shows a merchant's analyst only that merchant, and the platform all merchants", async () => {
     expect(
       await ask(`${day}, endpointId: "${foreign.endpoint}"`, "totals { attempts } endpoints { endpointId }"),
     ).toEqual({
