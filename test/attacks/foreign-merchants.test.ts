@@ -1,6 +1,6 @@
 /**
- * The ways to another merchant that no id at its own place shows (graph/foreign-ids, gateway/foreign-ids):
- * the place in a list, a key that was used, a stream, a table, a page, a search.
+ * Ways to another merchant's data other than ids in id arguments (those: graph/foreign-ids,
+ * gateway/foreign-ids): cursors, used idempotency keys, streams, report filters, pages, searches.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { createPerson } from "#test/oauth/people.ts";
@@ -11,7 +11,7 @@ import { useWorld } from "#test/support/use-world.ts";
 import { askAs, scriptHeaders, signInAs } from "#test/web/console/console-calls.ts";
 
 const world = useWorld("pglite", { environment: { PORT: "0" }, role: "gateway" });
-/** Of the second merchant's admin. */
+/** The token of the second merchant's admin. */
 let token = "";
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
   token = made.data.value;
 });
 
-describe("a place in a list", () => {
+describe("a cursor", () => {
   it.each([
     "products",
     "orders",
@@ -36,7 +36,7 @@ describe("a place in a list", () => {
     "auditEntries",
     "apiKeys",
     "staffAccounts",
-  ])("of another merchant's %s leads into one's own, as a place that nobody has", async (list) => {
+  ])("of another merchant's %s works in the own list like an unknown position", async (list) => {
     const asked = `edges { cursor node { id } }`;
     const idsOf = async (args: string, of: string): Promise<string[]> => {
       const { body } = await world().graphql(`{ ${list}${args} { ${asked} } }`, { token: of });
@@ -55,7 +55,7 @@ describe("a place in a list", () => {
 });
 
 describe("an idempotency key", () => {
-  it("of another merchant's is one's own to use: its answer is never shown", async () => {
+  it("used by another merchant can be used again: the other's answer is never returned", async () => {
     const headers = { "idempotency-key": "the-very-same-key-of-both" };
     const body = { url: receiver(), eventTypes: ["*"] };
     const mine = await createWebhook(world(), { key: "full", headers, body });
@@ -76,7 +76,7 @@ describe("an idempotency key", () => {
 describe("a stream", () => {
   const followed = useStreams(world);
 
-  it("of what is another merchant's begins as one of what is not there", async () => {
+  it("of another merchant's object starts like one of an unknown object", async () => {
     const { demo } = world();
     const { id: endpointId } = await makeEndpoint(world());
     const things = [
@@ -103,8 +103,8 @@ describe("a stream", () => {
   });
 });
 
-describe("what is looked up by words", () => {
-  it("finds no product of another merchant's that is not published", async () => {
+describe("a text search", () => {
+  it("finds no unpublished product of another merchant", async () => {
     const { db } = world().database;
     const hidden = await db
       .selectFrom("product")
@@ -122,7 +122,7 @@ describe("what is looked up by words", () => {
     }
   });
 
-  it("tells a table's reader nothing by a filter", async () => {
+  it("reveals nothing through a filter of a report", async () => {
     const { endpoint: id } = world().demo.webhooks;
     const { started } = await world()
       .database.db.selectFrom("webhookAttempt")
@@ -139,13 +139,13 @@ describe("what is looked up by words", () => {
     const foreign = await asked(id, token);
     expect(foreign).toEqual({ status: 200, text: expect.stringMatching(/^day,startsAt/) });
     expect(await asked(`${id.slice(0, -26)}${"0".repeat(26)}`, token)).toEqual(foreign);
-    // There is something to be told.
+    // The merchant's own admin does get an answer, so there is something to hide.
     expect(await asked(id, world().demo.tokens.admin)).not.toEqual(foreign);
   });
 });
 
-describe("a person of another merchant", () => {
-  it("sees at the console what that merchant's token sees, and nothing by the tenant's name in a call", async () => {
+describe("a staff member of another merchant", () => {
+  it("sees in the console what the merchant's token sees, and cannot name another merchant in a call", async () => {
     const { email } = await createPerson(world(), "second");
     const cookie = await signInAs(world(), email);
     const { first } = world().demo.merchants;

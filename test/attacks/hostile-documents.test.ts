@@ -1,6 +1,6 @@
 /**
- * Figure 15: what is sent to /graphql to hurt it is refused, in the shape of every other refusal, before
- * anything is done for it. How soon: `npm run soak`.
+ * Figure 15: hostile documents sent to /graphql are refused in the usual error format before any work is
+ * done. The soak test (`npm run soak`) measures how soon.
  */
 import { getIntrospectionQuery } from "graphql";
 import { describe, expect, it } from "vitest";
@@ -19,13 +19,13 @@ function send({ body, headers }: Omit<HostileDocument, "name">): Promise<Answer>
   return world().send({ method: "POST", url: "/graphql", headers: { authorization, ...headers }, body });
 }
 
-describe("what is sent to hurt the graph", () => {
-  it("is more than 200 documents", () => {
+describe("a hostile GraphQL request", () => {
+  it("comes in more than 200 documents", () => {
     expect(new Set(documents.map(({ name }) => name)).size).toBe(documents.length);
     expect(documents.length).toBeGreaterThanOrEqual(200);
   });
 
-  it.each([...hostileDocuments.keys()])("is refused, and nothing is done for it: %s", async (kind) => {
+  it.each([...hostileDocuments.keys()])("is refused before any work is done: %s", async (kind) => {
     const { statements } = world();
     for (const document of hostileDocuments.get(kind) ?? []) {
       statements.length = 0;
@@ -74,7 +74,7 @@ describe("introspection", () => {
       "tools that find out what there is",
       '{ a: __type(name: "__Type") { fields { name } } b: __type(name: "__Field") { fields { name } } }',
     ],
-  ])("is answered as %s ask for it", async (_name, query) => {
+  ])("answers the usual queries of %s", async (_name, query) => {
     expect(await asked(query)).toEqual({ status: 200, message: undefined });
   });
 
@@ -86,14 +86,14 @@ describe("introspection", () => {
       "{ __schema { types { ...T } } } fragment T on __Type { fields { name } ofType { a: fields { name } } }",
     ],
     ["what each has", "{ __schema { types { a: __typename b: __typename } } }"],
-  ])("takes no second name of %s, which would write it out again", async (_name, query) => {
+  ])("refuses a second alias of %s, which would repeat its output", async (_name, query) => {
     expect(await asked(query)).toEqual({
       status: 400,
       message: "An introspection query must select each field under only one name, except __type.",
     });
   });
 
-  it("asks for ten types at most", async () => {
+  it("is limited to ten types", async () => {
     const types = (count: number): string =>
       `{ ${Array.from({ length: count }, (_, index) => `a${index}: __type(name: "Cart") { name }`).join(" ")} }`;
     expect(await asked(types(10))).toEqual({ status: 200, message: undefined });

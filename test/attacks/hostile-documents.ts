@@ -1,14 +1,14 @@
 /**
- * Figure 15: requests to /graphql of those who want to hurt it, forty kinds in five sizes each. Every one is
- * over a limit or no GraphQL of ours, and must be refused before anything is done for it.
+ * Figure 15: hostile requests to /graphql, forty kinds in five sizes each. Each exceeds a limit or is invalid
+ * GraphQL, and must be refused before any work is done.
  */
 
 export interface HostileDocument {
-  /** What it is, and how much of it. */
+  /** The attack's kind and size. */
   readonly name: string;
-  /** As it is sent. */
+  /** The request body as sent. */
   readonly body: string;
-  /** Beside the bearer's. */
+  /** Headers beside `authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -20,7 +20,7 @@ const nested = (count: number, open: string, inner: string, close: string): stri
   open.repeat(count) + inner + close.repeat(count);
 const query = (text: string): { readonly query: string } => ({ query: text });
 
-/** Up to what fits into 400 tokens less or more: the limit of tokens alone must not be what stops all of them. */
+/** Sizes that stay within about 400 tokens, so that the token limit is not the only limit tested. */
 const small = [2, 4, 8, 16, 32];
 const middle = [250, 300, 350, 400, 450];
 const large = [1_000, 3_000, 10_000, 30_000, 60_000];
@@ -29,7 +29,7 @@ const huge = [1_100_000, 2_000_000, 4_000_000, 6_000_000, 8_300_000];
 
 const typeOf = "{ name ofType { name ofType { name fields { name } } } }";
 
-/** What costs by its sheer amount. */
+/** Attacks by sheer quantity. */
 const bombs: readonly Kind[] = [
   ["aliases of one field", middle, (size) => query(`{ ${times(size, (index) => `a${index}: __typename`)} }`)],
   [
@@ -91,7 +91,7 @@ const bombs: readonly Kind[] = [
   ],
 ];
 
-/** What costs by how it is built. */
+/** Attacks by structure. */
 const shapes: readonly Kind[] = [
   [
     "nesting",
@@ -137,7 +137,7 @@ const shapes: readonly Kind[] = [
         `{ ...F0 } ${times(size, (index) => `fragment F${index} on Query { ${times(size, (other) => `...F${other}`)} }`)}`,
       ),
   ],
-  // Each is written once and stands for twice the one below it.
+  // Each fragment is written once and counts twice the one below it.
   [
     "fragments that double",
     [10, 20, 40, 60, 80],
@@ -157,7 +157,7 @@ const shapes: readonly Kind[] = [
     [50, 80, 110, 140, 160],
     (size) => query(`{ ${times(size, (index) => `...on T${index} { a }`)} }`),
   ],
-  // Every pair of fields of one name is compared, and all that stands below both.
+  // Validation compares every pair of fields with the same name, and all their subfields.
   [
     "fields of one name that differ",
     [20, 40, 60, 80, 100],
@@ -197,7 +197,7 @@ const shapes: readonly Kind[] = [
   ],
 ];
 
-/** What costs by its bytes. */
+/** Attacks by the number of bytes. */
 const floods: readonly Kind[] = [
   ["a long name", large, (size) => query(`{ ${"a".repeat(size * 10)} }`)],
   ["a long number", large, (size) => query(`{ product(id: ${"9".repeat(size)}, nothing: 1) { id } }`)],
@@ -219,7 +219,7 @@ const floods: readonly Kind[] = [
   ["a body beyond its size", huge, (size) => query(`{ __typename } # ${"x".repeat(size)}`)],
 ];
 
-/** What is put beside the document, or in its place. */
+/** Malformed request bodies and parameters around the document. */
 const forms: readonly Kind[] = [
   [
     "variables that are deep",
@@ -318,7 +318,7 @@ const forms: readonly Kind[] = [
 
 const sent = (body: unknown): string => (typeof body === "string" ? body : JSON.stringify(body));
 
-/** Not a look at their contents: by their type alone. */
+/** Content types that are refused without reading the body. */
 const types = [
   "multipart/form-data; boundary=x",
   "application/graphql",
@@ -327,7 +327,7 @@ const types = [
   "application/json-seq",
 ];
 
-/** By what they are. */
+/** All hostile documents, grouped by kind. */
 export const hostileDocuments: ReadonlyMap<string, readonly HostileDocument[]> = new Map([
   ...[...bombs, ...shapes, ...floods, ...forms].map(([kind, sizes, make]): [string, HostileDocument[]] => [
     kind,

@@ -1,7 +1,6 @@
 /**
- * HTTP as attackers write it, over a real socket: no request hides in another, no header of a stranger's
- * leads anybody elsewhere, and what waits takes nothing from others. What Node refuses by itself stands in
- * gateway/http.test.ts.
+ * HTTP attacks over a real socket: no request is smuggled in another, no forged header redirects anybody, and
+ * slow connections do not block others. For requests that Node refuses see gateway/http.test.ts.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { portOf, request, sendRaw } from "#test/support/raw-http.ts";
@@ -22,8 +21,8 @@ beforeAll(async () => {
   await world().app.listen();
 });
 
-describe("a request within a request", () => {
-  /** What only somebody with a key may see: its answer would be a 200. */
+describe("a smuggled request", () => {
+  /** A request that needs a key; if it were processed, its answer would be a 200. */
   const hidden = (): string =>
     lines(
       "GET /api/v1/open/identity HTTP/1.1",
@@ -103,23 +102,23 @@ describe("a request within a request", () => {
     ],
   ];
 
-  it.each(smuggled)("is never read: %s", async (_name, bytes) => {
+  it.each(smuggled)("is never processed: %s", async (_name, bytes) => {
     const statuses = statusesOf(await exchange(portOf(world()), bytes()));
     expect(statuses).not.toContain(200);
     expect(statuses.length).toBeGreaterThan(0);
-    // Who lacks a credential is told so by the head alone; what comes behind it is then no HTTP.
+    // A request without a credential is refused after its head; the bytes behind it are then invalid HTTP.
     expect(
       statuses.every((status, index) => (index === 0 ? status >= 400 && status < 500 : status === 400)),
     ).toBe(true);
     expect(statuses.length).toBeLessThanOrEqual(2);
   });
 
-  it("is no request either in what a refused one has left unread", async () => {
+  it("is not processed either in the unread rest of a refused request", async () => {
     const bytes = post("Content-Type: text/plain", "Authorization: Bearer x", length(hidden())) + hidden();
     expect(statusesOf(await exchange(portOf(world()), bytes + hidden()))).toEqual([401, 200]);
   });
 
-  it("as a trailer is no header", async () => {
+  it("in a trailer adds no header", async () => {
     const bytes = lines(
       "GET /api/v1/open/identity HTTP/1.1",
       host,
@@ -136,7 +135,7 @@ describe("a request within a request", () => {
     expect(statusesOf(text)).not.toContain(200);
   });
 
-  it("each beside the other gets its own answer, in order, with its own credential", async () => {
+  it("in a pipeline gets a separate answer, in order, with its own credential", async () => {
     const asked = (key: string | undefined, ...more: string[]): string =>
       lines(
         "GET /api/v1/open/identity HTTP/1.1",
@@ -164,7 +163,7 @@ describe("a request within a request", () => {
   });
 });
 
-describe("what a request calls the service", () => {
+describe("a forged Host or target", () => {
   const targets = [
     ["an absolute address", `GET http://${evil}/nothing HTTP/1.1`],
     ["an asterisk", "OPTIONS * HTTP/1.1"],
@@ -181,7 +180,7 @@ describe("what a request calls the service", () => {
     ["an overlong encoding", "GET /docs/%c0%af%c0%ae HTTP/1.1"],
   ] as const;
 
-  it.each(targets)("leads nowhere: %s", async (_name, line) => {
+  it.each(targets)("does not change the route: %s", async (_name, line) => {
     const text = await exchange(
       portOf(world()),
       request(line, host, "X-Secret: canary", "Accept: text/html"),
@@ -193,7 +192,7 @@ describe("what a request calls the service", () => {
       expect(text.toLowerCase()).not.toContain(word);
   });
 
-  it("is no way to another: who asks for one is left without a word", async () => {
+  it("does not make the service a proxy: CONNECT is closed without an answer", async () => {
     expect(await exchange(portOf(world()), request(`CONNECT ${evil}:443 HTTP/1.1`, host))).toBe("");
   });
 
@@ -218,7 +217,7 @@ describe("what a request calls the service", () => {
     "/oauth/authorize?client_id=x",
     "/api/v1/open/identity",
     "/api/v1/search?q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=1",
-  ])("changes no address in what is answered: %s", async (url) => {
+  ])("does not change addresses in the answer: %s", async (url) => {
     const answers = [];
     for (const headers of [{ host: "api.test" }, { ...stranger, host: `${evil}:666` }])
       answers.push(await world().get(url, { accept: "text/html", ...headers }));
@@ -228,7 +227,7 @@ describe("what a request calls the service", () => {
   });
 
   it.each(["x-http-method-override", "x-method-override", "x-http-method"])(
-    "is no other method by %s",
+    "does not override the method by %s",
     async (name) => {
       const { send, demo } = world();
       const headers = { authorization: `Bearer ${demo.keys.full}`, [name]: "DELETE" };
@@ -239,7 +238,7 @@ describe("what a request calls the service", () => {
     },
   );
 
-  it("is answered whole, whatever range is asked for", async () => {
+  it("with a range gets the whole answer", async () => {
     const { status, headers } = await world().get("/openapi.json", { range: "bytes=0-1,5-6,0-99999999" });
     expect([status, headers["content-range"], headers["accept-ranges"]]).toEqual([200, undefined, undefined]);
   });
@@ -255,8 +254,8 @@ describe("what a request calls the service", () => {
   });
 });
 
-describe("what a client says of itself", () => {
-  it("comes back in no header: neither an id of a request nor a line of its own", async () => {
+describe("forged client headers", () => {
+  it("are not echoed in any header, neither request ids nor injected lines", async () => {
     const lined = "a%0d%0aSet-Cookie:%20a=b";
     const told = {
       "x-request-id": "mine",
@@ -278,26 +277,26 @@ describe("what a client says of itself", () => {
     }
   });
 
-  it("is no address, where no proxy is known", async () => {
+  it("do not set the address if no proxy is configured", async () => {
     const { logged, get } = world();
     logged.length = 0;
     await get("/metrics", { "x-forwarded-for": "127.0.0.1" }).then(({ status }) => expect(status).toBe(404));
     expect(JSON.stringify(logged)).not.toContain("127.0.0.1");
   });
 
-  it("with another answer for it, is told to caches", async () => {
+  it("that change the answer are declared to caches in Vary", async () => {
     const url = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
     const headers = { authorization: `Bearer ${world().demo.keys.full}`, "accept-language": "de" };
     const answer = await world().get(url, headers);
     expect([answer.status, answer.headers["vary"]]).toEqual([200, "Authorization, Accept-Language"]);
-    // What is not known would be one more entry of a cache, with what somebody has written into it.
+    // Unknown query parameters would create more cache entries, whose content an attacker controls.
     const other = await world().get(`${url}?utm=1`, headers);
     expect([other.status, other.body.error.code]).toEqual([400, "unknown_parameter"]);
   });
 });
 
 describe("connections that say nothing", () => {
-  it("five hundred of them keep nobody from being served, and are gone when they are late", async () => {
+  it("five hundred of them do not block other requests, and are closed at the timeout", async () => {
     const port = portOf(world());
     const idle = Array.from({ length: 500 }, () => exchange(port, "GET /healthz HTTP/1.1\r\nX-Slow: "));
     expect((await sendRaw(port, request("GET /healthz HTTP/1.1", host))).status).toBe(200);

@@ -1,7 +1,7 @@
 /**
- * Texts that are code somewhere: in SQL, in HTML, in a template, a spreadsheet, a terminal or a header.
- * Wherever the graph or the contract takes one it is text or refused, never a fault of ours; it comes back as
- * it was written, and pages, tables and the log show it as text.
+ * Texts that are code in SQL, HTML, templates, spreadsheets, terminals or headers. Every input treats such a
+ * text as text or refuses it, and never fails with an internal error. Answers return it as written; pages,
+ * tables and the log show it as text.
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -22,7 +22,7 @@ let contract: Contract;
 let client: TokenClient;
 
 const html = `canary"><img src=x onerror=alert(1)><script>alert(1)</script>`;
-/** In few texts, each short enough to be looked at by whom it is for. */
+/** A few texts with many attacks each, short enough to pass the length limits. */
 const code = `canary'); drop table product;--"){__typename}#"><img src=x onerror=alert(1)>\${7*7}{{7*7}}<%=7*7%>`;
 const texts = {
   "SQL, GraphQL, HTML and templates": code,
@@ -56,19 +56,19 @@ function expectNoFault(field: string, answer: Answer): void {
   ]);
 }
 
-describe("in every text that the graph takes", () => {
-  it.each(Object.entries(texts))("%s is text, or refused", async (_name, text) => {
+describe("a code-like text in every text input of the graph", () => {
+  it.each(Object.entries(texts))("%s is treated as text, or refused", async (_name, text) => {
     const refusedByForm: string[] = [];
     for (const field of attackedFields) {
       const answer = await callField(field, text);
       expectNoFault(field, answer);
       if (codesOf(answer).includes("malformed_request")) refusedByForm.push(field);
     }
-    // Most calls are such that the text is looked at by whom it is for.
+    // Most calls must reach the code behind the format checks.
     expect(refusedByForm.length).toBeLessThan(attackedFields.length / 4);
   });
 
-  it("a text where a code or a date is due is refused", async () => {
+  it("a text instead of a code or a date is refused", async () => {
     let attacked = 0;
     for (const field of attackedFields) {
       const [plain, inForms] = [callWithText(field, code), callWithText(field, code, true)];
@@ -80,7 +80,7 @@ describe("in every text that the graph takes", () => {
   });
 
   it.each(Object.entries(controls))(
-    "%s control characters are refused, and the place is named",
+    "%s control characters are refused, and the error names the field",
     async (_name, text) => {
       for (const field of attackedFields) {
         if (!JSON.stringify(callWithText(field, "canary").variables).includes("canary")) continue;
@@ -90,7 +90,7 @@ describe("in every text that the graph takes", () => {
     },
   );
 
-  it.each(Object.values(controls))("a name is refused as a text is: %j", async (name) => {
+  it.each(Object.values(controls))("a name is refused like a text: %j", async (name) => {
     const input = { metadata: { [name]: "x" } };
     const refused = {
       status: 400,
@@ -108,13 +108,13 @@ describe("in every text that the graph takes", () => {
     );
   });
 
-  it("nothing of it reaches the log, and no table is gone", async () => {
+  it("no such text reaches the log, and all tables exist", async () => {
     expect(JSON.stringify(world().logged)).not.toContain("canary");
     expect(Object.keys(await digestTables(world()))).toContain("product");
   });
 });
 
-describe("in every text that the contract takes", () => {
+describe("a code-like text in every text input of the REST API", () => {
   const withText = (value: unknown, text: string): unknown => {
     if (typeof value === "string") return text;
     if (Array.isArray(value)) return value.map((item) => withText(item, text));
@@ -122,7 +122,7 @@ describe("in every text that the contract takes", () => {
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withText(item, text)]));
   };
 
-  it.each(Object.keys(validCalls))("%s takes it as text, or refuses it", async (operationId) => {
+  it.each(Object.keys(validCalls))("%s treats it as text, or refuses it", async (operationId) => {
     const operation = contract.operations.find((candidate) => candidate.operationId === operationId);
     const parts = await validCalls[operationId]?.make(world());
     if (operation === undefined || parts === undefined) throw new Error(`There is no ${operationId}.`);
@@ -152,8 +152,8 @@ describe("in every text that the contract takes", () => {
   }
 });
 
-describe("what was written", () => {
-  it("comes back as it was", async () => {
+describe("a stored code-like text", () => {
+  it("is returned as it was written", async () => {
     const { data } = await askGraph(
       world(),
       "mutation ($input: AppCreateInput!) { appCreate(input: $input) { name } }",
@@ -170,7 +170,7 @@ describe("what was written", () => {
     expect(JSON.parse(text)).toEqual(body);
   });
 
-  it("is text on the page of a checkout", async () => {
+  it("is escaped on the checkout page", async () => {
     const { url, cartId } = await makePayableSession(world());
     const address = { recipientName: html, line1: html, postalCode: "10115", city: html, countryCode: "DE" };
     const { error } = await changeCart(world(), "cartAddressSet", { cartId, input: { address } });
@@ -190,7 +190,7 @@ describe("what was written", () => {
     expect(refused.text).toContain("&lt;img src=x onerror=alert(1)&gt;");
   });
 
-  it("is text on the pages for people", async () => {
+  it("is escaped on all other pages", async () => {
     const encoded = encodeURIComponent(html);
     const urls = [
       `/docs/${encoded}`,
@@ -206,7 +206,7 @@ describe("what was written", () => {
     }
   });
 
-  it("is the text of an event, whose body stays JSON", async () => {
+  it("is a JSON string in an event's body", async () => {
     await makeEndpoint(world(), { eventTypes: ["*"] });
     const translation = {
       locale: "en",

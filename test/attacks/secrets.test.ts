@@ -1,6 +1,6 @@
 /**
- * No secret stands in the repository: `npm run lint:secrets` knows those of the world, and here are those of
- * our own making.
+ * The repository contains no secrets. `npm run lint:secrets` knows the common formats; this test knows the
+ * service's formats.
  */
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,10 @@ import { createWebhookSecret } from "#webhooks/signatures.ts";
 const root = new URL("../../", import.meta.url).pathname;
 const ours = /\b(cpk|cit)_[a-z]+_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\b/g;
 const signing = /\bwhsec_[A-Za-z0-9+/]{24,}={0,2}/g;
-/** Nobody's: bytes that count up, those that Standard Webhooks shows, and a text that says what it is. */
+/**
+ * Fixed examples that are no secrets: counting bytes, the example of Standard Webhooks, and a text that says
+ * that it is an example.
+ */
 const shown = new Set([
   "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
   "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=",
@@ -23,7 +26,7 @@ const shown = new Set([
   "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ",
 ]);
 
-/** By its checksum a key or a token is told from what only looks like one. */
+/** Finds keys and tokens; a valid checksum distinguishes them from similar texts. */
 function secretsIn(text: string): string[] {
   const keys = [...text.matchAll(ours)].flatMap(([value, kind]) =>
     parseSecret(kind === "cpk" ? "cpk" : "cit", value) === undefined ? [] : [value],
@@ -34,10 +37,7 @@ function secretsIn(text: string): string[] {
   ];
 }
 
-/**
- * All that is committed or about to be, hidden or not. What was taken away is in the list until that is
- * committed.
- */
+/** Lists all committed and uncommitted files, hidden or not, without those deleted but not yet committed. */
 function filesOfRepository(): string[] {
   const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], {
     cwd: root,
@@ -46,28 +46,28 @@ function filesOfRepository(): string[] {
   return listed.split("\0").filter((file) => file !== "" && existsSync(join(root, file)));
 }
 
-it("the repository has no API key, no internal token and no webhook secret of ours that is whole", () => {
+it("the repository has no complete API key, internal token or webhook secret of the service", () => {
   const files = filesOfRepository();
   expect(files.length).toBeGreaterThan(500);
   expect(files).toEqual(expect.arrayContaining([".gitignore", ".npmrc", "package.json"]));
   expect(files.filter((file) => secretsIn(readFileSync(join(root, file), "utf8")).length > 0)).toEqual([]);
 });
 
-it.each(["cpk", "cit"] as const)("would find a %s that somebody has left there", (kind) => {
+it.each(["cpk", "cit"] as const)("the secret scan finds a %s", (kind) => {
   const { value } = mintSecret(kind, "live");
   expect(secretsIn(`const key = "${value}";`)).toEqual([value]);
   expect(secretsIn(`${value.slice(0, -1)}${value.endsWith("0") ? "1" : "0"}`)).toEqual([]);
 });
 
-it("would find a webhook secret that somebody has left there", () => {
+it("the secret scan finds a webhook secret", () => {
   const value = createWebhookSecret();
   expect(secretsIn(`{"secret":"${value}"}`)).toEqual([value]);
 });
 
-it("would find a key of somebody else's, by the rules of the repository", async () => {
+it("the secret scan finds a third-party key, by the rules of the repository", async () => {
   const folder = mkdtempSync(join(tmpdir(), "secrets-"));
   try {
-    // Put together here, lest it be found in this file.
+    // The secret is assembled here, so that this file is not reported.
     writeFileSync(
       join(folder, "planted.txt"),
       ["-----BEGIN RSA", "KEY-----"].join(" PRIVATE ") +

@@ -1,4 +1,4 @@
-/** What every answer says to browsers and caches, whoever gives it: a row for each door. */
+/** The security and cache headers of every kind of answer: one row per route. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { assetFileUrl, getPageAssets } from "#pages/shared/assets.ts";
 import { createPerson } from "#test/oauth/people.ts";
@@ -16,11 +16,11 @@ interface Door {
   readonly method?: "GET" | "POST";
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Others may keep it: it says the same to everybody. */
+  /** Whether shared caches may store the answer, because it is the same for every caller. */
   readonly isKept?: boolean;
   /**
-   * Scripts of any origin may read it: nothing in it hangs on a cookie. `told`: it names the one that asks,
-   * as oidc-provider does before it knows a client.
+   * Whether scripts of any origin may read the answer, which does not depend on cookies. `told`: the answer
+   * names the caller's origin, as oidc-provider does before it knows the client.
    */
   readonly isOpen?: boolean | "told";
   readonly isPage?: boolean;
@@ -105,7 +105,7 @@ const doors = {
   figures: { url: "/metrics", status: 200 },
 } as const satisfies Readonly<Record<string, Door>>;
 
-/** What stands in the table for what is only known when there is a world. */
+/** Values of table placeholders that are known only once a test world exists. */
 const known: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -141,7 +141,7 @@ function ask(
 }
 
 describe.each(Object.entries<Door>(doors))("%s", (_name, door) => {
-  it("keeps its type, comes by https from then on, and says nothing of who made it", async () => {
+  it("has a content type, requires HTTPS from then on, and does not name the server software", async () => {
     const { status, headers } = await ask(door);
     expect({
       status,
@@ -160,18 +160,18 @@ describe.each(Object.entries<Door>(doors))("%s", (_name, door) => {
     ]);
   });
 
-  it("is kept by others only where it is the same for everybody", async () => {
+  it("may be stored by shared caches only if it is the same for everybody", async () => {
     const { headers, status } = await ask(door);
     const cacheControl = headers["cache-control"] ?? "";
     if (door.isKept === true) expect(cacheControl).toMatch(/^public, max-age=\d+/);
-    // GraphiQL's page is the same for everybody, and asked for anew each time. Where a redirect leads is in
-    // its address.
+    // GraphiQL's page is the same for everybody and revalidated each time. A redirect's target is in its
+    // location.
     else
       expect(door.url.startsWith("/graphql") || status === 308 ? "no-store" : cacheControl).toBe("no-store");
     if (door.isKept === true) expect(headers["set-cookie"]).toBeUndefined();
   });
 
-  it("is read by scripts of its own origin, unless anybody may", async () => {
+  it("can be read only by scripts of its own origin, unless it is public", async () => {
     for (const origin of [
       "https://evil.example",
       "null",
@@ -188,7 +188,7 @@ describe.each(Object.entries<Door>(doors))("%s", (_name, door) => {
   });
 });
 
-describe("what Node refuses by itself", () => {
+describe("an answer that Node itself sends", () => {
   it.each([
     ["no HTTP at all", "GARBAGE\r\n\r\n", 400],
     [
@@ -197,7 +197,7 @@ describe("what Node refuses by itself", () => {
       431,
     ],
     ["a request that does not end", "GET /healthz HTTP/1.1\r\n", 408],
-  ])("says the same: %s", async (_name, bytes, status) => {
+  ])("has the same headers: %s", async (_name, bytes, status) => {
     const { headers, ...answer } = await sendRaw(portOf(world()), bytes);
     expect({ status: answer.status, headers }).toMatchObject({
       status,
@@ -214,7 +214,7 @@ describe("what Node refuses by itself", () => {
 const pages = Object.entries<Door>(doors).filter(([, { isPage }]) => isPage === true);
 
 describe.each(pages)("%s, as a page,", (_name, door) => {
-  it("stands in no frame, runs nothing of others, and tells nobody where it was", async () => {
+  it("cannot be framed, runs no foreign scripts, and sends no referrer", async () => {
     const { headers } = await ask(door);
     const policy = headers["content-security-policy"] ?? "";
     const scripts = /script-src ([^;]*)/.exec(policy)?.[1] ?? "'none'";
@@ -229,8 +229,8 @@ describe.each(pages)("%s, as a page,", (_name, door) => {
   });
 });
 
-describe("origins that may ask the graph", () => {
-  it("are those that are named, each told to itself alone, and to caches", async () => {
+describe("origins that may call the graph", () => {
+  it("are the configured ones; the answer names only the caller's origin and varies by it", async () => {
     const { headers } = await ask(doors["the graph"], { origin: allowedOrigin });
     expect([headers["access-control-allow-origin"], headers["vary"]]).toEqual([allowedOrigin, "Origin"]);
     expect(headers["access-control-allow-credentials"]).toBeUndefined();

@@ -1,6 +1,6 @@
 /**
- * Figure 12 at both ends: what a URL may be disguised as is refused when an endpoint is made, over REST and
- * GraphQL, and reached by no delivery. The targets themselves stand in webhooks/blocked-targets.test.ts.
+ * Figure 12 end to end: disguised private targets are refused when an endpoint is created by REST or GraphQL,
+ * and no delivery reaches them. The targets are listed in webhooks/blocked-targets.test.ts.
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { describe, expect, it } from "vitest";
@@ -57,8 +57,8 @@ const urls = [
   "https://shop.example.com/\r\nHost: 127.0.0.1",
 ];
 
-describe("an endpoint's URL that leads inside", () => {
-  it.each(urls)("is refused at both doors: %j", async (url) => {
+describe("an endpoint URL with a private target", () => {
+  it.each(urls)("is refused by REST and GraphQL: %j", async (url) => {
     const rest = await createWebhook(world(), { body: { url, eventTypes: ["*"] } });
     const graph = await tryEndpoint(world(), {
       installationId: await installationOf(world()),
@@ -70,7 +70,7 @@ describe("an endpoint's URL that leads inside", () => {
     expect(rest.status).toBe(400);
   });
 
-  it("is reached by no delivery, should it have become one's", async () => {
+  it("is reached by no delivery, even if an endpoint had it", async () => {
     let sockets = 0;
     const count = (): void => void (sockets += 1);
     const sender = startSender({ isLoopbackAllowed: false, resolve: resolveName });

@@ -1,6 +1,6 @@
 /**
- * A call of every root field of the graph with a text of somebody's choice wherever it takes one, read from
- * the schema: a new input is attacked without being named.
+ * Builds a call of every root field of the graph with an arbitrary text in every text input. Inputs are read
+ * from the schema, so a new input is tested automatically.
  */
 import {
   getNamedType,
@@ -18,7 +18,7 @@ const mutations = graph.getMutationType()?.getFields() ?? {};
 
 export const attackedFields: readonly string[] = [...Object.keys(queries), ...Object.keys(mutations)];
 
-/** What stands where no free text may, so that the others are looked at. */
+/** Valid values for inputs with a format, so that validation reaches the other inputs. */
 const formal: Readonly<Record<string, unknown>> = {
   Boolean: false,
   Int: 1,
@@ -37,7 +37,7 @@ export interface TextCall {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** `inForms`: also where a code, a date or an address is due. */
+/** Builds a call. `inForms`: put the text also into inputs that expect a code, a date or an address. */
 export function callWithText(field: string, text: string, inForms = false): TextCall {
   const root = queries[field] ?? mutations[field];
   if (root === undefined) throw new Error(`There is no field ${field}.`);

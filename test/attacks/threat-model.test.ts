@@ -31,10 +31,10 @@ it("code compares secrets only with `timingSafeEqual`", () => {
     String.raw`${secret} [!=]== ${value}|[!=]== ${value}[\w.]*${secret}(?![\w.])|${secret}\??\.equals\(`,
     "i",
   );
-  // A length, the public names of the test provider's tokens, and a proof that is held against the token
-  // beside it.
+  // Allowed comparisons: a length, the public token names of the test provider, and a proof's hash of the
+  // token that it came with.
   const known = [".length", "paymentTokens", 'payload["ath"]'];
-  // A browser's own script compares what it holds itself.
+  // Scripts in browsers compare only values that the browser already has.
   const files = globSync("src/**/*.{ts,tsx}", { cwd: root, exclude: ["src/pages/*/browser/**"] });
   const found = files.flatMap((file) =>
     readFileSync(join(root, file), "utf8")
