@@ -1,6 +1,6 @@
 /**
- * The browsers' client of subscriptions: it tells what it hears, comes back when a stream ends or breaks off,
- * and stops where coming back is of no use.
+ * The browsers' client of subscriptions: it reports results, reconnects when a stream ends or breaks off, and
+ * stops if reconnecting is useless.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,7 +22,7 @@ const next = (thing: number | null): string =>
 const complete = "event: complete\ndata:\n\n";
 
 describe("the client", () => {
-  /** What each request is answered with, one after the other; the last one for all that follow. */
+  /** The answers to the requests in order; the last one answers all further requests. */
   let answers: ((response: ServerResponse) => void)[] = [];
   let requests: { headers: IncomingMessage["headers"]; body: unknown }[] = [];
   let server: Server;
@@ -72,7 +72,7 @@ describe("the client", () => {
     });
   const things = (): (number | null | undefined)[] => results.map(({ data }) => data?.thing);
 
-  it("asks as the protocol says, and tells each result, in whatever pieces it comes", async () => {
+  it("sends requests as the protocol says, and reports each result, however it is split", async () => {
     answers = [streaming(":\n\n", next(1), next(2).slice(0, 9), `${next(2).slice(9)}${next(3)}`)];
     follow();
     await expect.poll(things).toEqual([1, 2, 3]);
@@ -92,7 +92,7 @@ describe("the client", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("comes back when the stream ends or breaks off", async () => {
+  it("reconnects when the stream ends or breaks off", async () => {
     answers = [
       streaming(next(1), complete),
       (response) => {
@@ -109,7 +109,7 @@ describe("the client", () => {
     expect(states).toEqual(["connecting", "live", ...again, "live", ...again, ...again, ...again, "live"]);
   });
 
-  it("stops where it is refused, and tells why", async () => {
+  it("stops if it is refused, and reports why", async () => {
     answers = [refusing(401, "api_key_revoked")];
     follow();
     await expect.poll(() => states).toEqual(["connecting", "ended 401"]);
@@ -124,7 +124,7 @@ describe("the client", () => {
     ["merchant_suspended", "ended 401"],
     ["role_not_allowed", "ended"],
   ])(
-    "stops where a stream that was open ends with %s, and tells whether the credential is at fault",
+    "stops if an open stream ends with %s, and reports whether the credential is the reason",
     async (code, ended) => {
       const refusal = `event: next\ndata: ${JSON.stringify({ errors: [{ message: code, extensions: { code, retryable: false } }] })}\n\n`;
       answers = [streaming(next(1), refusal, complete)];
@@ -134,7 +134,7 @@ describe("the client", () => {
     },
   );
 
-  it("stops where there is nothing to follow", async () => {
+  it("stops if the object does not exist", async () => {
     answers = [streaming(next(null), complete)];
     follow();
     await expect.poll(() => states).toEqual(["connecting", "live", "ended"]);

@@ -97,7 +97,7 @@ const createParent = (): (() => Process) => {
   };
 };
 
-/** Lets messages go to and fro until it is there, and time pass where they do not suffice. */
+/** Exchanges messages until the promise resolves, and advances the time if that is not enough. */
 async function settled<Value>(asked: Promise<Value>): Promise<Value> {
   const state = { isThere: false };
   const noted = asked.finally(() => (state.isThere = true));
@@ -160,7 +160,7 @@ it("a process that ends while others are waited for is counted once", async () =
   two.count(50);
   three.hold();
   const asked = one.scrape();
-  // By then it has answered, and the third one is waited for.
+  // The ended process has answered by now, and the third one has not.
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
   two.leave();
   expect(valuesOf(await asked)).toEqual([100, 100, 2, 1]);

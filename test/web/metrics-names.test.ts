@@ -1,6 +1,6 @@
 /**
- * docs/metrics.md, the alerts and the dashboard name metrics that a process has. The documentation names all
- * of them, and the alerts fire as described.
+ * docs/metrics.md, the alerts and the dashboard name existing metrics. The documentation names all metrics,
+ * and the alerts fire as described.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -55,7 +55,7 @@ describe("docs/metrics.md", () => {
     expect(documented.map(({ name, type }) => `${name} ${type}`).toSorted()).toEqual(isGiven.toSorted());
   });
 
-  it("names the labels of each", () => {
+  it("names the labels of each metric", () => {
     for (const { name, labels } of documented) {
       const found = [...(given.labels.get(name) ?? [])];
       expect(labels, name).toEqual(expect.arrayContaining(found));
@@ -63,26 +63,26 @@ describe("docs/metrics.md", () => {
     }
   });
 
-  it("calls them as Prometheus wants them called", () => {
+  it("follows Prometheus' naming conventions", () => {
     const ours = [...given.types].filter(([name]) => name.startsWith("commerce_"));
     expect(ours.filter(([name, type]) => name.endsWith("_total") !== (type === "counter"))).toEqual([]);
   });
 });
 
-/** Metrics that an expression names; what Prometheus itself makes is `up`. */
+/** Returns the metrics that an expression names. `up` is made by Prometheus itself. */
 function namesIn(expression: string): string[] {
   const known = [...expression.matchAll(/\b(?:commerce|process|nodejs)_\w+/g)].map(([name]) => name);
   return known.map((name) => (given.types.has(name) ? name : name.replace(/_(?:bucket|sum|count)$/, "")));
 }
 
 describe("the alerts", () => {
-  it("are of metrics that there are", () => {
+  it("use existing metrics", () => {
     const named = rules.flatMap(({ expr }) => namesIn(expr));
     expect(named.length).toBeGreaterThan(rules.length - 2);
     for (const name of named) expect(given.types.has(name), name).toBe(true);
   });
 
-  it("say what is wrong, and have a place in the runbook", () => {
+  it("describe the problem, and have a section in the runbook", () => {
     const runbook = new URL("../../docs/runbook.md", import.meta.url);
     const headings = existsSync(runbook) ? readFileSync(runbook, "utf8") : "";
     for (const { alert, annotations, labels } of rules) {
@@ -96,7 +96,7 @@ describe("the alerts", () => {
     }
   });
 
-  it("fire at what they are for, and are quiet beside it", () => {
+  it("fire for their problem, and not in other situations", () => {
     const folder = new URL("../../deploy/prometheus/", import.meta.url);
     const tested = spawnSync("promtool", ["test", "rules", "alerts.test.yml"], {
       cwd: folder,
@@ -116,11 +116,11 @@ describe("the alerts", () => {
   });
 });
 
-describe("what a process answers", () => {
-  it("is what promtool takes for metrics", () => {
+describe("the metrics of a process", () => {
+  it("are accepted by promtool", () => {
     const checked = spawnSync("promtool", ["check", "metrics"], { input: given.text, encoding: "utf8" });
     if (checked.error !== undefined) return;
-    // Its opinion of names that prom-client gives to what Node measures is known.
+    // promtool's known complaints concern names that prom-client chooses for Node's metrics.
     expect(checked.stderr.split("\n").filter((line) => line.startsWith("commerce_"))).toEqual([]);
     expect(checked.stderr).not.toContain("error while linting");
   });
@@ -130,7 +130,7 @@ describe("the dashboard", () => {
   const panels = dashboard.panels.filter(({ type }) => type !== "row");
   const asked = panels.flatMap(({ targets = [] }) => targets);
 
-  it("asks for metrics that there are, and for every one of ours", () => {
+  it("queries only existing metrics, and all of the service's metrics", () => {
     const named = new Set(asked.flatMap(({ expr }) => namesIn(expr)));
     for (const name of named) expect(given.types.has(name), name).toBe(true);
     expect(

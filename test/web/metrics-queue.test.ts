@@ -22,7 +22,7 @@ import { readScrape, type Scrape } from "./scrape.ts";
 
 const minuteMs = 60_000;
 
-describeOnBoth("what waits", (open, engine) => {
+describeOnBoth("the waiting work", (open, engine) => {
   let world: DispatchWorld;
   const statements: CompiledQuery[] = [];
   let database: OpenDatabase;
@@ -47,7 +47,7 @@ describeOnBoth("what waits", (open, engine) => {
     eventAge: value("commerce_events_oldest_waiting_age_seconds"),
   });
 
-  /** Events that were fanned out before, each due at this endpoint. */
+  /** Inserts events that were fanned out before, each with a delivery due at this endpoint. */
   const insertDue = async (
     { merchantId, installationId }: Installed,
     endpointId: string,
@@ -64,7 +64,7 @@ describeOnBoth("what waits", (open, engine) => {
     );
   };
 
-  it("is nothing at first, then events, then deliveries that are due, and nothing again once they are sent", async () => {
+  it("is zero at first, then events, then due deliveries, and zero again once they are sent", async () => {
     expect(valuesOf(await readNow())).toEqual({ due: 0, dueAge: 0, breakers: 0, events: 0, eventAge: 0 });
     const installed = await world.merchant();
     await world.endpoint(installed);
@@ -133,7 +133,7 @@ describeOnBoth("what waits", (open, engine) => {
           .execute(),
       0,
     ],
-  ])("leaves out what is due at %s", async (_what, change, breakers) => {
+  ])("excludes deliveries due at %s", async (_what, change, breakers) => {
     const installed = await world.merchant();
     const { id } = await world.endpoint(installed);
     await insertDue(installed, id);
@@ -142,11 +142,11 @@ describeOnBoth("what waits", (open, engine) => {
     expect(valuesOf(await readNow())).toMatchObject({ due: 0, dueAge: 0, breakers });
   });
 
-  it("is not late while its receiver has as much under way as it may, or wants no more in this second", async () => {
+  it("is not late while its receiver has reached its limit of running deliveries or of deliveries per second", async () => {
     const installed = await world.merchant();
     await world.endpoint(installed);
     for (let count = 0; count < 6; count += 1) await world.event(installed);
-    // Until then its bucket is as good as empty.
+    // The token bucket is empty until then.
     world.clock.advance(1_000);
     const answer = Promise.withResolvers<typeof arrived>();
     world.answer = () => answer.promise;
@@ -171,7 +171,7 @@ describeOnBoth("what waits", (open, engine) => {
     expect(valuesOf(await readNow())).toMatchObject({ due: 3, dueAge: 5 });
   });
 
-  it("counts for the age if a clock that was since set back has recorded a used up rate limit, as the dispatcher decides too", async () => {
+  it("counts for the age if the clock was set back after the rate limit was used up, as the dispatcher decides too", async () => {
     const installed = await world.merchant();
     const { id } = await world.endpoint(installed);
     await insertDue(installed, id);
@@ -187,7 +187,7 @@ describeOnBoth("what waits", (open, engine) => {
     expect(valuesOf(await readNow())).toMatchObject({ due: 0, dueAge: 0 });
   });
 
-  it("is as old as the oldest of all, however many are counted before it", async () => {
+  it("is as old as the oldest delivery, however many are counted before it", async () => {
     const installed = await world.merchant();
     const endpoints = [
       await world.endpoint(installed),
@@ -204,31 +204,28 @@ describeOnBoth("what waits", (open, engine) => {
     expect(valuesOf(await readNow(4))).toMatchObject({ due: 4, dueAge: 60 });
   });
 
-  it.runIf(engine === "postgres")(
-    "is found without reading all events, however many of them wait where each must be looked at",
-    async () => {
-      const installed = await world.merchant();
-      const { id } = await world.endpoint(installed);
-      await insertDue(installed, id, 3_000);
-      await database.db
-        .updateTable("installation")
-        .set({ scopes: [] })
-        .where("id", "=", installed.installationId)
-        .execute();
-      await sql`analyze event, webhook_delivery, webhook_endpoint, webhook_endpoint_health, installation`.execute(
-        database.db,
-      );
-      statements.length = 0;
-      expect(valuesOf(await readNow())).toMatchObject({ due: 0, dueAge: 0 });
-      const [{ sql: text, parameters }] = statements as [CompiledQuery];
-      const plan = await database.db.executeQuery(CompiledQuery.raw(`explain ${text}`, [...parameters]));
-      const lines = JSON.stringify(plan.rows);
-      expect(lines).toContain("Index Scan using event_pkey on event e");
-      expect(lines).not.toMatch(/Seq Scan on event|hashed SubPlan/);
-    },
-  );
+  it.runIf(engine === "postgres")("is found without reading all events, however many wait", async () => {
+    const installed = await world.merchant();
+    const { id } = await world.endpoint(installed);
+    await insertDue(installed, id, 3_000);
+    await database.db
+      .updateTable("installation")
+      .set({ scopes: [] })
+      .where("id", "=", installed.installationId)
+      .execute();
+    await sql`analyze event, webhook_delivery, webhook_endpoint, webhook_endpoint_health, installation`.execute(
+      database.db,
+    );
+    statements.length = 0;
+    expect(valuesOf(await readNow())).toMatchObject({ due: 0, dueAge: 0 });
+    const [{ sql: text, parameters }] = statements as [CompiledQuery];
+    const plan = await database.db.executeQuery(CompiledQuery.raw(`explain ${text}`, [...parameters]));
+    const lines = JSON.stringify(plan.rows);
+    expect(lines).toContain("Index Scan using event_pkey on event e");
+    expect(lines).not.toMatch(/Seq Scan on event|hashed SubPlan/);
+  });
 
-  it("is counted when it is attempted, by what came of it, timed, and the first attempt of an event by how long that waited", async () => {
+  it("is counted by outcome and timed when attempted; the first attempt of an event also by its waiting time", async () => {
     const registry = new Registry();
     const dispatcher = world.dispatcher({ onAttempt: createAttemptMetrics(registry) });
     const installed = await world.merchant();
@@ -288,7 +285,7 @@ describeOnBoth("what waits", (open, engine) => {
     expect(await outcomes()).toEqual([1, 1, 0]);
   });
 
-  it("is read once in five seconds, however often and by however many it is asked for, in one statement", async () => {
+  it("is read once in five seconds in one statement, however many readers there are", async () => {
     const read = createQueueReader({ db: database.db, clock: world.clock });
     statements.length = 0;
     await Promise.all([read(), read(), read()]);
@@ -301,8 +298,8 @@ describeOnBoth("what waits", (open, engine) => {
   });
 });
 
-describe("a database that is away", () => {
-  /** Neither answers nor fails until the test decides. */
+describe("an unreachable database", () => {
+  /** A database that neither answers nor fails until the test decides. */
   function createAway(): { db: Database; asked: () => number; fail: () => void } {
     const waiting: ((error: Error) => void)[] = [];
     const executeQuery = (): Promise<never> => new Promise((_answer, reject) => waiting.push(reject));
@@ -317,7 +314,7 @@ describe("a database that is away", () => {
     return { db: db as unknown as Database, asked: () => waiting.length, fail };
   }
 
-  it("is said to be, nothing else is, and it is left alone for half a minute, and not asked again while it is still asked", async () => {
+  it("is reported, leaves out the other metrics, is not queried for half a minute, and never twice at once", async () => {
     const clock = new TestClock();
     const { db, asked, fail } = createAway();
     const read = createQueueReader({ db, clock, timeoutMs: 20 });
@@ -339,7 +336,7 @@ describe("a database that is away", () => {
     expect(asked()).toBe(2);
   });
 
-  it("that fails at once is asked again after the usual pause", async () => {
+  it("that fails at once is queried again after the usual pause", async () => {
     const clock = new TestClock();
     const { db, asked, fail } = createAway();
     const read = createQueueReader({ db, clock });

@@ -35,7 +35,7 @@ it("each state is read under the metric of its name", async () => {
 });
 
 it("a Redis that answers again is not away, also without further requests", async () => {
-  // It says the same to every command of the connection's start; the port is known before anybody listens.
+  // The fake Redis answers every command alike. Its port is reserved before it listens.
   const redis = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.on("data", (bytes) => socket.write("+OK\r\n".repeat(String(bytes).match(/^\*\d/gm)?.length ?? 0)));

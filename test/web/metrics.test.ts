@@ -1,4 +1,4 @@
-/** /metrics: who may read it, what is counted, and that no value of a client becomes a label. */
+/** /metrics: who may read it, what is counted, and that no client's value becomes a label. */
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ import type { Answer } from "#test/support/world.ts";
 import { metricsPlugin } from "#observability/plugin.ts";
 import { readScrape, type Scrape } from "./scrape.ts";
 
-describe("who may read it", () => {
+describe("access to /metrics", () => {
   const token = "a-token-of-sixteen-characters-or-more";
   const right = { authorization: `Bearer ${token}` };
   const log = createLog("silent");
@@ -53,7 +53,7 @@ describe("who may read it", () => {
       "a caller with the token, through a proxy",
       { token, proxies: 1, headers: { ...right, ...through("203.0.113.7") } },
     ],
-  ])("is read by %s", async (_who, options) => {
+  ])("is allowed to %s", async (_who, options) => {
     const { answer } = await ask(options);
     expect([answer.statusCode, answer.body, answer.headers["cache-control"]]).toEqual([
       200,
@@ -101,7 +101,7 @@ describe("who may read it", () => {
       "a caller that sends the token with another scheme",
       { token, headers: { authorization: `Basic ${token}` } },
     ],
-  ])("is not there for %s", async (_who, options) => {
+  ])("is hidden (404) from %s", async (_who, options) => {
     const { answer, elsewhere } = await ask(options);
     expect(answer.statusCode).toBe(404);
     const visiblePart = ({ body, headers }: typeof answer): unknown => {
@@ -111,14 +111,14 @@ describe("who may read it", () => {
     expect(visiblePart(answer)).toEqual(visiblePart(elsewhere));
   });
 
-  it("is only read", async () => {
+  it("is limited to GET", async () => {
     const { answer } = await ask({ method: "POST" });
     expect([answer.statusCode, answer.headers["allow"]]).toEqual([405, "GET, HEAD"]);
     expect((await ask({ method: "HEAD" })).answer.statusCode).toBe(200);
   });
 });
 
-describe("what it counts", () => {
+describe("/metrics counts", () => {
   const world = useWorld("pglite", { environment: { PORT: "0", RATE_LIMIT_SCALE: "1" } });
   let shop: Shop;
   beforeAll(async () => {
@@ -131,7 +131,7 @@ describe("what it counts", () => {
     expect([status, headers["content-type"]]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
     return readScrape(text);
   };
-  /** By how much a value grew while something was done. */
+  /** Returns by how much a value grew during the work. */
   async function grown(
     act: () => Promise<unknown>,
   ): Promise<(name: string, labels?: Record<string, string>) => number> {
@@ -156,7 +156,7 @@ describe("what it counts", () => {
       },
     });
 
-  it("requests by operation, status and code, and how long they took", async () => {
+  it("requests by operation, status and code, with their durations", async () => {
     const growth = await grown(async () => {
       await world().getWithKey("/api/v1/open/identity");
       await world().getWithKey("/api/v1/open/identity");
@@ -203,7 +203,7 @@ describe("what it counts", () => {
     });
   });
 
-  it("whom quotas refuse", async () => {
+  it("requests refused by quotas", async () => {
     const guess = () => world().get("/api/v1/open/identity", { authorization: "Bearer wrong" });
     const growth = await grown(async () => {
       const statuses: number[] = [];
@@ -225,7 +225,7 @@ describe("what it counts", () => {
     );
   });
 
-  it("who is inside, and who left early", async () => {
+  it("requests in progress, and clients that left early", async () => {
     const before = await scrape();
     const socket = connect(portOf(world()), "127.0.0.1");
     socket.write(
@@ -234,7 +234,7 @@ describe("what it counts", () => {
     socket.write(`Authorization: Bearer ${world().demo.tokens.admin}\r\n\r\n{`);
     const inside = async (): Promise<number> =>
       (await scrape()).value("commerce_http_requests_in_flight") ?? 0;
-    // Whoever asks is inside too.
+    // The request for /metrics counts too.
     await expect.poll(inside).toBe(2);
     socket.destroy();
     await expect.poll(inside).toBe(1);
@@ -268,7 +268,7 @@ describe("what it counts", () => {
     expect(growth("commerce_http_request_duration_seconds_count", { operation: "/graphql" })).toBe(0);
   });
 
-  it("by nothing that a client chooses", async () => {
+  it("with no labels from client input", async () => {
     const junk = async (turn: number): Promise<void> => {
       const name = `junk-${turn}-${randomUUID()}`;
       const bearer = {
@@ -304,14 +304,14 @@ describe("what it counts", () => {
     const second = await scrape();
     expect(second.text).not.toContain("junk");
     const added = [...new Set(seriesOf(second))].filter((name) => !seriesOf(first).includes(name));
-    // What the process itself is busy with at the moment, and what is refused by then for its number.
+    // Leaves out the process's momentary load and the requests refused because of it.
     expect(
       added.filter(
         (name) =>
           name.startsWith("commerce_") && !/code="(?:rate_limited|too_many_failed_attempts)"/.test(name),
       ),
     ).toEqual([]);
-    // No id of anything, and no key.
+    // No ids and no keys.
     expect(second.text).not.toMatch(/[a-z]{3,4}_[0-9a-hjkmnp-tv-z]{26}|c[pi][kt]_/);
   });
 });

@@ -1,11 +1,11 @@
-/** Reads what /metrics answers: each sample with its labels, and what is said of each metric. */
+/** Parses the text of /metrics: each sample with its labels, and each metric's type. */
 
 export interface Scrape {
   readonly text: string;
-  /** By name. */
+  /** Types by metric name. */
   readonly types: ReadonlyMap<string, string>;
   readonly labels: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The sample with these labels, or the sum of all that have them; undefined: there is none. */
+  /** The sample with these labels, or the sum of all samples that have them; undefined if there is none. */
   readonly value: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
   readonly series: number;
 }

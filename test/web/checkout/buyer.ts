@@ -1,6 +1,6 @@
 /**
- * A buyer on the checkout page without a script: follows what the page says, keeps its cookies, and sends its
- * forms as a browser would.
+ * A buyer on the checkout page without scripts: follows redirects, keeps cookies, and submits forms as a
+ * browser would.
  */
 import { expect } from "vitest";
 import { type Asked, berlin, changeCart, deliveryOf, makeCart } from "#test/operations/cart-calls.ts";
@@ -8,15 +8,15 @@ import { makeSession } from "#test/operations/checkout-calls.ts";
 import { publicUrl, type Answer, type World } from "#test/support/world.ts";
 
 export interface Buyer {
-  /** What was answered last. */
+  /** The last answer. */
   readonly last: () => Answer;
-  /** Of the page's address. */
+  /** The path of the page's address. */
   readonly path: string;
   readonly cookie: () => string | undefined;
   open(query?: string): Promise<Answer>;
-  /** Follows a redirect to the page itself. */
+  /** Submits fields and follows a redirect to the page itself. */
   send(fields: Readonly<Record<string, string>>, headers?: Record<string, string>): Promise<Answer>;
-  /** Presses a button: with all that stands in its form. */
+  /** Presses a button, and submits all fields of its form. */
   press(action: string, fields?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
@@ -69,7 +69,7 @@ export function buyerOf(world: World, url: string): Buyer {
   return buyer;
 }
 
-/** What stands in the form that has the button. */
+/** Returns the fields of the form that contains the button. */
 export function formOf(page: string, action: string): Record<string, string> {
   const form = [...page.matchAll(/<form[\s\S]*?<\/form>/g)]
     .map(([text]) => text)
@@ -89,14 +89,14 @@ export function formOf(page: string, action: string): Record<string, string> {
   return fields;
 }
 
-/** The ways of delivery that are offered. */
+/** Returns the ids of the offered delivery options. */
 export const optionsOf = (page: string): string[] =>
   [...page.matchAll(/name="optionId"\s+value="([^"]+)"/g)].map(([, id = ""]) => id);
 
 const unescaped = (text: string): string =>
   text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&lt;", "<").replaceAll("&amp;", "&");
 
-/** As it is read. */
+/** Returns the page's visible text. */
 export const textOf = (page: string): string =>
   unescaped(page.replaceAll(/<(head|style)[\s\S]*?<\/\1>/g, " ").replaceAll(/<[^>]+>/g, " "))
     .replaceAll(/\s+/g, " ")
@@ -108,7 +108,7 @@ export const faultsOf = (page: string): string[] =>
     ([, fault = ""]) => textOf(fault),
   );
 
-/** Of a cart that could be paid: with an address, a way of delivery and an e-mail. */
+/** Creates a session for a cart that can be paid: with an address, a delivery option and an e-mail. */
 export async function makePayableSession(
   world: World,
   lines: Readonly<Record<string, number>> = { "KIT-KVERN": 1 },

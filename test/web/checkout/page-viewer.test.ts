@@ -1,6 +1,6 @@
 /**
- * Who is on the page of one session: that session, its cart and its order are there for them, and nothing
- * else of the merchant is.
+ * The viewer of a checkout page can read the session, its cart and its order, and no other data of the
+ * merchant.
  */
 import { execute, parse } from "graphql";
 import { expect, it } from "vitest";
@@ -27,7 +27,7 @@ async function askAs(
   return { data: { ...data }, codes: errors.map((error) => toFailure(error).code) };
 }
 
-it("finds its own session, cart and order, and no other ones", async () => {
+it("finds its own session, cart and order, and no others", async () => {
   const world = useIt();
   const { id: cartId } = await makeCart(world, {
     lines: { "KIT-KVERN": 1 },

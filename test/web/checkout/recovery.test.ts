@@ -1,6 +1,6 @@
 /**
- * What has changed meanwhile, or was chosen before, does not stand in the way of paying: the page shows it as
- * it is now, and goes on.
+ * Changes since the page was loaded, or earlier choices, do not prevent payment: the page shows the current
+ * state and continues.
  */
 import { expect, it } from "vitest";
 import { drive, paymentsOf, sessionOf } from "#test/commerce/payments/checkouts.ts";
@@ -46,7 +46,7 @@ async function changePrice({ database }: World, from: number, to: number): Promi
 const tickedToken = (page: string): string | undefined =>
   /name="token"\s+value="(\w+)"\s+checked/.exec(page)?.[1];
 
-it("a price that has changed is shown, and the next press pays it", async () => {
+it("shows a changed price, and pays it with the next press", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
@@ -64,7 +64,7 @@ it("a price that has changed is shown, and the next press pays it", async () => 
   }
 });
 
-it("a code that no longer applies is shown as such, and the next press pays without it", async () => {
+it("shows that a code no longer applies, and pays without it with the next press", async () => {
   const world = useIt();
   await makeCode(world, "GONE10");
   const session = await makePayableSession(world);
@@ -84,7 +84,7 @@ it("a code that no longer applies is shown as such, and the next press pays with
 const codes = ({ database }: World, code: string) =>
   database.db.selectFrom("promotionCode").select("promotionId").where("code", "=", code);
 
-it("a delivery that is chosen keeps the ticked means of payment, and takes none that there is not", async () => {
+it("keeps the selected means of payment when a delivery option is chosen, and ignores an unknown one", async () => {
   const world = useIt();
   const buyer = await opened(world, (await makePayableSession(world)).url);
   const [, express = ""] = optionsOf(buyer.last().text);
@@ -94,7 +94,7 @@ it("a delivery that is chosen keeps the ticked means of payment, and takes none 
   expect(tickedToken((await buyer.open('?changed&token=tok_"x')).text)).toBe("tok_success");
 });
 
-it("a declined payment is told at the top until something is changed, and beside the means of payment until another is tried", async () => {
+it("shows a declined payment at the top until a change, and beside the means of payment until another attempt", async () => {
   const world = useIt();
   const buyer = await opened(world, (await makePayableSession(world)).url);
   await buyer.press("pay", { token: "tok_decline" });
@@ -108,7 +108,7 @@ it("a declined payment is told at the top until something is changed, and beside
   expect(changed.text).toMatch(/<p class="fault last-payment">Die Karte wurde abgelehnt\./);
 });
 
-it("a form with numbers that no page has shown is out of date, not a fault of ours", async () => {
+it("reports a form with manipulated numbers as outdated instead of failing", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
@@ -126,7 +126,7 @@ it("a form with numbers that no page has shown is out of date, not a fault of ou
   expect(await sessionOf(world, session)).toMatchObject({ status: "open" });
 });
 
-it("a payment that takes long says when there is more to do than to wait", async () => {
+it("lets the buyer give up a payment that takes long", async () => {
   const world = useIt();
   const buyer = await opened(world, (await makePayableSession(world)).url);
   await buyer.press("pay", { token: "tok_late_success" });
@@ -141,7 +141,7 @@ it("a payment that takes long says when there is more to do than to wait", async
   ]);
 });
 
-it("texts are in one language, whatever the amounts are written in", async () => {
+it("shows texts in one language, whatever format the amounts have", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   await world.database.db
@@ -154,7 +154,7 @@ it("texts are in one language, whatever the amounts are written in", async () =>
   expect(text).toMatch(/another \d+ minutes/);
 });
 
-it("who has paid is told what and how they are reached", async () => {
+it("shows a buyer who has paid the amount, and how the merchant will contact the buyer", async () => {
   const world = useIt();
   const session = await makeSession(world, { lines: { "KIT-KVERN": 1 } });
   const buyer = await opened(world, session.url);

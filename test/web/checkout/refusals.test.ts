@@ -1,4 +1,4 @@
-/** What the checkout page refuses, and to whom it tells what: each time nothing has changed. */
+/** Refusals of the checkout page: each changes nothing, and discloses nothing to other visitors. */
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { drive, ordersOf, sessionOf } from "#test/commerce/payments/checkouts.ts";
@@ -29,7 +29,7 @@ async function opened(world: World, url: string): Promise<Buyer> {
   return buyer;
 }
 
-it("the cookie is the page's alone, unreadable for scripts, and not sent by other sites' forms", async () => {
+it("sets a cookie for its own path only, unreadable for scripts, and not sent by other sites' forms", async () => {
   const world = useIt();
   const { url } = await makeSession(world);
   const buyer = buyerOf(world, url);
@@ -45,7 +45,7 @@ it("the cookie is the page's alone, unreadable for scripts, and not sent by othe
   );
 });
 
-it("a form without the cookie, with that of another session, or from elsewhere is not taken", async () => {
+it("refuses a form without the cookie, with another session's cookie, or from another site", async () => {
   const world = useIt();
   const session = await makeSession(world);
   const [buyer, other] = [
@@ -82,7 +82,7 @@ it("a form without the cookie, with that of another session, or from elsewhere i
   expect(await sessionOf(world, session)).toMatchObject({ version: 1 });
 });
 
-it("who comes with the address alone sees nothing personal once something was done, and goes on with an address of their own", async () => {
+it("hides personal data from a visitor with only the address once something was done, and lets that visitor enter another address", async () => {
   const world = useIt();
   const { id: cartId } = await makeCart(world, { lines: { "KIT-KVERN": 1 } });
   await changeCart(world, "cartBuyerSet", { cartId, input: { email: "erika@example.com" } });
@@ -140,7 +140,7 @@ it("who comes with the address alone sees nothing personal once something was do
   ]);
 });
 
-it("the amount that was seen is the amount that is paid: another one is shown first", async () => {
+it("charges only the amount that was shown: a changed amount is shown first", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
@@ -170,7 +170,7 @@ async function refusedOf(buyer: Buyer, fields: Readonly<Record<string, string>>)
   return [status, faultsOf(text)];
 }
 
-it("a country that is changed asks for what it has, and what was typed stays", async () => {
+it("asks for the fields of a changed country, and keeps the typed values", async () => {
   const world = useIt();
   const session = await makeSession(world, { country: "US" });
   const buyer = await opened(world, session.url);
@@ -204,7 +204,7 @@ it("a country that is changed asks for what it has, and what was typed stays", a
   expect(await sessionOf(world, session)).toMatchObject({ version: 1 });
 });
 
-it("going back cancels, frees the cart, and leads to the shop", async () => {
+it("cancels on going back, unlocks the cart, and redirects to the shop", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
@@ -243,7 +243,7 @@ it("going back cancels, frees the cart, and leads to the shop", async () => {
   expect(await ordersOf(world, session)).toEqual([]);
 });
 
-it("what is over or unknown says so", async () => {
+it("reports an ended or unknown session", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
@@ -261,7 +261,7 @@ it("what is over or unknown says so", async () => {
   expect((await world.send({ method: "DELETE", url: buyer.path })).status).toBe(405);
 });
 
-it("a slow answer is waited for; one that is too late may be given up, and the buyer pays otherwise", async () => {
+it("waits for a slow payment, and lets the buyer give up a late one and pay otherwise", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
@@ -296,7 +296,7 @@ it.each([
   ["de-DE", "de", "Kasse", "Gesamt bisher"],
   ["ja-JP", "ja", "ご購入手続き", "現時点の合計"],
   ["fr-FR", "en", "Checkout", "Total so far"],
-])("speaks the session's language: %s", async (locale, language, heading, total) => {
+])("uses the session's language: %s", async (locale, language, heading, total) => {
   const world = useIt();
   const session = await makeSession(world, { input: {} });
   await world.database.db
@@ -310,7 +310,7 @@ it.each([
   );
 });
 
-it("wrong secrets and wrong codes are counted, the codes with those of REST", async () => {
+it("counts wrong secrets and wrong codes; the codes together with those of REST", async () => {
   const world = useLimited();
   for (let count = 0; count < 20; count += 1)
     expect((await world.get(`/checkout/${"B".repeat(43)}`)).status).toBe(404);
@@ -339,7 +339,7 @@ it("wrong secrets and wrong codes are counted, the codes with those of REST", as
   expect(textOf((await buyer.open()).text)).not.toContain("RIGHT:");
 });
 
-it("the secret is in no line of the log and in no other row than its digest", async () => {
+it("stores the secret only as a digest, and never logs it", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);

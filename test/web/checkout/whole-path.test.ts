@@ -9,7 +9,7 @@ import { addressTyped, buyerOf, faultsOf, formOf, headingOf, optionsOf, textOf }
 describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
   const useIt = useWorld(engine);
 
-  it("address, delivery, code, a declined payment, a good one: one order, told of as the buyer's", async () => {
+  it("address, delivery, code, a declined and a successful payment: places one order with the buyer as actor", async () => {
     const world = useIt();
     await makeCode(world, "PAGE10");
     const session = await makeSession(world, { lines: { "KIT-KVERN": 2 } });
@@ -121,7 +121,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     expect(await sessionOf(world, session)).toMatchObject({ status: "completed" });
   });
 
-  it("what is not sent needs no address, but somebody who can be reached", async () => {
+  it("goods without shipping need no address, but a contact", async () => {
     const world = useIt();
     const session = await makeSession(world, { lines: { "GFT-CARD-25": 1 } });
     const buyer = buyerOf(world, session.url);
@@ -151,7 +151,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     expect(await ordersOf(world, session)).toHaveLength(1);
   });
 
-  it("takes four statements to show", async () => {
+  it("the page needs four statements", async () => {
     const world = useIt();
     const session = await makeSession(world);
     const buyer = buyerOf(world, session.url);

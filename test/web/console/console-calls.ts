@@ -1,11 +1,11 @@
-/** What a browser at the console sends: the form of the sign-in page, and its script's questions to the graph. */
+/** Requests of a browser to the console: the sign-in form, and the script's GraphQL calls. */
 import { password } from "#test/oauth/people.ts";
 import type { Answer, World } from "#test/support/world.ts";
 
-/** Of the service at the tests' public address. */
+/** The cookie's name for the service at the tests' public address. */
 export const cookieName = "__Host-console-048a0d93";
 
-/** What a browser says of a form or a question of the page itself. */
+/** Headers that a browser sends with a form or request of the page's own origin. */
 export const fromHere = (world: World): Record<string, string> => ({
   origin: new URL(world.app.publicUrl).origin,
   "sec-fetch-site": "same-origin",
@@ -40,10 +40,10 @@ export const submitSignOut = (
     body: "",
   });
 
-/** The name and the value, as they are sent back. */
+/** Returns the cookie's name and value as the browser sends them. */
 export const cookieOf = ({ headers }: Answer): string => headers["set-cookie"]?.split(";")[0] ?? "";
 
-/** What a person who signs in then sends. */
+/** Signs in and returns the headers of the person's later requests. */
 export async function signInAs(world: World, email: string): Promise<string> {
   const answer = await submitSignIn(world, { email });
   if (answer.status !== 303) throw new Error(`Nobody is signed in: ${answer.text}`);

@@ -1,6 +1,6 @@
 /**
- * What pages ask of the graph: every operation in the browser part of pages (src/pages) is one that the graph
- * answers, and none costs too much on its largest page.
+ * Every GraphQL document in the browser code of pages (src/pages) is valid, and none exceeds the cost limit
+ * with its largest page.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,8 +34,8 @@ const readText = (file: string): string => readFileSync(join(root, file), "utf8"
 const files = globSync("*/browser/**/*.{ts,tsx}", { cwd: root });
 
 /**
- * Where documents are put together of parts, they are what their file gives out; elsewhere they are found in
- * the text.
+ * Documents that are assembled from parts are taken from their file's exports; others are found in the source
+ * text.
  */
 const told = await Promise.all(
   files
@@ -58,14 +58,14 @@ const documents = [...told.flat(), ...found];
 const limit = getQueryCostLimit({ kind: "internal", staffId: "stf_1", role: "admin", merchantId: "mer_1" });
 
 describe("documents of pages", () => {
-  it.each(documents)("%s is one operation that the graph answers", (_name, text) => {
+  it.each(documents)("%s is one operation that is valid in the schema", (_name, text) => {
     const document = parse(text);
     expect(document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length).toBe(1);
     expect(validate(published, document)).toEqual([]);
     if (!text.includes("__schema")) expect(depthOf(text)).toBeLessThanOrEqual(queryDepthMax);
   });
 
-  it.each(documents)("%s costs no more than is allowed", (_name, text) => {
+  it.each(documents)("%s does not exceed the cost limit", (_name, text) => {
     const document = parse(text);
     const cost = computeDocumentCost(graphSchema, document, {
       contextValue: {} as GraphContext,
@@ -74,20 +74,20 @@ describe("documents of pages", () => {
     expect(cost).toBeLessThanOrEqual(limit);
   });
 
-  it("have names of their own", () => {
+  it("have unique names", () => {
     const names = documents.map(([, text]) => /^\s*(?:query|mutation|subscription) (\w+)/.exec(text)?.[1]);
     expect(names).not.toContain(undefined);
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it("ask for an idempotency key with every change at the console", () => {
+  it("send an idempotency key with every mutation of the console", () => {
     const changes = documents.filter(([, text]) => /^\s*mutation Console/.test(text));
     expect(changes.length).toBe(15);
     expect(changes.filter(([, text]) => !text.includes("idempotencyKey: $idempotencyKey"))).toEqual([]);
   });
 });
 
-/** The largest pages that the graph gives out, and the longest time that a chart shows. */
+/** The largest page sizes of the graph, and the longest period of a chart. */
 const largest: Readonly<Record<string, unknown>> = {
   first: 100,
   last: 100,

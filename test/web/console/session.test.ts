@@ -1,6 +1,6 @@
 /**
- * The console's session at the graph: for the console's own pages alone, as the person who is signed in, and
- * over in every process at once.
+ * The console's session at the graph: usable only by the console's pages, with the rights of the signed-in
+ * person, and ended in every process at once.
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -19,12 +19,12 @@ const who = "{ viewer { credential role staff { id email name } merchant { id } 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-describe.each(["pglite", "postgres"] as const)("a session at the console on %s", (engine) => {
+describe.each(["pglite", "postgres"] as const)("a console session on %s", (engine) => {
   let world: World;
   let other: ServiceApp;
   beforeAll(async () => {
     world = await createWorld(engine, { environment: { CORS_ORIGINS: ally } });
-    // A second process: it shares nothing with the first but the database.
+    // A second process that shares only the database with the first.
     const settings = readSettings({ PORT: "4000", PUBLIC_URL: publicUrl, RATE_LIMIT_SCALE: "0" });
     other = await createApp({
       settings,
@@ -38,7 +38,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     await world[Symbol.asyncDispose]();
   });
 
-  /** In the process where the person signed in, and in the other. */
+  /** The statuses in the process where the person signed in, and in the other one. */
   const statuses = async (cookie: string): Promise<number[]> => {
     const elsewhere = await other.server.inject({
       method: "POST",
@@ -61,7 +61,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     expect(body.errors).toBeUndefined();
   };
 
-  it("is an admin of the person's merchant, and says who it is", async () => {
+  it("has admin rights for the person's merchant, and names the person", async () => {
     const { email, staffId } = await createPerson(world, "second");
     const { status, body, headers } = await askAs(world, await signInAs(world, email), who);
     const { id } = world.demo.merchants.second;
@@ -80,7 +80,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     );
   });
 
-  it("sees and changes nothing of another merchant, and nothing of the platform's", async () => {
+  it("cannot read or change other merchants or the platform", async () => {
     const { email } = await createPerson(world, "second");
     const cookie = await signInAs(world, email);
     const { id } = world.demo.merchants.first;
@@ -102,7 +102,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     expect(suspend.body.errors[0].extensions.code).toBe("role_not_allowed");
   });
 
-  it("has what it changes written down under the person, and keys of its own", async () => {
+  it("audits changes under the person's name, and has separate idempotency keys", async () => {
     const [one, two] = [await createPerson(world), await createPerson(world)];
     const cookies = [await signInAs(world, one.email), await signInAs(world, two.email)] as const;
     const key = randomUUID();
@@ -151,7 +151,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
       "from a site that may call with a token",
       { origin: ally, "sec-fetch-site": "cross-site", "x-commerce-console": "1" },
     ],
-  ])("counts for nothing %s", async (_case, headers) => {
+  ])("is ignored %s", async (_case, headers) => {
     const { email } = await createPerson(world);
     const cookie = await signInAs(world, email);
     const { status, body, headers: answered } = await askAs(world, cookie, who, headers);
@@ -160,7 +160,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     expect((await askAs(world, cookie, who)).status).toBe(200);
   });
 
-  it("is never offered to another origin, not to one that may call with a token either", async () => {
+  it("is not available to another origin, not even one that may call with a token", async () => {
     const headers = {
       origin: ally,
       "access-control-request-method": "POST",
@@ -172,7 +172,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     expect(answered["access-control-allow-headers"]).not.toContain("x-commerce-console");
   });
 
-  it("does not lend itself to a token: what is shown in the Authorization header counts", async () => {
+  it("is ignored if the request has an Authorization header", async () => {
     const { email } = await createPerson(world);
     const cookie = await signInAs(world, email);
     const headers = { ...scriptHeaders(world), authorization: `Bearer ${world.demo.tokens.analyst}` };
@@ -193,7 +193,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     `${cookieName}=${"A".repeat(43)}`,
     `${cookieName}=short`,
     `a=b; ${cookieName}=%00`,
-  ])("is none with %j", async (cookie) => {
+  ])("does not exist with %j", async (cookie) => {
     const { status, body } = await askAs(world, cookie, who);
     expect([status, body.errors[0].extensions.code, body.errors[0].message]).toEqual([
       401,
@@ -202,7 +202,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     ]);
   });
 
-  it("is over after an hour in which it was not used", async () => {
+  it("ends after an hour without use", async () => {
     const { email } = await createPerson(world);
     const [early, late] = [await signInAs(world, email), await signInAs(world, email)];
     world.clock.advance(hourMs - 1);
@@ -212,7 +212,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     expect((await world.get("/console", { cookie: late })).text).toContain("Sign in");
   });
 
-  it("lasts for as long as it is used, and for twelve hours at most", async () => {
+  it("lasts while it is used, at most twelve hours", async () => {
     const { email, staffId } = await createPerson(world);
     const cookie = await signInAs(world, email);
     for (let half = 1; half < 24; half += 1) {
@@ -230,7 +230,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
   it.each([
     ["what its page asks by itself", { "x-commerce-console": "background" }],
     ["streams that are asked for again", { accept: "text/event-stream" }],
-  ])("is not kept in use by %s", async (_case, headers) => {
+  ])("is not extended by %s", async (_case, headers) => {
     const { email, staffId } = await createPerson(world);
     const cookie = await signInAs(world, email);
     const begun = await lastUsed(staffId);
@@ -244,7 +244,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     expect(await statuses(cookie)).toEqual([401, 401]);
   });
 
-  it("makes no internal tokens: they would outlive the account", async () => {
+  it("cannot create internal tokens, which would outlive the account", async () => {
     const { email } = await createPerson(world);
     const { id } = world.demo.merchants.first;
     const { body } = await askAs(
@@ -259,7 +259,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     });
   });
 
-  it("is named in the log where reports are asked for as tables", async () => {
+  it("is named in the log of CSV reports", async () => {
     const { email, staffId } = await createPerson(world);
     const cookie = await signInAs(world, email);
     await world.get("/reports/nothing.csv", { cookie, ...scriptHeaders(world) });
@@ -268,7 +268,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     ).toBe(true);
   });
 
-  it("is noted as used once a minute", async () => {
+  it("records its last use once a minute", async () => {
     const { email, staffId } = await createPerson(world);
     const cookie = await signInAs(world, email);
     const begun = await lastUsed(staffId);
@@ -288,7 +288,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
       "an account that is disabled",
       (staffId: string) => `staffDisable(input: { staffId: "${staffId}" }) { id }`,
     ],
-  ])("is over with %s, in every process from the next request on", async (_case, mutation) => {
+  ])("ends with %s, in every process from the next request on", async (_case, mutation) => {
     const { email, staffId } = await createPerson(world);
     const cookie = await signInAs(world, email);
     expect(await statuses(cookie)).toEqual([200, 200]);
@@ -297,7 +297,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     expect((await world.get("/console", { cookie })).text).toContain("Sign in");
   });
 
-  it("does not come back with an account that is enabled again", async () => {
+  it("is not restored when an account is enabled again", async () => {
     const { email, staffId } = await createPerson(world);
     const cookie = await signInAs(world, email);
     await operate(`staffDisable(input: { staffId: "${staffId}" }) { id }`);
@@ -306,7 +306,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     expect(await statuses(await signInAs(world, email))).toEqual([200, 200]);
   });
 
-  it("is of no use while its merchant is suspended, as every credential of the merchant", async () => {
+  it("is suspended with its merchant, like every credential of the merchant", async () => {
     const { email } = await createPerson(world, "second");
     const cookie = await signInAs(world, email);
     const { id } = world.demo.merchants.second;
@@ -328,7 +328,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     expect(await statuses(cookie)).toEqual([200, 200]);
   });
 
-  it("is deleted when its time is over, and not before", async () => {
+  it("is deleted when it expires, and not earlier", async () => {
     const { db } = world.database;
     await sweepStaffSessions(db, world.clock.now());
     const [first, second] = [await createPerson(world), await createPerson(world)];
@@ -354,10 +354,10 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
   });
 });
 
-describe("sessions that were made up", () => {
+describe("invented session cookies", () => {
   const limited = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1" } });
 
-  it("are counted with wrong tokens, and shut nobody out who is signed in", async () => {
+  it("count as wrong tokens, and do not block signed-in people", async () => {
     const { email } = await createPerson(limited());
     const cookie = await signInAs(limited(), email);
     const ask = async (shown: string): Promise<unknown[]> => {

@@ -1,4 +1,7 @@
-/** Signing in at the console and out of it: who gets in, what the browser is given, and what is written down. */
+/**
+ * Signing in to the console and out of it: who can sign in, which cookie the browser gets, and what is
+ * audited.
+ */
 import type { FastifyRequest } from "fastify";
 import { describe, expect, it } from "vitest";
 import { disableStaff, enableStaff } from "#access/people/staff.ts";
@@ -21,7 +24,7 @@ import {
 const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "1" } });
 
 let addresses = 0;
-/** From an address of its own, so that tests do not use up each other's attempts. */
+/** Uses a separate address, so that tests do not use up each other's attempts. */
 const from = (address = `192.0.2.${(addresses += 1)}`) => ({
   ...fromHere(world()),
   "x-forwarded-for": address,
@@ -40,9 +43,9 @@ const actions = async (staffId: string) => {
   return rows;
 };
 
-describe("whoever is not signed in", () => {
+describe("a visitor without a session", () => {
   it.each(["/console", "/console/installations/ins_1?tab=requests"])(
-    "sees the sign-in page at %s, which leads back there",
+    "sees the sign-in page at %s, which returns there",
     async (url) => {
       const page = await world().get(url);
       expect(page.status).toBe(200);
@@ -60,7 +63,7 @@ describe("whoever is not signed in", () => {
     },
   );
 
-  it("is asked again from here where another site's link led: its browser keeps the cookie back on the way", async () => {
+  it("is redirected once within the site after a link from another site, because the browser withheld the cookie", async () => {
     const page = await world().get("/console/orders", { "sec-fetch-site": "cross-site" });
     expect(page.text).toContain('<meta http-equiv="refresh" content="0; url=/console/orders" />');
     expect((await world().get("/console/orders", { "sec-fetch-site": "same-origin" })).text).toContain(
@@ -68,7 +71,7 @@ describe("whoever is not signed in", () => {
     );
   });
 
-  it("is led to the page by the addresses of the forms, and told so by other methods", async () => {
+  it("is redirected to the page by GET on the form addresses, and gets an error for other methods", async () => {
     for (const url of ["/console/sign-in", "/console/sign-out"]) {
       const { status, headers } = await world().get(url);
       expect([status, headers["location"]]).toEqual([303, "/console"]);
@@ -81,7 +84,7 @@ describe("whoever is not signed in", () => {
 });
 
 describe("signing in", () => {
-  it("gives a cookie that no script reads and no other site sends, and leads to where it began", async () => {
+  it("sets a cookie unreadable for scripts and other sites, and returns to the first page", async () => {
     const { email, staffId } = await createPerson(world());
     const answer = await submitSignIn(world(), { email, next: "/console/orders?page=2", headers: from() });
     expect([answer.status, answer.headers["location"]]).toEqual([303, "/console/orders?page=2"]);
@@ -94,7 +97,7 @@ describe("signing in", () => {
     expect(JSON.stringify(world().logged)).not.toContain(secret);
   });
 
-  it("shows the page of the script, with who it is and for whom, and nothing of that as HTML", async () => {
+  it("shows the console page with the person and the merchant, escaped", async () => {
     const { email, staffId } = await createPerson(world());
     const { db } = world().database;
     const { name } = await db
@@ -113,7 +116,7 @@ describe("signing in", () => {
     expect(page.headers["cache-control"]).toBe("no-store");
   });
 
-  it("refuses a wrong password, an unknown address and a disabled account alike, and keeps what was typed but the password", async () => {
+  it("shows the same error for a wrong password, an unknown address and a disabled account, and keeps the input without the password", async () => {
     const { email, staffId } = await createPerson(world());
     const tries = [{ email, password: "a wrong password" }, { email: "nobody@shop.example" }];
     const texts: string[] = [];
@@ -139,7 +142,7 @@ describe("signing in", () => {
     ]);
   });
 
-  it("has an end for who guesses, together with the sign-in of the authorization server", async () => {
+  it("limits guessing, together with the sign-in of the authorization server", async () => {
     const { email } = await createPerson(world());
     for (let attempt = 0; attempt < 10; attempt += 1)
       expect(
@@ -156,7 +159,7 @@ describe("signing in", () => {
     expect((await submitSignIn(world(), { email: other, headers: from() })).status).toBe(303);
   });
 
-  it("begins a session of its own: what the browser brought along is none, or is over", async () => {
+  it("starts a new session: a session that the browser had before is ignored or ended", async () => {
     const { email, staffId } = await createPerson(world());
     const planted = `${cookieName}=${"A".repeat(43)}`;
     const first = cookieOf(await submitSignIn(world(), { email, headers: { ...from(), cookie: planted } }));
@@ -173,7 +176,7 @@ describe("signing in", () => {
     [{ "sec-fetch-site": "same-site" }],
     [{ origin: "https://evil.example" }],
     [{ origin: "null" }],
-  ])("takes no form of another site: %o", async (headers) => {
+  ])("refuses forms of another site: %o", async (headers) => {
     const { email, staffId } = await createPerson(world());
     const answer = await submitSignIn(world(), { email, headers });
     expect([answer.status, answer.headers["set-cookie"]]).toEqual([403, undefined]);
@@ -184,7 +187,7 @@ describe("signing in", () => {
     expect(await sessions(staffId)).toHaveLength(1);
   });
 
-  it("takes forms alone", async () => {
+  it("accepts only forms", async () => {
     const { status, text } = await world().send({
       method: "POST",
       url: "/console/sign-in",
@@ -207,14 +210,14 @@ describe("signing in", () => {
     ["/console/sign-out", "/console"],
     ["javascript:alert(1)", "/console"],
     ["", "/console"],
-  ])("leads nowhere but to the console: %j", (next, place) => {
+  ])("redirects only within the console: %j", (next, place) => {
     expect(pathAfterSignIn(next)).toBe(place);
     expect(new URL(pathAfterSignIn(next), publicUrl).origin).toBe(publicUrl);
   });
 });
 
 describe("signing out", () => {
-  it("ends the session, not only the cookie, and twice is once", async () => {
+  it("ends the session, not only the cookie, and can be repeated", async () => {
     const { email, staffId } = await createPerson(world());
     const cookie = await signInAs(world(), email);
     const answer = await submitSignOut(world(), cookie);
@@ -228,7 +231,7 @@ describe("signing out", () => {
     expect((await actions(staffId)).map(({ action }) => action)).toEqual(["consoleSignIn", "consoleSignOut"]);
   });
 
-  it("is written down as signing in is, with the person and the request", async () => {
+  it("is audited like signing in, with the person and the request", async () => {
     const { email, staffId } = await createPerson(world());
     const signedIn = await submitSignIn(world(), { email, headers: from() });
     const signedOut = await submitSignOut(world(), cookieOf(signedIn));
@@ -251,7 +254,7 @@ describe("signing out", () => {
 describe("a service without https, below a path", () => {
   const plain = useWorld("pglite", { environment: { PUBLIC_URL: "http://localhost:4000/shop" } });
 
-  it("has a cookie that browsers take there, and leads below its path", async () => {
+  it("has a cookie that browsers accept there, and redirects below its path", async () => {
     const { email } = await createPerson(plain());
     const answer = await submitSignIn(plain(), { email, next: "/console/orders" });
     expect(String(answer.headers["set-cookie"])).toMatch(
@@ -263,7 +266,7 @@ describe("a service without https, below a path", () => {
     expect(page.text).toContain('data-base-path="/shop"');
   });
 
-  it("has a cookie of its own beside another service on the host, which knows no port", async () => {
+  it("has another cookie name than another service on the host, because cookies ignore ports", async () => {
     const { email } = await createPerson(plain());
     const cookie = cookieOf(await submitSignIn(plain(), { email }));
     const at = (url: string): string | undefined =>

@@ -1,4 +1,4 @@
-/** The documentation as a reader has it: its pages over HTTP, the text of their examples, and the ids in them. */
+/** Reads the documentation as a reader: its pages over HTTP, the text of their examples, and the ids in them. */
 import type { World } from "#test/support/world.ts";
 
 const entities: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ export async function pageAt(world: World, path: string): Promise<string> {
   return text;
 }
 
-/** The code blocks that are labelled so. */
+/** Returns the code blocks with this label. */
 export const blocksOf = (html: string, label: string): string[] =>
   [...html.matchAll(new RegExp(`<pre[^>]* aria-label="${label}"><code>([\\s\\S]*?)</code></pre>`, "g"))].map(
     ([, code = ""]) => unescaped(code),
@@ -29,7 +29,7 @@ export const blocksOf = (html: string, label: string): string[] =>
 export const idsOf = (html: string): string[] =>
   [...html.matchAll(/ id="([^"]+)"/g)].map(([, id = ""]) => id);
 
-/** Every page that the contents lead to, by its path. */
+/** Loads every page that the table of contents links to, by its path. */
 export async function allPages(world: World): Promise<Map<string, string>> {
   const first = await pageAt(world, "/docs");
   const navigation = first.slice(first.indexOf('<nav id="contents"'));

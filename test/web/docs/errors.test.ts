@@ -1,6 +1,6 @@
 /**
- * The catalogue of errors explains every code of the registry and no other, and an error's docUrl leads to
- * its entry.
+ * The catalogue of errors explains exactly the codes of the registry, and each error's docUrl links to its
+ * entry.
  */
 import { describe, expect, it } from "vitest";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
@@ -19,7 +19,7 @@ describe("the catalogue", () => {
     expect(told.toSorted()).toEqual(codes.toSorted());
   });
 
-  it("refuses one that is missing, one that is left over, and one that says half", () => {
+  it("refuses a missing, superfluous or incomplete entry", () => {
     const entry = (code: string, text = "It happens.\n\nDo this."): string => `### ${code}\n\n${text}\n\n`;
     const all = codes.map((code) => entry(code)).join("");
     expect(readErrorGuide(`# Errors\n\n## All\n\n${all}`)).toHaveLength(1);
@@ -34,7 +34,7 @@ describe("the catalogue", () => {
     ).toThrow("cart_locked needs two");
   });
 
-  it("says of each its status, its meaning and whether the request may be sent again", async () => {
+  it("states for each code its status, its meaning and whether the request may be repeated", async () => {
     const html = await pageAt(world(), "/docs/errors");
     for (const code of codes) {
       const kind: { status: number; text: string; retryable?: boolean } = failureKinds[code];
@@ -47,7 +47,7 @@ describe("the catalogue", () => {
     }
   });
 
-  it("stands under each group's own status", () => {
+  it("lists each code under its status", () => {
     const misplaced = readErrorGuide().flatMap(({ title, entries }) => {
       const [status] = /^\d{3}/.exec(title) ?? [];
       return status === undefined
@@ -70,7 +70,7 @@ describe("docUrl", () => {
     ],
     ["method_not_allowed", () => world().send({ method: "POST", url: "/docs" })],
   ];
-  it.each(refusals)("of %s leads to its entry", async (code, ask) => {
+  it.each(refusals)("of %s links to its entry", async (code, ask) => {
     const { body } = await ask();
     expect(body.error.code).toBe(code);
     const { docUrl } = body.error as { docUrl: string };
@@ -80,7 +80,7 @@ describe("docUrl", () => {
   });
 });
 
-describe("the codes of an operation", () => {
+describe("the error codes of an operation", () => {
   const key = (): Record<string, string> => ({
     authorization: `Bearer ${world().demo.keys.full}`,
     "idempotency-key": crypto.randomUUID(),
@@ -92,7 +92,7 @@ describe("the codes of an operation", () => {
   const cart = (name: keyof ReturnType<typeof world>["demo"]["carts"]): string =>
     `/api/v1/open/storefront/carts/${world().demo.carts[name]}`;
 
-  it("are those that it really answers with: what is refused is among them", async () => {
+  it("include the codes that it really returns", async () => {
     const put = (url: string, body: unknown): Promise<Answer> =>
       world().send({ method: "PUT", url, headers: key(), body });
     const answers: Record<string, Answer[]> = {
@@ -145,7 +145,7 @@ describe("the codes of an operation", () => {
     }
   });
 
-  it("say nothing of credentials where none are needed, and of bodies where there is none", async () => {
+  it("omit credential errors without authentication, and body errors without a body", async () => {
     const codesOfSearch = await of("searchPublicProducts");
     expect(codesOfSearch.filter((code) => failureKinds[code as FailureCode].status === 401)).toEqual([]);
     expect(codesOfSearch).not.toContain("invalid_json");

@@ -1,4 +1,4 @@
-/** Every example of the reference runs as it stands: with the key of the demo, against a service of its own. */
+/** Every example of the reference runs unchanged with the demo's key against a test service. */
 import { execFile } from "node:child_process";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
@@ -14,7 +14,7 @@ import { publicUrl, type World } from "#test/support/world.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { blocksOf, pageAt } from "./docs-pages.ts";
 
-/** Where it listens: pages call it by the address that it was told to have. */
+/** Starts listening at the address that the pages show. */
 async function listen(world: World): Promise<string> {
   await world.app.server.listen({ host: "127.0.0.1", port: 0 });
   return `http://127.0.0.1:${(world.app.server.server.address() as AddressInfo).port}`;
@@ -23,7 +23,7 @@ async function listen(world: World): Promise<string> {
 const operationsAt = async (world: World): Promise<DocumentOperation[]> =>
   readDocumentOperations((await world.get("/openapi.json")).body as ApiDocument);
 
-/** What an app has, which got it by OAuth. */
+/** The access token that an app got by OAuth. */
 async function tokenFor(world: World): Promise<{ ACCESS_TOKEN: string; DPOP_PROOF: string }> {
   const client = await createTokenClient(world);
   const token = await client.token();
@@ -44,7 +44,7 @@ describe("with curl", () => {
     expect(output).toBe(world().demo.keys.full);
   });
 
-  it("runs those of the way in", async () => {
+  it("runs the examples of the first steps", async () => {
     const blocks = blocksOf(await pageAt(world(), "/docs"), "curl");
     expect(blocks).toHaveLength(2);
     for (const block of blocks) {
@@ -56,7 +56,7 @@ describe("with curl", () => {
     }
   });
 
-  it("runs that of every operation, each once and in any order", async () => {
+  it("runs every operation's example, each once and in any order", async () => {
     const tokens = await tokenFor(world());
     for (const { id, method } of (await operationsAt(world())).toReversed()) {
       const blocks = blocksOf(await pageAt(world(), `/docs/operations/${id}`), "curl");
@@ -78,7 +78,7 @@ describe("with curl", () => {
 describe("with JavaScript", () => {
   const world = useWorld("pglite", { environment: { PORT: "0" } });
 
-  it("runs that of every operation, each once", async () => {
+  it("runs every operation's example, each once", async () => {
     const address = await listen(world());
     const env = { ...process.env, KEY: world().demo.keys.full, ...(await tokenFor(world())) };
     for (const { id } of await operationsAt(world())) {

@@ -1,6 +1,6 @@
 /**
- * The reference says all that the OpenAPI document says, its links lead somewhere, no key is in it, and
- * browsers may keep it.
+ * The reference contains everything of the OpenAPI document. Its links work, it contains no key, and browsers
+ * may cache it.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,18 +28,18 @@ import { operationCount } from "#test/gateway/contract-table.ts";
 const world = useWorld();
 const documentOf = async (): Promise<ApiDocument> => (await world().get("/openapi.json")).body as ApiDocument;
 
-/** The names of all its fields, whatever they are nested in. */
+/** Returns the names of all fields, at any depth. */
 function fieldsOf(schema: DocumentSchema, schemas: DocumentSchemas): string[] {
   const { properties = {}, items } = resolveSchema(schema, schemas);
   const below = [...Object.values(properties), ...(items === undefined ? [] : [items])];
   return Object.keys(properties).concat(below.flatMap((part) => fieldsOf(part, schemas)));
 }
 
-/** The pages that are not about one operation: overview, errors, webhooks and the guides. */
+/** Pages that do not describe one operation: overview, errors, webhooks and the guides. */
 const otherPages = 3 + guideNames.length;
 
 describe("the reference", () => {
-  it("has a page for each operation of the contract, with all that the document says of it", async () => {
+  it("has a page for each operation of the contract with its whole description", async () => {
     const document = await documentOf();
     const operations = readDocumentOperations(document);
     expect(operations).toHaveLength(operationCount);
@@ -74,7 +74,7 @@ describe("the reference", () => {
     }
   });
 
-  it("says what a field may be", async () => {
+  it("shows the allowed values of a field", async () => {
     const text = textOf(await pageAt(world(), "/docs/operations/createInstallationWebhook")).replaceAll(
       /\s+/g,
       " ",
@@ -87,7 +87,7 @@ describe("the reference", () => {
     expect(text).toMatch(/disabledAt string or null/);
   });
 
-  it("shows answers that are what the document says", async () => {
+  it("shows example answers that match the document", async () => {
     const contract = await readContract(world());
     for (const { id } of readDocumentOperations(await documentOf())) {
       const [answer = ""] = blocksOf(await pageAt(world(), `/docs/operations/${id}`), "Example response");
@@ -95,7 +95,7 @@ describe("the reference", () => {
     }
   });
 
-  it("has an answer of every operation that is what the document says, for where there is no demo", async () => {
+  it("has a stored example answer for every operation that matches the document, for services without a demo", async () => {
     const contract = await readContract(world());
     const document = await documentOf();
     const stored = readStoredAnswers({
@@ -109,7 +109,7 @@ describe("the reference", () => {
       ]);
   });
 
-  it("begins each group with what finds things and what makes them", async () => {
+  it("lists in each group searches and creations first", async () => {
     const ids = readDocumentOperations(await documentOf());
     expect(ids.filter(({ tag }) => tag === "Webhooks").map(({ id }) => id)).toEqual([
       "listInstallationWebhooks",
@@ -121,7 +121,7 @@ describe("the reference", () => {
     expect(ids.find(({ tag }) => tag === "Catalog")?.id).toBe("listApiKeyCatalogProducts");
   });
 
-  it("lists every event that is sent, with what it says", async () => {
+  it("lists every published event with its fields", async () => {
     const { webhooks } = await documentOf();
     const html = await pageAt(world(), "/docs/events");
     expect(Object.keys(webhooks).length).toBeGreaterThan(80);
@@ -129,7 +129,7 @@ describe("the reference", () => {
     expect(textOf(html)).toContain("OrderEventObject");
   });
 
-  it("is filled with the demo's ids, and has none of its keys, tokens and passwords", async () => {
+  it("contains the demo's ids, but none of its keys, tokens and passwords", async () => {
     const { demo } = world();
     const pages = [...(await allPages(world())).values()].join("\n");
     for (const id of [
@@ -147,7 +147,7 @@ describe("the reference", () => {
     expect(pages).not.toContain(demo.staff.email);
   });
 
-  it("has no link that leads nowhere, and no id twice", async () => {
+  it("has no broken link and no duplicate id", async () => {
     const pages = await allPages(world());
     const broken: string[] = [];
     for (const [path, html] of pages) {
@@ -165,7 +165,7 @@ describe("the reference", () => {
     expect(broken).toEqual([]);
   });
 
-  it("names its pages, is English, and runs no script and no style that is not allowed", async () => {
+  it("has page titles, is English, and runs only allowed scripts and styles", async () => {
     const titles = new Set<string>();
     for (const [path, html] of await allPages(world())) {
       expect(html).toMatch(/^<!doctype html><html lang="en">/);
@@ -182,7 +182,7 @@ describe("the reference", () => {
 });
 
 describe("its addresses", () => {
-  it("may be kept for a minute, and are not sent again to who has them", async () => {
+  it("may be cached for a minute, and are revalidated with 304", async () => {
     const { status, headers } = await world().get("/docs/errors");
     expect([status, headers["cache-control"], headers["vary"]]).toEqual([
       200,
@@ -200,7 +200,7 @@ describe("its addresses", () => {
     expect(await Promise.all(statuses)).toEqual([304, 304, 200]);
   });
 
-  it("answer an unknown one with a page to who reads, and with the error to programs", async () => {
+  it("answer an unknown page with HTML to browsers and with the error to programs", async () => {
     const { status, headers, text } = await world().get("/docs/operations/nothing", { accept: "text/html" });
     expect([status, headers["content-type"], headers["cache-control"]]).toEqual([
       404,
@@ -213,12 +213,12 @@ describe("its addresses", () => {
       expect((await world().get(path)).status).toBe(404);
   });
 
-  it("have one form", async () => {
+  it("have one canonical form", async () => {
     const { status, headers } = await world().get("/docs/");
     expect([status, headers["location"]]).toEqual([308, "/docs"]);
   });
 
-  it.each(["/docs", "/docs/errors"])("take no other method than GET: %s", async (url) => {
+  it.each(["/docs", "/docs/errors"])("accept only GET: %s", async (url) => {
     const answer = await world().send({ method: "POST", url });
     expectError(answer, { status: 405, code: "method_not_allowed" });
     expect(answer.headers["allow"]).toBe("GET, HEAD");
@@ -226,13 +226,13 @@ describe("its addresses", () => {
   });
 });
 
-describe("an answer of the demo", () => {
+describe("an example answer from the demo", () => {
   const siteOf = async (publicUrl: string, ask: DocsServices["ask"]): Promise<DocsSite> =>
     createDocsSite({ document: await documentOf(), publicUrl, readDemo: () => world().demo, ask });
   const textAt = async (site: DocsSite): Promise<string> =>
     (await site.page("operations/getPublicCart"))?.body.plain.toString() ?? "";
 
-  it("is asked for below the path that the service stands under", async () => {
+  it("is requested below the service's path", async () => {
     const asked: string[] = [];
     const site = await siteOf("https://shop.example/commerce", (path) => {
       asked.push(path);
@@ -242,7 +242,7 @@ describe("an answer of the demo", () => {
     expect(asked).toEqual([`/api/v1/open/storefront/carts/${world().demo.carts.active}`]);
   });
 
-  it("is asked for again where it was refused or failed, and kept where it came", async () => {
+  it("is requested again after a refusal or failure, and cached after success", async () => {
     const answers = [
       () => Promise.reject(new Error("Gone.")),
       () => Promise.resolve(undefined),
@@ -262,7 +262,7 @@ describe("an answer of the demo", () => {
   });
 });
 
-it("shows what belongs where, below a path of its own and without a demo", async () => {
+it("appears beside its operation, below another path and without a demo", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "docs-"));
   const settings = readSettings({
     PORT: "4000",

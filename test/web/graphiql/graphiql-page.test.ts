@@ -1,6 +1,6 @@
 /**
- * GraphiQL's page and the type map as they are sent: small, under a strict policy, with everything large in
- * files that browsers keep.
+ * GraphiQL's page and its type map: small, under a strict content policy, with large files that browsers
+ * cache.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import type { Answer } from "#test/support/world.ts";
 const world = useWorld();
 const open = (url: string): Promise<Answer> => world().get(url, { accept: "text/html" });
 
-it("is a small page without a script or style of its own, under a policy that lets only this service's files run", async () => {
+it("is a small page without inline script or style, whose policy allows only this service's files", async () => {
   const { status, headers, text } = await open("/graphql");
   expect(status).toBe(200);
   expect(text.length).toBeLessThan(64 * 1024);
@@ -28,7 +28,7 @@ it("is a small page without a script or style of its own, under a policy that le
   );
 });
 
-it("names files by their hash, which come compressed and are kept for ever", async () => {
+it("names files by their hash, compressed and cached forever", async () => {
   const { text } = await open("/graphql");
   const addresses = new Set(text.match(/\/assets\/graphiql-[\w.-]+\.(?:js|css)/g));
   expect(addresses.size).toBe(Object.keys(graphiqlComponentFiles).length + 2);
@@ -43,7 +43,7 @@ it("names files by their hash, which come compressed and are kept for ever", asy
   }
 });
 
-it("takes of the package what the package itself would render: where this fails, a new version does it another way (component-plugin.ts, editor.ts)", () => {
+it("renders what the package renders: if this fails, a new version changed it (component-plugin.ts, editor.ts)", () => {
   expect(Object.keys(parts).toSorted()).toEqual([
     "css",
     "editorWorkerService",
@@ -61,7 +61,7 @@ it("takes of the package what the package itself would render: where this fails,
   expect(own).toContain("self['MonacoEnvironment'] = {");
   expect(own).toMatch(/getWorkerUrl: function \(moduleId, label\) \{\s+return workers\[label\];/);
   expect(own).toContain("YogaGraphiQL.renderYogaGraphiQL(");
-  // What the page's script counts on beside that: names of models, of the button, of what is stored.
+  // Further names that the page's script relies on: of models, of the button, of stored keys.
   for (const name of [
     '"operation.graphql"',
     '"variables.json"',
@@ -83,7 +83,7 @@ it("has the colours of all other pages", () => {
   expect(colorsOf(own)).toEqual(colorsOf(baseStyle));
 });
 
-it("answers a type map that asks for nothing but its own files and the graph", async () => {
+it("serves a type map that loads only its own files and the graph", async () => {
   const { status, headers, text } = await open("/graphql/map");
   expect(status).toBe(200);
   expect(headers["content-security-policy"]).toMatch(

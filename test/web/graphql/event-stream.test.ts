@@ -1,6 +1,6 @@
 /**
- * How results go out as events: a sign of life while nothing is said, no more than is read, and an end that
- * nothing holds up.
+ * Streaming results as server-sent events: heartbeats while idle, backpressure, and an end that nothing
+ * delays.
  */
 import { Readable } from "node:stream";
 import Fastify from "fastify";
@@ -12,7 +12,7 @@ describe("events", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
   afterEach(() => void vi.useRealTimers());
 
-  /** The stream that is sent, with what it is made of in hand. */
+  /** Starts a stream, and returns it together with its controls. */
   async function sendOf(
     steps: AsyncIterator<unknown>,
   ): Promise<{ body: Readable; over: AbortController; told: unknown[]; ends: () => number }> {
@@ -56,7 +56,7 @@ describe("events", () => {
     };
     return steps;
   };
-  /** What has been heard since it was asked the last time. */
+  /** Returns the text received since the last call. */
   const listen = (body: Readable): (() => Promise<string>) => {
     let heard = "";
     body.on("data", (bytes) => (heard += String(bytes)));
@@ -68,7 +68,7 @@ describe("events", () => {
     };
   };
 
-  it("begin with a comment, and are kept alive by one every twelve seconds", async () => {
+  it("starts with a comment, and sends one every twelve seconds", async () => {
     const { body } = await sendOf(silent());
     const heard = listen(body);
     expect(await heard()).toBe(":\n\n");
@@ -81,7 +81,7 @@ describe("events", () => {
     body.destroy();
   });
 
-  it("are not made faster than they are read", async () => {
+  it("produces results only as fast as they are read", async () => {
     const large = "x".repeat(10_000);
     const { body, told } = await sendOf({ next: () => Promise.resolve({ done: false, value: large }) });
     await vi.advanceTimersByTimeAsync(100);
@@ -92,13 +92,13 @@ describe("events", () => {
     body.destroy();
   });
 
-  it("end after the last result", async () => {
+  it("ends after the last result", async () => {
     const { body } = await sendOf({ next: () => Promise.resolve({ done: false, value: "last" }) });
     const text = (await Readable.from(body).toArray()).map(String).join("");
     expect(text).toBe(':\n\nevent: next\ndata: {"data":"last"}\n\nevent: complete\ndata:\n\n');
   });
 
-  it("end with the reason there is, and free what they follow", async () => {
+  it("ends with the given reason, and releases its source", async () => {
     const steps = silent();
     const { body, over } = await sendOf(steps);
     const heard = listen(body);
@@ -110,7 +110,7 @@ describe("events", () => {
     expect(steps.wasReturned).toBe(true);
   });
 
-  it("are left when who should read them does not, soon after they are over", async () => {
+  it("closes soon after its end if the client does not read", async () => {
     const large = "x".repeat(100_000);
     const { body, over, ends } = await sendOf({ next: () => Promise.resolve({ done: false, value: large }) });
     await vi.advanceTimersByTimeAsync(100);

@@ -1,11 +1,11 @@
-/** What is wrong with a query is told once, for each place where it is wrong. */
+/** Validation reports each error of a query once per location. */
 import { expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
 
 const world = useWorld();
 
 it.each(["query", "subscription"])(
-  "a %s that does not fit the schema is told each fault once",
+  "a %s that does not fit the schema is reported once per error",
   async (kind) => {
     const field = kind === "query" ? "cart" : "cartChanged";
     const { status, body } = await world().graphql(`${kind} { ${field}(id: "x") { nope zzz } }`);

@@ -1,4 +1,4 @@
-/** The streams of a process: so many, looked at once a second by what was shown for them. */
+/** The open streams of a process: their number is limited, and their credentials are checked once a second. */
 import { EventEmitter } from "node:events";
 import type { FastifyRequest } from "fastify";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -36,7 +36,7 @@ describe("open streams", () => {
     return { raw, headers: raw.headers } as unknown as FastifyRequest;
   };
 
-  it("are so many in all", () => {
+  it("are limited in number", () => {
     const opened = Array.from({ length: streamsMax }, (_none, index) =>
       streams.open(askerOf("a"), String(index % (streamsMax / streamsPerCallerMax))),
     );
@@ -47,7 +47,7 @@ describe("open streams", () => {
     expect(() => streams.open(askerOf("a"), "another")).not.toThrow();
   });
 
-  it("are looked at once a second, those of one credential together, and not at all when there are none", async () => {
+  it("are checked once a second, all of one credential together, and not at all if there are none", async () => {
     const opened = ["a", "a", "b"].map((authorization) =>
       streams.open(askerOf(authorization), authorization),
     );
@@ -58,7 +58,7 @@ describe("open streams", () => {
     expect(checked).toHaveLength(4);
   });
 
-  it("end when the credential is not good any more, and not because the database is away", async () => {
+  it("end when the credential becomes invalid, but not when the database is unreachable", async () => {
     const { signal } = streams.open(askerOf("a"), "a");
     refusal = fail("service_unavailable");
     await vi.advanceTimersByTimeAsync(3_000);
@@ -68,7 +68,7 @@ describe("open streams", () => {
     expect(signal.reason).toMatchObject({ code: "api_key_revoked" });
   });
 
-  it("end with their connection, and are not opened while the process stops", () => {
+  it("end with their connection, and are refused while the process stops", () => {
     const asker = askerOf("a");
     const { signal } = streams.open(asker, "a");
     asker.raw.socket.emit("close");

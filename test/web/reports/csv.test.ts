@@ -1,4 +1,7 @@
-/** Reports as tables: RFC 4180, for the graph's readers, without a formula in them that somebody else wrote. */
+/**
+ * Reports as CSV tables: RFC 4180, for viewers who can read reports in the graph, with formulas in texts
+ * defused.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeOrder, marketsOf } from "#test/graph/reports/made-orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -42,7 +45,7 @@ describe("GET /reports/NAME.csv", () => {
   });
   afterAll(async () => void (await world().database.db.deleteFrom("searchQueryDay").execute()));
 
-  it("has a header row, a line for each bucket of each currency, and a name to be saved under", async () => {
+  it("has a header row, a line per bucket and currency, and a file name", async () => {
     const { status, headers, text } = await get(
       `sales.csv?${span}&market=${(await marketsOf(world(), world().demo.merchants.first.id)).get("EUR")?.handle}&timeZone=UTC`,
     );
@@ -62,7 +65,7 @@ describe("GET /reports/NAME.csv", () => {
     );
   });
 
-  it("defuses what a spreadsheet would take for a formula, and quotes what needs it", async () => {
+  it("defuses texts that a spreadsheet would run as formulas, and quotes where needed", async () => {
     const { text } = await get(`searches.csv?${span}&first=6`);
     const lines = text.split("\r\n").filter((line) => line.startsWith("top,"));
     expect(lines).toEqual([
@@ -76,7 +79,7 @@ describe("GET /reports/NAME.csv", () => {
   });
 
   it.each([...csvReports.keys()])(
-    "%s: as many cells in each line as columns, for analyst, admin and operator",
+    "%s: each line has as many cells as columns, for analyst, admin and operator",
     async (name) => {
       for (const token of ["analyst", "admin", "operator"]) {
         const { status, text } = await get(`${name}.csv?${span}`, token);
@@ -89,7 +92,7 @@ describe("GET /reports/NAME.csv", () => {
     },
   );
 
-  it("is refused in the API's shape, by the parameter's name", async () => {
+  it("refuses with the API's error, which names the parameter", async () => {
     const cases: [path: string, status: number, code: string, field: string | null][] = [
       ["sales.csv", 400, "missing_parameter", "from"],
       ["sales.csv?from=2031-05-01", 400, "missing_parameter", "to"],
@@ -99,7 +102,7 @@ describe("GET /reports/NAME.csv", () => {
       [`sales.csv?${span}&timeZone=Nowhere`, 400, "invalid_parameter", "timeZone"],
       [`sales.csv?${span}&interval=fortnight`, 400, "invalid_parameter", "interval"],
       [`sales.csv?${span}&colour=red`, 400, "unknown_parameter", "colour"],
-      // Names that every object has.
+      // Names of properties that every JavaScript object has.
       [`sales.csv?${span}&constructor=x`, 400, "unknown_parameter", "constructor"],
       [`sales.csv?${span}&__proto__=x`, 400, "unknown_parameter", "__proto__"],
       [`sales.csv?${span}&toString=x`, 400, "unknown_parameter", "toString"],
@@ -114,12 +117,12 @@ describe("GET /reports/NAME.csv", () => {
       const answer = await get(path);
       expect({ path, status: answer.status, code: answer.body.error.code }).toEqual({ path, status, code });
       if (field !== null) expect(answer.body.error.details[0]).toMatchObject({ in: "query", field });
-      // A place in a body is nothing that a URL has.
+      // Errors name a parameter, not a path in a JSON body.
       expect(answer.body.error.message).not.toMatch(/^\//);
     }
   });
 
-  it("needs a token of a reader, and GET", async () => {
+  it("requires GET and a token that may read reports", async () => {
     expect(await get(`sales.csv?${span}`, null)).toMatchObject({
       status: 401,
       body: { error: { code: "credentials_missing" } },
@@ -137,21 +140,21 @@ describe("GET /reports/NAME.csv", () => {
   });
 });
 
-describe("a table", () => {
-  it("keeps numbers as they are, and nothing as nothing", () => {
+describe("a CSV table", () => {
+  it("keeps numbers as they are, and null as an empty cell", () => {
     expect(toCsv(["a", "b"], [{ a: -1, b: null }, { a: "\tx", b: "two\r\nlines" }, { a: true }])).toBe(
       'a,b\r\n-1,\r\n\'\tx,"two\r\nlines"\r\ntrue,\r\n',
     );
   });
 
   it.each(["=1", "+1", "-1", "@a", "\t=1", "＝1", "＋1", "－1", "＠a"])(
-    "keeps %j from being a formula",
+    "prevents %j from being a formula",
     (text) => {
       expect(toCsv(["a"], [{ a: text }])).toBe(`a\r\n'${text}\r\n`);
     },
   );
 
-  it("keeps a formula on a second line from being one", () => {
+  it("prevents a formula on a second line", () => {
     expect(toCsv(["a"], [{ a: "\n=1" }])).toBe(`a\r\n"'\n=1"\r\n`);
   });
 });
