@@ -1,4 +1,4 @@
-/** Events that a command writes have the links of those that the service writes. */
+/** Events written by a command contain the same links as events written by the service. */
 import { expect, it } from "vitest";
 import { createCommandRender } from "#app/services.ts";
 import { getPublicUrl, readSettings } from "#app/settings.ts";
@@ -23,7 +23,7 @@ it.each([
 it.each([
   [{}, "http://127.0.0.1:4000"],
   [{ PUBLIC_URL: "https://api.example.com" }, "https://api.example.com"],
-])("a command with %o tells of a cart as the service at %s does", async (given, base) => {
+])("a command with %o publishes a cart like the service at %s", async (given, base) => {
   const { app, database, demo } = world();
   const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
   const subject = {

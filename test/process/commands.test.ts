@@ -1,4 +1,4 @@
-/** The other commands: help, JSON, exit codes, and what they change. */
+/** The other commands: help, JSON output, exit codes, and their effects. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -36,7 +36,7 @@ const commands = [
   "config",
 ];
 
-it("explains every command with --help, which names --json where there is something to print", async () => {
+it("explains every command with --help, and mentions --json if the command prints data", async () => {
   for (const command of commands) {
     const { code, stdout, stderr } = await runHere([...command.split(" "), "--help"]);
     expect({ command, code, stderr }).toEqual({ command, code: 0, stderr: "" });
@@ -50,7 +50,7 @@ it("explains every command with --help, which names --json where there is someth
     expect(all.stdout).toContain(`\n  ${name} `);
 });
 
-it("the command line ends with 2 as a process too, on what is not understood", async () => {
+it("the command line exits with 2 on invalid arguments, also as a process", async () => {
   const [none, unknown] = await Promise.all([runCommand([]), runCommand(["nonsense"])]);
   expect(none).toEqual(await runHere([]));
   expect(unknown).toEqual({
@@ -127,17 +127,17 @@ it.each([
     ["seed", "--products", "many"],
     "error: option '--products <number>' argument 'many' is invalid.",
   ],
-])("the command line ends with 2 on %s", async (_name, args, message) => {
+])("the command line exits with 2 on %s", async (_name, args, message) => {
   const { code, stdout, stderr } = await runHere(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain(message);
 });
 
-/** Nine cold starts on a machine that has other things to do. */
+/** Nine cold starts on a busy machine. */
 const startsMsMax = 180_000;
 
 it(
-  "makes a merchant, an app, an installation, keys and tokens, each as one JSON value, and shows no secret twice",
+  "creates a merchant, an app, an installation, keys and tokens, each as one JSON value, and shows each secret once",
   async () => {
     const environment = { DATA_DIR: join(temporaryFolder(), "data"), DEMO: "0" };
     const run = async (...args: string[]): Promise<Record<string, string>> => {

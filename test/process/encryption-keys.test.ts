@@ -1,5 +1,5 @@
 /**
- * The embedded database's own encryption key: made once, kept for its owner's eyes, used by all, never
+ * PGlite's encryption key file: created once, readable only by its owner, shared by all processes, never
  * replaced.
  */
 import { spawn } from "node:child_process";
@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const pathOf = (): string => join(folder, "encryption-keys");
 
-it("the file of encryption keys is made at the first start, is for its owner's eyes, and is the same at the next", () => {
+it("the file of encryption keys is created at the first start, is readable only by its owner, and is kept at the next start", () => {
   const made = loadEncryptionKeys(folder);
   expect(made).toEqual([
     { id: expect.stringMatching(/^local-[\da-f]{8}$/) as unknown, key: expect.any(Buffer) as unknown },
@@ -30,13 +30,13 @@ it("the file of encryption keys is made at the first start, is for its owner's e
   expect(loadEncryptionKeys(folder)).toEqual(made);
 });
 
-it("the file of encryption keys is another one in every folder, which is made where it is missing", () => {
+it("the file of encryption keys differs between folders, and a missing folder is created", () => {
   const inside = join(folder, "new", "data");
   expect(loadEncryptionKeys(inside)).not.toEqual(loadEncryptionKeys(folder));
   expect(statSync(inside).mode & 0o777).toBe(0o700);
 });
 
-it("the file of encryption keys may be several, written like the setting", () => {
+it("the file of encryption keys may contain several keys in the setting's format", () => {
   const [a, b] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
   writeFileSync(pathOf(), `new:${b.toString("base64")},old:${a.toString("base64")}\n`);
   expect(loadEncryptionKeys(folder)).toEqual([
@@ -45,7 +45,7 @@ it("the file of encryption keys may be several, written like the setting", () =>
   ]);
 });
 
-it("the file of encryption keys is one, whole, for eight processes that start at the same time", async () => {
+it("the file of encryption keys is the same, complete one for eight processes that start at once", async () => {
   const script = `
     import { loadEncryptionKeys } from "#app/encryption-keys.ts";
     const [folder, at] = process.argv.slice(1);
@@ -70,7 +70,7 @@ it.each([
   ["was cut off", "local-1:AAAA"],
   ["has an id twice", `a:${Buffer.alloc(32).toString("base64")},a:${Buffer.alloc(32).toString("base64")}`],
 ])(
-  "the file of encryption keys stops the start with a line that names the file when that %s, and leaves it as it is",
+  "the file of encryption keys stops the start with a line that names the file if it %s, and is not changed",
   (_name, content) => {
     writeFileSync(pathOf(), content);
     expect(() => loadEncryptionKeys(folder)).toThrow(FolderUnusable);
@@ -82,7 +82,7 @@ it.each([
   },
 );
 
-it("the file of encryption keys stops the start with the setting's name when the folder cannot be used", () => {
+it("the file of encryption keys stops the start with the setting's name if the folder cannot be used", () => {
   writeFileSync(join(folder, "file"), "");
   const inside = join(folder, "file", "data");
   expect(() => loadEncryptionKeys(inside)).toThrow(`DATA_DIR ${inside} cannot be used: ENOTDIR`);

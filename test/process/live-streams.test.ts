@@ -1,6 +1,6 @@
 /**
- * Two processes on one PostgreSQL: who follows something at the one is told what was done through the other,
- * and told to stop, it ends its streams first.
+ * Two processes on one PostgreSQL: a subscriber at one process gets changes made through the other. A process
+ * that is stopped ends its streams first.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { randomUUID } from "node:crypto";
@@ -9,7 +9,7 @@ import { startReceiver } from "#soak/webhook-receiver.ts";
 import { demoPlace } from "#test/support/copies.ts";
 import { follow, type Followed } from "#test/graph/live/streams.ts";
 
-/** Two cold starts on a machine that has other things to do. */
+/** Two cold starts on a busy machine. */
 const startsMsMax = 240_000;
 const cartChanged = "subscription ($id: ID!) { cartChanged(id: $id) { version } }";
 const deliveryChanged =
@@ -48,7 +48,7 @@ describe("two processes", () => {
   const followAtGateway = (query: string, id: string): Promise<Followed> =>
     follow({ port: gateway.port, token: serving.access.tokens.admin, query, variables: { id } });
 
-  it("are one for who follows a cart", async () => {
+  it("deliver a cart's changes to subscribers of either", async () => {
     const id = await makeCart();
     const stream = await followAtGateway(cartChanged, id);
     expect((await stream.next()).data.cartChanged).toEqual({ version: 1 });
@@ -59,7 +59,7 @@ describe("two processes", () => {
     stream.leave();
   });
 
-  it("are one for who follows what an endpoint is sent", async () => {
+  it("deliver an endpoint's deliveries to subscribers of either", async () => {
     await using receiver = await startReceiver({ reply: () => 204 });
     const made = await post("/api/v1/open/webhooks/endpoints", serving.access.keys.full, {
       url: `${receiver.origin}/hooks`,
@@ -68,7 +68,7 @@ describe("two processes", () => {
     const stream = await followAtGateway(deliveryChanged, made.endpoint.id);
     await makeCart();
     const states = new Map<string, string>();
-    // The cart, and its greeting.
+    // The deliveries of the cart and of the endpoint's welcome event.
     while ([...states.values()].filter((status) => status === "SUCCEEDED").length < 2) {
       for (const { id, status } of (await stream.next()).data.deliveryChanged.deliveries)
         states.set(id, status);
@@ -77,7 +77,7 @@ describe("two processes", () => {
     stream.leave();
   });
 
-  it("end their streams when they are told to stop, and are gone", async () => {
+  it("end their streams when they are stopped, and exit", async () => {
     const id = await makeCart();
     const streams = await Promise.all([followAtGateway(cartChanged, id), followAtGateway(cartChanged, id)]);
     for (const stream of streams) await stream.next();

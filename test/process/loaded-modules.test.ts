@@ -1,7 +1,4 @@
-/**
- * What a process that serves loads: a module that it has no use for costs its start time and its memory all
- * the same.
- */
+/** The modules that a serving process loads: an unused module would cost start time and memory. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, inject, it } from "vitest";
@@ -10,7 +7,10 @@ import { runCommand, temporaryFolder } from "#test/support/process.ts";
 
 const hook = new URL("../support/note-modules.ts", import.meta.url).href;
 
-/** By package, and for our own by path; everything has been loaded when the port turns out to be taken. */
+/**
+ * Returns the loaded modules: packages by name, the service's own by path. When the process fails because its
+ * port is taken, everything has been loaded.
+ */
 async function modulesOf(environment: Readonly<Record<string, string>>): Promise<Set<string>> {
   const folder = temporaryFolder();
   const file = join(folder, "modules");
@@ -31,7 +31,7 @@ async function modulesOf(environment: Readonly<Record<string, string>>): Promise
   );
 }
 
-it("on PostgreSQL without the demo: nothing of the embedded database, the demo, Redis, webhooks, sign-in, GraphiQL, a terminal or Mesh's command line", async () => {
+it("on PostgreSQL without the demo: not PGlite, the demo, Redis, webhooks, sign-in, GraphiQL, a terminal or Mesh's command line", async () => {
   const modules = await modulesOf({
     DATABASE_URL: await createDatabase(),
     ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
@@ -59,10 +59,10 @@ it("on PostgreSQL without the demo: nothing of the embedded database, the demo, 
     "observability/tracing.ts",
   ])
     expect(modules).not.toContain(name);
-  // The API alone has nothing behind it; the library of the metrics asks for it.
+  // The OpenTelemetry API without an SDK, which the metrics library requires.
   expect([...modules].filter((name) => name.startsWith("@opentelemetry/"))).toEqual(["@opentelemetry/api"]);
 });
 
-it("on the embedded database: that one", async () => {
+it("on the embedded database: PGlite too", async () => {
   expect(await modulesOf({ DEMO: "0" })).toContain("@electric-sql/pglite");
 });

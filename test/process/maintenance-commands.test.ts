@@ -1,6 +1,6 @@
 /**
- * People, apps and upkeep at the command line: what each does, what it shows once, and that it was done
- * stands in the audit trail.
+ * Commands for staff members, apps and maintenance: their effects, the secrets that they print once, and
+ * their entries in the audit log.
  */
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
@@ -18,15 +18,15 @@ import { runCommand, runHere as runCommandHere } from "#test/support/process.ts"
 
 type Run = (...args: string[]) => Promise<Record<string, unknown>>;
 
-/** Some cold starts each, on a machine that has other things to do. */
+/** Each test needs several cold starts on a busy machine. */
 vi.setConfig({ testTimeout: 180_000 });
 
 interface Commands {
   readonly folder: string;
   readonly environment: { readonly DATA_DIR: string };
-  /** As a process of its own: each command is, once. */
+  /** Runs a command in another process; used at least once per command. */
   readonly run: Run;
-  /** What `run` would do, without the start. */
+  /** Runs a command in this process, without the cost of a start. */
   readonly runHere: Run;
 }
 
@@ -65,7 +65,7 @@ const brief = ({ action, actor, merchantId, targetType, targetId }: AuditRow): u
   targetId,
 ];
 
-it("makes people and disables them, shows a password once, and writes it down", async () => {
+it("creates and disables staff members, prints a password once, and audits it", async () => {
   const { folder, environment, run, runHere } = await commands();
   const shop = ["--slug", "shop", "--name", "Shop", "--locale", "en", "--market", "DE"];
   const merchantId = String((await runHere("merchant", "create", ...shop))["id"]);
@@ -103,7 +103,7 @@ it("makes people and disables them, shows a password once, and writes it down", 
   expect(JSON.stringify(entries)).not.toMatch(/shop\.example|Ana|typed/);
 });
 
-it("gives an account another password, enables it again, and writes it down", async () => {
+it("changes an account's password, enables the account again, and audits it", async () => {
   const { folder, environment, run, runHere } = await commands();
   const shop = ["--slug", "shop", "--name", "Shop", "--locale", "en", "--market", "DE"];
   const merchantId = String((await runHere("merchant", "create", ...shop))["id"]);
@@ -146,7 +146,7 @@ it("gives an account another password, enables it again, and writes it down", as
   expect(JSON.stringify(entries)).not.toMatch(/shop\.example|Ana|typed/);
 });
 
-it("switches an OAuth client off and on, lists it, and writes it down", async () => {
+it("disables, enables and lists OAuth clients, and audits it", async () => {
   const { folder, run, runHere } = await commands();
   const app = String((await runHere("app", "create", "--name", "App"))["id"]);
   const uri = "https://app.example/callback";
@@ -174,7 +174,7 @@ it("switches an OAuth client off and on, lists it, and writes it down", async ()
   ]);
 });
 
-it("makes OAuth clients, rotates signing keys, and writes it down", async () => {
+it("creates OAuth clients, rotates signing keys, and audits it", async () => {
   const { folder, environment, run, runHere } = await commands();
   const app = await runHere("app", "create", "--name", "App");
   const uris = ["--redirect-uri", "http://127.0.0.1:5000/callback", "https://app.example/callback"];
@@ -194,7 +194,7 @@ it("makes OAuth clients, rotates signing keys, and writes it down", async () => 
   ]);
 });
 
-it("exports what was done, page by page, as CSV or one JSON object a line", async () => {
+it("exports the audit log page by page, as CSV or one JSON object per line", async () => {
   const { folder, environment } = await commands();
   const first = Date.parse("2026-03-01T12:00:00.000Z");
   await inDatabase(folder, (db) =>
@@ -231,7 +231,7 @@ it("exports what was done, page by page, as CSV or one JSON object a line", asyn
   expect(await lines(runCommandHere, "--merchant", "mer_none", "--json")).toEqual([]);
 });
 
-/** What is typed in is no argument: those can be seen by others. */
+/** Passes input on standard input, because other users can see arguments. */
 async function typed(
   args: readonly string[],
   environment: Commands["environment"],
@@ -250,7 +250,7 @@ async function typed(
   return { code, stdout };
 }
 
-it("gives everything the first encryption key, and names what it cannot open", async () => {
+it("re-encrypts everything with the first encryption key, and names values that it cannot decrypt", async () => {
   const { folder, environment, run, runHere } = await commands(demoFolder());
   const path = join(folder, "encryption-keys");
   const old = readFileSync(path, "utf8").trim();
@@ -274,7 +274,7 @@ it("gives everything the first encryption key, and names what it cannot open", a
     { key: "next", state: "begun" },
     { key: "next", state: "done", rewrapped: 0 },
   ]);
-  // The old key is gone, and nobody misses it.
+  // The old key is removed and no longer needed.
   writeFileSync(path, `next:${Buffer.alloc(32, 3).toString("base64")}\n`);
   const opened = await runHere("keys", "check");
   expect(opened).toMatchObject({ broken: [], personal_data: expect.any(Number), webhook_secret: 1 });
@@ -290,7 +290,7 @@ it("gives everything the first encryption key, and names what it cannot open", a
   );
 });
 
-it("erases what is known of a buyer, and says so", async () => {
+it("erases a buyer's data, and reports it", async () => {
   const { folder, environment, run } = await commands();
   await run("seed");
   const demo = readDemoFile(folder);

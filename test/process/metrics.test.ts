@@ -1,6 +1,6 @@
 /**
- * Real processes on one port: whichever answers gives what all have counted, also of one that stands still,
- * of one that was killed, and of one that could not be started.
+ * Real processes on one port: each answers /metrics with the sum of all, also if one is paused, killed, or
+ * could not be started.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -9,7 +9,7 @@ import { copyDemo, encryptionKeys } from "#test/support/copies.ts";
 import { startService, temporaryFolder } from "#test/support/process.ts";
 import { readScrape, type Scrape } from "#test/web/scrape.ts";
 
-it("two processes are measured as one, whatever becomes of either", async () => {
+it("two processes report their metrics together, whatever happens to either", async () => {
   const dataDir = temporaryFolder();
   const { database, fill } = await copyDemo("postgres");
   fill(dataDir);
@@ -47,7 +47,7 @@ it("two processes are measured as one, whatever becomes of either", async () => 
   expect(found.value("commerce_database_connections_max")).toBe(6);
   expect([found.value("commerce_database_up"), found.value("commerce_events_waiting")]).toEqual([1, 0]);
 
-  // What it is given of these questions waits for it, and the others are answered.
+  // Connections given to the paused process wait; the other process answers the rest.
   const [first = 0, second = 0] = pids;
   process.kill(second, "SIGSTOP");
   const given = await Promise.any(Array.from({ length: 4 }, counted));
@@ -72,8 +72,8 @@ const readyIn = (output: string): number[] =>
   );
 
 /**
- * It may open one file more, which is enough for a connection and not for another process; until what this
- * gives is called.
+ * Lets the process open one more file: enough for a connection, but not to start a process. Returns a
+ * function that lifts the limit.
  */
 function limitFiles(pid: number): () => void {
   const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));

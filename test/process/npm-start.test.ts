@@ -1,8 +1,8 @@
-/** `npm start` as a process manager runs it: what it is told reaches the service. */
+/** `npm start` under a process manager: signals reach the service. */
 import { expect, it } from "vitest";
 import { startByNpm, temporaryFolder } from "#test/support/process.ts";
 
-it("npm start stops in order when npm is told to stop, and leaves no process behind", async () => {
+it("npm start stops in order when npm gets a signal, and leaves no process behind", async () => {
   const service = await startByNpm({ DATA_DIR: temporaryFolder() });
   expect((await fetch(`${service.address}/healthz`)).status).toBe(200);
   expect(await service.stop("SIGTERM")).toEqual({ code: 0, signal: null });

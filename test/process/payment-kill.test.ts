@@ -1,6 +1,6 @@
 /**
- * The process is killed between the payment provider's answer and what would have been written of it: the
- * next one finds out, and nobody pays twice.
+ * The process is killed between the payment provider's answer and its commit. The next process looks the
+ * payment up, and the buyer pays once.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
@@ -9,13 +9,13 @@ import type { OpenDatabase } from "#database/connect.ts";
 import { type Service, startService } from "#soak/service.ts";
 import { demoPlace } from "#test/support/copies.ts";
 
-/** Three cold starts on a machine that has other things to do. */
+/** Three cold starts on a busy machine. */
 const startsMsMax = 180_000;
-/** Of the three seconds that tok_slow takes to answer: by then its books are long written. */
+/** tok_slow answers after three seconds; at this time its result is already recorded by the provider. */
 const beforeAnswerMs = 1_500;
 
 it.each(["pglite", "postgres"] as const)(
-  "on %s the payment that was authorised is found again, and makes one order",
+  "on %s finds the authorized payment again, and places one order",
   async (engine) => {
     await using service = await startService(await demoPlace(engine));
     const variantId = await service.inspect(async ({ db }) => {
@@ -37,7 +37,7 @@ it.each(["pglite", "postgres"] as const)(
         operations: ["authorize pending"],
         orders: 0,
       });
-      // The lease of who was killed is over.
+      // Ends the killed process's lease.
       await sql`update payment_operation set leased_until = due_at`.execute(database.db);
     });
     await service.start();
@@ -76,7 +76,7 @@ async function ask(
   return Object.values(data ?? {})[0];
 }
 
-/** Something that needs no delivery. */
+/** Submits a payment with tok_slow for goods without shipping. */
 async function submitSlowly(service: Service, variantId: string): Promise<string> {
   const cart = await ask(
     service,

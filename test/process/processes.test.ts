@@ -1,6 +1,6 @@
 /**
- * `PROCESSES`: several processes on one port, of which one counts, and another takes the place of each that
- * ends.
+ * `PROCESSES`: several processes on one port. One of them keeps the counters, and each process that ends is
+ * replaced.
  */
 import { get as httpGet } from "node:http";
 import { connect } from "node:net";
@@ -20,7 +20,7 @@ it.concurrent.each([
   expect(ended).toEqual({ code: 1, stdout: "", stderr: embeddedHasRoomForOne });
 });
 
-it.concurrent("what the first process cannot start with ends all, said once, with its exit code", async () => {
+it.concurrent("an error that stops the first process ends all, is printed once, and decides the exit code", async () => {
   const environment = {
     DATABASE_URL: "postgres://127.0.0.1:1/x",
     ENCRYPTION_KEYS: encryptionKeys,
@@ -43,7 +43,7 @@ it.concurrent("what the first process cannot start with ends all, said once, wit
   });
 });
 
-it("two processes answer on one port, and admit together exactly what one would", async () => {
+it("two processes answer on one port, and together admit exactly as many requests as one would", async () => {
   const { service, demo, pids } = await startTwo();
   expect(service.output().match(/listens at .*/g)).toEqual([`listens at ${demo.baseUrl}`]);
   expect(service.output()).toContain("  Processes  2\n");
@@ -68,7 +68,7 @@ it("two processes answer on one port, and admit together exactly what one would"
   expect(pids.filter(isAlive)).toEqual([]);
 });
 
-it("another one takes the place of one that was killed, while the rest goes on, and a signal to all of them ends all in order", async () => {
+it("a killed process is replaced while the rest continues, and a signal to all of them ends all in order", async () => {
   const { service, demo, pids } = await startTwo();
   const identify = () =>
     ask(`${service.address}/api/v1/open/identity`, { authorization: `Bearer ${demo.keys.full}` });
@@ -90,17 +90,17 @@ it("another one takes the place of one that was killed, while the rest goes on, 
     pids.map((pid) => expect.objectContaining({ level: "warn", pid, code: null, signal: "SIGKILL" })),
   );
   expect(service.output().match(/listens at /g)).toHaveLength(1);
-  // Whoever counts has not been killed.
+  // The process that keeps the counters was not killed.
   expect((await identify()).remaining).toBe((before[0]?.remaining ?? 0) - 20);
 
   const replaced = pidsOf(service, "process_ready").slice(2);
-  // As a terminal does: each is told by it, and by the first process.
+  // A terminal signals every process, and the first process signals the others too.
   for (const pid of replaced) process.kill(pid, "SIGINT");
   expect(await service.stop("SIGINT")).toEqual({ code: 0, signal: null });
   expect(replaced.filter(isAlive)).toEqual([]);
 });
 
-it("when the one that started them is killed, they answer what has arrived and end", async () => {
+it("when their parent is killed, processes answer the received requests and end", async () => {
   const { service, demo, pids } = await startTwo();
   const body = JSON.stringify({ query: "{ __typename }" });
   const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.tokens.admin}\r\nContent-Type: application/json\r\n`;
@@ -131,7 +131,7 @@ async function startTwo(): Promise<{ service: Running; demo: DemoFile; pids: rea
     DEMO: "1",
     PROCESSES: "2",
   });
-  // The log of a turn is written at its end.
+  // Log lines are written at the end of an event loop turn.
   await expect.poll(() => pidsOf(service, "process_ready")).toHaveLength(2);
   const pids = pidsOf(service, "process_ready");
   return { service, demo: readDemoFile(dataDir) as DemoFile, pids };
@@ -142,7 +142,7 @@ interface Answer {
   readonly remaining: number;
 }
 
-/** On a connection of its own. */
+/** Sends a request on a new connection. */
 function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
   return new Promise((done, failed) => {
     httpGet(url, { agent: false, headers }, (response) => {
@@ -164,7 +164,7 @@ interface Line extends Readonly<Record<string, unknown>> {
   readonly pid?: number;
 }
 
-/** Of the log, those that say this. */
+/** Returns the log lines with this message. */
 function linesOf(service: Running, said: Line): Line[] {
   const lines = service
     .output()
@@ -177,7 +177,7 @@ function linesOf(service: Running, said: Line): Line[] {
 const pidsOf = (service: Running, event: string): number[] =>
   linesOf(service, { event }).map(({ pid = 0 }) => pid);
 
-/** Which process answered each request. */
+/** Returns the process that answered each request. */
 const answeredBy = (service: Running): number[] =>
   linesOf(service, { method: "GET" }).map(({ pid = 0 }) => pid);
 

@@ -1,7 +1,6 @@
 /**
- * A credential that one process cut is refused by another, which had it in memory, within a second of the
- * commit: the last request that is let in began no later. Two processes on one PostgreSQL, one of them a
- * gateway.
+ * A credential revoked in one process is refused by another, which has it cached, within a second of the
+ * commit. Two processes on one PostgreSQL, one of them a gateway.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApiKey } from "#access/keys/manage-keys.ts";
@@ -12,7 +11,7 @@ import { type Service, startService } from "#soak/service.ts";
 import { type CuttingProxy, startCuttingProxy } from "#test/database/cutting-proxy.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 
-/** Two cold starts on a machine that has other things to do. */
+/** Two cold starts on a busy machine. */
 const startsMsMax = 240_000;
 const lateMsMax = 1_000;
 
@@ -20,7 +19,7 @@ describe("two processes on one database", () => {
   let database: OpenDatabase;
   let here: Service;
   let there: Service;
-  /** On the way of the connection on which `there` is told. */
+  /** The proxy on the connection on which `there` receives notices. */
   let proxy: CuttingProxy;
   beforeAll(async () => {
     const databaseUrl = await createDatabase();
@@ -79,7 +78,7 @@ describe("two processes on one database", () => {
       } as const;
       return createApiKey(transaction, { merchantId: null, now: new Date() }, input);
     });
-  /** Whether a key that is revoked behind everybody's back is still let in. */
+  /** Returns whether a key that is revoked by SQL, without a notice, is still accepted. */
   const isKept = async (installationId: string): Promise<boolean> => {
     const { apiKeyId, value } = await makeKey(installationId);
     expect(await identify(there, value)).toBe(200);
@@ -92,11 +91,11 @@ describe("two processes on one database", () => {
   };
 
   /**
-   * How long after the commit, at most, the last request began that was let in; less than nothing when none
-   * was after it.
+   * The milliseconds from the commit to the start of the last accepted request; negative if there was none
+   * after the commit.
    */
   async function lateness(isLetIn: () => Promise<boolean>, cut: () => Promise<unknown>): Promise<number> {
-    // Twice: the second finds it in memory.
+    // The second call is answered from the cache.
     for (const _ of [1, 2]) expect(await isLetIn()).toBe(true);
     await cut();
     const committedByMs = performance.now();
@@ -109,12 +108,12 @@ describe("two processes on one database", () => {
     }
   }
 
-  it("keep credentials in memory: what nobody tells them of, they do not see at once", async () => {
+  it("cache credentials: a change without a notice takes effect later", async () => {
     const { installationId } = await makeInstallation();
     await expect.poll(() => isKept(installationId), { timeout: 30_000 }).toBe(true);
   });
 
-  it("refuse 200 keys that were in use at both when each was revoked at one", async () => {
+  it("refuse 200 keys that were in use at both after each was revoked at one", async () => {
     const { installationId } = await makeInstallation();
     const waiting = await Promise.all(Array.from({ length: 200 }, () => makeKey(installationId)));
     const all = [...waiting];
@@ -134,7 +133,7 @@ describe("two processes on one database", () => {
       expect([await identify(here, value), await identify(there, value)]).toEqual([401, 401]);
   }, 240_000);
 
-  it("refuse a key whose installation or merchant is suspended or loses the scope, and an internal token that is revoked", async () => {
+  it("refuse a key whose installation or merchant is suspended or loses the scope, and a revoked internal token", async () => {
     for (let time = 0; time < 3; time += 1) {
       const { merchantId, installationId } = await makeInstallation();
       const { value } = await makeKey(installationId);
@@ -175,13 +174,13 @@ describe("two processes on one database", () => {
   });
 
   it.each(["cut", "silent"])(
-    "refuse a key that is revoked while the connection it is told on is %s, and keep on hearing afterwards",
+    "refuse a key that is revoked while the notice connection is %s, and receive notices afterwards",
     async (state) => {
       const { installationId } = await makeInstallation();
       for (let time = 0; time < 3; time += 1) {
         const { apiKeyId, value } = await makeKey(installationId);
         const loseAndRevoke = async (): Promise<void> => {
-          // While it is held nobody gets through again either.
+          // While the connection is held, no new connection gets through either.
           proxy.hold();
           if (state === "cut") proxy.cutAll();
           await operate(`apiKeyRevoke(input: { apiKeyId: "${apiKeyId}" }) { id }`);
@@ -190,7 +189,7 @@ describe("two processes on one database", () => {
           await lateness(async () => (await identify(there, value)) === 200, loseAndRevoke),
         ).toBeLessThanOrEqual(lateMsMax);
         proxy.goOn();
-        // It is kept in memory again, and what was old is gone from there.
+        // Credentials are cached again, and the outdated verdicts are gone.
         await expect.poll(() => isKept(installationId), { timeout: 30_000 }).toBe(true);
         expect(await identify(there, value)).toBe(401);
       }

@@ -1,6 +1,6 @@
 /**
- * `gateway` and `worker` share one PostgreSQL: what the one writes the other sends, at once, and a worker
- * serves nobody.
+ * The roles `gateway` and `worker` share one PostgreSQL: the worker sends at once what the gateway writes,
+ * and serves no API requests.
  */
 import { sql } from "kysely";
 import { afterEach, expect, inject, it, vi } from "vitest";
@@ -21,7 +21,7 @@ const environment = {
 };
 
 it.concurrent.each(["gateway", "worker"])(
-  "%s ends with 1 and says why without a PostgreSQL",
+  "%s exits with 1 and the reason without a PostgreSQL",
   async (role) => {
     const line = `Setting DATABASE_URL is required: ${role} shares its database with other processes, but the embedded database allows only one process.\n`;
     const ended = await runCommand([role], { DATA_DIR: temporaryFolder() });
@@ -29,12 +29,12 @@ it.concurrent.each(["gateway", "worker"])(
   },
 );
 
-it("a worker is woken by what a gateway writes, without looking from time to time, and also after its connection broke", async () => {
+it("a worker is woken by a gateway's writes without polling, also after its connection broke", async () => {
   await using gateway = await createWorld("postgres", { environment, role: "gateway" });
   await using receiver = await startReceiver({ reply: () => 204 });
-  // A signature is good for five minutes of the receiver's clock, and worlds may have been made long ago.
+  // A signature is valid for five minutes of the receiver's clock, and the copied demo may be older.
   gateway.clock.at = new Date();
-  // Whoever looks from time to time never does.
+  // Disables polling.
   vi.useFakeTimers({ toFake: ["setInterval"] });
   const worker = await startWorker(gateway);
   try {
@@ -62,7 +62,7 @@ it("a worker is woken by what a gateway writes, without looking from time to tim
   }
 });
 
-it("a worker shows its health and nothing else", async () => {
+it("a worker serves its health and nothing else", async () => {
   await using gateway = await createWorld("postgres", { environment, role: "gateway" });
   const worker = await startWorker(gateway);
   try {
@@ -79,7 +79,7 @@ it("a worker shows its health and nothing else", async () => {
   }
 });
 
-/** On the gateway's database and its clock. */
+/** Starts a worker on the gateway's database and clock. */
 async function startWorker({ database, clock }: World): Promise<ServiceApp> {
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(database.db);
   const url = databaseUrl(inject("postgresUrl"), rows[0]?.name ?? "");
@@ -102,9 +102,9 @@ async function listeners({ database }: World): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** Gives what will have arrived. */
+/** Creates a cart and returns the delivery that will have arrived. */
 async function createCart(gateway: World): Promise<string> {
-  // A bucket has something in it again.
+  // The token bucket refills.
   gateway.clock.advance(1000);
   const query = 'mutation { cartCreate(input: { market: "DE", lines: [] }) { id } }';
   const { body } = await gateway.graphql(query, { token: "storefront" });

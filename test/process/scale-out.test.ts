@@ -1,7 +1,7 @@
 /**
- * Two gateways and two workers on one PostgreSQL behind nginx are one service: the same contract whichever
- * answers, what the one has recorded the other replays, and one of them may be stopped or killed while it is
- * used. Needs nginx; where PgBouncer and Redis are there, all go through them.
+ * Two gateways and two workers on one PostgreSQL behind nginx act as one service: the same contract on both,
+ * idempotent replays across them, and one of them may be stopped or killed. Needs nginx; uses PgBouncer and
+ * Redis if installed.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { randomUUID } from "node:crypto";
@@ -25,9 +25,9 @@ import { hasNginx, hasRedis } from "#test/support/balancer.ts";
 import { hasPooler } from "#test/support/pooler.ts";
 import { demoPlace } from "#test/support/copies.ts";
 
-/** Of four cold starts on a machine that has other things to do. */
+/** Four cold starts on a busy machine. */
 const startsMsMax = 240_000;
-/** Room for the load of this file; what is counted together is counted to its end. */
+/** Raises the rate limits for this file's load; shared limits are still tested to their end. */
 const limitsScale = 20;
 const guessesMax = 20 * limitsScale;
 
@@ -64,14 +64,14 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
   const get = (url: string, headers: Record<string, string> = {}, by: Ask = ask): Promise<Answered> =>
     by({ method: "GET", url, headers, body: undefined });
   const bearer = (): Record<string, string> => ({ authorization: `Bearer ${shop.access.keys.full}` });
-  /** What both answer, one after the other. */
+  /** Returns the answers of both gateways, one after the other. */
   const ofBoth = async (url: string, headers: Record<string, string> = {}): Promise<unknown[]> => {
     const answers = [await get(url, headers), await get(url, headers)];
     expect(new Set(answers.map((answer) => answer.headers["x-answered-by"])).size).toBe(2);
     return answers.map(({ status, text }) => ({ status, text }));
   };
 
-  it("are one contract, whichever answers", async () => {
+  it("serve one contract, whichever answers", async () => {
     const { id } = await openCart(ask, shop);
     const urls = [
       productUrl,
@@ -85,7 +85,7 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
     }
   });
 
-  it("replay what the other has recorded, byte by byte", async () => {
+  it("replay each other's stored answers, byte for byte", async () => {
     const { id: cartId } = await openCart(ask, shop);
     const [code] = shop.codes;
     const { asked } = restWrite(shop, { method: "PUT", cartId, path: "/promotion", body: { code } });
@@ -99,7 +99,7 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
     expect(second.headers["x-answered-by"]).not.toBe(first.headers["x-answered-by"]);
   });
 
-  it("leave paying and telling to the workers, who do both", async () => {
+  it("leave payments and webhooks to the workers, which do both", async () => {
     const endpoint = { url: `${receiver.origin}/hooks`, eventTypes: ["order.placed"] };
     const headers = { ...bearer(), "content-type": "application/json", "idempotency-key": randomUUID() };
     const made = await ask({
@@ -129,12 +129,12 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
     expect(receiver.violations).toEqual([]);
   });
 
-  it("count guesses by the address that nginx saw, whatever the client says it is", async () => {
+  it("count guesses by the client address that nginx saw, whatever the client claims", async () => {
     const guess = async (by: Ask, claimed = ""): Promise<number> =>
       (await get("/api/v1/open/identity", { "x-forwarded-for": claimed, authorization: "Bearer wrong" }, by))
         .status;
     const [guesser, neighbour] = [askOver(cluster.port, "127.0.0.7"), askOver(cluster.port, "127.0.0.8")];
-    // Counted together, or by each for itself.
+    // The limit is shared with Redis, and separate for each gateway without.
     const admitted = hasRedis ? guessesMax : 2 * guessesMax;
     const statuses: number[] = [];
     while (statuses.length < admitted + 2) statuses.push(await guess(guesser, `192.0.2.${statuses.length}`));
@@ -142,7 +142,7 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
     expect(await guess(neighbour, "127.0.0.7")).toBe(401);
   });
 
-  it("answer all there is to answer while one of them is told to stop", async () => {
+  it("answer all requests while one of them is stopped", async () => {
     const [staying, leaving] = cluster.gateways;
     const over = new AbortController();
     const read: Answered[] = [];
@@ -154,7 +154,8 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
     const writer = async (): Promise<void> => {
       while (!over.signal.aborted) {
         const { key, asked } = stockWrite(shop, shop.variantIds[0] ?? "");
-        // What was on its way to one that is gone may have happened: it is sent again under its key.
+        // A request on its way to the stopped gateway may have been processed: it is sent again with its
+        // idempotency key.
         let told = readAnswer(await ask(asked));
         if (told.status === 502) told = readAnswer(await ask(asked));
         expect(told).toMatchObject({ status: 200, code: undefined });
@@ -190,7 +191,7 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
   });
 
   it(
-    "do each thing once, though it is sent to both at once, and a gateway and a worker are killed",
+    "do each operation once, though it is sent to both at once, and a gateway and a worker are killed",
     async () => {
       const { violations, counts } = await runScaleOut(cluster, {
         copies: 20,

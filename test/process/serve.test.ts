@@ -1,4 +1,4 @@
-/** `serve` from the outside: what it prints, that it keeps its folder to itself, and how it ends. */
+/** `serve` as a process: its output, its lock on the folder, and how it ends. */
 import { exec } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
@@ -8,13 +8,13 @@ import { beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { demoPlace, migratedFolder } from "#test/support/copies.ts";
 import { runCommand, startService, temporaryFolder } from "#test/support/process.ts";
 
-/** Some cold starts each, on a machine that has other things to do. */
+/** Each test needs several cold starts on a busy machine. */
 vi.setConfig({ testTimeout: 180_000 });
 
 const encryptionKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`;
 
 describe("the first start in an empty folder", () => {
-  it("seeds the demo, prints a curl line that works as it stands, refuses a second process, survives kill -9 and keeps its keys", async () => {
+  it("seeds the demo, prints a working curl line, refuses a second process, survives kill -9 and keeps its keys", async () => {
     const dataDir = join(temporaryFolder(), "data");
     const first = await startService({ DATA_DIR: dataDir, LOG_LEVL: "info" });
     expect(first.address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -62,7 +62,7 @@ describe("the first start in an empty folder", () => {
 });
 
 describe("SIGTERM", () => {
-  it("lets requests that have arrived be answered, takes no new connection, and ends with 0", async () => {
+  it("answers received requests, accepts no new connection, and exits with 0", async () => {
     const service = await startService({ DATA_DIR: (await demoPlace("pglite")).folder });
     const demo = JSON.parse(
       readFileSync(/keys and tokens in (\S+)/.exec(service.output())?.[1] ?? "", "utf8"),
@@ -75,7 +75,7 @@ describe("SIGTERM", () => {
     socket.setEncoding("utf8").on("data", (chunk: string) => (answered += chunk));
     const closed = new Promise((done) => socket.once("close", done));
     socket.write(`${head}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
-    // From here on the request has been received and waits for its body.
+    // The request's head has been received, and the service waits for its body.
     await expect.poll(() => answered).toContain("100 Continue");
 
     const stopping = service.stop("SIGTERM");
@@ -94,7 +94,7 @@ describe("SIGTERM", () => {
   });
 });
 
-describe.concurrent("what is wrong with its place stops the start with one line that names the setting", () => {
+describe.concurrent("a wrong environment stops the start with one line that names the setting", () => {
   let folder: string;
   beforeAll(async () => {
     folder = await migratedFolder();
@@ -118,12 +118,12 @@ describe.concurrent("what is wrong with its place stops the start with one line 
       { HOST: "203.0.113.1" },
       "HOST is not an address of this machine: set 127.0.0.1, or 0.0.0.0 for all addresses.",
     ],
-  ])("stops with one line that names the setting that is wrong: %o", async (environment, line) => {
+  ])("stops with one line that names the wrong setting: %o", async (environment, line) => {
     const started = await runCommand(["serve"], { DATA_DIR: folder, DEMO: "0", ...environment });
     expect(started).toEqual({ code: 1, stdout: "", stderr: `${line}\n` });
   });
 
-  it("names the database that is not there, and the port that is taken", async () => {
+  it("names the missing database, and the port in use", async () => {
     const dataDir = await migratedFolder();
     const url = new URL("/not_there", inject("postgresUrl"));
     const started = await runCommand(["serve"], { DATABASE_URL: url.href, ENCRYPTION_KEYS: encryptionKeys });

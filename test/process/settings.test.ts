@@ -1,4 +1,7 @@
-/** The environment becomes one frozen object, or one line that says which name breaks which rule. */
+/**
+ * Reads the environment into one frozen object, or fails with one line that names the setting and the
+ * violated rule.
+ */
 import { expect, it } from "vitest";
 import { findMisspeltSettings, readSettings, settingNames, describeSettings } from "#app/settings.ts";
 import { InvalidSetting } from "#foundation/failure.ts";
@@ -65,7 +68,7 @@ it.each([
   expect(() => readSettings(environment)).toThrow(new InvalidSetting(message));
 });
 
-it("the reader of settings has the documented defaults, where an empty value is none", () => {
+it("the reader of settings has the documented defaults, and treats an empty value as missing", () => {
   const documented = {
     HOST: "127.0.0.1",
     PORT: "4000",
@@ -100,7 +103,7 @@ it("the reader of settings has the documented defaults, where an empty value is 
   });
 });
 
-it("the reader of settings shows no secret that an address has", () => {
+it("the reader of settings masks passwords in URLs", () => {
   const withPassword = {
     OTEL_EXPORTER_OTLP_ENDPOINT: "https://tenant:hunter2@otlp.example:4318",
     REDIS_URL: "redis://:hunter2@h",
@@ -108,14 +111,14 @@ it("the reader of settings shows no secret that an address has", () => {
   expect(JSON.stringify(describeSettings(withPassword))).not.toContain("hunter2");
 });
 
-it("the reader of settings takes a collector's address with a slash at its end as one without", () => {
+it("the reader of settings ignores a trailing slash of a collector's address", () => {
   for (const end of ["", "/", "//"])
     expect(readSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://h:4318/otlp${end}` }).tracesEndpoint).toBe(
       "http://h:4318/otlp",
     );
 });
 
-it("the reader of settings has the encryption keys in their order, and none where none are given", () => {
+it("the reader of settings keeps the encryption keys in order, and has none by default", () => {
   expect(readSettings({ ENCRYPTION_KEYS: `k2:${otherKey}, k1:${key}` }).encryptionKeys).toEqual([
     { id: "k2", key: Buffer.alloc(32, 2) },
     { id: "k1", key: Buffer.alloc(32, 1) },
@@ -123,7 +126,7 @@ it("the reader of settings has the encryption keys in their order, and none wher
   expect(readSettings({}).encryptionKeys).toBeUndefined();
 });
 
-it("the reader of settings is read once and cannot be changed", () => {
+it("the reader of settings reads the environment once, and its result cannot be changed", () => {
   expect(Object.isFrozen(readSettings({}))).toBe(true);
 });
 
@@ -135,6 +138,6 @@ it.each([
   ["PROCESSOS", ["PROCESSES"]],
   ["DATABASE_URL", []],
   ["PATH", []],
-])("the name %s is taken for a slip of %j", (name, meant) => {
+])("the name %s is recognized as a misspelling of %j", (name, meant) => {
   expect(findMisspeltSettings({ [name]: "1" }).map((slip) => slip.meant)).toEqual(meant);
 });

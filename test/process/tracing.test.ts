@@ -1,6 +1,6 @@
 /**
- * A process that serves sends its traces by itself, the last of them at its end; and whoever collects them
- * may be away without anybody noticing.
+ * A serving process exports its traces, the last ones when it ends. An unreachable collector does not disturb
+ * it.
  */
 import { randomUUID } from "node:crypto";
 import { expect, it, vi } from "vitest";
@@ -9,7 +9,7 @@ import { startCollector } from "#test/support/collector.ts";
 import { demoPlace } from "#test/support/copies.ts";
 import { type Running, startService } from "#test/support/process.ts";
 
-/** Cold starts on a machine that has other things to do. */
+/** Cold starts on a busy machine. */
 vi.setConfig({ testTimeout: 180_000 });
 
 async function start(environment: Readonly<Record<string, string>>): Promise<Running> {
@@ -20,7 +20,7 @@ async function start(environment: Readonly<Record<string, string>>): Promise<Run
 const products = (address: string): Promise<Response> =>
   fetch(`${address}/api/v1/catalog/merchants/${randomUUID()}/products/none`);
 
-it("the service with tracing sends what it has before it ends, under the names and with the headers of the standard variables, and of the share that is asked for", async () => {
+it("the service with tracing exports all spans before it ends, with the standard variables' names, headers and sampling rate", async () => {
   await using collector = await startCollector();
   const service = await start({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
@@ -33,7 +33,7 @@ it("the service with tracing sends what it has before it ends, under the names a
   const url = `${service.address}/api/v1/catalog/merchants/nobody/products/none`;
   expect((await fetch(url, { headers: { traceparent: `00-${traceId}-${spanId}-01` } })).status).toBe(404);
   expect((await products(service.address)).status).toBe(404);
-  // A body comes by its connection, which is nobody's trace.
+  // The request body arrives on a connection that belongs to no trace.
   const [, token = ""] = /\(admin\): (\S+)/.exec(service.output()) ?? [];
   const headers = {
     "content-type": "application/json",
@@ -66,7 +66,7 @@ it("the service with tracing sends what it has before it ends, under the names a
   expect(collector.headers()).toMatchObject({ "x-tenant": "shop", "content-type": "application/json" });
 });
 
-it("the service with tracing answers and ends as ever where the collector is away, and says so", async () => {
+it("the service with tracing works as usual and logs it if the collector is unreachable", async () => {
   const service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` });
   expect((await products(service.address)).status).toBe(404);
   await expect.poll(() => service.output(), { timeout: 30_000 }).toContain("traces_lost");
@@ -74,7 +74,7 @@ it("the service with tracing answers and ends as ever where the collector is awa
   expect(await service.stop()).toEqual({ code: 0, signal: null });
 });
 
-it("the service with tracing does not start with a sampler that there is none of", async () => {
+it("the service with tracing refuses to start with an unknown sampler", async () => {
   const starting = start({
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318",
     OTEL_TRACES_SAMPLER: "sometimes",

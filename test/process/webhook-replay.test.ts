@@ -1,4 +1,4 @@
-/** `webhook replay`: one delivery, or all that did not arrive in a window, by the rules of the service. */
+/** `webhook replay`: replays one delivery, or all failed deliveries of a period, by the service's rules. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
@@ -9,7 +9,7 @@ import { deliveryRows, makeDeliveries } from "#test/webhooks/delivery-rows.ts";
 
 const dayMs = 86_400_000;
 
-it("sends deliveries once more, says how many and why not the others, and refuses as the service does", async () => {
+it("replays deliveries, reports how many and why others were skipped, and refuses like the service", async () => {
   const folder = join(temporaryFolder(), "data");
   const withRows = async <Result>(
     work: (world: ReturnType<typeof createDispatchWorld>) => Promise<Result>,

@@ -1,6 +1,6 @@
 /**
- * Told to stop while receivers do not answer, the process ends in order, gives back what it was sending, and
- * the next one sends it.
+ * A process that is stopped while receivers do not answer ends in order and releases its deliveries, and the
+ * next process sends them.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -11,11 +11,11 @@ import type { DemoFile } from "#demo/demo-file.ts";
 import { type Reply, startReceiver } from "#soak/webhook-receiver.ts";
 import { type Running, startService, temporaryFolder } from "#test/support/process.ts";
 
-/** Of two cold starts and the patience of a stop. */
+/** Two cold starts and the grace period of a stop. */
 const startsMsMax = 300_000;
 
 it(
-  "SIGTERM gives back deliveries that wait for their answer",
+  "SIGTERM releases deliveries that wait for their answer",
   async () => {
     const dataDir = join(temporaryFolder(), "data");
     let reply: Reply = "nothing";
@@ -26,7 +26,7 @@ it(
     await post(first, { path: "/api/v1/open/webhooks/endpoints", bearer: keys.full, body: endpoint });
     const query = 'mutation { cartCreate(input: { market: "DE", lines: [] }) { id } }';
     await post(first, { path: "/graphql", bearer: tokens.storefront, body: { query } });
-    // The greeting of the new endpoint, and the cart.
+    // The endpoint's welcome event, and the cart's.
     await expect.poll(() => receiver.counts.requests).toBe(2);
     expect(await first.stop("SIGTERM")).toEqual({ code: 0, signal: null });
 
