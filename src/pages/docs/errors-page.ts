@@ -116,9 +116,9 @@ export function readErrorGuide(text = readFileSync(file, "utf8")): ErrorGroup[] 
       const [head = "", ...entries] = group.split(/^### /m);
       return { title: head.trim(), entries: entries.map(toEntry) };
     });
-  const told = new Set(groups.flatMap(({ entries }) => entries.map(({ code }) => code)));
-  const untold = Object.keys(failureKinds).filter((code) => !told.has(code as FailureCode));
-  if (untold.length > 0) throw new Error(`docs/errors.md does not explain ${untold.join(", ")}.`);
+  const explained = new Set(groups.flatMap(({ entries }) => entries.map(({ code }) => code)));
+  const unexplained = Object.keys(failureKinds).filter((code) => !explained.has(code as FailureCode));
+  if (unexplained.length > 0) throw new Error(`docs/errors.md does not explain ${unexplained.join(", ")}.`);
   return groups;
 }
 

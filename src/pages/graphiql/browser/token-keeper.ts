@@ -47,8 +47,8 @@ export class NoTokenGivenError extends Error {
 
 interface Waiting {
   readonly isPatient: boolean;
-  readonly free: () => void;
-  readonly giveUp: () => void;
+  readonly resume: () => void;
+  readonly cancel: () => void;
 }
 
 interface Fault extends TokenPrompt {
@@ -90,7 +90,10 @@ export class TokenKeeper {
     return sessionStorage.getItem(key) !== null;
   }
 
-  /** Called after each change of `holder`, `question` and `hasToken`, until what it returns is called. */
+  /**
+   * Adds a listener for changes of `holder`, `question` and `hasToken`. Returns a function that removes the
+   * listener.
+   */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -101,7 +104,7 @@ export class TokenKeeper {
     const token = sessionStorage.getItem(key);
     if (token === null) return this.#ask(firstQuestion);
     const fault = await this.#check(token);
-    if (fault === undefined) this.#tell();
+    if (fault === undefined) this.#notifyListeners();
     else if (fault.isRefusal && sessionStorage.getItem(key) === token) this.#forget(fault);
   }
 
@@ -120,18 +123,18 @@ export class TokenKeeper {
     if (fault !== undefined) return this.#ask(fault);
     sessionStorage.setItem(key, token);
     this.#close();
-    for (const { free } of this.#waiting.splice(0)) free();
+    for (const { resume } of this.#waiting.splice(0)) resume();
   }
 
   /**
-   * Closes the dialog. Waiting operations are given up, so that a mutation is not sent later with a token
-   * that was entered for something else.
+   * Closes the dialog. Waiting operations are canceled, so that a mutation is not sent later with a token
+   * that was entered for another purpose.
    */
   dismiss(): void {
     this.#close();
     const all = this.#waiting;
     this.#waiting = all.filter(({ isPatient }) => isPatient);
-    for (const { isPatient, giveUp } of all) if (!isPatient) giveUp();
+    for (const { isPatient, cancel } of all) if (!isPatient) cancel();
   }
 
   /** Deletes the stored token and asks for another. */
@@ -149,7 +152,7 @@ export class TokenKeeper {
       return { response: await this.#post(undefined, request), sentAt };
     }
     for (;;) {
-      const token = await this.#tokenInHand(request.isPatient ?? false);
+      const token = await this.#waitForToken(request.isPatient ?? false);
       const sentAt = performance.now();
       const response = await this.#post(token, request);
       if (response.status !== 401) return { response, sentAt };
@@ -158,14 +161,14 @@ export class TokenKeeper {
     }
   }
 
-  async #tokenInHand(isPatient: boolean): Promise<string> {
+  async #waitForToken(isPatient: boolean): Promise<string> {
     for (;;) {
       const token = sessionStorage.getItem(key);
       if (token !== null) return token;
       // A patient request does not open the dialog again after the user closed it.
       if (this.question === undefined && !isPatient) this.#ask(firstQuestion);
-      await new Promise<void>((free, reject) =>
-        this.#waiting.push({ isPatient, free, giveUp: () => reject(new NoTokenGivenError()) }),
+      await new Promise<void>((resume, reject) =>
+        this.#waiting.push({ isPatient, resume, cancel: () => reject(new NoTokenGivenError()) }),
       );
     }
   }
@@ -206,15 +209,15 @@ export class TokenKeeper {
 
   #ask(question: TokenPrompt): void {
     this.question = question;
-    this.#tell();
+    this.#notifyListeners();
   }
 
   #close(): void {
     this.question = undefined;
-    this.#tell();
+    this.#notifyListeners();
   }
 
-  #tell(): void {
+  #notifyListeners(): void {
     for (const listener of this.#listeners) listener();
   }
 }

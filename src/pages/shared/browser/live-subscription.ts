@@ -100,7 +100,7 @@ async function attempt<Data>(live: LiveSubscription<Data>): Promise<Ending> {
     return { isOver: false, wasLive: false };
   } finally {
     live.signal?.removeEventListener("abort", stop);
-    // Cancels the rest of the response, which nobody reads.
+    // Cancels the rest of the response, which is not needed.
     stop();
   }
 }
@@ -174,7 +174,7 @@ function endingAfter<Data>(last: LiveResult<Data> | undefined): Ending {
   return last.errors?.some(isUnauthenticated) === true ? { isOver: true, status: 401 } : { isOver: true };
 }
 
-/** Error codes that a new request would get with status 401. An open stream has no status of its own. */
+/** Error codes that a new request would get with status 401. An open stream cannot send a new status. */
 const unauthenticated = /^(?:credentials_|api_key_|oauth_token_|dpop_)|_suspended$/;
 const isUnauthenticated = ({ extensions }: LiveError): boolean =>
   unauthenticated.test(extensions?.code ?? "");

@@ -54,17 +54,17 @@ export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JS
   const [status, setStatus] = useState<ConsoleDeliveryStatus | null>(null);
   const [replaying, setReplaying] = useState<Delivery>();
   const pages = useListPaging(`${endpointId} ${status}`);
-  const asked = useQuery(deliveriesDocument, {
+  const query = useQuery(deliveriesDocument, {
     endpointId,
     status,
     last: listPageSize,
     before: pages.cursor,
   });
-  const { live, said, fresh, state } = useDeliveriesLive({
+  const { live, announcement, changedIds, state } = useDeliveriesLive({
     endpointId,
     status,
     isNewest: pages.cursor === null,
-    asked,
+    query,
     onDelivered,
   });
   return (
@@ -76,9 +76,9 @@ export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JS
         <StatusFilter status={status} onChange={setStatus} />
       </div>
       <p class="hidden" role="status">
-        {said}
+        {announcement}
       </p>
-      <QueryResultView asked={live} what="deliveries">
+      <QueryResultView query={live} what="deliveries">
         {({ webhookDeliveries }) => (
           <>
             {webhookDeliveries.edges.length === 0 ? (
@@ -93,7 +93,7 @@ export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JS
                 columns={deliveryColumns(setReplaying)}
                 rows={nodesNewestFirst(webhookDeliveries)}
                 keyOf={({ id }) => id}
-                isNew={({ id }) => fresh.has(id)}
+                isNew={({ id }) => changedIds.has(id)}
               />
             )}
             <PageButtons pages={pages} what="deliveries" older={olderPageCursor(webhookDeliveries)} />
@@ -111,68 +111,73 @@ export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JS
   );
 }
 
-interface Followed extends DeliveryListProps, ShownDeliveries {
-  readonly asked: QueryState<DeliveriesResult>;
+interface LiveDeliveriesProps extends DeliveryListProps, ShownDeliveries {
+  readonly query: QueryState<DeliveriesResult>;
 }
 
-interface Live {
+interface LiveDeliveriesView {
   /** The deliveries to show: the loaded page, merged with changes received since. */
   readonly live: QueryState<DeliveriesResult>;
-  readonly said: string;
-  readonly fresh: ReadonlySet<string>;
+  readonly announcement: string;
+  readonly changedIds: ReadonlySet<string>;
   readonly state: LiveState;
 }
 
-const ends: ReadonlySet<ConsoleDeliveryStatus> = new Set(["SUCCEEDED", "EXHAUSTED", "RETRYING"]);
+const notifiedStatuses: ReadonlySet<ConsoleDeliveryStatus> = new Set(["SUCCEEDED", "EXHAUSTED", "RETRYING"]);
 const settleMs = 300;
 
-function useDeliveriesLive({ endpointId, onDelivered, asked, ...shown }: Followed): Live {
-  // Two events may arrive before the next render.
-  const held = useRef<LiveDeliveries>(new Map());
-  const [told, setTold] = useState(held.current);
-  const whenAsked = useRef<LiveDeliveries | undefined>(undefined);
-  const [said, say] = useState("");
-  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
+function useDeliveriesLive({
+  endpointId,
+  onDelivered,
+  query,
+  ...shown
+}: LiveDeliveriesProps): LiveDeliveriesView {
+  // `reported` always has the newest value, because two events may arrive before the next render.
+  const reported = useRef<LiveDeliveries>(new Map());
+  const [shownReported, setShownReported] = useState(reported.current);
+  const reportedBeforeQuery = useRef<LiveDeliveries | undefined>(undefined);
+  const [announcement, announce] = useState("");
+  const [changedIds, setChangedIds] = useState<ReadonlySet<string>>(new Set());
   const wasLive = useRef(false);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   useEffect(() => {
-    if (asked.data === undefined || whenAsked.current === undefined) return;
-    held.current = liveDeliveriesSince(held.current, whenAsked.current);
-    whenAsked.current = undefined;
-    setTold(held.current);
-  }, [asked.data]);
+    if (query.data === undefined || reportedBeforeQuery.current === undefined) return;
+    reported.current = liveDeliveriesSince(reported.current, reportedBeforeQuery.current);
+    reportedBeforeQuery.current = undefined;
+    setShownReported(reported.current);
+  }, [query.data]);
   const state = useSubscription(deliveryChangedDocument, { endpointId }, ({ deliveryChanged }, isFirst) => {
     if (deliveryChanged === null) return;
     // The event does not contain all changes, so the list is loaded again.
     if (isFirst ? wasLive.current : deliveryChanged.readAnew) {
-      whenAsked.current = held.current;
-      asked.refresh();
+      reportedBeforeQuery.current = reported.current;
+      query.refresh();
     }
     wasLive.current = true;
-    const before = held.current;
-    held.current = addLiveDeliveries(before, deliveryChanged.deliveries);
-    setTold(held.current);
-    if (asked.data === undefined) return;
-    const news = changedDeliveries(
-      mergeDeliveries(asked.data, before, shown),
-      mergeDeliveries(asked.data, held.current, shown),
+    const before = reported.current;
+    reported.current = addLiveDeliveries(before, deliveryChanged.deliveries);
+    setShownReported(reported.current);
+    if (query.data === undefined) return;
+    const changed = changedDeliveries(
+      mergeDeliveries(query.data, before, shown),
+      mergeDeliveries(query.data, reported.current, shown),
     );
-    if (news.length === 0) return;
-    setFresh((others) => new Set([...others, ...news.map(({ id }) => id)]));
-    say(sentenceOf(news));
-    if (!news.some((delivery) => ends.has(delivery.status))) return;
+    if (changed.length === 0) return;
+    setChangedIds((others) => new Set([...others, ...changed.map(({ id }) => id)]));
+    announce(announcementOf(changed));
+    if (!changed.some((delivery) => notifiedStatuses.has(delivery.status))) return;
     clearTimeout(timer.current);
     timer.current = setTimeout(onDelivered, settleMs);
   });
-  const data = asked.data === undefined ? undefined : mergeDeliveries(asked.data, told, shown);
-  return { live: { ...asked, data }, said, fresh, state };
+  const data = query.data === undefined ? undefined : mergeDeliveries(query.data, shownReported, shown);
+  return { live: { ...query, data }, announcement, changedIds, state };
 }
 
-function sentenceOf(news: readonly Delivery[]): string {
-  const [first] = news;
-  if (news.length === 1 && first !== undefined) return `${first.event.type}: ${enumLabel(first.status)}.`;
-  return `${news.length} deliveries have changed.`;
+function announcementOf(changed: readonly Delivery[]): string {
+  const [first] = changed;
+  if (changed.length === 1 && first !== undefined) return `${first.event.type}: ${enumLabel(first.status)}.`;
+  return `${changed.length} deliveries have changed.`;
 }
 
 interface StatusFilterProps {

@@ -31,15 +31,15 @@ import {
 import { ReplayDialog } from "./replay-dialog.tsx";
 
 export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
-  const asked = useQuery(deliveryDocument, { id });
+  const query = useQuery(deliveryDocument, { id });
   const [isReplaying, setReplaying] = useState(false);
-  const delivery = asked.data?.webhookDelivery;
+  const delivery = query.data?.webhookDelivery;
   const state = useSubscription(
     deliveryChangedDocument,
     delivery ? { endpointId: delivery.endpointId } : undefined,
     ({ deliveryChanged }) => {
       if (delivery && (deliveryChanged?.deliveries ?? []).some((changed) => isNews(changed, delivery)))
-        asked.refresh();
+        query.refresh();
     },
   );
   return (
@@ -63,7 +63,7 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
           </>
         ) : undefined}
       </PageHeading>
-      <QueryResultView asked={asked} what="the delivery">
+      <QueryResultView query={query} what="the delivery">
         {({ webhookDelivery }) =>
           webhookDelivery === null ? (
             <EmptyNote>This delivery does not exist.</EmptyNote>
@@ -73,7 +73,7 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
         }
       </QueryResultView>
       {isReplaying && delivery ? (
-        <ReplayDialog delivery={delivery} onReplayed={asked.reload} onClose={() => setReplaying(false)} />
+        <ReplayDialog delivery={delivery} onReplayed={query.reload} onClose={() => setReplaying(false)} />
       ) : null}
     </>
   );

@@ -1,4 +1,4 @@
-/** Merges deliveries that the subscription reported into the page of deliveries that is shown. */
+/** Merges the delivery changes that a subscription reported into the page of deliveries that is shown. */
 import type { Delivery, DeliveriesResult, ConsoleDeliveryStatus } from "./delivery-documents.ts";
 
 export interface ShownDeliveries {
@@ -9,7 +9,7 @@ export interface ShownDeliveries {
 
 export type LiveDeliveries = ReadonlyMap<string, Delivery>;
 
-/** The most reported deliveries that an open page keeps. */
+/** Maximum number of reported deliveries that an open page keeps. */
 export const liveDeliveriesMax = 100;
 
 /** Adds changed deliveries. Keeps the newest deliveries, each in its latest state. */
@@ -19,11 +19,11 @@ export function addLiveDeliveries(before: LiveDeliveries, changed: readonly Deli
 }
 
 /**
- * Returns the deliveries that were reported after the query at `whenAsked` was sent. The query's result
- * already contains earlier changes.
+ * Returns the deliveries that were reported after a query was sent. `before` are the deliveries reported
+ * until then; the query's result already contains them.
  */
-export const liveDeliveriesSince = (told: LiveDeliveries, whenAsked: LiveDeliveries): LiveDeliveries =>
-  new Map([...told].filter(([id, delivery]) => whenAsked.get(id) !== delivery));
+export const liveDeliveriesSince = (reported: LiveDeliveries, before: LiveDeliveries): LiveDeliveries =>
+  new Map([...reported].filter(([id, delivery]) => before.get(id) !== delivery));
 
 /**
  * Merges the loaded page with reported deliveries, oldest first as in GraphQL. A reported delivery replaces
@@ -31,17 +31,17 @@ export const liveDeliveriesSince = (told: LiveDeliveries, whenAsked: LiveDeliver
  */
 export function mergeDeliveries(
   { webhookDeliveries: page }: DeliveriesResult,
-  told: LiveDeliveries,
+  reported: LiveDeliveries,
   { status, isNewest }: ShownDeliveries,
 ): DeliveriesResult {
-  const asked = new Map(page.edges.map(({ node }) => [node.id, node]));
+  const loaded = new Map(page.edges.map(({ node }) => [node.id, node]));
   const oldest = page.edges[0]?.node;
   const belongs = (delivery: Delivery): boolean => {
-    if (asked.has(delivery.id)) return true;
+    if (loaded.has(delivery.id)) return true;
     if (!isNewest) return false;
     return !page.pageInfo.hasPreviousPage || oldest === undefined || byTime(delivery, oldest) > 0;
   };
-  const all = new Map([...asked, ...[...told].filter(([, delivery]) => belongs(delivery))]);
+  const all = new Map([...loaded, ...[...reported].filter(([, delivery]) => belongs(delivery))]);
   const shown = [...all.values()]
     .filter((delivery) => status === null || delivery.status === status)
     .toSorted(byTime);

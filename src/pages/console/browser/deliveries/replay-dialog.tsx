@@ -14,9 +14,9 @@ interface ReplayDialogProps {
 
 const reasons = [
   { value: "RECEIVER_OUTAGE", label: "The receiver was down" },
-  { value: "RECEIVER_BUG", label: "The receiver did the wrong thing with it" },
-  { value: "TESTING", label: "To see what the receiver does" },
-  { value: "OTHER", label: "Something else" },
+  { value: "RECEIVER_BUG", label: "The receiver handled the event incorrectly" },
+  { value: "TESTING", label: "To test the receiver" },
+  { value: "OTHER", label: "Another reason" },
 ] as const;
 type Reason = (typeof reasons)[number]["value"];
 

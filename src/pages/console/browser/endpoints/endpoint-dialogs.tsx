@@ -143,7 +143,7 @@ function Fields({
         options={modes}
         onChange={setMode}
       />
-      <QueryResultView asked={types} what="the events">
+      <QueryResultView query={types} what="the events">
         {({ installation }) => (
           <EventTypeChoice
             types={(installation?.webhookLog.eventTypes ?? []).filter(({ deprecated }) => !deprecated)}

@@ -9,27 +9,27 @@ import { EndpointActions } from "./endpoint-actions.tsx";
 import { type Endpoint, endpointDocument } from "./endpoint-documents.ts";
 
 export function EndpointPage({ id }: { readonly id: string }): JSX.Element {
-  const asked = useQuery(endpointDocument, { id });
-  const endpoint = asked.data?.webhookEndpoint;
+  const query = useQuery(endpointDocument, { id });
+  const endpoint = query.data?.webhookEndpoint;
   return (
     <>
       <p class="trail">
         <ConsoleLink to="/endpoints">Webhooks</ConsoleLink>
       </p>
       <PageHeading title={endpoint ? hostOf(endpoint.url) : "Endpoint"} />
-      <QueryResultView asked={asked} what="the endpoint">
+      <QueryResultView query={query} what="the endpoint">
         {({ webhookEndpoint }) =>
           webhookEndpoint === null ? (
             <EmptyNote>This endpoint does not exist or was deleted.</EmptyNote>
           ) : (
             <>
-              <EndpointActions endpoint={webhookEndpoint} onChanged={asked.reload} />
+              <EndpointActions endpoint={webhookEndpoint} onChanged={query.reload} />
               <Facts endpoint={webhookEndpoint} />
             </>
           )
         }
       </QueryResultView>
-      <DeliveryList endpointId={id} onDelivered={asked.refresh} />
+      <DeliveryList endpointId={id} onDelivered={query.refresh} />
     </>
   );
 }

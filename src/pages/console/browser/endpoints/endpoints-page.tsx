@@ -36,7 +36,7 @@ export function EndpointsPage({ place }: { readonly place: ConsoleLocation }): J
       <p class="lead">
         What happens in the shop is sent to the addresses that an app registers, signed with a secret of each.
       </p>
-      <QueryResultView asked={installations} what="installations">
+      <QueryResultView query={installations} what="installations">
         {({ installations: connection }) => {
           const all = connectionNodes(connection);
           const chosen = all.find(({ id }) => id === place.query.get("installation")) ?? all[0];
@@ -158,21 +158,19 @@ const columns: TableColumn<Endpoint>[] = [
 ];
 
 export function EndpointList({ installationId, changes }: EndpointListProps): JSX.Element {
-  const asked = useQuery(endpointsDocument, { installationId });
+  const query = useQuery(endpointsDocument, { installationId });
   const seen = useRef(changes);
   useEffect(() => {
-    if (changes !== seen.current) asked.reload();
+    if (changes !== seen.current) query.reload();
     seen.current = changes;
   }, [changes]);
   return (
-    <QueryResultView asked={asked} what="webhook endpoints">
+    <QueryResultView query={query} what="webhook endpoints">
       {({ installation }) => {
         const list = installation?.webhookEndpointList;
         if (list === undefined || list.endpoints.length === 0)
           return (
-            <EmptyNote>
-              There is no endpoint yet. Register an address of yours, and it is told what happens.
-            </EmptyNote>
+            <EmptyNote>There is no endpoint yet. Register the address that should receive events.</EmptyNote>
           );
         return (
           <>

@@ -44,7 +44,7 @@ export const consolePath = `${basePath}/console`;
 /** The header with which GraphQL accepts the session's cookie. Other sites cannot send this header. */
 export const consoleHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "1" };
 
-/** Header of background requests. An open page that nobody uses does not extend the session. */
+/** Header of background requests. They do not extend the session. */
 const backgroundHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "background" };
 
 export interface RequestOrigin {

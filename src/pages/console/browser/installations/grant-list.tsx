@@ -17,11 +17,11 @@ import { type Grant, grantsDocument, revokeGrantDocument } from "./installation-
 
 export function GrantList({ installationId }: { readonly installationId: string }): JSX.Element {
   const pages = useListPaging();
-  const asked = useQuery(grantsDocument, { installationId, last: listPageSize, before: pages.cursor });
+  const query = useQuery(grantsDocument, { installationId, last: listPageSize, before: pages.cursor });
   const [revoking, setRevoking] = useState<Grant>();
   return (
     <>
-      <QueryResultView asked={asked} what="grants">
+      <QueryResultView query={query} what="grants">
         {({ oauthGrants }) => (
           <>
             {oauthGrants.edges.length === 0 ? (
@@ -42,7 +42,7 @@ export function GrantList({ installationId }: { readonly installationId: string 
         )}
       </QueryResultView>
       {revoking === undefined ? null : (
-        <RevokeGrant grant={revoking} onRevoked={asked.reload} onClose={() => setRevoking(undefined)} />
+        <RevokeGrant grant={revoking} onRevoked={query.reload} onClose={() => setRevoking(undefined)} />
       )}
     </>
   );
@@ -98,8 +98,7 @@ function RevokeGrant({ grant, onRevoked, onClose }: RevokeGrantProps): JSX.Eleme
       onClose={onClose}
     >
       <p>
-        The tokens of <code>{grant.clientId}</code> are refused from then on. The app can ask to be let in
-        anew.
+        The tokens of <code>{grant.clientId}</code> are refused from now on. The app can request access again.
       </p>
     </ConfirmDialog>
   );

@@ -26,8 +26,8 @@ import {
 import { ReadinessChecks } from "./installations-page.tsx";
 
 export function InstallationPage({ id }: { readonly id: string }): JSX.Element {
-  const asked = useQuery(installationDocument, { id });
-  const installation = asked.data?.installation;
+  const query = useQuery(installationDocument, { id });
+  const installation = query.data?.installation;
   return (
     <>
       <p class="trail">
@@ -35,10 +35,10 @@ export function InstallationPage({ id }: { readonly id: string }): JSX.Element {
       </p>
       <PageHeading title={installation?.app.name ?? "Installation"}>
         {installation ? (
-          <InstallationActions installation={installation} onChanged={asked.reload} />
+          <InstallationActions installation={installation} onChanged={query.reload} />
         ) : undefined}
       </PageHeading>
-      <QueryResultView asked={asked} what="the installation">
+      <QueryResultView query={query} what="the installation">
         {(data) =>
           data.installation === null ? (
             <EmptyNote>This installation does not exist.</EmptyNote>

@@ -43,7 +43,7 @@ const columns: TableColumn<InstallationWithReadiness>[] = [
       return (
         <>
           <StatusBadge value={status} />{" "}
-          {open === 0 ? null : <span class="soft">{formatCount(open, "thing")} to look at</span>}
+          {open === 0 ? null : <span class="soft">{formatCount(open, "open check")}</span>}
         </>
       );
     },
@@ -54,9 +54,9 @@ const columns: TableColumn<InstallationWithReadiness>[] = [
 
 function InstallationList(): JSX.Element {
   const pages = useListPaging();
-  const asked = useQuery(readinessDocument, { first: listPageSize, after: pages.cursor });
+  const query = useQuery(readinessDocument, { first: listPageSize, after: pages.cursor });
   return (
-    <QueryResultView asked={asked} what="installations">
+    <QueryResultView query={query} what="installations">
       {({ installations }) => (
         <>
           {installations.edges.length === 0 ? (

@@ -47,7 +47,7 @@ const columns: TableColumn<ApiRequest>[] = [
 export function RequestList({ installationId }: { readonly installationId: string }): JSX.Element {
   const [onlyFailed, setOnlyFailed] = useState(false);
   const pages = useListPaging(String(onlyFailed));
-  const asked = useQuery(requestsDocument, {
+  const query = useQuery(requestsDocument, {
     installationId,
     first: listPageSize,
     after: pages.cursor,
@@ -66,11 +66,11 @@ export function RequestList({ installationId }: { readonly installationId: strin
           />
           <label for={id}>Only failed requests</label>
         </div>
-        <button type="button" class="second" onClick={asked.reload}>
+        <button type="button" class="second" onClick={query.reload}>
           Refresh
         </button>
       </div>
-      <QueryResultView asked={asked} what="requests">
+      <QueryResultView query={query} what="requests">
         {({ installation }) =>
           installation === null || installation.recentRequests.edges.length === 0 ? (
             <EmptyNote>

@@ -35,7 +35,7 @@ export function KeysPage({ place }: { readonly place: ConsoleLocation }): JSX.El
         An integration shows a key with each of its requests. Give each its own, so that one can be taken away
         without the others.
       </p>
-      <QueryResultView asked={installations} what="installations">
+      <QueryResultView query={installations} what="installations">
         {({ installations: connection }) => {
           const all = connectionNodes(connection);
           const chosen = all.find(({ id }) => id === place.query.get("installation")) ?? all[0];
@@ -95,17 +95,17 @@ type Doing = { readonly what: "rotate" | "revoke"; readonly key: ApiKey };
 
 export function KeyList({ installationId, changes }: KeyListProps): JSX.Element {
   const pages = useListPaging();
-  const asked = useQuery(keysDocument, { installationId, last: listPageSize, before: pages.cursor });
+  const query = useQuery(keysDocument, { installationId, last: listPageSize, before: pages.cursor });
   const [doing, setDoing] = useState<Doing>();
   const seen = useRef(changes);
   useEffect(() => {
-    if (changes !== seen.current) asked.reload();
+    if (changes !== seen.current) query.reload();
     seen.current = changes;
   }, [changes]);
   const end = (): void => setDoing(undefined);
   return (
     <>
-      <QueryResultView asked={asked} what="API keys">
+      <QueryResultView query={query} what="API keys">
         {({ apiKeys }) => (
           <>
             {apiKeys.edges.length === 0 ? (
@@ -123,10 +123,10 @@ export function KeyList({ installationId, changes }: KeyListProps): JSX.Element 
         )}
       </QueryResultView>
       {doing?.what === "rotate" ? (
-        <RotateKeyDialog apiKey={doing.key} onRotated={asked.reload} onClose={end} />
+        <RotateKeyDialog apiKey={doing.key} onRotated={query.reload} onClose={end} />
       ) : null}
       {doing?.what === "revoke" ? (
-        <RevokeKeyDialog apiKey={doing.key} onRevoked={asked.reload} onClose={end} />
+        <RevokeKeyDialog apiKey={doing.key} onRevoked={query.reload} onClose={end} />
       ) : null}
     </>
   );

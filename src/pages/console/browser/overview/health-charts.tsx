@@ -32,14 +32,14 @@ function dayBack(days: number): string {
   return localDay.format(date);
 }
 
-const askedOf = (span: Span): HealthReportVariables =>
+const reportVariables = (span: Span): HealthReportVariables =>
   span === "day"
     ? { from: dayBack(1), to: dayBack(0), timeZone, interval: "HOUR" }
     : { from: dayBack(daysShown - 1), to: dayBack(0), timeZone, interval: "DAY" };
 
 export function HealthCharts(): JSX.Element {
   const [span, setSpan] = useState<Span>("day");
-  const asked = useQuery(healthDocument, askedOf(span));
+  const query = useQuery(healthDocument, reportVariables(span));
   const id = useId();
   return (
     <section aria-labelledby="health">
@@ -57,7 +57,7 @@ export function HealthCharts(): JSX.Element {
           </select>
         </div>
       </div>
-      <QueryResultView asked={asked} what="the charts">
+      <QueryResultView query={query} what="the charts">
         {({ webhookHealthReport }) => (
           <Charts span={span} buckets={shownOf(webhookHealthReport.buckets, span)} />
         )}

@@ -26,13 +26,13 @@ import { logDocument, type LoggedEvent } from "./overview-documents.ts";
 const shownMax = 5;
 
 export function OverviewPage(): JSX.Element {
-  const asked = useQuery(readinessDocument, { first: shownMax, after: null });
+  const query = useQuery(readinessDocument, { first: shownMax, after: null });
   return (
     <>
       <PageHeading title="Overview" />
       <section aria-labelledby="apps">
         <h2 id="apps">Installations</h2>
-        <QueryResultView asked={asked} what="installations">
+        <QueryResultView query={query} what="installations">
           {({ installations }) =>
             installations.edges.length === 0 ? (
               <EmptyNote>No app is installed yet.</EmptyNote>
@@ -52,8 +52,8 @@ export function OverviewPage(): JSX.Element {
       <HealthCharts />
       <section aria-labelledby="failures">
         <h2 id="failures">Failed webhook deliveries</h2>
-        {asked.data === undefined ? null : (
-          <RecentFailures installations={connectionNodes(asked.data.installations)} />
+        {query.data === undefined ? null : (
+          <RecentFailures installations={connectionNodes(query.data.installations)} />
         )}
       </section>
     </>
@@ -118,11 +118,11 @@ function Failures({
   readonly installation: InstallationName;
   readonly isNamed: boolean;
 }): JSX.Element {
-  const asked = useQuery(logDocument, { installationId: installation.id });
+  const query = useQuery(logDocument, { installationId: installation.id });
   return (
     <>
       {isNamed ? <h3>{installation.app.name}</h3> : null}
-      <QueryResultView asked={asked} what="failures">
+      <QueryResultView query={query} what="failures">
         {(data) => {
           const failed = failuresOf(data.installation?.webhookLog.events ?? []);
           return failed.length === 0 ? (

@@ -94,14 +94,14 @@ export const FactRow = ({ name, children }: FactProps): JSX.Element => (
 
 /** Shows a query's result, or a message while it loads, fails or finds nothing. */
 interface LoadedProps<Result> {
-  readonly asked: QueryState<Result>;
+  readonly query: QueryState<Result>;
   /** The name of the loaded data, for example “API keys”. */
   readonly what: string;
   readonly children: (data: Result) => ComponentChildren;
 }
 
-export function QueryResultView<Result>({ asked, what, children }: LoadedProps<Result>): JSX.Element {
-  const { data, failure, isLoading, reload } = asked;
+export function QueryResultView<Result>({ query, what, children }: LoadedProps<Result>): JSX.Element {
+  const { data, failure, isLoading, reload } = query;
   return (
     <div class="loaded" aria-busy={isLoading}>
       <FailureBanner failure={failure} onRetry={reload} />

@@ -124,9 +124,9 @@ function nodesOf(map: TypeMap): readonly AreaNode[] {
  */
 function tiesOf(map: TypeMap): readonly Tie[] {
   const counts = new Map<string, number>();
-  for (const { name, area, ways } of map.values()) {
+  for (const { name, area, references } of map.values()) {
     if (area === sharedArea || isPaginationType({ name })) continue;
-    for (const { from } of ways) {
+    for (const { from } of references) {
       const other = map.get(from)?.area;
       if (other === undefined || other === area || other === sharedArea) continue;
       const key = [area, other].toSorted().join("|");

@@ -43,18 +43,18 @@ export function TypePage({ map, type }: Shown): JSX.Element {
           <h3>
             {partNames[type.kind]} <span class="soft">{type.parts.length}</span>
           </h3>
-          <ul class="told parts">
+          <ul class="type-list parts">
             {type.parts.map((part) => (
               <PartItem key={part.name} part={part} />
             ))}
           </ul>
         </section>
       )}
-      <IncomingReferences ways={type.ways} />
+      <IncomingReferences references={type.references} />
       {type.relatives.length === 0 ? null : (
         <section>
           <h3>{type.kind === "object" ? "Implements" : "Possible types"}</h3>
-          <ul class="told">
+          <ul class="type-list">
             {type.relatives.map((name) => (
               <li key={name}>
                 <a href={`#${name}`}>{name}</a>
@@ -118,15 +118,15 @@ function ArgumentItem({
   );
 }
 
-function IncomingReferences({ ways }: { readonly ways: readonly TypeReference[] }): JSX.Element {
+function IncomingReferences({ references }: { readonly references: readonly TypeReference[] }): JSX.Element {
   return (
     <section>
       <h3>
-        Used by <span class="soft">{ways.length}</span>
+        Used by <span class="soft">{references.length}</span>
       </h3>
-      {ways.length === 0 ? <p class="soft">No other type refers to this type.</p> : null}
-      <ul class="told ways">
-        {ways.map(({ from, part }) => (
+      {references.length === 0 ? <p class="soft">No other type refers to this type.</p> : null}
+      <ul class="type-list references">
+        {references.map(({ from, part }) => (
           <li key={`${from}.${part}`}>
             <a href={`#${from}`}>{from}</a>
             <span class="soft">.{part}</span>
@@ -193,7 +193,7 @@ function RootFields({
   return parts.length === 0 ? null : (
     <section>
       <h3>{rootTitles[root]}</h3>
-      <ul class="told">
+      <ul class="type-list">
         {parts.map(({ name, leadsTo, description }) => (
           <li key={name}>
             <code>{name}</code> → <a href={`#${leadsTo}`}>{leadsTo}</a>{" "}
@@ -217,7 +217,7 @@ function Types({
   return types.length === 0 ? null : (
     <section>
       <h3>{title}</h3>
-      <ul class="told">
+      <ul class="type-list">
         {types.map(({ name, description }) => (
           <li key={name}>
             <a href={`#${name}`}>{name}</a>{" "}

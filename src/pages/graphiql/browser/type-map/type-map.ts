@@ -1,6 +1,6 @@
 /**
- * The schema as a map of types: each type with its parts, the types that these refer to, the references to
- * it, and its area.
+ * Builds a map of the schema's types. Each type has its parts (fields or values), the types to which the
+ * parts refer, the references to the type, and its area.
  */
 import {
   unwrappedTypeName,
@@ -26,7 +26,7 @@ export interface MapType {
   readonly description: string;
   readonly area: string;
   readonly parts: readonly TypePart[];
-  readonly ways: readonly TypeReference[];
+  readonly references: readonly TypeReference[];
   /** Interfaces of the type, or types that implement it. */
   readonly relatives: readonly string[];
 }
@@ -34,13 +34,13 @@ export interface MapType {
 export type TypeMap = ReadonlyMap<string, MapType>;
 
 export function createTypeMap(schema: IntrospectedSchema): TypeMap {
-  const told = schema.types.filter(({ name }) => !name.startsWith("__"));
-  const pageContents = new Map(told.flatMap((type) => contentsOf(type, told)));
-  const parts = new Map(told.map((type) => [type.name, partsOf(type, pageContents)]));
-  const ways = waysIn(parts);
-  const areas = areasOf(parts);
+  const publicTypes = schema.types.filter(({ name }) => !name.startsWith("__"));
+  const pageContents = new Map(publicTypes.flatMap((type) => connectionContents(type, publicTypes)));
+  const parts = new Map(publicTypes.map((type) => [type.name, listParts(type, pageContents)]));
+  const references = referencesByType(parts);
+  const areas = findAreas(parts);
   return new Map(
-    told
+    publicTypes
       .toSorted((one, other) => (one.name < other.name ? -1 : 1))
       .map((type) => [
         type.name,
@@ -50,7 +50,7 @@ export function createTypeMap(schema: IntrospectedSchema): TypeMap {
           description: type.description ?? "",
           area: areas.get(type.name) ?? "",
           parts: parts.get(type.name) ?? [],
-          ways: ways.get(type.name) ?? [],
+          references: references.get(type.name) ?? [],
           relatives: [...(type.interfaces ?? []), ...(type.possibleTypes ?? [])].map(({ name }) => name),
         },
       ]),
@@ -58,12 +58,12 @@ export function createTypeMap(schema: IntrospectedSchema): TypeMap {
 }
 
 /** Maps a connection type to the type of its nodes: `OrderConnection` to `Order`. */
-function contentsOf(
+function connectionContents(
   { name, fields }: IntrospectedType,
-  told: readonly IntrospectedType[],
+  publicTypes: readonly IntrospectedType[],
 ): readonly (readonly [string, string])[] {
   const edges = name.endsWith("Connection") ? fields?.find((field) => field.name === "edges") : undefined;
-  const edge = told.find((type) => edges !== undefined && type.name === unwrappedTypeName(edges.type));
+  const edge = publicTypes.find((type) => edges !== undefined && type.name === unwrappedTypeName(edges.type));
   const node = edge?.fields?.find((field) => field.name === "node");
   return node === undefined ? [] : [[name, unwrappedTypeName(node.type)]];
 }
@@ -76,7 +76,7 @@ const toArgument = (input: IntrospectedInput): FieldArgument => ({
   leadsTo: unwrappedTypeName(input.type),
 });
 
-function partsOf(type: IntrospectedType, contents: ReadonlyMap<string, string>): readonly TypePart[] {
+function listParts(type: IntrospectedType, contents: ReadonlyMap<string, string>): readonly TypePart[] {
   const toPart = ({
     name,
     description,
@@ -109,18 +109,19 @@ function partsOf(type: IntrospectedType, contents: ReadonlyMap<string, string>):
   ];
 }
 
-function waysIn(
+function referencesByType(
   parts: ReadonlyMap<string, readonly TypePart[]>,
 ): ReadonlyMap<string, readonly TypeReference[]> {
-  const ways = new Map<string, TypeReference[]>();
-  const add = (to: string, way: TypeReference): void => void (ways.get(to)?.push(way) ?? ways.set(to, [way]));
-  for (const [from, held] of parts) {
-    for (const { name, leadsTo, args } of held) {
+  const references = new Map<string, TypeReference[]>();
+  const add = (to: string, reference: TypeReference): void =>
+    void (references.get(to)?.push(reference) ?? references.set(to, [reference]));
+  for (const [from, typeParts] of parts) {
+    for (const { name, leadsTo, args } of typeParts) {
       if (leadsTo !== null) add(leadsTo, { from, part: name });
       for (const argument of args) add(argument.leadsTo, { from, part: `${name}(${argument.name})` });
     }
   }
-  return ways;
+  return references;
 }
 
 const kindNames: Readonly<Record<string, TypeKind>> = {
@@ -170,7 +171,7 @@ export interface TypePart {
 export const sharedArea = "Shared";
 
 /** Patterns of type names by area, tried in this order: narrower patterns first. */
-const namesOfAreas: readonly (readonly [string, RegExp])[] = [
+const areaPatterns: readonly (readonly [string, RegExp])[] = [
   ["Analytics", /Report|Interval$|Funnel/],
   ["Webhooks", /^(?:Webhook|PublicWebhook|Event|Signature|Payload)/],
   ["After-sales", /^(?:Return|Warranty|AfterSales|Exchange)/],
@@ -208,28 +209,31 @@ export const areaNames: readonly string[] = [
 
 type Parts = ReadonlyMap<string, readonly TypePart[]>;
 
-function areasOf(parts: Parts): ReadonlyMap<string, string> {
+function findAreas(parts: Parts): ReadonlyMap<string, string> {
   const areas = new Map([...parts.keys()].flatMap((name) => namedArea(name)));
   // Repeats until no more types get an area, because inputs may be nested.
-  for (let placed = -1; placed !== areas.size;) {
-    placed = areas.size;
-    for (const [name, area] of reached(parts, areas)) areas.set(name, area);
+  for (let areaCount = -1; areaCount !== areas.size;) {
+    areaCount = areas.size;
+    for (const [name, area] of typesReachedFromOneArea(parts, areas)) areas.set(name, area);
   }
   return new Map([...parts.keys()].map((name) => [name, areas.get(name) ?? sharedArea]));
 }
 
 function namedArea(name: string): readonly (readonly [string, string])[] {
-  const found = namesOfAreas.find(([, pattern]) => pattern.test(name));
+  const found = areaPatterns.find(([, pattern]) => pattern.test(name));
   return found === undefined ? [] : [[name, found[0]]];
 }
 
 /** Finds types without an area to which only one area refers. */
-function reached(parts: Parts, areas: ReadonlyMap<string, string>): readonly (readonly [string, string])[] {
+function typesReachedFromOneArea(
+  parts: Parts,
+  areas: ReadonlyMap<string, string>,
+): readonly (readonly [string, string])[] {
   const from = new Map<string, Set<string>>();
-  for (const [name, held] of parts) {
+  for (const [name, typeParts] of parts) {
     const area = areas.get(name);
     if (area === undefined) continue;
-    for (const target of held.flatMap(({ leadsTo, args }) =>
+    for (const target of typeParts.flatMap(({ leadsTo, args }) =>
       [leadsTo].concat(args.map((argument) => argument.leadsTo)),
     )) {
       if (target === null || !parts.has(target) || areas.has(target)) continue;

@@ -85,9 +85,9 @@ const heightOf = (boxes: readonly Box[]): number => boxes.length * (boxHeight + 
 const stacked = (boxes: readonly Omit<Box, "y">[]): readonly Box[] =>
   boxes.map(({ name, note }, index) => ({ name, note, y: index * (boxHeight + gap) }));
 
-function namesIn(map: TypeMap, { name, ways }: MapType): readonly Omit<Box, "y">[] {
+function namesIn(map: TypeMap, { name, references }: MapType): readonly Omit<Box, "y">[] {
   const grouped = Map.groupBy(
-    ways.filter(({ from }) => from !== name && !isPaginationType({ name: from })),
+    references.filter(({ from }) => from !== name && !isPaginationType({ name: from })),
     ({ from }) => from,
   );
   const boxes = [...grouped].map(([from, held]) => ({
