@@ -77,7 +77,7 @@ export function setViewer(request: FastifyRequest, viewer: InternalViewer): void
 }
 
 /** Records the token or the staff member in the log line of the request. */
-export function noteCredential(request: FastifyRequest, viewer: InternalViewer): void {
+export function recordCredential(request: FastifyRequest, viewer: InternalViewer): void {
   request.credential = isStaffViewer(viewer) ? { staffId: viewer.staffId } : { tokenId: viewer.tokenId };
 }
 

@@ -19,7 +19,7 @@ import { PublicError } from "#mesh/public-error.ts";
 import {
   getClientKey,
   type InternalAuthentication,
-  noteCredential,
+  recordCredential,
   wasReplayed,
   setReplayed,
   setViewer,
@@ -28,7 +28,7 @@ import {
 } from "./authenticate.ts";
 import { translateFailures } from "./failures.ts";
 import { createOpenStreams, type OpenStreams, sendEvents } from "./event-streams.ts";
-import { noteAccept, getSubscriptionResults, streamSubscriptions } from "./subscriptions.ts";
+import { rememberAcceptHeader, getSubscriptionResults, streamSubscriptions } from "./subscriptions.ts";
 
 export interface GraphqlOptions {
   readonly mesh: Pick<Mesh, "schema" | "run" | "serverPlugins">;
@@ -66,7 +66,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
       setViewer(request, viewer);
       // Refused here, because later the fault would belong to a single operation.
       buyerReferenceOf(request);
-      noteCredential(request, viewer);
+      recordCredential(request, viewer);
       request.bodyBytesMax = bytesMaxOf(viewer);
       // A body with a declared length over the limit is refused before it is read.
       if (Number(request.headers["content-length"] ?? 0) > request.bodyBytesMax)
@@ -75,7 +75,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
     errorHandler: (error, request, reply) => answerFailure(error, { request, reply, options }),
     handler: async (request, reply) => {
       // All answers except subscriptions are JSON, whatever the header Accept says, because every client can read JSON.
-      noteAccept(request);
+      rememberAcceptHeader(request);
       request.raw.headers.accept = "application/json";
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { caller: request });
       const results = getSubscriptionResults(request);

@@ -47,7 +47,7 @@ export function getSubscriptionResults(caller: FastifyRequest): SubscriptionResu
 const accepting = new WeakSet<FastifyRequest>();
 
 /** Records whether the caller accepts server-sent events, before the header is replaced for Yoga. */
-export function noteAccept(caller: FastifyRequest): void {
+export function rememberAcceptHeader(caller: FastifyRequest): void {
   if (/\btext\/event-stream\b/i.test(caller.headers.accept ?? "")) accepting.add(caller);
 }
 

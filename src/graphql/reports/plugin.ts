@@ -7,7 +7,7 @@ import { isCleanText } from "#foundation/text.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import type { RunDocument } from "#mesh/run.ts";
-import { getClientKey, type InternalAuthentication, noteCredential } from "#graphql/authenticate.ts";
+import { getClientKey, type InternalAuthentication, recordCredential } from "#graphql/authenticate.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import { type CsvReport, csvReports, toCsv } from "./csv-reports.ts";
 
@@ -25,7 +25,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (
     "/reports/:file",
     async (request, reply) => {
       const viewer = await authentication.authenticate(request);
-      noteCredential(request, viewer);
+      recordCredential(request, viewer);
       const name = request.params.file.endsWith(".csv") ? request.params.file.slice(0, -".csv".length) : "";
       const report = csvReports.get(name);
       if (report === undefined)
@@ -40,7 +40,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (
       });
       const { data, errors } = await run(report.document, context, { variables });
       const [error] = errors ?? [];
-      if (error !== undefined) throw ofQuery(error);
+      if (error !== undefined) throw toQueryFailure(error);
       const { from, to } = variables;
       return reply
         .header("cache-control", "no-store")
@@ -104,7 +104,7 @@ function toVariable(rule: Rule, value: string): string | number {
 }
 
 /** Translates a fault of a GraphQL argument to a fault of the query parameter with the same name. */
-function ofQuery(error: GraphQLError): Failure {
+function toQueryFailure(error: GraphQLError): Failure {
   // The original error names the variable; its origin is the failure of the scalar's rule.
   const raised = error instanceof PublicError ? error.cause : error;
   const failure = toFailure(raised);

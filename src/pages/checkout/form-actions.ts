@@ -18,9 +18,9 @@ import {
   sendFormPage,
   redirectToPage,
   answerFailure,
-  readAgain,
+  reloadSession,
   changeAndRedirect,
-  change,
+  applySessionChange,
   claimPage,
 } from "./form-replies.ts";
 
@@ -97,7 +97,7 @@ async function setAddress(visit: CheckoutVisit, form: URLSearchParams): Promise<
     address: requiredAddressParts(typed, visit),
     ...(contactEmail === undefined ? {} : { contactEmail }),
   };
-  await change(visit, visit.room.documents.setAddress, { input, takesOver: true });
+  await applySessionChange(visit, visit.room.documents.setAddress, { input, takesOver: true });
   return redirectToPage(visit, queryAfterChange(form, needsDelivery(visit.session.cart) ? "#delivery" : ""));
 }
 
@@ -174,7 +174,7 @@ async function refuseCode(visit: CheckoutVisit, code: string, failure: Failure):
   visit.request.failureCode = failure.code;
   if (failure.status === 429)
     void visit.reply.header("retry-after", String(defaultRetryAfterSeconds(failure) ?? 1));
-  return sendFormPage(await readAgain(visit), failure.status, { code, codeFault });
+  return sendFormPage(await reloadSession(visit), failure.status, { code, codeFault });
 }
 
 /** Returns the message for the promotion code field; undefined if the failure is not about the code. */
@@ -193,9 +193,9 @@ async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<Fastify
   if (isOtherDelivery) {
     // The buyer selected another delivery option and paid at once. The amount shown was for the old
     // option, so the page asks again.
-    await change(visit, room.documents.selectDelivery, { input: { optionId } });
+    await applySessionChange(visit, room.documents.selectDelivery, { input: { optionId } });
     const token = form.get("token") ?? undefined;
-    return sendFormPage(await readAgain(visit), 409, {
+    return sendFormPage(await reloadSession(visit), 409, {
       token,
       notice: messageForCode("checkout_amount_changed", language),
     });

@@ -47,7 +47,7 @@ export async function answerFailure(
   visit.request.failureCode = code;
   const { language } = visit;
   if (form.get("action") === "pay" && status === 409) await reprice(visit);
-  const fresh = await readAgain(visit);
+  const fresh = await reloadSession(visit);
   if (code === "address_market_mismatch")
     return sendFormPage(fresh, 409, {
       typed: typedAddress(form),
@@ -77,7 +77,7 @@ async function reprice(visit: CheckoutVisit): Promise<void> {
  */
 async function tryDelivery(visit: CheckoutVisit, optionId: string | null): Promise<boolean> {
   try {
-    await change(visit, visit.room.documents.selectDelivery, { input: { optionId } });
+    await applySessionChange(visit, visit.room.documents.selectDelivery, { input: { optionId } });
     return true;
   } catch (error) {
     if (!(error instanceof Failure) || error.status >= 500) throw error;
@@ -86,7 +86,7 @@ async function tryDelivery(visit: CheckoutVisit, optionId: string | null): Promi
 }
 
 /** Loads the session again after a refusal, so that the page shows the amounts that would be paid. */
-export async function readAgain(visit: CheckoutVisit): Promise<CheckoutVisit> {
+export async function reloadSession(visit: CheckoutVisit): Promise<CheckoutVisit> {
   const { viewer, request, room } = visit;
   const asked = { viewer, requestId: request.id, variables: { id: viewer.sessionId } };
   const session = await room.documents.session<PageSession | null>(asked);
@@ -103,11 +103,11 @@ export async function changeAndRedirect(
   run: RunCheckoutDocument,
   { to = "", ...changing }: Changing & { readonly to?: string } = {},
 ): Promise<FastifyReply> {
-  await change(visit, run, changing);
+  await applySessionChange(visit, run, changing);
   return redirectToPage(visit, to);
 }
 
-export function change(
+export function applySessionChange(
   visit: CheckoutVisit,
   run: RunCheckoutDocument,
   { input = {}, takesOver = false }: Changing,
