@@ -1,8 +1,8 @@
-/** What axe finds wrong with a page, serious or critical, and where. */
+/** Returns axe's serious and critical findings on a page, with their elements. */
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 
-/** `excluded`: parts that are not ours, as selectors. */
+/** Runs axe on a page. `excluded`: selectors of third-party parts. */
 export async function axeFaults(page: Page, excluded: readonly string[] = []): Promise<string[]> {
   await page.evaluate(axe.source);
   return page.evaluate(

@@ -1,6 +1,6 @@
 /**
- * A shop as somebody would write it: it fills carts through the graph, sends buyers to the checkout page, and
- * has pages that they come back to.
+ * A sample shop: fills carts through the graph, sends buyers to the checkout page, and has pages to which
+ * they return.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,15 +8,15 @@ import type { DemoFile } from "#demo/demo-file.ts";
 
 export interface Shop extends AsyncDisposable {
   readonly url: string;
-  /** What buyers came back to, and what their browsers said they came from. */
+  /** The pages to which buyers returned, with the referrers that their browsers sent. */
   readonly visits: { readonly path: string; readonly referrer: string | undefined }[];
-  /** With the storefront's token, unless told. */
+  /** Sends a GraphQL request, by default with the storefront's token. */
   ask<Data>(
     query: string,
     variables?: Record<string, unknown>,
     token?: keyof DemoFile["tokens"],
   ): Promise<Data>;
-  /** A checkout of one thing; gives its page. */
+  /** Opens a checkout for a cart with one product, and returns the page's address. */
   openCheckout(cart?: {
     readonly country?: string;
     readonly locale?: string;

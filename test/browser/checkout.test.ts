@@ -1,6 +1,6 @@
 /**
- * Checking out as a buyer does it: in Chromium, with a script and without, in a bright and a dark room, on a
- * phone and on a desk.
+ * Checking out in Chromium as a buyer: with and without scripts, in light and dark mode, on a phone and on a
+ * desktop.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -48,7 +48,7 @@ afterAll(async () => {
 afterEach(() => browser.closeAll());
 
 const headingOf = (page: Page): Promise<string> => page.getByRole("heading", { level: 1 }).innerText();
-/** To the page that it leads to. */
+/** Presses a button and waits for the page to which it leads. */
 const press = async (page: Page, name: string | RegExp): Promise<void> =>
   void (await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name }).click()]));
 
@@ -75,7 +75,7 @@ async function orderOf({
   return order;
 }
 
-/** Nothing that keeps somebody out, and nothing that runs off a phone. */
+/** Expects no accessibility fault and no horizontal overflow. */
 async function expectUsable(page: Page): Promise<void> {
   expect(await axeFaults(page)).toEqual([]);
   const [wide, room] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
@@ -86,7 +86,7 @@ it.each([
   { how: "with a script", javaScriptEnabled: true },
   { how: "without a script", javaScriptEnabled: false },
 ])(
-  "a buyer pays after a wrong address and a declined card, and comes back to the shop: $how",
+  "a buyer pays after a wrong address and a declined card, and returns to the shop: $how",
   async ({ javaScriptEnabled }) => {
     const checkout = await shop.openCheckout({ locale: "en-GB", quantity: 2 });
     const context = await browser.open({ javaScriptEnabled });
@@ -144,7 +144,7 @@ it.each([
   },
 );
 
-it("the checkout page tells what is wrong where it is typed, asks for what another country has, and leads back by canceling", async () => {
+it("the checkout page shows errors at their fields, asks for another country's fields, and returns to the shop on cancellation", async () => {
   const checkout = await shop.openCheckout({ country: "US", locale: "en-US" });
   const page = await (await browser.open()).newPage();
   await page.goto(checkout.url);
@@ -171,7 +171,7 @@ async function addressed(page: Page, url: string): Promise<void> {
   await press(page, "Continue");
 }
 
-/** Answers that are on their way until they are let go. */
+/** Holds back answers until the returned function releases them. */
 async function holdAnswers(page: Page, url: string): Promise<() => void> {
   let letGo = (): void => {};
   const isFree = new Promise<void>((resolve) => (letGo = resolve));
@@ -182,7 +182,7 @@ async function holdAnswers(page: Page, url: string): Promise<() => void> {
   return letGo;
 }
 
-it("choices in quick succession: the last one counts, nothing typed is lost, and Pay waits and then works", async () => {
+it("the checkout page applies the last of several quick choices, loses no input, and enables Pay when it is ready", async () => {
   const checkout = await shop.openCheckout({ locale: "en-GB", quantity: 2 });
   const page = await (await browser.open()).newPage();
   await addressed(page, checkout.url);
@@ -203,7 +203,7 @@ it("choices in quick succession: the last one counts, nothing typed is lost, and
   expect(await headingOf(page)).toBe("Your payment is being processed");
 });
 
-it("a name that is typed while another country is asked for stays", async () => {
+it("the checkout page keeps a name that is typed while another country is requested", async () => {
   const checkout = await shop.openCheckout({ locale: "en-GB" });
   const page = await (await browser.open()).newPage();
   await page.goto(checkout.url);
@@ -218,7 +218,7 @@ it("a name that is typed while another country is asked for stays", async () => 
   expect(await page.getByLabel("Full name").inputValue()).toBe("Erika Mustermann");
 });
 
-it("a payment that takes long can be given up without a reload by hand", async () => {
+it("the checkout page lets a buyer give up a slow payment without reloading by hand", async () => {
   const checkout = await shop.openCheckout({ locale: "en-GB" });
   const page = await (await browser.open()).newPage();
   await addressed(page, checkout.url);
@@ -237,7 +237,7 @@ it("a payment that takes long can be given up without a reload by hand", async (
   expect(await page.getByRole("alert").innerText()).toContain("You stopped waiting for the payment.");
 });
 
-it("Back does not lead forward again", async () => {
+it("the checkout page does not lead forward again after Back", async () => {
   const checkout = await shop.openCheckout({ locale: "en-GB" });
   const page = await (await browser.open()).newPage();
   await page.goto(checkout.url);
@@ -252,7 +252,7 @@ const rooms = (["light", "dark"] as const).flatMap((colorScheme) =>
 );
 
 it.each(rooms)(
-  "the checkout page can be used by everybody: $colorScheme, $width wide",
+  "the checkout page is accessible: $colorScheme, $width wide",
   async ({ colorScheme, width }) => {
     const checkout = await shop.openCheckout({ locale: width === 360 ? "de-DE" : "en-GB", quantity: 3 });
     const page = await (await browser.open({ colorScheme, viewport: { width, height: 800 } })).newPage();
@@ -283,7 +283,7 @@ it.each(rooms)(
   },
 );
 
-it("asks nobody else for anything, and complains about nothing", () => {
+it("the checkout page loads nothing from other origins, and logs no browser errors", () => {
   expect(browser.outside).toEqual([]);
   const isRefusal = (text: string): boolean =>
     /^Failed to load resource: the server responded with a status of (404|410)/.test(text);

@@ -1,4 +1,4 @@
-/** The console in Chromium, with a service, a receiver and an app of a merchant's own beside it. */
+/** The console in Chromium, with a service, a webhook receiver and an app of a separate merchant. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ export interface Office {
   readonly browser: WatchedBrowser;
 }
 
-/** One for a whole test file; every test has browsers of its own. */
+/** Creates one office for a whole test file; every test opens separate browsers. */
 export function useOffice(): () => Office {
   let dataDir: string;
   let office: Office | undefined;
@@ -57,7 +57,7 @@ export function useOffice(): () => Office {
 export const heading = (page: Page, name: string): Locator =>
   page.getByRole("heading", { level: 1, name, exact: true });
 export const button = (page: Page, name: string): Locator => page.getByRole("button", { name, exact: true });
-/** The rows below the head. */
+/** Returns the table's rows without the header. */
 export const rows = (page: Page): Locator => page.getByRole("table").first().locator("tbody tr");
 
 export async function signIn(
@@ -77,7 +77,7 @@ export async function signIn(
 export const goTo = (page: Page, room: string): Promise<void> =>
   page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: room }).click();
 
-/** What the box shows this once. */
+/** Returns the secret that the dialog shows once. */
 export const copied = async (page: Page, label: string): Promise<string> =>
   (await page.getByLabel(label, { exact: true }).innerText()).trim();
 

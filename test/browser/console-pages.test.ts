@@ -1,7 +1,4 @@
-/**
- * The console's pages: what they say when something is wrong, by the keyboard alone, to who sees little, on a
- * phone, and when the session is over.
- */
+/** The console's pages: errors, keyboard use, contrast, phones, and expired sessions. */
 import { expect, it } from "vitest";
 import { insertGrant } from "#test/support/token-client.ts";
 import {
@@ -21,7 +18,7 @@ import {
 
 const office = useOffice();
 
-it("the console says at the field what is wrong, keeps what was typed, and sends the same intent with the same key", async () => {
+it("the console shows an error at its field, keeps the input, and repeats the request with the same idempotency key", async () => {
   const page = await signIn(office(), "/endpoints");
   await button(page, "Register an endpoint").click();
   const input = page.getByLabel("Address", { exact: true });
@@ -62,7 +59,7 @@ it("the console says at the field what is wrong, keeps what was typed, and sends
   expect(keys[0]).toMatch(/^[\da-f-]{36}$/);
 });
 
-it("the console makes a key by the keyboard alone, and gives the focus back", async () => {
+it("the console creates a key by keyboard alone, and returns the focus", async () => {
   const page = await signIn(office(), "/keys");
   const opener = button(page, "Create a key");
   await opener.waitFor();
@@ -91,7 +88,7 @@ it("the console makes a key by the keyboard alone, and gives the focus back", as
   await tabTo("Create the key");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "The key “By hand” was created" }).waitFor();
-  // What is shown once does not go with a key that was pressed too soon.
+  // Escape pressed too early does not close a dialog that shows a secret once.
   await page.keyboard.press("Escape");
   await tabTo("I have stored it");
   await page.keyboard.press("Enter");
@@ -100,7 +97,7 @@ it("the console makes a key by the keyboard alone, and gives the focus back", as
   expect(await rows(page).filter({ hasText: "By hand" }).innerText()).not.toContain("webhooks:read");
 });
 
-it("the console has an address, a title and a heading for each page, and goes back where somebody was", async () => {
+it("the console has an address, a title and a heading for each page, and goes back to the previous position", async () => {
   const page = await signIn(office(), "/keys?installation=ins_nothing");
   expect([new URL(page.url()).pathname, await page.title()]).toEqual(["/console/keys", "API keys – Console"]);
   await goTo(page, "Installations");
@@ -119,7 +116,7 @@ it("the console has an address, a title and a heading for each page, and goes ba
   await page.getByText("This endpoint does not exist or was deleted.").waitFor();
 });
 
-it("the console shows what an app asked, and leads from an error to what it means", async () => {
+it("the console shows an app's requests, and links from an error to its explanation", async () => {
   expect((await callWith(office(), office().demo.keys.full, "storefront/carts/cart_nothing")).status).toBe(
     404,
   );
@@ -127,7 +124,7 @@ it("the console shows what an app asked, and leads from an error to what it mean
   const page = await signIn(office(), "/installations");
   await page.getByRole("link", { name: "Demo integration" }).click();
   const requests = page.getByRole("table", { name: "Recent requests, the newest first" });
-  // They are written down a moment after their answers, not all at once.
+  // Requests are recorded a moment after their answers, not all at once.
   await expect
     .poll(async () => {
       await button(page, "Refresh").click();
@@ -145,7 +142,7 @@ it("the console shows what an app asked, and leads from an error to what it mean
   expect(await requests.getByText("getApiKeyIdentity").count()).toBe(0);
 });
 
-it("the console ends what an OAuth client was let do", async () => {
+it("the console revokes the grant of an OAuth client", async () => {
   const { app, demo } = office();
   const { clientId } = await insertGrant({ database: app.database, demo, clock: app.services.clock });
   const page = await signIn(office(), "/installations");
@@ -162,7 +159,7 @@ it("the console ends what an OAuth client was let do", async () => {
   expect(await grant.getByRole("button").count()).toBe(0);
 });
 
-it("the console says of what it asks by itself that nobody has done anything", async () => {
+it("the console marks its background requests, which do not extend the session", async () => {
   const page = await signIn(office());
   await registerEndpoint(page, `${office().receiver.url}/quiet`);
   await page.getByText("Live", { exact: true }).waitFor();
@@ -184,7 +181,7 @@ const views = [
   { name: "phone", options: { viewport: { width: 360, height: 740 }, colorScheme: "light" } },
 ] as const;
 
-it.each(views)("shuts nobody out of any page: $name", async ({ name, options }) => {
+it.each(views)("the console has no accessibility faults: $name", async ({ name, options }) => {
   const page = await signIn(office(), "", options);
   const settle = async (what: string): Promise<void> => {
     await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
@@ -221,12 +218,12 @@ it.each(views)("shuts nobody out of any page: $name", async ({ name, options }) 
   await settle("delivery");
 });
 
-it("the console has asked nothing of other machines, and has nothing to complain about", () => {
+it("the console loads nothing from other origins, and logs no browser errors", () => {
   expect(office().browser.outside).toEqual([]);
   expect(office().browser.complaints.filter((text) => !text.includes("net::ERR_FAILED"))).toEqual([]);
 });
 
-it("leads back to the sign-in when the session is over, and from there to where somebody was", async () => {
+it("the console redirects to the sign-in page after the session's end, and from there back to the page", async () => {
   const page = await signIn(office(), "/keys");
   await heading(page, "API keys").waitFor();
   await rows(page).first().waitFor();
@@ -242,7 +239,7 @@ it("leads back to the sign-in when the session is over, and from there to where 
   expect(new URL(page.url()).pathname).toBe("/console/keys");
 });
 
-it("leads back to the sign-in when the session ends while something is followed, without anybody doing anything", async () => {
+it("the console redirects to the sign-in page if the session ends while it follows a stream, without any action", async () => {
   const page = await signIn(office(), `/endpoints/${office().demo.webhooks.endpoint}`);
   await page.getByText("Live", { exact: true }).waitFor();
   await office().app.database.db.deleteFrom("staffSession").execute();

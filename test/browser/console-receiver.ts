@@ -1,4 +1,4 @@
-/** A receiver of webhooks on this machine, which notes what arrives and answers as it is told. */
+/** A local receiver of webhooks that records requests and answers with a configurable status. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -1,6 +1,6 @@
 /**
- * The console as a merchant's people work with it: in Chromium, from a key's making to its end, with a
- * receiver that hears what happens.
+ * The console in Chromium as staff members use it: from creating a key to revoking it, with a receiver of
+ * webhooks.
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -22,12 +22,12 @@ import {
 
 const office = useOffice();
 
-it("the console takes a key from its making to its end, and shows a webhook as it arrives, is replayed and fails", async () => {
+it("the console creates, uses and revokes a key, and shows a webhook as it arrives, is replayed and fails", async () => {
   const page = await signIn(office());
   await heading(page, "Overview").waitFor();
   await page.getByText(/no action is needed/).waitFor();
 
-  // A key, shown once, and a line that uses it.
+  // Creates a key, which is shown once with a command that uses it.
   await goTo(page, "API keys");
   await button(page, "Create a key").click();
   await page.getByLabel("Name", { exact: true }).fill("Shop search");
@@ -45,14 +45,14 @@ it("the console takes a key from its making to its end, and shows a webhook as i
   expect(await row.getByRole("cell").nth(1).innerText()).toBe("Active");
   expect(await page.content()).not.toContain(key);
 
-  // An endpoint, which is pinged.
+  // Registers an endpoint, which gets a ping.
   await registerEndpoint(page, office().receiver.url);
   await page.getByText("Live", { exact: true }).waitFor();
   await expect.poll(() => office().receiver.arrived.map(({ type }) => type)).toEqual(["webhook.ping"]);
   await rows(page).filter({ hasText: "webhook.ping" }).getByText("Succeeded").waitFor();
   expect(await rows(page).count()).toBe(1);
 
-  // What happens is told while somebody looks on.
+  // The open page shows new deliveries without a reload.
   await page.evaluate(() => void Object.assign(window, { isStillHere: true }));
   await revokeCart(office(), key, office().demo.carts.activeSecond);
   const delivery = rows(page).filter({ hasText: "cart.revoked" });
@@ -61,7 +61,7 @@ it("the console takes a key from its making to its end, and shows a webhook as i
   expect(await rows(page).first().innerText()).toContain("cart.revoked");
   await expect.poll(() => page.getByRole("status").allInnerTexts()).toContain("cart.revoked: Succeeded.");
 
-  // Once more, by hand.
+  // Replays the delivery by hand.
   await button(page, "Replay cart.revoked").click();
   await page.getByLabel("Reason").selectOption("To see what the receiver does");
   await button(page, "Replay").click();
@@ -71,7 +71,7 @@ it("the console takes a key from its making to its end, and shows a webhook as i
   expect(await rows(page).first().innerText()).toContain("Replay");
   await picture(page, "endpoint-live");
 
-  // A receiver that fails.
+  // The receiver fails.
   office().receiver.status = 500;
   await button(page, "Send a test ping").click();
   await rows(page).first().getByText("Answered 500").waitFor();
@@ -80,7 +80,7 @@ it("the console takes a key from its making to its end, and shows a webhook as i
   office().receiver.status = 204;
   expect(await page.evaluate(() => "isStillHere" in window)).toBe(true);
 
-  // Revoked, and refused.
+  // Revokes the key, which is then refused.
   await goTo(page, "API keys");
   await button(page, "Revoke Shop search").click();
   await page.getByRole("dialog", { name: "Revoke “Shop search”?" }).waitFor();
@@ -105,7 +105,7 @@ it("the console shows each attempt of a delivery, and replays from there", async
   const all = page
     .getByRole("table", { name: "Deliveries of the event, the newest first" })
     .locator("tbody tr");
-  // Nothing listens there.
+  // Nothing listens at that address.
   await all.filter({ hasText: "Replay" }).getByText("Retrying").waitFor();
   expect(await all.count()).toBe(2);
   await page.getByRole("link", { name: "Endpoint", exact: true }).click();
@@ -114,7 +114,7 @@ it("the console shows each attempt of a delivery, and replays from there", async
   await expect.poll(() => rows(page).count()).toBe(1);
 });
 
-it("the console does everything to an endpoint: changes it, gives it a new secret, switches it off and on, and deletes it", async () => {
+it("the console edits, rotates the secret of, disables, enables and deletes an endpoint", async () => {
   const page = await signIn(office());
   const url = `${office().receiver.url}/second`;
   await registerEndpoint(page, url);
@@ -130,7 +130,7 @@ it("the console does everything to an endpoint: changes it, gives it a new secre
   await button(page, "Rotate secret").click();
   await button(page, "Rotate the secret").click();
   expect(await copied(page, "Signing secret")).toMatch(/^whsec_/);
-  // Chromium lets a page object to the first alone.
+  // Chromium lets a page cancel only the first Escape.
   for (const press of ["Escape", "Escape"]) await page.keyboard.press(press);
   expect(await page.locator("dialog[open]").count()).toBe(1);
   await button(page, "I have stored it").click();
@@ -148,7 +148,7 @@ it("the console does everything to an endpoint: changes it, gives it a new secre
   expect(await page.getByRole("link", { name: url, exact: true }).count()).toBe(0);
 });
 
-it("rotates a key: both work, and the old one is told to end", async () => {
+it("the console rotates a key: both keys work, and the old one shows its end", async () => {
   const page = await signIn(office());
   const before = await createKey(page, "Rotated");
   await button(page, "Rotate Rotated").click();
@@ -166,7 +166,7 @@ it("rotates a key: both work, and the old one is told to end", async () => {
     .toBe(1);
 });
 
-it("suspends and resumes an installation, and changes what it may do", async () => {
+it("the console suspends and resumes an installation, and changes its scopes", async () => {
   const page = await signIn(office(), "/installations");
   await page.getByRole("link", { name: "Demo integration" }).click();
   await button(page, "Suspend").click();
@@ -190,7 +190,7 @@ it("suspends and resumes an installation, and changes what it may do", async () 
   await page.locator(".facts").getByText("checkout:quote").waitFor();
 });
 
-it("the console has asked nothing of other machines, and has nothing to complain about", () => {
+it("the console loads nothing from other origins, and logs no browser errors", () => {
   expect(office().browser.outside).toEqual([]);
   expect(office().browser.complaints.filter((text) => !text.includes("net::ERR_FAILED"))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The whole service with its demo at an address of its own, for tests that open its pages in a browser. */
+/** The whole service with its demo at a separate address, for tests that open its pages in a browser. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

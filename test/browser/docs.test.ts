@@ -1,6 +1,6 @@
 /**
- * The documentation as a person uses it: in Chromium, on a desk and on a phone, in light and dark, with
- * scripts and without.
+ * The documentation in Chromium: on a desktop and on a phone, in light and dark mode, with and without
+ * scripts.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -55,8 +55,8 @@ async function open(path: string, options: Parameters<WatchedBrowser["open"]>[0]
 const contentsOf = (page: Page) => page.getByRole("navigation", { name: "Documentation" });
 const headingOf = (page: Page): Promise<string> => page.getByRole("heading", { level: 1 }).innerText();
 
-describe("finding one's way", () => {
-  it("leads from the way in to an operation, its errors and a guide, and says where one is", async () => {
+describe("navigation", () => {
+  it("leads from the first steps to an operation, its errors and a guide, and shows the current position", async () => {
     const page = await open("/docs");
     expect(await headingOf(page)).toBe("Commerce Gateway API");
     await contentsOf(page).getByRole("link", { name: "applyPublicCartPromotion" }).click();
@@ -93,7 +93,7 @@ describe("finding one's way", () => {
     expect(await shown()).toHaveLength(operationCount);
   });
 
-  it("can be gone by the keyboard: past the header to the text, with the focus in sight", async () => {
+  it("can be used by keyboard: skips the header, with visible focus", async () => {
     const page = await open("/docs/operations/getPublicCart");
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to the content");
@@ -107,7 +107,7 @@ describe("finding one's way", () => {
     expect(focused).toEqual({ isInText: true, outline: "3px" });
   });
 
-  it("reads as a whole without scripts, which leaves out only what scripts do", async () => {
+  it("can be read without scripts, except for interactive parts", async () => {
     const page = await open("/docs", { javaScriptEnabled: false });
     await contentsOf(page).getByRole("link", { name: "getPublicCart" }).click();
     await page.waitForURL("**/docs/operations/getPublicCart");
@@ -120,7 +120,7 @@ describe("finding one's way", () => {
     expect(await page.locator('pre[aria-label="JavaScript"]').isVisible()).toBe(true);
   });
 
-  it("has the page that one is on in sight, in the contents", async () => {
+  it("shows the current page in the table of contents", async () => {
     const page = await open("/docs/operations/replayInstallationWebhookDelivery");
     const current = contentsOf(page).locator("[aria-current=page]");
     expect(await current.evaluate((link) => link.getBoundingClientRect().bottom <= window.innerHeight)).toBe(
@@ -137,7 +137,7 @@ describe("finding one's way", () => {
     await page.waitForURL("**/docs/errors#cart_locked");
   });
 
-  it("shows who is lost a page that leads back", async () => {
+  it("shows a page with a way back for an unknown address", async () => {
     const page = await open("/docs");
     const answer = await page.request.get(`${address}/docs/nothing`, { headers: { accept: "text/html" } });
     expect([answer.status(), (await answer.text()).includes("There is no such page")]).toEqual([404, true]);
@@ -150,7 +150,7 @@ describe("trying an operation", () => {
     await page.locator(".result pre").waitFor();
   };
 
-  it("asks for a key, says when it is wrong, and keeps it for the tab", async () => {
+  it("asks for a key, reports a wrong key, and keeps the key for the tab", async () => {
     const page = await open("/docs/operations/getPublicCart");
     await page.getByLabel("API key").fill("cpk_test_wrong");
     await send(page);
@@ -173,7 +173,7 @@ describe("trying an operation", () => {
     expect(await stranger.getByLabel("API key").inputValue()).toBe("");
   });
 
-  it("sends parameters as they are typed, without a key where none is needed", async () => {
+  it("sends parameters as they are typed, without a key if none is needed", async () => {
     const page = await open("/docs/operations/searchPublicProducts");
     expect(await page.getByLabel("API key").count()).toBe(0);
     await page.getByLabel("q", { exact: true }).fill("zelt & co");
@@ -190,7 +190,7 @@ describe("trying an operation", () => {
     expect(await page.locator(".result .status").innerText()).toBe("200 OK");
   });
 
-  it("changes something under an Idempotency-Key that is new each time", async () => {
+  it("sends a mutation with a new Idempotency-Key each time", async () => {
     const page = await open("/docs/operations/setPublicCartAddress");
     await page.getByLabel("API key").fill(demo.keys.full);
     const keys: string[] = [];
@@ -204,7 +204,7 @@ describe("trying an operation", () => {
     expect(await page.locator(".result pre").innerText()).toContain('"addressToken": "adt_');
   });
 
-  it("does first what has to be done before: the cart's code, then its version", async () => {
+  it("runs prerequisites first: the cart's code, then its version", async () => {
     const page = await open("/docs/operations/removePublicCartPromotion");
     await page.getByLabel("API key").fill(demo.keys.full);
     for (let time = 0; time < 2; time += 1) {
@@ -214,7 +214,7 @@ describe("trying an operation", () => {
     expect(await page.locator(".result pre").innerText()).toContain('"state": "none"');
   });
 
-  it("is not offered where a page cannot make the proof", async () => {
+  it("is not offered if a page cannot create the required proof", async () => {
     const page = await open("/docs/operations/describeOAuthAuthorization");
     expect(await page.locator("form").count()).toBe(0);
   });
@@ -228,7 +228,7 @@ it("the copy button of an example puts its text on the clipboard", async () => {
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`/carts/${demo.carts.active}`);
 });
 
-/** Serious and worse, as axe finds them, with where they are. */
+/** Returns axe's serious and critical findings with their elements. */
 async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return page.evaluate(async () => {
@@ -258,25 +258,22 @@ it.each([
   { colorScheme: "dark", width: 1280 },
   { colorScheme: "light", width: 360 },
   { colorScheme: "dark", width: 360 },
-] as const)(
-  "the reference can be read by everybody: $colorScheme, $width wide",
-  async ({ colorScheme, width }) => {
-    const page = await open("/docs", { colorScheme, viewport: { width, height: 800 } });
-    for (const path of pages) {
-      await page.goto(`${address}${path}`);
-      await keepLook(page, `${path.split("/").at(-1)}-${colorScheme}-${width}`);
-      expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, width]);
-      expect([path, await faultsOf(page)]).toEqual([path, []]);
-    }
-  },
-);
+] as const)("the reference is accessible: $colorScheme, $width wide", async ({ colorScheme, width }) => {
+  const page = await open("/docs", { colorScheme, viewport: { width, height: 800 } });
+  for (const path of pages) {
+    await page.goto(`${address}${path}`);
+    await keepLook(page, `${path.split("/").at(-1)}-${colorScheme}-${width}`);
+    expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, width]);
+    expect([path, await faultsOf(page)]).toEqual([path, []]);
+  }
+});
 
 async function keepLook(page: Page, name: string): Promise<void> {
   const folder = process.env["SCREENSHOTS"];
   if (folder !== undefined) await page.screenshot({ path: join(folder, `docs-${name}.png`), fullPage: true });
 }
 
-it("loads nothing from anywhere else, and has nothing to complain about but what was refused", () => {
+it("the documentation loads nothing from other origins, and logs only expected refusals", () => {
   expect(browser.outside).toEqual([]);
   expect(browser.complaints.filter((text) => !text.includes("401 (Unauthorized)"))).toEqual([]);
 });

@@ -1,7 +1,4 @@
-/**
- * GraphiQL as an analyst uses it: in Chromium, under its strict policy, with nothing but this server to load
- * from.
- */
+/** GraphiQL in Chromium as an analyst uses it: under its strict content policy, loading only from this server. */
 import { join } from "node:path";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
@@ -11,8 +8,8 @@ import { type DemoService, openDemoService } from "./demo-service.ts";
 import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
 
 /**
- * GraphiQL's own component. Its faults when this was written: buttons within its tabs (nested-interactive),
- * and the pale word “GraphiQL” (color-contrast).
+ * GraphiQL's component, which has known faults: buttons within its tabs (nested-interactive), and the pale
+ * word “GraphiQL” (color-contrast).
  */
 const notOurs = ["#editor"];
 
@@ -46,7 +43,7 @@ async function openWith(
   const page = await open(options);
   await giveToken(page, service.demo.tokens[role]);
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  // GraphiQL shows its tabs first, and takes no click on them until its editor is there.
+  // GraphiQL shows its tabs first, and ignores clicks on them until its editor is loaded.
   await page.locator(".graphiql-query-editor .view-line").first().waitFor();
   return page;
 }
@@ -60,7 +57,7 @@ async function pick(page: Page, title: string): Promise<void> {
 
 const run = (page: Page): Promise<void> => page.getByRole("button", { name: /execute query/i }).click();
 const statusOf = (page: Page): Promise<string> => page.locator("#status").innerText();
-/** Monaco writes blanks that do not break. */
+/** Monaco writes non-breaking spaces. */
 const textOf = async (page: Page, part: string): Promise<string> =>
   (await page.locator(part).innerText()).replaceAll("\u{a0}", " ");
 const queryIn = (page: Page): Promise<string> => textOf(page, ".graphiql-query-editor .view-lines");
@@ -84,7 +81,7 @@ async function picture(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: join(process.env["SCREENSHOTS"], `graphiql-${name}.png`) });
 }
 
-it("asks for a token, says when it is wrong, and then runs what it opens with and says what it cost", async () => {
+it("GraphiQL asks for a token, reports a wrong one, runs its first query and shows the query's cost", async () => {
   const page = await open();
   const dialog = page.getByRole("dialog", { name: "Internal token" });
   await dialog.waitFor();
@@ -103,7 +100,7 @@ it("asks for a token, says when it is wrong, and then runs what it opens with an
   await picture(page, "ran");
 });
 
-it("GraphiQL goes without a token when the dialog is left, asks again when something is run, and forgets one when told to", async () => {
+it("GraphiQL works without a token if the dialog is closed, asks again on the next run, and forgets a token on request", async () => {
   const page = await open();
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
@@ -122,7 +119,7 @@ it("GraphiQL goes without a token when the dialog is left, asks again when somet
   await page.getByRole("button", { name: /^Token… operator, whole platform/ }).waitFor();
 });
 
-it("GraphiQL gives up what was run when the dialog is left: it is not sent once a token comes", async () => {
+it("GraphiQL discards a query if the dialog is closed: the query is not sent once a token is entered", async () => {
   const page = await open();
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
@@ -135,12 +132,12 @@ it("GraphiQL gives up what was run when the dialog is left: it is not sent once 
   await expect.poll(() => answerIn(page)).toContain("The operation was not sent, because no token was");
   await page.getByRole("button", { name: /^Token… none/ }).click();
   await giveToken(page, service.demo.tokens.analyst);
-  // GraphiQL's own question about the schema did wait.
+  // GraphiQL's introspection query did wait.
   await expect.poll(() => sent.some((body) => body.includes("IntrospectionQuery"))).toBe(true);
   expect(sent.filter((body) => !/IntrospectionQuery|WhoAmI/.test(body))).toEqual([]);
 });
 
-it("GraphiQL sends an authorization typed among the headers as it is, and keeps its token when that one is refused", async () => {
+it("GraphiQL sends an authorization header typed by the user unchanged, and keeps its token if that one is refused", async () => {
   const page = await openWith("analyst");
   await putInto(page, "headers.json", '{ "Authorization": "Bearer cit_admin_typed" }');
   const asked = page.waitForRequest(
@@ -154,16 +151,16 @@ it("GraphiQL sends an authorization typed among the headers as it is, and keeps 
   expect(await page.evaluate(() => sessionStorage.length)).toBe(1);
 });
 
-it("opens a few tabs, and remembers token, tabs and the one that was open when the tab is loaded again", async () => {
+it("GraphiQL opens several tabs, and restores token, tabs and the active tab after a reload", async () => {
   const page = await openWith("analyst");
   expect(await page.getByRole("tab").count()).toBe(initialExamples.length);
-  // While its editors are still being made, GraphiQL passes over a click on a tab: a person clicks again.
+  // GraphiQL ignores a click on a tab while its editors are loading, so the test clicks again like a person.
   const choose = async (): Promise<string> => {
     await page.getByRole("button", { name: "WhoAmI" }).click();
     return queryIn(page);
   };
   await expect.poll(choose).toContain("viewer");
-  // GraphiQL keeps its tabs half a second later.
+  // GraphiQL saves its tabs half a second later.
   await expect
     .poll(() => page.evaluate(() => localStorage.getItem("graphiql:tabState")))
     .toContain('"activeTabIndex":1');
@@ -175,7 +172,7 @@ it("opens a few tabs, and remembers token, tabs and the one that was open when t
   expect(await page.getByRole("tab").count()).toBe(initialExamples.length);
 });
 
-it("picks an example for the role of the token, which opens in a tab of its own with its variables, and runs", async () => {
+it("GraphiQL offers examples for the token's role, which open in a new tab with variables, and run", async () => {
   const page = await openWith("analyst");
   await page.getByRole("button", { name: "Examples…" }).click();
   const picker = page.getByRole("dialog", { name: "Examples" });
@@ -206,7 +203,7 @@ it("picks an example for the role of the token, which opens in a tab of its own 
     .toContain("sund-4-family-tent");
 });
 
-it("GraphiQL says by how much a query is over the limit, and what is wrong with one that is no query", async () => {
+it("GraphiQL shows by how much a query exceeds the limit, and the errors of an invalid query", async () => {
   const page = await openWith("analyst");
   await page.getByRole("button", { name: "New tab" }).click();
   const put = (text: string): Promise<void> => putInto(page, "operation.graphql", text);
@@ -233,7 +230,7 @@ it.each(["light", "dark"] as const)(
     expect(await axeFaults(page, notOurs)).toEqual([]);
     await picture(page, colorScheme);
     await page.setViewportSize({ width: 360, height: 740 });
-    // The editor measures itself anew after it was told.
+    // The editor updates its layout after a resize event.
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
     await page.getByRole("button", { name: "Examples…" }).click();
     expect(await axeFaults(page, notOurs)).toEqual([]);
@@ -241,14 +238,14 @@ it.each(["light", "dark"] as const)(
   },
 );
 
-it("leads to the type map and the API reference", async () => {
+it("GraphiQL links to the type map and the API reference", async () => {
   const page = await openWith("analyst");
   expect(await page.getByRole("link", { name: "API reference" }).getAttribute("href")).toBe("/docs");
   await page.getByRole("link", { name: "Type map" }).click();
   await page.getByRole("heading", { name: "All areas" }).waitFor();
 });
 
-it("loads nothing from anywhere else, and has nothing to complain about but the token it was told was wrong", () => {
+it("GraphiQL loads nothing from other origins, and logs only the refused token", () => {
   expect(browser.outside).toEqual([]);
   expect(browser.complaints.filter((text) => !text.includes("401"))).toEqual([]);
 });

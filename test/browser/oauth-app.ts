@@ -1,6 +1,6 @@
 /**
- * The demo's app, as somebody would write it with openid-client: it sends people to the service, hears the
- * answers on loopback, and calls the API with what it got.
+ * The demo's app as a developer would write it with openid-client: sends people to the service, receives
+ * answers on loopback, and calls the API with its token.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,10 +8,10 @@ import * as client from "openid-client";
 import type { DemoFile } from "#demo/demo-file.ts";
 
 export interface Asked {
-  /** Where the person is sent. */
+  /** The authorization address to which the person is sent. */
   readonly url: string;
   readonly state: string;
-  /** Where the person came back. */
+  /** Resolves to the redirect address with which the person returned. */
   readonly answer: Promise<URL>;
   /** Checks the answer and redeems its code. */
   tokens(): Promise<Tokens>;
@@ -19,7 +19,7 @@ export interface Asked {
 
 export interface Tokens {
   readonly scope: string | undefined;
-  /** Rejects with a challenge. */
+  /** Calls the API; rejects with the challenge of a 401. */
   call(path: string): Promise<{ readonly status: number; readonly body: unknown }>;
 }
 
@@ -33,12 +33,12 @@ export async function startOauthApp(
   { clientId, redirectUri: registered }: DemoFile["oauthClient"],
 ): Promise<OauthApp> {
   const waiting = new Map<string | null, (answer: URL) => void>();
-  // RFC 8252: on loopback, any port will do.
+  // RFC 8252: any port is allowed on loopback.
   const redirectUri = new URL(registered);
   const receiver = createServer((request, response): void => {
     const answer = new URL(request.url ?? "/", redirectUri);
     waiting.get(answer.searchParams.get("state"))?.(answer);
-    // As many apps do: on to an address of theirs that shows no code.
+    // Redirects to another address, as many apps do to hide the code.
     if (answer.pathname === redirectUri.pathname)
       return void response.writeHead(303, { location: `http://localhost:${redirectUri.port}/done` }).end();
     response.setHeader("content-type", "text/html; charset=utf-8");

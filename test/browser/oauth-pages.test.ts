@@ -1,6 +1,6 @@
 /**
- * Letting an app in as a person does it: in Chromium, from the app to the sign-in and consent pages and back,
- * with whatever hands, eyes and window they have.
+ * OAuth consent in Chromium: from the app to the sign-in and consent pages and back, with pointer, keyboard,
+ * assistive technology and any window size.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -57,7 +57,7 @@ async function open(context: BrowserContext, url: string): Promise<Page> {
 
 const emailOf = (page: Page) => page.getByLabel("E-mail address");
 const passwordOf = (page: Page) => page.getByLabel("Password");
-/** To the page that it leads to. */
+/** Presses a button and waits for the page to which it leads. */
 const press = async (page: Page, name: string): Promise<void> =>
   void (await Promise.all([
     page.waitForEvent("load"),
@@ -88,7 +88,7 @@ it.each([
   { how: "with scripts", javaScriptEnabled: true },
   { how: "without scripts", javaScriptEnabled: false },
 ])(
-  "the sign-in and consent page lets an app in for what stays ticked, after a wrong password: $how",
+  "the sign-in and consent page grants the ticked scopes after a wrong password: $how",
   async ({ javaScriptEnabled }) => {
     const asked = await oauthApp.ask("catalog:read checkout:quote webhooks:read");
     const page = await open(await browser.open({ javaScriptEnabled }), asked.url);
@@ -149,7 +149,7 @@ it.each([
   },
 );
 
-it("the sign-in and consent page lets an app in by the keyboard alone, always showing where it is", async () => {
+it("the sign-in and consent page works by keyboard alone, with visible focus", async () => {
   const asked = await oauthApp.ask("catalog:read webhooks:read");
   const page = await open(await browser.open(), asked.url);
   const tab = async (): Promise<string> => {
@@ -181,7 +181,7 @@ it("the sign-in and consent page lets an app in by the keyboard alone, always sh
   expect((await asked.tokens()).scope).toBe("catalog:read");
 });
 
-it("asks again where nothing is ticked, and ticks nothing by itself", async () => {
+it("the sign-in and consent page asks again if nothing is ticked, and ticks nothing by itself", async () => {
   const asked = await oauthApp.ask("catalog:read webhooks:read");
   const page = await open(await browser.open(), asked.url);
   await signIn(page);
@@ -201,17 +201,20 @@ it("asks again where nothing is ticked, and ticks nothing by itself", async () =
 it.each([
   ["at the sign-in", "Go back to Demo integration", false],
   ["at the consent", "Don’t allow", true],
-])("leads back without access, %s", async (_where, button, isSignedIn) => {
-  const asked = await oauthApp.ask("catalog:read");
-  const page = await open(await browser.open(), asked.url);
-  if (isSignedIn) await signIn(page);
-  await press(page, button);
-  expect(await headingOf(page)).toBe(back);
-  expect((await asked.answer).searchParams.get("error")).toBe("access_denied");
-  await expect(asked.tokens()).rejects.toMatchObject({ error: "access_denied" });
-});
+])(
+  "the sign-in and consent page returns to the app without access, %s",
+  async (_where, button, isSignedIn) => {
+    const asked = await oauthApp.ask("catalog:read");
+    const page = await open(await browser.open(), asked.url);
+    if (isSignedIn) await signIn(page);
+    await press(page, button);
+    expect(await headingOf(page)).toBe(back);
+    expect((await asked.answer).searchParams.get("error")).toBe("access_denied");
+    await expect(asked.tokens()).rejects.toMatchObject({ error: "access_denied" });
+  },
+);
 
-it("the sign-in and consent page is nobody's but the window's in which it began", async () => {
+it("the sign-in and consent page works only in the browser in which it was opened", async () => {
   const asked = await oauthApp.ask("catalog:read");
   const page = await open(await browser.open(), asked.url);
   const stranger = await browser.open();
@@ -238,20 +241,20 @@ it("the sign-in and consent page is nobody's but the window's in which it began"
   expect(await headingOf(page)).toBe("This sign-in has ended");
 });
 
-it("the sign-in and consent page keeps two that stand open side by side apart, and takes a hasty double click once", async () => {
+it("the sign-in and consent page keeps two open interactions apart, and accepts a double click once", async () => {
   const context = await browser.open();
   const [one, other] = [await oauthApp.ask("catalog:read"), await oauthApp.ask("webhooks:read")];
   const [first, second] = [await open(context, one.url), await open(context, other.url)];
   await signIn(first);
   await signIn(second);
   await first.getByRole("button", { name: "Allow", exact: true }).dblclick();
-  // Before the other takes its place: an app holds one grant of a person.
+  // Redeemed before the other grant replaces it: an app has one grant per person.
   expect((await one.tokens()).scope).toBe("catalog:read");
   await second.getByRole("button", { name: "Allow", exact: true }).dblclick();
   expect((await other.tokens()).scope).toBe("webhooks:read");
 });
 
-it("the sign-in and consent page lets somebody else sign in instead", async () => {
+it("the sign-in and consent page lets another person sign in instead", async () => {
   const asked = await oauthApp.ask("catalog:read");
   const page = await open(await browser.open(), asked.url);
   await signIn(page);
@@ -271,7 +274,7 @@ const suspend = (status: "suspended" | "active"): Promise<unknown> =>
     ),
   );
 
-/** All the pages there are, one after the other, and how each begins. */
+/** Opens every page in turn, and yields its heading. */
 async function* everyPage(
   page: Page,
   person: DemoFile["staff"],
@@ -305,7 +308,7 @@ it.each([
   { colorScheme: "dark", width: 360, names: "short" },
   { colorScheme: "light", width: 320, names: "long" },
 ] as const)(
-  "the sign-in and consent page can be read by everybody: $colorScheme, $width wide, $names names",
+  "the sign-in and consent page is accessible: $colorScheme, $width wide, $names names",
   async ({ colorScheme, width, names }) => {
     const page = await (await browser.open({ colorScheme, viewport: { width, height: 720 } })).newPage();
     const person = names === "long" ? await nameAtLength() : demo.staff;
@@ -341,7 +344,7 @@ async function keepLook(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: join(folder, `oauth-${name}.png`), fullPage: true });
 }
 
-it("loads nothing from anywhere else, under a policy that allows nothing, and has nothing to complain about", () => {
+it("the sign-in and consent page loads nothing from other origins, has the strictest policy, and logs no browser errors", () => {
   const rest = "frame-ancestors 'none'; base-uri 'none'";
   expect(browser.policies).toEqual(
     new Set([

@@ -1,12 +1,12 @@
 /**
- * What is wrong with a page for somebody who sees little, hears it read out, or holds a phone: the parts of
- * WCAG 2.2 AA that can be measured.
+ * Finds measurable faults of a page under WCAG 2.2 AA, for people with low vision, with screen readers, or on
+ * phones.
  */
 import type { Page } from "playwright-core";
 
 export const pageFaults = (page: Page): Promise<string[]> => page.evaluate(findFaults);
 
-/** Runs in the page: everything it needs stands within. */
+/** Runs in the page, so it cannot use anything outside of this function. */
 function findFaults(): string[] {
   const faults: string[] = [];
   const check = (isRight: boolean, fault: string): void => void (isRight || faults.push(fault));
@@ -19,7 +19,7 @@ function findFaults(): string[] {
     const [red = 0, green = 0, blue = 0, alpha = 1] = (text.match(/[\d.]+/g) ?? []).map(Number);
     return [red, green, blue, alpha];
   };
-  /** Transparent or whole; a page of ours has a ground of its own. */
+  /** Finds an element's background. Backgrounds are transparent or opaque, and every page sets one. */
   const groundOf = (element: Element | null): Color => {
     const color = element === null ? undefined : colorOf(getComputedStyle(element).backgroundColor);
     if (color === undefined || (color[3] > 0 && color[3] < 1))

@@ -1,7 +1,4 @@
-/**
- * The type map as somebody uses it who looks for a type: with a pointer, with the keyboard, by a link that
- * was sent.
- */
+/** The type map as a person uses it who looks for a type: with the pointer, with the keyboard, and by a link. */
 import { join } from "node:path";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
@@ -39,7 +36,7 @@ async function shoot(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: join(process.env["SCREENSHOTS"], `type-map-${name}.png`) });
 }
 
-it("loads without a token, asks for one, and shows the areas with what ties them, in a picture and as a list", async () => {
+it("the map of types loads without a token, asks for one, and shows areas and their connections as picture and list", async () => {
   const page = await open();
   expect(await placeOf(page)).toBe("All areas");
   const areas = await picture(page, "The areas and their connections").getByRole("link").count();
@@ -56,7 +53,7 @@ it("loads without a token, asks for one, and shows the areas with what ties them
     await page.getByRole("heading", { name: title, exact: true }).waitFor();
 });
 
-it("puts a chosen type into the middle, with what leads to it on the left and where it leads on the right, and goes back", async () => {
+it("the map of types centers a chosen type, with incoming links on the left and outgoing links on the right, and goes back", async () => {
   const page = await open("#Return");
   expect(await placeOf(page)).toBe("Return");
   const drawn = picture(page, "Return: types that refer to it, and types that it refers to");
@@ -76,7 +73,7 @@ it("puts a chosen type into the middle, with what leads to it on the left and wh
   await expect.poll(() => placeOf(page)).toBe("Return");
 });
 
-it("the map of types tells in words what the picture shows: fields with their arguments, what leads here, enums, inputs and mutations too", async () => {
+it("the map of types describes the picture in words: fields with arguments, incoming links, enums, inputs and mutations", async () => {
   const page = await open("#Query");
   const orders = page
     .locator(".parts > li")
@@ -85,7 +82,7 @@ it("the map of types tells in words what the picture shows: fields with their ar
     expect.arrayContaining(["OrderConnection!", "OrderStatus"]),
   );
   await orders.getByRole("link", { name: "OrderConnection!" }).click();
-  // Through the pages of a list, to what is in them.
+  // Connection types are skipped: the link leads to their nodes' type.
   await expect.poll(() => placeOf(page)).toBe("Order");
   expect(await page.locator(".ways li").allInnerTexts()).toEqual(
     expect.arrayContaining(["Query.order", "Query.orders"]),
@@ -96,7 +93,7 @@ it("the map of types tells in words what the picture shows: fields with their ar
     .toEqual(["Mutation.returnRequest(input)"]);
 });
 
-it("the map of types finds types and fields by their names, with the keyboard alone", async () => {
+it("the map of types finds types and fields by name, by keyboard alone", async () => {
   const page = await open();
   const search = page.getByLabel("Find a type or a field");
   await search.focus();
@@ -111,7 +108,7 @@ it("the map of types finds types and fields by their names, with the keyboard al
   await page.getByText("No type or field has this name.").waitFor();
 });
 
-it("the map of types says so where a link leads to a type that is no more", async () => {
+it("the map of types reports a link to a type that no longer exists", async () => {
   const page = await open("#Ordre");
   await page.getByText("The schema has no type of this name.").waitFor();
   await page.getByRole("link", { name: "All areas" }).click();
@@ -135,14 +132,14 @@ it.each(["light", "dark"] as const)(
   },
 );
 
-it("leads to GraphiQL and the API reference, and takes the token of the tab along", async () => {
+it("the map of types links to GraphiQL and the API reference, and uses the tab's token", async () => {
   const page = await open();
   expect(await page.getByRole("link", { name: "API reference" }).getAttribute("href")).toBe("/docs");
   await page.getByRole("link", { name: "GraphiQL" }).click();
   await page.getByRole("button", { name: /^Token… analyst, Lindenhof/ }).waitFor();
 });
 
-it("loads nothing from anywhere else, and has nothing to complain about", () => {
+it("the map of types loads nothing from other origins, and logs no browser errors", () => {
   expect(browser.outside).toEqual([]);
   expect(browser.complaints).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Chromium, with an eye on what its windows ask for and complain about. */
+/** Chromium with a record of its windows' requests and error messages. */
 import {
   type Browser,
   type BrowserContext,
@@ -20,15 +20,15 @@ const flags = [
 ];
 
 export interface WatchedBrowser {
-  /** A browser of somebody's own: no cookie is shared. */
+  /** Opens a separate browser profile, which shares no cookies. */
   open(options?: BrowserContextOptions): Promise<BrowserContext>;
   closeAll(): Promise<void>;
   close(): Promise<void>;
-  /** What was asked of other machines. */
+  /** Requests to other origins. */
   readonly outside: readonly string[];
-  /** Errors and warnings, but those on pages that were answered with 400. */
+  /** Console errors and warnings, except on pages answered with 400. */
   readonly complaints: readonly string[];
-  /** The content security policies of pages, without their hashes; undefined for a page that has none. */
+  /** The content security policies of pages, without their hashes; contains undefined if a page had none. */
   readonly policies: ReadonlySet<string | undefined>;
 }
 
