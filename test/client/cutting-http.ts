@@ -1,6 +1,6 @@
 /**
- * Stands between a client and the service as a proxy of HTTP, and cuts the connection when the service has
- * answered: what was asked is done, and nobody is told.
+ * An HTTP proxy between client and service that cuts the connection after the service has answered: the
+ * request was processed, but the client gets no answer.
  */
 import { once } from "node:events";
 import { createServer, request as ask } from "node:http";
@@ -9,9 +9,9 @@ import { onTestFinished } from "vitest";
 
 export interface CuttingHttp {
   readonly origin: string;
-  /** The next answer: before its head, or in the middle of its body. */
+  /** Cuts the next answer before its head or in the middle of its body. */
   cutNext(place: "head" | "body"): void;
-  /** Of all that was asked, the Idempotency-Keys. */
+  /** The Idempotency-Keys of all requests. */
   readonly keys: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * A server that says nothing, or half of it, and a collector of garbage that takes whatever nobody holds:
- * what ends a request must be held for as long as the request goes on.
+ * Requests that end by timeout or signal, against a silent server and a garbage collector that frees
+ * everything unreferenced: timers and signals must stay referenced while the request runs.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -18,7 +18,7 @@ const body = { code: "TEN" };
 describe.each([
   ["nothing", ""],
   ["the half of an answer", '{"data":'],
-])("a server that says %s", (_name, said) => {
+])("a request to a server that sends %s", (_name, said) => {
   const server = createServer((_, response) => {
     if (said !== "") response.writeHead(200, { "content-length": 100 }).write(said);
   });
@@ -37,7 +37,7 @@ describe.each([
     await once(server, "close");
   });
 
-  it("is left when the time is over", async () => {
+  it("ends at the timeout", async () => {
     const client = createCommerceClient({ baseUrl, retries: { attemptsMax: 1, timeoutMs: 300 } });
     const change = client.put("/api/v1/open/storefront/carts/{cartId}/promotion", { params, body });
     await expect(change).rejects.toMatchObject({ code: "no_answer", cause: { name: "TimeoutError" } });
@@ -47,7 +47,7 @@ describe.each([
     ["a controller", () => stopLater(new AbortController()), "AbortError"],
     ["a time", () => AbortSignal.timeout(300), "TimeoutError"],
   ])(
-    "is left when the caller says so, by the signal of %s",
+    "ends when the caller aborts it with the signal of %s",
     async (_what, signalOf, name) => {
       const client = createCommerceClient({ baseUrl });
       const change = client.put("/api/v1/open/storefront/carts/{cartId}/promotion", {

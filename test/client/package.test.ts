@@ -1,6 +1,6 @@
 /**
- * What the TypeScript client promises as a package: types of the contract of now, and a README whose programs
- * are right.
+ * The TypeScript client as a package: types of the current contract, and a README whose programs compile and
+ * run.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -16,7 +16,7 @@ const root = new URL("../../", import.meta.url).pathname;
 const source = join(root, "clients/typescript/src");
 const world = useWorld();
 
-it("its types are those of the contract, as the generator of now writes them", () => {
+it("its types equal the current output of the generator", () => {
   const [head = "", types = ""] = readFileSync(join(source, "schema.ts"), "utf8").split(/(?<= \*\/\n)([^]*)/);
   const written = [...head.matchAll(/sha256 of ([^:]+): ([0-9a-f]{64})/g)].map(([, what, hash]) => [
     what,
@@ -33,7 +33,10 @@ it("its types are those of the contract, as the generator of now writes them", (
   ]);
 });
 
-/** A program of the README in a folder of its own, with the client's source in place of the installed package. */
+/**
+ * Writes a program of the README into a temporary folder, with the client's source in place of the installed
+ * package.
+ */
 function writeProgram(folder: string, name: "purchase" | "webhooks"): string {
   const program = readmeProgram(name);
   const file = join(folder, `${name}.ts`);
@@ -46,7 +49,7 @@ function writeProgram(folder: string, name: "purchase" | "webhooks"): string {
   return file;
 }
 
-it("the README's programs are right by the compiler, and the first one prices a cart", async () => {
+it("the README's programs compile, and the first one prices a cart", async () => {
   const folder = temporaryFolder();
   const [purchase, webhooks] = [writeProgram(folder, "purchase"), writeProgram(folder, "webhooks")] as const;
   const compilerOptions = {

@@ -1,7 +1,7 @@
 /**
- * The TypeScript client against the service as a process: a whole purchase as a storefront and an integrator
- * make it, through their HTTP alone. With `CONTRACT_PROXY=1` (`npm run test:workflows`) a proxy stands
- * between that holds every request and answer against the contract.
+ * The TypeScript client against a running service: a whole purchase by a storefront and an integrator over
+ * HTTP. With `CONTRACT_PROXY=1` (`npm run test:workflows`) a proxy validates every request and answer against
+ * the contract.
  */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
@@ -58,13 +58,13 @@ interface Arrived {
   readonly body: Buffer;
 }
 
-/** Takes what comes of orders, and looks at it later. */
+/** Starts a webhook receiver that stores events about orders. */
 async function startReceiver(): Promise<{ readonly url: string; readonly arrived: readonly Arrived[] }> {
   const arrived: Arrived[] = [];
   const server = createServer((request, response) => {
     const take = async (): Promise<void> => {
       const body = await buffer(request);
-      // A new endpoint is also sent a ping.
+      // A new endpoint also gets a ping.
       if (request.headers["webhook-event-type"] === "order.placed")
         arrived.push({ headers: request.headers, body });
       response.writeHead(204).end();
@@ -82,7 +82,7 @@ async function startReceiver(): Promise<{ readonly url: string; readonly arrived
 }
 
 describe("a purchase", () => {
-  it("from the search to the order, told of by a webhook that is genuine, and once more on request", async () => {
+  it("goes from the search to the order, with an authentic webhook, which is replayed on request", async () => {
     const receiver = await startReceiver();
     const { data: endpoint } = await commerce.post("/api/v1/open/webhooks/endpoints", {
       body: { url: receiver.url, eventTypes: ["order.placed"] },
@@ -172,7 +172,7 @@ describe("a purchase", () => {
     ).rejects.toThrow("no_matching_signature");
   });
 
-  it("that is given up: its session is canceled, its cart revoked, and neither a second time", async () => {
+  it("is abandoned: its session is canceled and its cart revoked, each only once", async () => {
     const { sessionId, cartId } = await openCheckout(service.ask, shop);
     const session = { params: { path: { sessionId } }, body: { reason: "buyer_changed_mind" } } as const;
     const cancel = () => commerce.post("/api/v1/open/hosted/checkout/sessions/{sessionId}/cancel", session);
@@ -210,8 +210,8 @@ async function statusOf(deliveryId: string): Promise<string | undefined> {
   return data.events.flatMap(({ deliveries }) => deliveries).find(({ id }) => id === deliveryId)?.status;
 }
 
-describe("what is refused", () => {
-  it("is thrown as the service says it", async () => {
+describe("a refusal", () => {
+  it("is thrown with the service's error", async () => {
     const params = { path: { cartId: (await openCart(service.ask, shop)).id } };
     const error = await refused(
       commerce.put("/api/v1/open/storefront/carts/{cartId}/address", {
@@ -235,16 +235,16 @@ describe("what is refused", () => {
     ["a key without the scope", "noScope", 403, "scope_missing"],
     ["a key that is over", "expired", 401, "api_key_expired"],
     ["no key", undefined, 401, "credentials_missing"],
-  ] as const)("for %s", async (_name, key: keyof DemoFile["keys"] | undefined, status, code) => {
+  ] as const)("is thrown for %s", async (_name, key: keyof DemoFile["keys"] | undefined, status, code) => {
     const apiKey = key === undefined ? {} : { apiKey: service.access.keys[key] };
-    // The proxy would refuse it itself.
+    // The proxy itself would refuse this request.
     const other = createCommerceClient({ baseUrl: direct(), ...apiKey });
     expect(await refused(other.get("/api/v1/open/webhooks/endpoints"))).toMatchObject({ status, code });
   });
 });
 
 describe.each(["head", "body"] as const)("an answer that is cut before the end of its %s", (place) => {
-  it("is asked for again, and what was asked is done once", async () => {
+  it("is requested again, and the operation has one effect", async () => {
     const cutting = await startCuttingHttp(service.port);
     const retries = { waitMsBase: 1 };
     const careful = createCommerceClient({
@@ -266,8 +266,8 @@ describe.each(["head", "body"] as const)("an answer that is cut before the end o
   });
 });
 
-describe.runIf(isProxied)("the proxy", () => {
-  it("refuses what is not as the contract says, on either side", async () => {
+describe.runIf(isProxied)("the contract proxy", () => {
+  it("refuses requests and answers that violate the contract", async () => {
     const server = createServer((_, response) =>
       response.writeHead(200, { "content-type": "application/json" }).end('{"data":{}}'),
     );

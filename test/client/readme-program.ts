@@ -1,4 +1,4 @@
-/** The programs of the client's README, by the name that follows their fence's `ts`. */
+/** The programs of the client's README, by the name that follows `ts` in the code fence. */
 import { readFileSync } from "node:fs";
 
 const readme = new URL("../../clients/typescript/README.md", import.meta.url);

@@ -1,4 +1,7 @@
-/** What the TypeScript client sends again, when, and what it then bears: against answers that are made up. */
+/**
+ * The TypeScript client's retries: which requests it repeats, when, and with which headers, against made-up
+ * answers.
+ */
 import { describe, expect, it } from "vitest";
 import {
   type CommerceClient,
@@ -15,7 +18,7 @@ interface Asked {
   readonly waits: readonly number[];
 }
 
-/** Answers one after the other; the last one for ever. */
+/** Creates a client that gets these answers in order, and the last one from then on. */
 function clientOf(replies: readonly (() => Reply)[], retries: RetryOptions = {}): Asked {
   const requests: Request[] = [];
   const waits: number[] = [];
@@ -63,7 +66,7 @@ const change = ({ client }: Asked, more: More = {}): Promise<unknown> =>
     ...more,
   });
 
-describe("what is sent again", () => {
+describe("the client repeats", () => {
   it.each([
     ["a connection that broke", gone, [1000, 1250]],
     ["a quota that is used up, after the time it names", refusal(429, "rate_limited", 7), [7000, 8750]],
@@ -88,7 +91,7 @@ describe("what is sent again", () => {
     ],
     ["a proxy's quota, without a time", answer(429, "<h1>Slow down</h1>"), [1000, 1250]],
     ["a proxy that had waited for the request", answer(408, ""), [1000, 1250]],
-  ] as const)("%s: the same bytes under the same key", async (_name, first, [least, most]) => {
+  ] as const)("%s: the same bytes with the same key", async (_name, first, [least, most]) => {
     const asked = clientOf([first, done]);
     expect(await change(asked)).toEqual({ data: { cartVersion: 8 } });
     const [one, other] = asked.requests;
@@ -100,7 +103,7 @@ describe("what is sent again", () => {
     expect(asked.waits).toEqual([expect.toSatisfy((ms: number) => ms >= least && ms <= most)]);
   });
 
-  it("waits twice as long each time, and gives up in the end with what it was told last", async () => {
+  it("with doubling pauses, and finally throws the last error", async () => {
     const asked = clientOf([gone, refusal(503, "service_unavailable", null)]);
     await expect(change(asked)).rejects.toMatchObject({
       code: "service_unavailable",
@@ -112,7 +115,7 @@ describe("what is sent again", () => {
       expect([ms >= 1000 * 2 ** index, ms <= 1250 * 2 ** index]).toEqual([true, true]);
   });
 
-  it("says that nothing was answered, and why", async () => {
+  it("and finally reports that no answer came, and why", async () => {
     const asked = clientOf([gone], { attemptsMax: 2 });
     const error = await change(asked).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(CommerceError);
@@ -126,7 +129,7 @@ describe("what is sent again", () => {
   });
 });
 
-describe("what is not sent again", () => {
+describe("the client does not repeat", () => {
   it.each([
     ["what is wrong", refusal(400, "invalid_field", null, false)],
     ["what stands in the way for as long as it stands", refusal(409, "cart_locked", null)],
@@ -139,7 +142,7 @@ describe("what is not sent again", () => {
     expect([asked.requests.length, asked.waits]).toEqual([1, []]);
   });
 
-  it("what the caller has given up, before or between", async () => {
+  it("a request that the caller aborted, before or between attempts", async () => {
     const asked = clientOf([gone], { wait: () => Promise.resolve(stop.abort()) });
     const stop = new AbortController();
     await expect(change(asked, { signal: stop.signal })).rejects.toMatchObject({ name: "AbortError" });
@@ -157,7 +160,7 @@ describe("what is not sent again", () => {
 });
 
 describe("each request", () => {
-  it("bears the key; a change an Idempotency-Key of its own, or the caller's", async () => {
+  it("has the API key, and as a mutation a new Idempotency-Key or the caller's", async () => {
     const asked = clientOf([done]);
     await asked.client.get("/api/v1/open/identity");
     await change(asked);
@@ -170,7 +173,7 @@ describe("each request", () => {
     );
   });
 
-  it("is over when it takes too long, and asked again", async () => {
+  it("is canceled at the timeout, and repeated", async () => {
     let attempts = 0;
     const client = createCommerceClient({
       baseUrl: "https://shop.test",
@@ -188,7 +191,7 @@ describe("each request", () => {
   });
 });
 
-describe("what was tried in vain", () => {
+describe("a failed request", () => {
   it.each([
     ["nothing was answered", gone, { code: "no_answer" }],
     ["the service is not there", refusal(503, "service_unavailable", null), { code: "service_unavailable" }],
@@ -202,7 +205,7 @@ describe("what was tried in vain", () => {
       answer(502, "", { "x-request-id": "req_proxy" }),
       { code: "unreadable_answer", requestId: "req_proxy" },
     ],
-  ])("can be tried later under the same key: %s", async (_name, last, told) => {
+  ])("can be repeated later with the same key: %s", async (_name, last, told) => {
     const asked = clientOf([last], { attemptsMax: 2 });
     const error = (await change(asked).catch((thrown: unknown) => thrown)) as CommerceError;
     expect(error).toMatchObject({ ...told, retryable: true });
@@ -214,14 +217,14 @@ describe("what was tried in vain", () => {
   });
 });
 
-describe("what is no answer of the service's", () => {
+describe("an answer that is not the service's", () => {
   it.each([
     ["a page of a proxy's", answer(200, "<h1>Log in</h1>"), 200],
     ["nothing in it", answer(200, ""), 200],
     ["JSON that is no answer", answer(200, "null"), 200],
     ["none at all", () => new Response(null, { status: 204 }), 204],
     ["that nothing has changed", () => new Response(null, { status: 304 }), 304],
-  ])("is thrown as such: %s", async (_name, first, status) => {
+  ])("throws a distinct error: %s", async (_name, first, status) => {
     const asked = clientOf([first]);
     await expect(change(asked)).rejects.toMatchObject({
       name: "CommerceError",
@@ -234,7 +237,7 @@ describe("what is no answer of the service's", () => {
 });
 
 describe("a call", () => {
-  it("tells the headers of its answer to whoever asks", async () => {
+  it("reports the headers of its answer on request", async () => {
     const told: Headers[] = [];
     const asked = clientOf([
       answer(200, { data: {} }, { "x-request-id": "req_9", "idempotent-replayed": "true" }),
@@ -245,7 +248,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("does not take what goes around the client's key, repetitions and types", async () => {
+  it("does not accept options that bypass the client's key, retries and types", async () => {
     const asked = clientOf([gone, done]);
     const around = {
       baseUrl: "https://other.test",
@@ -270,7 +273,7 @@ describe("a search", () => {
     return slugs;
   }
 
-  it("goes on from page to page, as far as it is read", async () => {
+  it("continues from page to page as far as it is read", async () => {
     const asked = clientOf([page(1, true), page(2, true), page(3, false)]);
     expect(await readAll(asked.client)).toEqual(["p1", "p2", "p3"]);
     expect(asked.requests.map(({ url }) => new URL(url).searchParams.get("page"))).toEqual(["1", "2", "3"]);
@@ -282,13 +285,13 @@ describe("a search", () => {
   it.each([
     ["another page would not be whole", page(1, true)],
     ["the last page is, and more is left", page(1, false, "at_least")],
-  ])("does not end as if that were all where the service's pages do and %s", async (_name, last) => {
+  ])("throws instead of ending early if the service's pages end and %s", async (_name, last) => {
     const asked = clientOf([last, refusal(400, "page_window_exceeded", null, false)]);
     await expect(readAll(asked.client, 60)).rejects.toMatchObject({ code: "page_window_exceeded" });
     expect(asked.requests).toHaveLength(2);
   });
 
-  it("can be given up between its pages, and takes headers", async () => {
+  it("can be aborted between its pages, and accepts headers", async () => {
     const stop = new AbortController();
     const asked = clientOf([page(1, true), gone]);
     const products = asked.client.search(query, {

@@ -1,7 +1,4 @@
-/**
- * The TypeScript client's verifier of webhooks, judged by the service's own fixture and by a library that is
- * not ours.
- */
+/** The TypeScript client's webhook verification, tested with the service's fixture and a third-party library. */
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
@@ -21,7 +18,7 @@ interface Vector {
 describe("the fixture of an endpoint", () => {
   const world = useWorld();
 
-  it("is judged as it says, vector by vector", async () => {
+  it("is judged as documented, vector by vector", async () => {
     const { body } = await world().getWithKey(
       `/api/v1/open/webhooks/endpoints/${world().demo.webhooks.endpoint}/signature-fixture`,
     );
@@ -49,7 +46,7 @@ describe("a webhook", () => {
   const secrets = fc.uint8Array({ minLength: 24, maxLength: 64 }).map(secretOf);
   const ids = fc.stringMatching(/^evt_[0-9a-z]{26}$/);
 
-  it("that standardwebhooks signed is genuine, whatever is in it; with one byte changed it is not", async () => {
+  it("signed by standardwebhooks is authentic with any content, and not with one byte changed", async () => {
     const wholes = fc.record({ secret: secrets, id: ids, event: fc.json() });
     await fc.assert(
       fc.asyncProperty(wholes, fc.nat(), async ({ secret, id, event }, place) => {
@@ -64,7 +61,7 @@ describe("a webhook", () => {
     );
   });
 
-  it("is genuine with either secret while one is replaced, and whatever names its headers have", async () => {
+  it("is authentic with either secret during rotation, and with header names in any case", async () => {
     const [old, next, other] = ["a", "b", "c"].map((letter) => secretOf(Buffer.alloc(32, letter))) as [
       string,
       string,
@@ -87,7 +84,7 @@ describe("a webhook", () => {
     });
   });
 
-  it("is genuine whether its headers are lists of one, or another package's Headers", async () => {
+  it("is authentic with headers as one-element lists or as another package's Headers object", async () => {
     const secret = secretOf(Buffer.alloc(32, "a"));
     const signed = sign(secret, "evt_1", "{}");
     const trust: Trust = { secret, now };
@@ -102,7 +99,7 @@ describe("a webhook", () => {
     });
   });
 
-  it("is refused soon, however many signatures somebody who knows no secret has written", async () => {
+  it("is refused quickly, however many forged signatures it has", async () => {
     const verify = vi.spyOn(crypto.subtle, "verify");
     const secret = secretOf(Buffer.alloc(32, "a"));
     const signed = sign(secret, "evt_1", "{}");
@@ -123,7 +120,7 @@ describe("a webhook", () => {
     verify.mockRestore();
   });
 
-  it("is not verified with a secret that is none: that is a fault of the receiver's", async () => {
+  it("cannot be verified with an invalid secret, which is reported as the receiver's error", async () => {
     const headers = sign(secretOf(Buffer.alloc(32)), "evt_1", "{}");
     for (const secret of ["", "whsec_", "whsec_???"])
       await expect(verifyWebhook({ headers, body: "{}" }, { secret, now })).rejects.toThrow(TypeError);
