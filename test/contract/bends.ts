@@ -1,7 +1,4 @@
-/**
- * What may be wrong with a request of an operation: one thing at a time, with the refusal that must come of
- * it.
- */
+/** Ways in which a request to an operation can be wrong, one at a time, each with the expected refusal. */
 import fc from "fast-check";
 import { unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
 import type { DocumentOperation } from "./document.ts";
@@ -12,14 +9,14 @@ import { breaksOf, otherTypes, pointerOf, putAt } from "./values.ts";
 export interface Refusal {
   readonly status: number;
   readonly codes: readonly string[];
-  /** Of `details`, where one must name it. */
+  /** The field that an entry of `details` must name, if it must name one. */
   readonly field?: string;
 }
 
 export interface Draft {
   readonly method: string;
   readonly path: Parts["path"];
-  /** As it stands in the address. */
+  /** The query string as written in the address. */
   readonly query: string;
   readonly authorization: readonly string[];
   readonly idempotency: readonly string[];
@@ -29,7 +26,7 @@ export interface Draft {
 }
 
 type Bent = { readonly about: string; readonly refusal: Refusal | null } & Partial<Draft>;
-/** What may be wrong with a request, given what is right of it. */
+/** Generates one kind of wrong request from the parts of a valid one. */
 export type Bend = (parts: Parts) => fc.Arbitrary<Bent>;
 
 export const jsonOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value) ?? "null");
@@ -40,7 +37,7 @@ const refused = (status: number, code: string | readonly string[], field?: strin
   ...(field === undefined ? {} : { field }),
 });
 
-/** By kind, so that none is rare because another has many forms. */
+/** The wrong requests of an operation, grouped by kind, so that kinds with few forms are tested as often. */
 export function bendsOf(ground: Ground, operation: DocumentOperation): Bend[][] {
   const query = queryBreaks(operation).map(
     ({ rule, code, field, write }): Bend =>
@@ -57,12 +54,12 @@ export function bendsOf(ground: Ground, operation: DocumentOperation): Bend[][] 
     [() => otherMethods(ground, operation)],
     operation.isAnonymous ? [] : [() => wrongCredentials(ground, operation)],
     operation.scope === "none" ? [] : [() => otherScopes(ground, operation)],
-    // A token is asked for before anything else is.
+    // The token is checked before the query string.
     operation.needsToken ? [] : query,
     operation.needsToken || operation.body !== null ? [] : [() => unexpectedBodies],
     operation.isIdempotent ? [() => wrongKeys] : [],
     operation.isIdempotent ? [() => wrongForms, (parts: Parts): fc.Arbitrary<Bent> => wrongJson(parts)] : [],
-    // There are so many that they count threefold.
+    // Faults of fields are so many that they count threefold.
     fields,
     fields,
     fields,
@@ -71,7 +68,7 @@ export function bendsOf(ground: Ground, operation: DocumentOperation): Bend[][] 
   return kinds.filter((bends) => bends.length > 0);
 }
 
-/** Known to HTTP; CONNECT has no address. */
+/** Methods of HTTP; CONNECT is missing, because it has no path. */
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "PURGE", "QUERY"];
 
 function otherMethods({ operations }: Ground, { path }: DocumentOperation): fc.Arbitrary<Bent> {
@@ -266,7 +263,7 @@ function wrongJson({ body }: Parts): fc.Arbitrary<Bent> {
   );
 }
 
-/** The fault of a whole that is no object is at the root. */
+/** If the whole body is no object, the fault is at the root. */
 function bodyBends({ body: schema }: DocumentOperation): Bend[] {
   const whole: Bend = () =>
     otherTypes({ type: "object" }).map((body) => ({

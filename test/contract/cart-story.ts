@@ -1,6 +1,6 @@
 /**
- * What one buyer's cart goes through over REST, change after change, beside a model of it: which change is
- * allowed is known beforehand, and after each the cart reads as the model does.
+ * A sequence of changes to one buyer's cart over REST, beside a model of the cart. The model predicts which
+ * changes are allowed, and the cart must equal the model after each.
  */
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
@@ -11,9 +11,9 @@ const kinds = ["apply", "apply", "remove", "address", "revoke", "again", "reuse"
 
 export interface Step {
   readonly kind: (typeof kinds)[number];
-  /** Which version the caller says it has seen. */
+  /** The version that the caller claims to have seen. */
   readonly seen: "current" | "stale" | "ahead" | "none";
-  /** Of the shop's; the third is nobody's. */
+  /** Two codes of the shop; the third is unknown. */
   readonly code: 0 | 1 | 2;
   readonly onExisting: "replace" | "reject";
 }
@@ -33,7 +33,7 @@ export interface Stage {
   readonly version: number;
   readonly key: string;
   readonly codes: readonly string[];
-  /** Sends it as a request to the operation. */
+  /** Sends a request to the operation. */
   readonly tell: (operationId: string, sent: Sent) => Promise<Heard | undefined>;
 }
 
@@ -41,14 +41,14 @@ interface Model {
   version: number;
   isRevoked: boolean;
   code: string | null;
-  /** The last change that was made. */
+  /** The last change that succeeded. */
   last: { readonly operationId: string; readonly sent: Sent; readonly text: string } | null;
 }
 
 interface Planned {
   readonly operationId: string;
   readonly sent: Sent;
-  /** `done`: 200, and then `next` is what the cart has become. */
+  /** The expected outcome. `done`: 200, and `next` is the cart's new model. */
   readonly outcome: string;
   readonly next?: Partial<Model>;
 }
@@ -61,7 +61,7 @@ const address = {
   countryCode: "DE",
 };
 
-/** Gives what went otherwise than the model. */
+/** Runs the steps and returns the differences from the model. */
 export async function tellStory(stage: Stage, steps: readonly Step[]): Promise<string[]> {
   const model: Model = { version: stage.version, isRevoked: false, code: null, last: null };
   const faults: string[] = [];
@@ -132,7 +132,7 @@ interface CartRead {
   readonly promotion: { readonly promotion: { readonly code: string } | null };
 }
 
-/** Null: there is nothing to do it to. */
+/** Plans a step; null if the cart lacks what the step changes. */
 function plan(stage: Stage, model: Model, step: Step): Planned | null {
   const { kind } = step;
   if (kind === "again" || kind === "reuse") return model.last && planAgain(model.last, kind);
@@ -150,7 +150,7 @@ function planAgain({ operationId, sent }: NonNullable<Model["last"]>, kind: "aga
   return { operationId, sent: bent(sent), outcome: "idempotency_key_reused" };
 }
 
-/** Who takes something away says which version it has seen; the others may. */
+/** The version arguments: required for removals, optional for other changes. */
 function seenBy({ version }: Model, { kind, seen }: Step): object {
   if (seen === "none" && (kind === "apply" || kind === "address")) return {};
   if (seen === "current" || seen === "none") return { expectedVersion: version };
@@ -210,7 +210,7 @@ function write(
   };
 }
 
-/** The same key with another body. */
+/** The same idempotency key with another body. */
 const bent = (sent: Sent): Sent => ({
   ...sent,
   body: Buffer.from(

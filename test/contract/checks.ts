@@ -1,7 +1,4 @@
-/**
- * What must hold of every answer to an operation of the contract, whatever was asked. Each fault is a
- * sentence.
- */
+/** Checks that must hold for every answer to an operation of the contract. Each fault is a sentence. */
 import type { DeclaredAnswer, DocumentOperation } from "./document.ts";
 import type { Heard, Sent } from "./wire.ts";
 
@@ -23,13 +20,13 @@ export function errorOf({ json }: Heard): ErrorBody | undefined {
   return (json as { readonly error?: ErrorBody } | undefined)?.error;
 }
 
-/** The statuses that the contract has outside of every operation, with their one code. */
+/** The statuses that any request can get, each with its only code. */
 const elsewhere: ReadonlyMap<number, string> = new Map([
   [405, "method_not_allowed"],
   [431, "headers_too_large"],
 ]);
 
-/** A 404 that comes before there is an operation. */
+/** A 404 that is sent before an operation is found. */
 const beforeRoute = "route_not_found";
 
 const requestId = /^req_[0-9a-hjkmnp-tv-z]{26}$/;
@@ -90,7 +87,7 @@ function codeFaults(
   ];
 }
 
-/** What only the machinery says: a stack, a driver, a value that was printed by mistake. */
+/** Matches texts that only internals produce: stack traces, driver errors, values printed by mistake. */
 const machinery =
   /node_modules|\.[jt]s:\d|\n\s*at |SQLSTATE|\brelation "|violates|duplicate key|invalid (?:input|byte)|pglite|postgres|kysely|ECONN|EPIPE|\b\w*Error\b|\bundefined\b|\bNaN\b|\[object|\$variable|GraphQL|Cannot (?:read|return|query)|ajv/im;
 
@@ -123,7 +120,7 @@ function challengeFaults({ status, headers }: Heard): string[] {
   return challenge === undefined ? [] : [`${status} has a challenge.`];
 }
 
-/** For a report: what was asked, without its secrets, so that it can be asked again. */
+/** Describes a request in a report so that it can be repeated, without its secrets. */
 export function shownOf({ method, url, headers, body }: Sent): string {
   const lines = headers.map(
     ([name, value]) =>

@@ -1,6 +1,6 @@
 /**
- * The document as it is served and the service as it answers, held against each other by requests made from
- * the document: a short run of what `npm run soak -- --only contract` does at length.
+ * Compares the served OpenAPI document and the service by requests generated from the document: a short
+ * version of `npm run soak -- --only contract`.
  */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ import { type Heard, openWire, type Sent, type Wire } from "./wire.ts";
 
 const seed = Number(process.env["PROPERTY_SEED"] ?? 20_261_122);
 
-/** The list of recent requests is written behind the requests, whatever became of them. */
+/** The log of recent requests is left out, because it is written after every request. */
 async function rowsOf(world: World): Promise<Readonly<Record<string, string>>> {
   const { api_request: _requests, ...others } = withoutProofs(await digestTables(world));
   return others;
@@ -26,7 +26,7 @@ async function rowsOf(world: World): Promise<Readonly<Record<string, string>>> {
 
 const world = useWorld("pglite", { environment: { PORT: "0" }, role: "gateway" });
 
-describe("what is made from the document", () => {
+describe("a request generated from the document", () => {
   let client: TokenClient;
   let wire: Wire;
   let market: Market;
@@ -47,7 +47,7 @@ describe("what is made from the document", () => {
     ];
   };
 
-  it("is answered as the document says, and refused without a trace", async () => {
+  it("is answered as the document says, and changes nothing if refused", async () => {
     const { send } = wire;
     const { demo } = world();
     const sizes = { perOperation: 3, brokenPerOperation: 2 };
@@ -76,7 +76,7 @@ describe("what is made from the document", () => {
     "cancelHostedCheckoutSession",
     "createInstallationWebhook",
     "replayInstallationWebhookDelivery",
-  ])("of %s has an effect, and repeated none", async (operationId) => {
+  ])("to %s has an effect, and none when repeated", async (operationId) => {
     const operation = market.ground.operations.find(({ id }) => id === operationId);
     if (operation === undefined) throw new Error(`There is no operation ${operationId}.`);
     const subject = (await subjectOf(market, operation)) ?? {};
@@ -98,24 +98,27 @@ describe("what is made from the document", () => {
     ]);
   });
 
-  it.each(["\ud800", "a\u0000b"])("refuses also a name in a body that is no text: %j", async (name) => {
-    const body = { url: "https://names.example.com/", eventTypes: ["*"], metadata: { [name]: "x" } };
-    const headers = { authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": "names" };
-    const answer = await world().send({
-      method: "POST",
-      url: "/api/v1/open/webhooks/endpoints",
-      headers,
-      body,
-    });
-    expect(answer).toMatchObject({
-      status: 400,
-      body: {
-        error: { code: "invalid_field", details: [{ field: "/metadata", code: "control_character" }] },
-      },
-    });
-  });
+  it.each(["\ud800", "a\u0000b"])(
+    "is also refused for a name in a body that is no valid text: %j",
+    async (name) => {
+      const body = { url: "https://names.example.com/", eventTypes: ["*"], metadata: { [name]: "x" } };
+      const headers = { authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": "names" };
+      const answer = await world().send({
+        method: "POST",
+        url: "/api/v1/open/webhooks/endpoints",
+        headers,
+        body,
+      });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: {
+          error: { code: "invalid_field", details: [{ field: "/metadata", code: "control_character" }] },
+        },
+      });
+    },
+  );
 
-  /** Where a sound request may be refused for what it is about. */
+  /** Operations whose valid requests may be refused because of the state of their object. */
   const applicable = (operationId: string): object => {
     if (operationId === "applyPublicCartPromotion")
       return { body: { code: market.shop.codes[0], expectedVersion: 1 } };
@@ -125,13 +128,13 @@ describe("what is made from the document", () => {
   const missing: Sent = { method: "GET", url: "/nothing", headers: [], body: null };
 });
 
-describe("under limits", () => {
+describe("with rate limits", () => {
   const limitedWorld = useWorld("pglite", {
     environment: { PORT: "0", RATE_LIMIT_SCALE: "0.05" },
     role: "gateway",
   });
 
-  it("every operation says so as the document has it, and when to come again", async () => {
+  it("every operation refuses as the document says, with the time to retry", async () => {
     await limitedWorld().app.listen();
     using wire = openWire(portOf(limitedWorld()));
     const { json } = await wire.send({ method: "GET", url: "/openapi.json", headers: [], body: null });
@@ -164,7 +167,7 @@ describe("under limits", () => {
   });
 });
 
-describe("what an answer may not be", () => {
+describe("the checks of an answer", () => {
   const identity: Sent = { method: "GET", url: "/api/v1/open/identity", headers: [], body: null };
 
   let operation: DocumentOperation;
@@ -200,7 +203,7 @@ describe("what an answer may not be", () => {
     (name: string, value: string | undefined) =>
     ({ headers }: Heard): Partial<Heard> => ({ headers: { ...headers, [name]: value } });
 
-  it("is nothing that it is", async () => {
+  it("accept a valid answer", async () => {
     expect(await faultsWith(() => ({}))).toEqual([]);
     expect(await faultsWith(() => ({}), wrong)).toEqual([]);
   });

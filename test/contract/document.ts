@@ -1,7 +1,6 @@
 /**
- * The OpenAPI document as a strict reader has it: what it says of every operation, with its references
- * followed, and whether an answer is exactly what it declares. Where it lists the fields of an answer these
- * are all, and every one is there.
+ * A strict reading of the OpenAPI document: each operation with its references resolved, and exact validation
+ * of answers. An answer's listed fields are complete: no others are allowed, and none may be missing.
  */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 
@@ -25,11 +24,11 @@ export interface DocumentOperation {
   readonly method: string;
   readonly path: string;
   readonly stability: string;
-  /** `none`: whatever the credential may do. */
+  /** The required scope; `none` if any credential will do. */
   readonly scope: string;
   readonly isIdempotent: boolean;
   readonly isAnonymous: boolean;
-  /** An API key will not do. */
+  /** Whether the operation requires an access token instead of an API key. */
   readonly needsToken: boolean;
   readonly parameters: readonly DocumentParameter[];
   readonly body: Schema | null;
@@ -37,14 +36,14 @@ export interface DocumentOperation {
   readonly answers: ReadonlyMap<number, DeclaredAnswer>;
 }
 
-/** What is wrong with a value; empty: nothing. */
+/** Lists the faults of a value; empty if it is valid. */
 type Check = (value: unknown) => readonly string[];
 
 export interface DeclaredAnswer {
   readonly check: Check;
-  /** In lower case, with what each must look like. */
+  /** The headers' names in lower case, each with its check. */
   readonly headers: readonly { readonly name: string; readonly check: Check }[];
-  /** The error codes that its description names; none for a success. */
+  /** The error codes in the response's description; empty for a success. */
   readonly codes: ReadonlySet<string>;
 }
 
@@ -124,10 +123,7 @@ function at(document: unknown, ref: string): unknown {
 
 const components = "https://contract.test/components.json";
 
-/**
- * Compiled when first asked, and once for all who say the same: compiling takes longer than all that is asked
- * of most.
- */
+/** Compiles schemas at first use and shares equal ones, because compiling takes longer than most checks. */
 function createReader(schemas: Readonly<Record<string, Schema>>): (schema: Schema) => Check {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addFormat("date-time", /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
@@ -154,7 +150,7 @@ function createReader(schemas: Readonly<Record<string, Schema>>): (schema: Schem
   };
 }
 
-/** Every object whose fields are listed has these and no others. */
+/** Disallows additional properties in every object with listed fields. */
 function closed<Part>(part: Part): Part {
   if (Array.isArray(part)) return part.map((one: unknown) => closed(one)) as Part;
   if (typeof part !== "object" || part === null) return part;

@@ -1,7 +1,4 @@
-/**
- * Where generated requests find something: the demo's ids by what they are of, its keys, and what is sound to
- * ask of each operation.
- */
+/** Data for generated requests: the demo's ids by type, its keys, and valid input for each operation. */
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -11,7 +8,7 @@ import { text, validOf } from "./values.ts";
 export interface Ground {
   readonly demo: DemoFile;
   readonly operations: readonly DocumentOperation[];
-  /** Names of the catalogue of events. */
+  /** Names of the event catalog. */
   readonly eventTypes: readonly string[];
 }
 
@@ -23,7 +20,7 @@ export interface Parts {
 
 type Key = `${string}.${string}`;
 
-/** By operation and parameter: what is there, for the first merchant's keys. */
+/** Existing ids for the first merchant's keys, by operation and parameter. */
 export function ownIds(
   { demo }: Ground,
   { id: operationId }: DocumentOperation,
@@ -48,7 +45,7 @@ export function ownIds(
   return byPlace[`${operationId}.${name}`] ?? byName[name] ?? [];
 }
 
-/** Of another merchant, of another thing, and what no id looks like; written as in an address. */
+/** Ids of another merchant, of another type, and invalid ids, encoded for an address. */
 export function strangeIds({ demo }: Ground): fc.Arbitrary<string> {
   const foreign = [
     demo.carts.otherMerchant,
@@ -88,7 +85,7 @@ export function strangeIds({ demo }: Ground): fc.Arbitrary<string> {
   );
 }
 
-/** A request with which nothing is wrong but, perhaps, the state of what it is about. */
+/** Generates a valid request; only the state of its object may cause a refusal. */
 export function soundParts(ground: Ground, operation: DocumentOperation): fc.Arbitrary<Parts> {
   const path = operation.parameters
     .filter((parameter) => parameter.in === "path")
@@ -98,7 +95,7 @@ export function soundParts(ground: Ground, operation: DocumentOperation): fc.Arb
   return fc.record({ path: fc.tuple(...path).map((entries) => Object.fromEntries(entries)), query, body });
 }
 
-/** As the schema allows, with values that mean something where it says too little. */
+/** Generates a valid body, with meaningful values where the schema is too general. */
 function soundBody(ground: Ground, { body }: DocumentOperation): fc.Arbitrary<unknown> {
   return validOf(body ?? {}, {
     address: addresses,
@@ -111,7 +108,7 @@ function soundBody(ground: Ground, { body }: DocumentOperation): fc.Arbitrary<un
       fc.constant(["*"]),
       fc.subarray([...ground.eventTypes, "cart.*", "order.*"], { minLength: 1, maxLength: 8 }),
     ),
-    // Names stand on one line.
+    // Names are single lines.
     metadata: fc.dictionary(text(1, 40, fc.constantFrom("a", "Z", "é", "漢", "😀", "/", "~")), text(0, 500), {
       maxKeys: 5,
       noNullPrototype: true,
@@ -124,7 +121,7 @@ function soundBody(ground: Ground, { body }: DocumentOperation): fc.Arbitrary<un
 const name = fc.constantFrom("Anna Beispiel", "Zoë Ångström", "見本 花子", "محمد", "O’Neill-Łoś");
 const short = fc.constantFrom("", "2. OG", "c/o Müller", "Tür 7 (Hof)");
 
-/** In the market of the demo's carts. */
+/** Addresses in the market of the demo's carts. */
 const addresses = fc
   .record(
     {
@@ -152,7 +149,7 @@ const addresses = fc
       .map((more) => Object.assign({}, base, more)),
   );
 
-/** As buyers type them. */
+/** Promotion codes as buyers type them. */
 function codes({ demo }: Ground): fc.Arbitrary<string> {
   const { percentage, fixedAmount, freeShipping, minimumSubtotal, ended, exhausted } = demo.promotionCodes;
   const typed = fc.constantFrom<(code: string) => string>(

@@ -1,4 +1,4 @@
-/** Query strings by the document's parameters: as they should be, and with one of their rules broken. */
+/** Query strings from the document's parameters: valid ones, and ones with a single violated rule. */
 import fc from "fast-check";
 import type { DocumentOperation, DocumentParameter } from "./document.ts";
 import type { Parts } from "./ground.ts";
@@ -82,7 +82,7 @@ function parameterBreaks({ name, required, schema }: DocumentParameter): QueryBr
   return [twice, ...(required ? [missing] : []), ...ruleBreaks(schema, broken)];
 }
 
-/** Any value that is well. */
+/** Any valid value. */
 const sample = ({ type, enum: values, ...schema }: DocumentParameter["schema"]): string =>
   type === "integer"
     ? "1"

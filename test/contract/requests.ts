@@ -1,6 +1,6 @@
 /**
- * Requests made from the document: such as must be answered, and such as break exactly one of its rules, each
- * with what must come of it. What is in order beside that one rule varies from request to request.
+ * Requests generated from the document: valid ones, and ones that violate exactly one rule, each with the
+ * expected answer. All other parts vary from request to request.
  */
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
@@ -13,14 +13,14 @@ import type { Sent } from "./wire.ts";
 
 export interface Generated {
   readonly operation: DocumentOperation;
-  /** What is odd about it. */
+  /** A description of what is unusual about the request. */
   readonly about: string;
   readonly sent: Sent;
-  /** Null: anything that is declared. */
+  /** The expected refusal; null if any documented answer is allowed. */
   readonly refusal: Refusal | null;
 }
 
-/** Sound requests; their subjects are the demo's, or those that `about` gives. */
+/** Generates valid requests about the demo's objects, or about those in `about`. */
 export function soundRequest(
   ground: Ground,
   operation: DocumentOperation,
@@ -29,7 +29,7 @@ export function soundRequest(
   return bent(ground, operation, () => fc.constant({ about: "sound", refusal: null }), subject);
 }
 
-/** What the schemas allow, whether it means anything or not. */
+/** Generates any request that the schemas allow, meaningful or not. */
 export function allowedRequest(ground: Ground, operation: DocumentOperation): fc.Arbitrary<Generated> {
   return bent(ground, operation, () =>
     validOf(operation.body ?? { type: "object", properties: {} }).map((body) => {
@@ -48,7 +48,7 @@ export function brokenRequest(ground: Ground, operation: DocumentOperation): fc.
     .chain((bends) => fc.constantFrom(...bends).chain((bend) => bent(ground, operation, bend)));
 }
 
-/** One for each way in which a request may be wrong. */
+/** Generates one request for each way in which a request can be wrong. */
 export function brokenRequests(ground: Ground, operation: DocumentOperation): fc.Arbitrary<Generated>[] {
   const bends = new Set(bendsOf(ground, operation).flat());
   return [...bends].map((bend) => bent(ground, operation, bend));
@@ -107,7 +107,7 @@ function toSent({ path: template }: DocumentOperation, draft: Draft): Sent {
 }
 
 const bearer = fc.constantFrom("Bearer", "bearer", "BEARER", "Bearer ");
-/** Never the same twice. */
+/** Generates distinct keys. */
 const idempotencyKeys = fc
   .constantFrom<(key: string) => string>(
     (key) => key,
@@ -117,7 +117,7 @@ const idempotencyKeys = fc
   )
   .map((shape) => shape(randomUUID()));
 
-/** Nothing may come of them. */
+/** Headers that must have no effect. */
 const harmlessHeaders: (readonly [string, string])[] = [
   ["Accept", "text/html"],
   ["Accept", "application/xml;q=1, */*;q=0"],

@@ -1,4 +1,4 @@
-/** What sound requests are about: made anew for each, so that its state allows what is asked. */
+/** Creates the objects of valid requests anew for each request, so that their state allows the operation. */
 import { type Ask, dataOf, graphqlWrite, openCart, readAnswer, restWrite, type Shop } from "#soak/shop.ts";
 import { openCheckout } from "#soak/checkout-shop.ts";
 import type { DocumentOperation } from "./document.ts";
@@ -11,7 +11,7 @@ export interface Market {
   readonly ground: Ground;
 }
 
-/** Null: the demo's own things will do. */
+/** Creates the object for an operation; null if the demo's objects suffice. */
 export async function subjectOf(
   market: Market,
   { id: operationId }: DocumentOperation,
@@ -35,7 +35,7 @@ async function withCode({ ask, shop }: Market): Promise<Partial<Parts>> {
   return { path: { cartId }, body: { expectedVersion: cartVersion } };
 }
 
-/** An installation has few endpoints: what was made goes again. */
+/** Deletes a created endpoint, because the number of endpoints per installation is limited. */
 export async function putAway(
   { ask, shop }: Market,
   { id: operationId }: DocumentOperation,
@@ -56,18 +56,15 @@ export async function putAway(
   dataOf(readAnswer(await ask(asked)));
 }
 
-/**
- * What sound requests may be refused with all the same: a code that is over, a delivery that was replayed
- * often enough.
- */
+/** Codes with which valid requests may still be refused, for example an expired code or too many replays. */
 export const soundRefusals: Readonly<Record<string, readonly string[]>> = {
   applyPublicCartPromotion: ["promotion_not_applicable"],
   replayInstallationWebhookDelivery: ["delivery_replay_limit_reached", "delivery_in_progress"],
 };
 
 /**
- * What the document's schemas allow and the service refuses with 400 all the same, as field and rule:
- * whatever is not of these the document must say.
+ * Fields and rules that the service checks beyond the document's schemas. Every other 400 must follow from
+ * the document.
  */
 export const rulesBesideSchemas: Readonly<Record<string, RegExp>> = {
   applyPublicCartPromotion: /^\/code (?:control_character|pattern_mismatch|too_short)$/,

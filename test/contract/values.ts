@@ -1,13 +1,13 @@
 /**
- * Values by a JSON Schema of the document: such as it allows, up to its bounds, and each way of breaking one
- * of its rules.
+ * Values for a JSON Schema of the document: allowed ones up to the bounds, and each violation of a single
+ * rule.
  */
 import fc from "fast-check";
 import type { Schema } from "./document.ts";
 
 /**
- * One to three UTF-16 units and bytes of every length: who counts bytes or units instead of characters is
- * found out.
+ * Characters of one to three UTF-16 units and different UTF-8 lengths, to detect code that counts bytes or
+ * units.
  */
 const character = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCodePoint(code)) },
@@ -34,7 +34,7 @@ const character = fc.oneof(
   },
 );
 
-/** A length near its bounds more often than others. */
+/** A length that is often near its bounds. */
 function lengthOf(min: number, max: number): fc.Arbitrary<number> {
   return fc.oneof(fc.constant(min), fc.constant(max), fc.integer({ min, max: Math.min(max, min + 40) }));
 }
@@ -50,8 +50,8 @@ const numberOf = (schema: Schema, name: string, otherwise: number): number =>
   typeof schema[name] === "number" ? schema[name] : otherwise;
 
 /**
- * Whatever the schema allows; `hints` are values of fields, by their name, for which a schema says too
- * little.
+ * Generates values that the schema allows. `hints`: values by field name, for fields whose schema is too
+ * general.
  */
 export function validOf(
   schema: Schema,
@@ -108,22 +108,22 @@ function map(schema: Schema): fc.Arbitrary<unknown> {
   });
 }
 
-/** One rule of a schema, broken at one place of an object that was well. */
+/** A violation of one rule at one place of a valid object. */
 export interface Break {
   readonly rule: string;
-  /** Where the value is put: its steps from the root. */
+  /** The path from the root to the changed value. */
   readonly at: readonly string[];
-  /** Undefined takes out what is there. */
+  /** The wrong value; undefined removes the current value. */
   readonly value: fc.Arbitrary<unknown>;
   readonly failure: "missing_field" | "unknown_field" | "invalid_field";
-  /** Where the fault is said to be. */
+  /** The path at which the service reports the fault. */
   readonly place: readonly string[];
 }
 
 const nothing: fc.Arbitrary<unknown> = fc.constant(undefined);
 const oddNames = ["Extra", "extra~field", "a/b", "ключ", "😀", "toString", "expected_version", "$where"];
 
-/** Every rule of an object's schema, also of the objects within. */
+/** Generates violations of every rule of an object's schema, including nested objects. */
 export function breaksOf(schema: Schema, place: readonly string[] = []): Break[] {
   const child = (name: string, rest: Pick<Break, "rule" | "failure" | "value">): Break => {
     const at = [...place, name];
@@ -145,7 +145,7 @@ export function breaksOf(schema: Schema, place: readonly string[] = []): Break[]
   ];
 }
 
-/** `inside`: the step to the fault within the value. */
+/** Builds a violation. `inside`: the path from the value to the fault within it. */
 type Broken = (rule: string, value: fc.Arbitrary<unknown>, inside?: string) => Break;
 
 function fieldBreaks(schema: Schema, at: readonly string[]): Break[] {
@@ -182,7 +182,7 @@ export function otherTypes({ type }: Schema): fc.Arbitrary<unknown> {
   );
 }
 
-/** In the middle of other text, so that nothing trims it off. */
+/** Forbidden characters within other text, so that trimming does not remove them. */
 const dirt = fc.constantFrom(
   "a\u0000b",
   "a\u0008b",
@@ -254,11 +254,11 @@ function mapBreaks(schema: Schema, broken: Broken): Break[] {
   ];
 }
 
-/** RFC 6901. */
+/** A JSON Pointer (RFC 6901). */
 export const pointerOf = (place: readonly string[]): string =>
   place.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-/** A copy with another value at the place. */
+/** Returns a copy with another value at the path. */
 export function putAt(body: unknown, [step = "", ...rest]: readonly string[], value: unknown): unknown {
   const { [step]: known, ...others } = body as Readonly<Record<string, unknown>>;
   const inner = rest.length === 0 ? value : putAt(known ?? {}, rest, value);

@@ -1,7 +1,6 @@
 /**
- * Requests as they go over the wire: header lines in their order and as often as they are there, addresses as
- * they are written, bodies as bytes. What Node's client would put right or refuse to send is not put right
- * here.
+ * Raw HTTP requests: header lines in order and with duplicates, addresses as written, bodies as bytes. Node's
+ * client would correct or refuse some of them.
  */
 import { Agent, request } from "node:http";
 import type { Asked, Answered } from "#soak/shop.ts";
@@ -14,7 +13,7 @@ export interface Sent {
 }
 
 export interface Heard extends Answered {
-  /** Undefined where it is no JSON. */
+  /** The parsed body; undefined if it is no JSON. */
   readonly json: unknown;
 }
 
@@ -26,7 +25,7 @@ export interface Wire extends Disposable {
 
 const answerMsMax = 20_000;
 
-/** To the service at a port of this machine, over connections that are kept. */
+/** Opens kept-alive connections to the service at a local port. */
 export function openWire(port: number, connections = 8): Wire {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   return {
@@ -62,7 +61,7 @@ export function openWire(port: number, connections = 8): Wire {
   };
 }
 
-/** What other parts of the house ask with. */
+/** Adapts the wire to the function that other tests use for requests. */
 export const askOver =
   (send: Send) =>
   ({ method, url, headers, body }: Asked): Promise<Answered> =>
