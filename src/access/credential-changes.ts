@@ -140,8 +140,8 @@ export async function revokeGrants(
 }
 
 /**
- * Builds the audit entry of a grant that revoked with another change. Its actor is `system`: the other change
- * has an entry of its own that names the caller.
+ * Builds the audit entry of a grant that revoked with another change. Its actor is `system`. The entry of the
+ * other change names the caller.
  */
 function toAuditEntry(
   { id, merchantId, clientId, installationId }: RevokedGrant,

@@ -7,7 +7,10 @@ export interface AnonymousViewer {
   readonly kind: "anonymous";
 }
 
-/** An app's credential, whatever its kind: it always acts for one installation with one merchant. */
+/**
+ * Fields of every kind of app credential. A credential belongs to one installation, so to one app and one
+ * merchant.
+ */
 interface InstallationCredential {
   readonly installationId: string;
   readonly appId: string;

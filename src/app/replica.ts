@@ -81,13 +81,13 @@ export async function openReplica({
   if (url === undefined) return undefined;
   const open = (poolSize: number, limits: StatementLimits): ReturnType<typeof openDatabase> =>
     openDatabase({ url, poolSize, prepared, limits, onStatement });
-  const analysts = await open(analystConnections, { aloneMs: reportMsMax, inTransactionMs: analystMs });
-  const everybody = await open(databasePool, requestLimits);
+  const analystReads = await open(analystConnections, { aloneMs: reportMsMax, inTransactionMs: analystMs });
+  const publicReads = await open(databasePool, requestLimits);
   return {
-    forAnalysts: { db: analysts.db, reads: createSharedAggregateReads(analysts.db, clock) },
-    forPublicReads: { db: everybody.db, reads: createSharedAggregateReads(everybody.db, clock) },
+    forAnalysts: { db: analystReads.db, reads: createSharedAggregateReads(analystReads.db, clock) },
+    forPublicReads: { db: publicReads.db, reads: createSharedAggregateReads(publicReads.db, clock) },
     close: async () => {
-      await Promise.all([analysts.close(), everybody.close()]);
+      await Promise.all([analystReads.close(), publicReads.close()]);
     },
   };
 }

@@ -213,7 +213,7 @@ function saveRows(db: Database, { column, currentKeyId, renewed }: RewrappedRows
   });
 }
 
-/** The encrypted columns of the database, with what is needed to rewrap or check their rows. */
+/** An encrypted column of the database, with the data needed to rewrap or check its rows. */
 interface SealedKeyColumn {
   readonly name: string;
   readonly type: "text" | "bytea";

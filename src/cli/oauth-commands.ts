@@ -77,7 +77,7 @@ function parseJwks(json: string): OauthClientInput["jwks"] {
     const value: unknown = JSON.parse(json);
     if (isKeySet(value)) return value;
   } catch {
-    // The error below says what is expected.
+    // Invalid JSON is reported by the error below.
   }
   throw new InvalidArgumentError('It must be a JSON Web Key Set: {"keys":[…]}.');
 }

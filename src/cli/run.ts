@@ -1,7 +1,7 @@
 /**
  * The command line: `npm run commerce -- COMMAND`. Declares the commands and explains their failures. Exit
  * codes: 0 on success, 1 if the command failed, 2 if its arguments are wrong. The modules of other commands
- * are loaded only if the command is not `serve`, `gateway` or `worker`, so that serveCommands starts fast.
+ * are loaded only if the command is not `serve`, `gateway` or `worker`, so that these commands start fast.
  */
 import cluster from "node:cluster";
 import { Command, CommanderError } from "commander";

@@ -50,7 +50,7 @@ function publicErrors(
     if (failure.status >= 500)
       log.error(
         { requestId: caller.id, code: failure.code, err: failure.cause },
-        "A GraphQL request failed on our side.",
+        "A GraphQL request failed with a server error.",
       );
   }
   const errors = failures.map((failure, index) =>

@@ -64,7 +64,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
       preflight(request, reply);
       const viewer = await options.authentication.authenticate(request);
       setViewer(request, viewer);
-      // Refused here, because later the fault would belong to a single operation.
+      // A malformed header is refused here. Later, the fault would be reported for a single operation.
       buyerReferenceOf(request);
       recordCredential(request, viewer);
       request.bodyBytesMax = bytesMaxOf(viewer);
@@ -74,7 +74,8 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
     },
     errorHandler: (error, request, reply) => answerFailure(error, { request, reply, options }),
     handler: async (request, reply) => {
-      // All answers except subscriptions are JSON, whatever the header Accept says, because every client can read JSON.
+      // All answers except subscriptions are JSON, even if the Accept header does not list JSON, because every
+      // client can read JSON.
       rememberAcceptHeader(request);
       request.raw.headers.accept = "application/json";
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { caller: request });
@@ -141,7 +142,7 @@ function createGraphYoga(
     landingPage: false,
     cors: false,
     logging: false,
-    // `showFailures` translates every error, and masks errors that are not in the registry.
+    // `translateFailures` translates every error, and masks errors that are not in the registry.
     maskedErrors: false,
     context: ({ caller }) => contextOf(caller),
     parserAndValidationCache: documentCaches(),
@@ -221,7 +222,7 @@ function answerFailure(error: unknown, { request, reply, options }: Refusal): vo
   if (failure.status >= 500)
     options.log.error(
       { requestId: request.id, code: failure.code, err: failure.cause },
-      "A GraphQL request failed on our side.",
+      "A GraphQL request failed with a server error.",
     );
   const extensions = toErrorBody(failure, request.id, options.services.publicUrl);
   void reply

@@ -64,7 +64,7 @@ export function createAdapters(
   };
 }
 
-/** Rejects the adapter operations that oidc-provider rejectOperation calls for a kind of record. */
+/** Rejects adapter operations that oidc-provider never calls for a kind of record. */
 const rejectOperation = (): Promise<never> =>
   Promise.reject(new Error("The authorization server does not do this."));
 const unsupported: Adapter = {
@@ -163,9 +163,9 @@ const remainingFields = [
 ] as const;
 
 /**
- * What is stored of consumed records. A used code is recognized for ten more minutes, so that a late second
- * use revokes the grant too. Of used refresh tokens, of which an app produces one every ten minutes, only the
- * fields needed to recognize them are stored.
+ * The stored part of consumed records, by kind. A used code is stored for ten more minutes, so that a late
+ * second use still revokes the grant. For used refresh tokens, only the fields that identify them are stored,
+ * because an app uses one every ten minutes.
  */
 const consumedRecordsByKind: Readonly<
   Record<string, (now: Date) => NonNullable<ConsumeOauthItemInput["toConsumedRecord"]>>

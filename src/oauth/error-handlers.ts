@@ -55,7 +55,7 @@ function recordFailure(
   if (failure.status >= 500)
     log.error(
       { requestId: request.id, code: failure.code, err: failure.cause },
-      "A request failed on our side.",
+      "A request failed with a server error.",
     );
   request.failureCode = failure.code;
   const retryAfter = defaultRetryAfterSeconds(failure);

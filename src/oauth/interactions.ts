@@ -1,7 +1,7 @@
 /**
- * The pages between an app's authorization request and its handleForm: sign-in, then consent. A cookie
- * identifies the interaction; the browser does not send it with forms of other sites. The request is stored
- * sealed under the interaction's id.
+ * The pages between an app's authorization request and the answer: sign-in, then consent. A cookie identifies
+ * the interaction. Browsers do not send the cookie with forms of other sites. The request is stored encrypted
+ * under the interaction's id.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Provider } from "oidc-provider";

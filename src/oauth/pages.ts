@@ -97,9 +97,9 @@ const scopeElementId = (scope: Scope): string => `scope-${scope.replace(":", "-"
 function missingScopesNote(scopes: readonly Scope[]): Markup | undefined {
   if (scopes.length === 0) return undefined;
   return html`<p class="soft">
-    It also asks for
+    The app also asks for
     ${scopes.map((scope, index) => html`${index === 0 ? undefined : html`, `}<code>${scope}</code>`)}, which
-    your shop does not let it do. Whoever manages your shop’s apps can allow that.
+    your shop does not allow. The person who manages your shop’s apps can allow them.
   </p>`;
 }
 

@@ -166,7 +166,10 @@ function recordRefusal(
   if (request === undefined) return;
   request.failureCode = code;
   if (fault !== null)
-    log.error({ requestId: request.id, code: "internal_error", err: fault }, "A request failed on our side.");
+    log.error(
+      { requestId: request.id, code: "internal_error", err: fault },
+      "A request failed with a server error.",
+    );
 }
 
 /** Metadata of the authorization server (RFC 8414). Lists only what the server supports. */

@@ -175,7 +175,7 @@ function createConfiguration(
   };
 }
 
-/** How oidc-provider finds the grant of an interaction and the account of a session or token. */
+/** Functions with which oidc-provider finds the grant of an interaction and the account of a session or token. */
 function createLookups({ db }: OauthServices): Pick<Configuration, "loadExistingGrant" | "findAccount"> {
   return {
     // Only a grant given in this interaction counts, so earlier grants never replace consent.
@@ -184,8 +184,8 @@ function createLookups({ db }: OauthServices): Pick<Configuration, "loadExisting
       return grantId === undefined ? Promise.resolve(undefined) : oidc.provider.Grant.find(grantId);
     },
     findAccount: async ({ oidc: { session } }, id) => {
-      // Without a session (at the token endpoint), the account only has to be enabled: grants outlast
-      // sessions.
+      // Without a session (at the token endpoint), the account must only be enabled, because grants live longer
+      // than sessions.
       const staff = await (session === undefined
         ? findActiveStaff(db, id)
         : findSignedInStaff(db, { accountId: id, acr: session.acr }));
@@ -260,7 +260,7 @@ function refusalMessage(
   { oidc, status }: KoaContextWithOIDC,
   { error, error_description: description }: ErrorOut,
 ): string {
-  if (status >= 500) return "Something went wrong on our side. Go back to the app and try again.";
+  if (status >= 500) return "An internal error occurred. Go back to the app and try again.";
   if (oidc.route === "resume") return "This sign-in has ended. Go back to the app and start again.";
   return `The app sent a request that can’t be processed (${error}${description === undefined ? "" : `: ${description}`}). Report this message to the publisher of the app.`;
 }
@@ -272,7 +272,7 @@ function refusalMessage(
  */
 type Context = Parameters<Provider["Session"]["get"]>[0];
 
-/** Whether the path continues an answered interaction. */
+/** True if the path continues an answered interaction. */
 const isResumed = (path: string): boolean => path.startsWith(`${oauthPaths.authorization}/`);
 
 /**

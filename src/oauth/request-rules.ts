@@ -8,7 +8,7 @@ import type { OidcProviderModule } from "./interaction-request.ts";
 
 type CheckParameter = (context: KoaContextWithOIDC, value: string | undefined) => void;
 
-/** Most characters of each parameter, because requests are stored. */
+/** Maximum number of characters of a parameter. Requests are stored, so their size is limited. */
 const parameterLengthMax = 2048;
 
 export const checkParameters =
@@ -26,7 +26,7 @@ export const checkParameters =
   };
 
 /**
- * Whether the origin belongs to a redirect URI. Private schemes have the origin `null`, which sandboxed pages
+ * True if the origin belongs to a redirect URI. Private schemes have the origin `null`, which sandboxed pages
  * send too, so `null` never matches.
  */
 export const isOriginOf = (uris: readonly string[], origin: string): boolean =>
@@ -39,10 +39,12 @@ export const isOriginOf = (uris: readonly string[], origin: string): boolean =>
 export const requireScopes =
   ({ errors }: OidcProviderModule): CheckParameter =>
   ({ oidc }, value) => {
-    const asked = value?.split(" ").filter((scope) => scope !== "offline_access") ?? [];
-    const unknown = asked.filter((scope) => !isScope(scope));
+    const requested = value?.split(" ").filter((scope) => scope !== "offline_access") ?? [];
+    const unknown = requested.filter((scope) => !isScope(scope));
     if (unknown.length > 0) throw new errors.InvalidScope("the scope is not known", unknown.join(" "));
-    Object.assign(oidc.params ?? {}, { scope: (asked.length > 0 ? asked : integratorScopes).join(" ") });
+    Object.assign(oidc.params ?? {}, {
+      scope: (requested.length > 0 ? requested : integratorScopes).join(" "),
+    });
   };
 
 /**
@@ -55,7 +57,7 @@ export function createPrompts({
   return [
     new Prompt(
       { name: "login", requestable: true },
-      // `account` is undefined if nobody is signed in or the account is disabled.
+      // `account` is undefined if no account is signed in or the account is disabled.
       new Check(
         "no_account",
         "sign-in is required",

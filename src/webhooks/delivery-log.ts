@@ -172,9 +172,9 @@ const isSeen = (kind: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`(a.sees_catalog or not ${kind} = any(${catalogReadSubjectTypes}::text[]))`;
 
 /**
- * Lists the included events and at least one excluded event, if there is any, which tells that the log is
- * truncated. Scans an index range for each subject type, so that the cost does not depend on how many subject
- * types an installation may read.
+ * Lists the included events and at least one excluded event, if one exists. An excluded event means that the
+ * log is truncated. Scans an index range for each subject type, so that the cost does not depend on how many
+ * subject types an installation may read.
  */
 async function listEvents(
   reader: Reader,

@@ -36,8 +36,8 @@ export interface SafeSender {
 
 export interface SafeSenderOptions {
   /**
-   * The setting WEBHOOK_ALLOW_LOOPBACK. If false, no request may reach this machine, whatever the request
-   * allows.
+   * The setting WEBHOOK_ALLOW_LOOPBACK. If false, no request may reach this machine, even if the request
+   * itself allows loopback.
    */
   readonly isLoopbackAllowed: boolean;
   readonly clock?: Clock;

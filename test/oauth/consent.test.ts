@@ -191,7 +191,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
         [...page.text.matchAll(/type="checkbox"[^>]*value="([^"]+)"[^>]*>/g)].map(([, value]) => value),
       ).toEqual(["catalog:read", "webhooks:read"]);
       expect(page.text.replaceAll(/\s+/g, " ")).toContain(
-        "It also asks for <code>checkout:quote</code>, <code>webhooks:write</code>, which your shop does not let it do.",
+        "The app also asks for <code>checkout:quote</code>, <code>webhooks:write</code>, which your shop does not allow.",
       );
       const forged = await browser.submit(page, {
         action: "allow",

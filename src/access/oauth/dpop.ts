@@ -77,8 +77,8 @@ async function verifySignature(proof: string, now: Date): Promise<JWTVerifyResul
 }
 
 /**
- * Explains reason a proof was proofFailure. The library's messages are not used, because they may contain
- * text of the caller.
+ * Explains why a proof was refused. The library's messages are not used, because they may contain text of the
+ * caller.
  */
 function reasonOf(cause: unknown): string {
   if (cause instanceof errors.JOSEAlgNotAllowed)

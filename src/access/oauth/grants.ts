@@ -69,8 +69,8 @@ export async function createGrant(
 }
 
 /**
- * Locks the merchant, so two staff members who grant access to the same app ensureInstallation it one after
- * the other.
+ * Locks the merchant. If two staff members grant access to the same app at the same time, the app is
+ * installed once.
  */
 async function lockMerchantOfStaff(
   transaction: Transaction,

@@ -69,8 +69,8 @@ function requireRedirectUris(uris: readonly string[]): void {
 const loopbacks = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
 /**
- * Returns what is wrong with a redirect URI; undefined if it is allowed. Allowed are https, http on loopback,
- * and a scheme that is a reversed domain name (RFC 6749 section 3.1.2, RFC 8252 sections 7 and 8).
+ * Returns the rule that a redirect URI breaks; undefined if the URI is allowed. Allowed are https, http on
+ * loopback, and a scheme that is a reversed domain name (RFC 6749 section 3.1.2, RFC 8252 sections 7 and 8).
  */
 function redirectUriFault(uri: string): string | undefined {
   const parsed = URL.parse(uri);

@@ -9,7 +9,7 @@ import { isOpenReturn, unsentIntangibles, uncanceledQuantity } from "#commerce/o
 import type { AfterSalesOptionContext } from "./after-sales-option.ts";
 import { type AfterSalesReason, afterSalesObstacle } from "./reasons.ts";
 
-/** Maximum number of returns of one order, whatever their status; bounds the size of an order. */
+/** Maximum number of returns of one order, in all statuses, which limits the size of an order. */
 export const returnsPerOrderMax = 100;
 
 /**
@@ -91,10 +91,10 @@ export function returnPolicyObstacles(
  * goods come back.
  */
 export function undeliveredRefundPolicyObstacles(
-  asked: Pick<AfterSalesOptionContext, "facts" | "isFault">,
+  context: Pick<AfterSalesOptionContext, "facts" | "isFault">,
   rules: ReturnRules,
 ): AfterSalesReason[] {
-  return [...selfServiceObstacles(rules), ...limitObstacles(rules, asked)];
+  return [...selfServiceObstacles(rules), ...limitObstacles(rules, context)];
 }
 
 function selfServiceObstacles({ mode }: ReturnRules): AfterSalesReason[] {
@@ -163,8 +163,10 @@ export function countRefundedOrDueUnits(order: Returns, line: OrderLine): number
 
 /** Counts units without shipping that have not been provided yet and that no open withdrawal already requests. */
 export function countWithdrawableUnsentUnits({ returns }: Returns, line: OrderLine): number {
-  const asked = returns.filter((found) => found.status === "requested" && isWithdrawalOfUnsentUnits(found));
-  return Math.max(0, unsentIntangibles(line) - countRequestedUnits(asked, line));
+  const requestedReturns = returns.filter(
+    (found) => found.status === "requested" && isWithdrawalOfUnsentUnits(found),
+  );
+  return Math.max(0, unsentIntangibles(line) - countRequestedUnits(requestedReturns, line));
 }
 
 /**

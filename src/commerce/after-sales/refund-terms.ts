@@ -22,14 +22,14 @@ interface RefundOptionTermsInput {
 
 /** Returns the terms of an option that refunds units of one line. */
 export function refundTerms(
-  asked: AfterSalesOptionContext,
+  context: AfterSalesOptionContext,
   { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOptionTermsInput,
 ): AfterSalesOptionTerms {
-  const { order } = asked;
-  const value = singleLineReturnValue(asked, { kind, quantity, method: methods[0] ?? "mail", isLost });
+  const { order } = context;
+  const value = singleLineReturnValue(context, { kind, quantity, method: methods[0] ?? "mail", isLost });
   return {
     methods,
-    fees: methods.includes("keep_item") ? [] : feesOf(asked, value),
+    fees: methods.includes("keep_item") ? [] : feesOf(context, value),
     estimatedRefund: money(value.refundMinor, order.currency),
     settlement: hasStoreCredit ? ["original_payment", "store_credit"] : ["original_payment"],
     evidenceRequired: requiredEvidence(orderPolicy(order, "return").rules),
@@ -41,17 +41,17 @@ export function singleLineReturnValue(
   { order, line, isFault }: AfterSalesOptionContext,
   {
     quantity,
-    ...asked
+    ...context
   }: Pick<ReturnValueInput, "kind" | "method" | "isLost"> & { readonly quantity: number },
 ): ReturnType<typeof calculateReturnValue> {
-  return calculateReturnValue(order, { ...asked, isFault, lines: [{ lineId: line.id, quantity }] });
+  return calculateReturnValue(order, { ...context, isFault, lines: [{ lineId: line.id, quantity }] });
 }
 
 function feesOf(
-  asked: AfterSalesOptionContext,
+  context: AfterSalesOptionContext,
   { restockingMinor, postageMinor }: ReturnType<typeof calculateReturnValue>,
 ): AfterSalesFee[] {
-  const { order } = asked;
+  const { order } = context;
   const { restockingBasisPoints } = orderPolicy(order, "return").rules;
   const amount = (minor: number): AfterSalesFee["amount"] => money(minor, order.currency);
   return [
@@ -67,7 +67,7 @@ function feesOf(
       : []),
     postageMinor > 0
       ? { code: "return_shipping", amount: amount(postageMinor), basisPoints: null, payer: "buyer" }
-      : freeReturnShippingFee(asked),
+      : freeReturnShippingFee(context),
   ];
 }
 

@@ -39,19 +39,23 @@ import {
 } from "./refund-terms.ts";
 
 /** Option to send delivered units back for a refund. */
-export function returnRefundOption(asked: AfterSalesOptionContext): AfterSalesOption {
-  const { id: policyId, rules } = orderPolicy(asked.order, "return");
-  const units = returnableUnitsOf(asked);
-  const { window, reasons } = windowObstacles(asked, asked.windows.returns);
-  const rest = [...productRestrictionObstacles(asked), ...returnPolicyObstacles(asked, rules), ...reasons];
+export function returnRefundOption(context: AfterSalesOptionContext): AfterSalesOption {
+  const { id: policyId, rules } = orderPolicy(context.order, "return");
+  const units = returnableUnitsOf(context);
+  const { window, reasons } = windowObstacles(context, context.windows.returns);
+  const rest = [
+    ...productRestrictionObstacles(context),
+    ...returnPolicyObstacles(context, rules),
+    ...reasons,
+  ];
   return toAfterSalesOption({
     kind: "return_refund",
     ...addReasonsIfAvailable(units, rest),
-    codes: reasonCodesOf("return_refund", asked),
+    codes: reasonCodesOf("return_refund", context),
     window,
     policyId,
     terms: (quantity) =>
-      refundTerms(asked, {
+      refundTerms(context, {
         kind: "return_refund",
         quantity,
         methods: goodsReturnMethods(rules),
@@ -61,24 +65,24 @@ export function returnRefundOption(asked: AfterSalesOptionContext): AfterSalesOp
 }
 
 /** Option to exchange delivered units for another variant of the same product and price. */
-export function exchangeOption(asked: AfterSalesOptionContext): AfterSalesOption {
-  const { id: policyId, rules } = orderPolicy(asked.order, "return");
-  const { window, reasons } = windowObstacles(asked, asked.windows.exchanges ?? asked.windows.returns);
+export function exchangeOption(context: AfterSalesOptionContext): AfterSalesOption {
+  const { id: policyId, rules } = orderPolicy(context.order, "return");
+  const { window, reasons } = windowObstacles(context, context.windows.exchanges ?? context.windows.returns);
   const rest = [
-    ...productRestrictionObstacles(asked),
-    ...returnPolicyObstacles(asked, rules),
+    ...productRestrictionObstacles(context),
+    ...returnPolicyObstacles(context, rules),
     ...reasons,
-    ...exchangeObstacles(asked),
+    ...exchangeObstacles(context),
   ];
   return toAfterSalesOption({
     kind: "exchange",
-    ...addReasonsIfAvailable(returnableUnitsOf(asked), rest),
-    codes: reasonCodesOf("exchange", asked),
+    ...addReasonsIfAvailable(returnableUnitsOf(context), rest),
+    codes: reasonCodesOf("exchange", context),
     window,
     policyId,
     terms: () => ({
       methods: goodsReturnMethods(rules),
-      fees: [freeReturnShippingFee(asked)],
+      fees: [freeReturnShippingFee(context)],
       estimatedRefund: null,
       settlement: ["replacement"],
       evidenceRequired: requiredEvidence(rules),
@@ -90,11 +94,11 @@ export function exchangeOption(asked: AfterSalesOptionContext): AfterSalesOption
  * Option to get a refund and keep the goods. Only offered up to the refund amount for which the merchant does
  * not want the goods back (`keepItemMinor`).
  */
-export function keepItemRefundOption(asked: AfterSalesOptionContext): AfterSalesOption {
-  const { id: policyId, rules } = orderPolicy(asked.order, "return");
-  const { window, reasons } = windowObstacles(asked, asked.windows.returns);
-  const units = returnableUnitsOf(asked);
-  const { refundMinor } = singleLineReturnValue(asked, {
+export function keepItemRefundOption(context: AfterSalesOptionContext): AfterSalesOption {
+  const { id: policyId, rules } = orderPolicy(context.order, "return");
+  const { window, reasons } = windowObstacles(context, context.windows.returns);
+  const units = returnableUnitsOf(context);
+  const { refundMinor } = singleLineReturnValue(context, {
     kind: "refund_only",
     quantity: units.quantity,
     method: "keep_item",
@@ -102,25 +106,27 @@ export function keepItemRefundOption(asked: AfterSalesOptionContext): AfterSales
   });
   const isCheap = rules.keepItemMinor !== null && refundMinor <= rules.keepItemMinor;
   const rest = [
-    ...productRestrictionObstacles(asked),
-    ...returnPolicyObstacles(asked, rules).filter(({ code }) => isCheap || code !== "self_service_disabled"),
+    ...productRestrictionObstacles(context),
+    ...returnPolicyObstacles(context, rules).filter(
+      ({ code }) => isCheap || code !== "self_service_disabled",
+    ),
     ...reasons,
     ...(isCheap
       ? []
       : [
           afterSalesObstacle("self_service_disabled", {
-            data: { keepItemUpTo: keepItemLimit(asked, rules) },
+            data: { keepItemUpTo: keepItemLimit(context, rules) },
           }),
         ]),
   ];
   return toAfterSalesOption({
     kind: "refund_only",
     ...addReasonsIfAvailable(units, rest),
-    codes: reasonCodesOf("refund_only", asked).filter((code) => code !== "not_received"),
+    codes: reasonCodesOf("refund_only", context).filter((code) => code !== "not_received"),
     window,
     policyId,
     terms: (quantity) =>
-      refundTerms(asked, {
+      refundTerms(context, {
         kind: "refund_only",
         quantity,
         methods: ["keep_item"],
@@ -130,8 +136,8 @@ export function keepItemRefundOption(asked: AfterSalesOptionContext): AfterSales
 }
 
 /** Option to get a refund for units that were sent and never delivered. */
-export function undeliveredRefundOption(asked: AfterSalesLineContext): AfterSalesOption {
-  const { order, line, facts, windows } = asked;
+export function undeliveredRefundOption(context: AfterSalesLineContext): AfterSalesOption {
+  const { order, line, facts, windows } = context;
   const { id: policyId, rules } = orderPolicy(order, "return");
   const { startsAt } = windows.loss;
   const isBegun = startsAt !== null && Date.parse(startsAt) <= facts.now.getTime();
@@ -154,7 +160,7 @@ export function undeliveredRefundOption(asked: AfterSalesLineContext): AfterSale
     policyId,
     terms: (quantity) => ({
       ...refundTerms(
-        { ...asked, isFault: true },
+        { ...context, isFault: true },
         { kind: "refund_only", quantity, methods: ["keep_item"], hasStoreCredit: false, isLost: true },
       ),
       evidenceRequired: [],
@@ -166,8 +172,8 @@ export function undeliveredRefundOption(asked: AfterSalesLineContext): AfterSale
  * Option to use the statutory right of withdrawal. No reason and no consent of the merchant is needed, except
  * for the statutory exceptions.
  */
-export function withdrawalOption(asked: AfterSalesOptionContext): AfterSalesOption {
-  const { order, line, facts, windows } = asked;
+export function withdrawalOption(context: AfterSalesOptionContext): AfterSalesOption {
+  const { order, line, facts, windows } = context;
   const { id: policyId, rules } = orderPolicy(order, "withdrawal");
   const unsent = countWithdrawableUnsentUnits(order, line);
   const { quantity, reasons } =
@@ -175,7 +181,7 @@ export function withdrawalOption(asked: AfterSalesOptionContext): AfterSalesOpti
   const { endsAt } = windows.withdrawal;
   const isElapsed = isWindowOver(windows.withdrawal, facts.now);
   const rest = [
-    ...withdrawalExceptions(asked),
+    ...withdrawalExceptions(context),
     ...(isElapsed ? [afterSalesObstacle("return_window_elapsed", { data: { endsAt } })] : []),
   ];
   const none = rules.windowDays > 0 ? [] : [afterSalesObstacle("region_not_supported")];
@@ -187,11 +193,11 @@ export function withdrawalOption(asked: AfterSalesOptionContext): AfterSalesOpti
       { quantity, reasons: [...none, ...orderStateObstacles(order, { isRight: true }), ...reasons] },
       rest,
     ),
-    codes: reasonCodesOf("withdrawal", asked),
+    codes: reasonCodesOf("withdrawal", context),
     window: windows.withdrawal,
     policyId,
     terms: (units) => ({
-      ...refundTerms(asked, { kind: "withdrawal", quantity: units, methods, hasStoreCredit: false }),
+      ...refundTerms(context, { kind: "withdrawal", quantity: units, methods, hasStoreCredit: false }),
       evidenceRequired: [],
     }),
   });

@@ -11,7 +11,7 @@ import { multiplyDivideHalfEven } from "#commerce/pricing/discounts.ts";
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 import { countRefundedOrDueUnits } from "./obstacles.ts";
 
-/** The units, kind and circumstances of a return whose value is calculated. */
+/** The data from which the value of a return is calculated: its kind, method, lines and fault. */
 export interface ReturnValueInput {
   readonly kind: ReturnKind;
   /** True if the return's reason is the merchant's fault. */
@@ -43,11 +43,11 @@ const wholeBasisPoints = 10_000;
  * than the order's total less earlier reductions.
  */
 export function calculateReturnValue(order: OrderAggregate, valued: ReturnValueInput): ReturnValue {
-  const { kind, isFault, method, lines: asked } = valued;
+  const { kind, isFault, method, lines: valuedLines } = valued;
   if (!kindsWithRefund.has(kind))
     return { lines: [], shippingMinor: 0, restockingMinor: 0, postageMinor: 0, refundMinor: 0 };
   const { restockingBasisPoints, returnShippingMinor } = orderPolicy(order, "return").rules;
-  const lines = asked.map(({ lineId, quantity }) => ({
+  const lines = valuedLines.map(({ lineId, quantity }) => ({
     lineId,
     quantity,
     amountMinor: lineUnitsValue(order, { lineId, quantity }),

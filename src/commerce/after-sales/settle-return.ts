@@ -45,7 +45,7 @@ export interface ReturnSettlement {
  * still owed, because part of it may have been waived since the request.
  */
 export function calculateReturnSettlement({ order, found, units }: ReturnToSettle): ReturnSettlement {
-  const { kind, reason, method, lines: asked, refundMinor: promisedMinor } = found;
+  const { kind, reason, method, lines: returnedLines, refundMinor: promisedMinor } = found;
   const before = orderBeforeInspection({ order, found, units });
   const lines = units
     .map(({ lineId, quantity }) => ({
@@ -60,7 +60,7 @@ export function calculateReturnSettlement({ order, found, units }: ReturnToSettl
     method: method ?? ("keep_item" as const),
   };
   const value = calculateReturnValue(before, { ...terms, lines });
-  const isWhole = asked.every(({ lineId, quantity }) =>
+  const isWhole = returnedLines.every(({ lineId, quantity }) =>
     lines.some((line) => line.lineId === lineId && line.quantity === quantity),
   );
   const netMinor = isWhole
@@ -100,8 +100,9 @@ function unrefundedUnits({ lines }: OrderAggregate, lineId: string): number {
 }
 
 /**
- * Limits each line's amount to what is left of the line. Rounding can make a promise a few minor units higher
- * than the units' present value; lines with an amount left cover the difference.
+ * Limits each line's amount to the line's remaining amount. Because of rounding, a promised amount can be a
+ * few minor units higher than the present value of the units. Lines with a remaining amount cover the
+ * difference.
  */
 function distributeWithinLines(
   { lines: all }: OrderAggregate,

@@ -31,7 +31,7 @@ export type WarrantyClaimOutcome = (typeof warrantyClaimOutcomes)[number];
 type Claim = OrderWarranty["claims"][number];
 
 export const warrantyClaimTextLengthMax = 1000;
-/** Maximum number of claims of one warranty, whatever their status; bounds the size of a warranty. */
+/** Maximum number of claims of one warranty, in all statuses, which limits the size of a warranty. */
 const claimsPerWarrantyMax = 100;
 
 export interface WarrantyClaimOpenInput extends ExpectedVersionInput {

@@ -19,26 +19,26 @@ import { freeReturnShippingFee, goodsReturnMethods } from "./refund-terms.ts";
 export type WarrantyRemedy = "repair" | "replacement";
 
 /** Option to have delivered units of a line repaired or replaced. */
-export function warrantyOption(asked: AfterSalesLineContext, kind: WarrantyRemedy): AfterSalesOption {
-  const { order, line } = asked;
-  const registration = isGuaranteed(asked) ? undefined : findLineWarranty(order, line);
+export function warrantyOption(context: AfterSalesLineContext, kind: WarrantyRemedy): AfterSalesOption {
+  const { order, line } = context;
+  const registration = isGuaranteed(context) ? undefined : findLineWarranty(order, line);
   const units = checkReturnableUnits(order, line);
   const first = [...orderStateObstacles(order, { isRight: false }), ...units.reasons];
   const rest =
     registration === undefined
-      ? guaranteeObstacles(asked)
-      : registrationObstacles(asked, { registration, kind });
+      ? guaranteeObstacles(context)
+      : registrationObstacles(context, { registration, kind });
   return toAfterSalesOption({
     kind,
-    reasons: first.length > 0 ? first : [...goodsObstacles(asked), ...rest],
+    reasons: first.length > 0 ? first : [...goodsObstacles(context), ...rest],
     quantity:
       registration === undefined
         ? units.quantity
-        : Math.min(units.quantity, remainingUnitsOf(asked, { registration, kind })),
+        : Math.min(units.quantity, remainingUnitsOf(context, { registration, kind })),
     codes: returnReasonsByKind[kind],
-    window: laterWindow(asked),
+    window: laterWindow(context),
     policyId: orderPolicy(order, "warranty").id,
-    terms: () => termsOf(asked, kind),
+    terms: () => termsOf(context, kind),
   });
 }
 
@@ -69,10 +69,10 @@ function remainingUnitsOf(
   { order, line }: AfterSalesLineContext,
   { registration, kind }: RegisteredBenefit,
 ): number {
-  const asked = order.returns
+  const requestedReturns = order.returns
     .filter((found) => found.kind === kind && statusesBeforeInspection.has(found.status))
     .flatMap(({ lines }) => lines);
-  const underWay = asked.reduce(
+  const underWay = requestedReturns.reduce(
     (sum, { lineId, quantity }) => (lineId === line.id ? sum + quantity : sum),
     0,
   );
@@ -101,7 +101,7 @@ function guaranteeObstacles({ facts, windows }: AfterSalesLineContext): AfterSal
 }
 
 function registrationObstacles(
-  asked: AfterSalesLineContext,
+  context: AfterSalesLineContext,
   { registration, kind }: RegisteredBenefit,
 ): AfterSalesReason[] {
   const { status, endsAt, claims } = registration;
@@ -109,10 +109,10 @@ function registrationObstacles(
   return [
     ...(open === undefined ? [] : [afterSalesObstacle("return_in_progress", { data: { claimId: open.id } })]),
     ...(status === "void" ? [afterSalesObstacle("warranty_void")] : []),
-    ...(isWindowOver(registration, asked.facts.now)
+    ...(isWindowOver(registration, context.facts.now)
       ? [afterSalesObstacle("warranty_expired", { data: { endsAt } })]
       : []),
-    ...(remainingUnitsOf(asked, { registration, kind }) < 1
+    ...(remainingUnitsOf(context, { registration, kind }) < 1
       ? [afterSalesObstacle("benefit_exhausted", { data: { kind } })]
       : []),
   ];
@@ -126,11 +126,11 @@ function laterWindow({ windows: { registered, guarantee } }: AfterSalesLineConte
   return (guarantee?.endsAt ?? "") > (registered.endsAt ?? "") ? (guarantee ?? registered) : registered;
 }
 
-function termsOf(asked: AfterSalesLineContext, kind: WarrantyRemedy): AfterSalesOptionTerms {
-  const hasSerial = (findLineWarranty(asked.order, asked.line)?.serialNumber ?? null) !== null;
+function termsOf(context: AfterSalesLineContext, kind: WarrantyRemedy): AfterSalesOptionTerms {
+  const hasSerial = (findLineWarranty(context.order, context.line)?.serialNumber ?? null) !== null;
   return {
-    methods: goodsReturnMethods(orderPolicy(asked.order, "return").rules),
-    fees: [freeReturnShippingFee(asked)],
+    methods: goodsReturnMethods(orderPolicy(context.order, "return").rules),
+    fees: [freeReturnShippingFee(context)],
     estimatedRefund: null,
     settlement: kind === "replacement" ? ["replacement"] : [],
     evidenceRequired: [hasSerial ? "serial_number" : "receipt"],

@@ -83,8 +83,8 @@ export function orderableQuantity({
 }
 
 /**
- * Keeps a line whose variant is no longer sold, at its last price, so that the buyer sees what is missing.
- * Removes the line if the cart moves to another market, where the line has no price.
+ * Keeps a line whose variant is no longer sold, at its last price, so that the buyer sees which line can no
+ * longer be bought. Removes the line if the cart moves to another market, where the line has no price.
  */
 function keepUnsoldLine(
   line: CartDraftLine,

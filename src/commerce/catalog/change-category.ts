@@ -18,16 +18,16 @@ import {
 import { lockCatalog, raiseCatalogVersion, reindexProducts } from "./change-catalog.ts";
 
 export interface CategoryUpsertInput {
-  /** Left out: the category is found by its slug, or created if none has the slug. */
+  /** If left out, the category is found by its slug, or created if no category has the slug. */
   readonly categoryId?: string | null | undefined;
   readonly expectedVersion?: number | null | undefined;
   readonly slug: string;
   readonly names: readonly LocalizedTextInput[];
-  /** Left out: the parent currentPosition the same. Null: the category becomes a top-level category. */
+  /** The parent category; null for a top-level category. If left out, the parent does not change. */
   readonly parentId?: string | null | undefined;
   /**
-   * Position among the categories with the same parent. Left out: the current position, or the end if the
-   * category is new or moved.
+   * Position among the categories with the same parent. If left out, a category keeps its position; a new or
+   * moved category is last.
    */
   readonly position?: number | null | undefined;
 }

@@ -64,8 +64,8 @@ const returnUrlLengthMax = 2048;
 const unambiguousStart = /^https?:\/\/[^/\\]/i;
 
 /**
- * Checks the URL of a merchant's page that the buyer returns to. The URL must use https, so that nobody can
- * read it in transit.
+ * Checks the URL of a merchant's page that the buyer returns to. The URL must use https, so that it cannot be
+ * read in transit.
  */
 export function returnUrlFaults(field: string, text: string): Faults {
   if (text.length > returnUrlLengthMax)

@@ -34,8 +34,8 @@ export interface PromotionCodesResult {
 }
 
 /**
- * Characters of random codes: none that look alike in print or handwriting, and no vowels, so that codes form
- * no words.
+ * Characters of random codes. Characters that look similar in print or handwriting are excluded, and vowels,
+ * so that codes contain no words.
  */
 const codeAlphabet = "3479CDFGHJKMNPQRTWXY";
 /** Maximum number of attempts to generate unused codes. Random collisions alone cannot exhaust them. */

@@ -30,11 +30,11 @@ interface ReturnReportQuery extends ReportScope {
 }
 
 /** Reads the report on returns. */
-export async function readReturnReport(reader: Reader, asked: ReturnReportQuery): Promise<ReturnReport> {
-  const { rows } = await returnStatement(asked).execute(reader);
+export async function readReturnReport(reader: Reader, query: ReturnReportQuery): Promise<ReturnReport> {
+  const { rows } = await returnStatement(query).execute(reader);
   const totals = new Map(rows.flatMap((row) => (row.kind === null ? [[row.currency, row]] : [])));
   return {
-    totals: [...new Set([...asked.currencies, ...totals.keys()])]
+    totals: [...new Set([...query.currencies, ...totals.keys()])]
       .toSorted()
       .map((currency) => toFigures(currency, totals.get(currency))),
     reasons: rows.flatMap(({ kind, reason, ...row }) =>

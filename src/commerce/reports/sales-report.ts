@@ -36,16 +36,16 @@ interface SalesReportQuery extends ReportScope {
 /** Reads the report on sales. */
 export async function readSalesReport(
   reader: Reader,
-  asked: SalesReportQuery,
+  query: SalesReportQuery,
 ): Promise<readonly CurrencySales[]> {
-  const { rows } = await salesStatement(asked).execute(reader);
+  const { rows } = await salesStatement(query).execute(reader);
   const byCurrency = Map.groupBy(rows, ({ currency }) => currency);
-  return [...new Set([...asked.currencies, ...byCurrency.keys()])].toSorted().map((currency) => {
+  return [...new Set([...query.currencies, ...byCurrency.keys()])].toSorted().map((currency) => {
     const byBucket = new Map((byCurrency.get(currency) ?? []).map((row) => [row.bucket, row]));
     return {
       currency,
       totals: toFigures(currency, byBucket.get(null)),
-      buckets: asked.buckets.map((bucket, index) => ({
+      buckets: query.buckets.map((bucket, index) => ({
         ...bucket,
         ...toFigures(currency, byBucket.get(index + 1)),
       })),
@@ -153,12 +153,12 @@ interface PromotionReportQuery extends ReportScope {
 /** Reads the report on promotions. */
 export async function readPromotionReport(
   reader: Reader,
-  asked: PromotionReportQuery,
+  query: PromotionReportQuery,
 ): Promise<PromotionReport> {
-  const { rows } = await promotionStatement(asked).execute(reader);
+  const { rows } = await promotionStatement(query).execute(reader);
   const totals = new Map(rows.flatMap((row) => (row.promotionId === null ? [[row.currency, row]] : [])));
   return {
-    totals: [...new Set([...asked.currencies, ...totals.keys()])]
+    totals: [...new Set([...query.currencies, ...totals.keys()])]
       .toSorted()
       .map((currency) => toPromotedFigures(currency, totals.get(currency))),
     promotions: rows.flatMap((row) =>

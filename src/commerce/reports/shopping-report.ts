@@ -41,12 +41,12 @@ interface FunnelReportQuery extends ReportScope {
 }
 
 /** Reads the funnel report. */
-export async function readFunnelReport(reader: Reader, asked: FunnelReportQuery): Promise<FunnelReport> {
-  const { rows } = await funnelStatement(asked).execute(reader);
+export async function readFunnelReport(reader: Reader, query: FunnelReportQuery): Promise<FunnelReport> {
+  const { rows } = await funnelStatement(query).execute(reader);
   const byBucket = Map.groupBy(rows, ({ bucket }) => bucket);
   return {
     totals: toFunnelFigures(rows),
-    buckets: asked.buckets.map((bucket, index) => ({
+    buckets: query.buckets.map((bucket, index) => ({
       ...bucket,
       ...toFunnelFigures(byBucket.get(index + 1) ?? []),
     })),
@@ -153,8 +153,8 @@ interface SearchReportQuery {
 }
 
 /** Reads the report on searches. */
-export async function readSearchReport(reader: Reader, asked: SearchReportQuery): Promise<SearchReport> {
-  const { rows } = await searchStatement(asked).execute(reader);
+export async function readSearchReport(reader: Reader, query: SearchReportQuery): Promise<SearchReport> {
+  const { rows } = await searchStatement(query).execute(reader);
   const listed = (list: SearchRow["list"]): SearchReport["top"] =>
     rows.flatMap((row) =>
       row.list === list && row.query !== null ? [{ query: row.query, ...toSearchFigures(row) }] : [],

@@ -73,7 +73,10 @@ const Choice = builder.objectRef<CancellationReasonOption>("CancellationReasonCh
       description: "The reason as a code, for the input of `orderCancel`.",
     }),
     label: t.exposeString("label", { description: "The reason in English, for people." }),
-    actor: t.expose("actor", { type: CancellationActorEnum, description: "Who may give the reason." }),
+    actor: t.expose("actor", {
+      type: CancellationActorEnum,
+      description: "The party that may give the reason.",
+    }),
   }),
 });
 

@@ -49,7 +49,7 @@ export const AfterSalesObstacleEnum = defineEnum<AfterSalesObstacle>("AfterSales
 });
 
 export const CancellationActorEnum = defineEnum<"buyer" | "merchant">("CancellationReasonActor", {
-  description: "Who may give a cancellation reason.",
+  description: "The party that may give a cancellation reason.",
   values: { buyer: "The buyer.", merchant: "The merchant." },
 });
 

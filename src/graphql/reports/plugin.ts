@@ -30,7 +30,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (
       const report = csvReports.get(name);
       if (report === undefined)
         throw fail("route_not_found", {
-          message: `There is no such report; there are ${[...csvReports.keys()].join(", ")}.`,
+          message: `The report is unknown. Reports are ${[...csvReports.keys()].join(", ")}.`,
         });
       const variables = toVariables(report, request.query);
       const context = createContext(services, {
@@ -63,15 +63,15 @@ function toVariables(
   const faults: FailureDetail[] = [];
   for (const field of ["from", "to"])
     if (!Object.hasOwn(query, field))
-      faults.push({ in: "query", field, code: "required", message: `${field} is required: YYYY-MM-DD.` });
+      faults.push({ in: "query", field, code: "required", message: `${field} is required, as YYYY-MM-DD.` });
   if (faults.length > 0)
     throw fail("missing_parameter", { message: faults[0]?.message ?? "", details: faults });
   const values = Object.entries(query).map(([field, value]): [string, string | number] => {
     const rule = rules.get(field);
     if (rule === undefined) throw unknownParameter(field, [...rules.keys()]);
-    const broken = typeof value === "string" ? brokenRule(rule, value) : "It must stand there once.";
+    const broken = typeof value === "string" ? brokenRule(rule, value) : "must occur once.";
     if (broken !== undefined)
-      faults.push({ in: "query", field, code: "invalid_format", message: `${field}: ${broken}` });
+      faults.push({ in: "query", field, code: "invalid_format", message: `${field} ${broken}` });
     return [field, toVariable(rule, String(value))];
   });
   if (faults.length > 0)
@@ -83,21 +83,22 @@ type Rule = "day" | CsvReport["parameters"][string];
 
 function unknownParameter(field: string, allowed: readonly string[]): Failure {
   const shown = isCleanText(field) ? field.slice(0, 100) : "";
-  const message = "The report has no such parameter.";
+  const message = "The report does not have this parameter.";
   return fail("unknown_parameter", {
     details: [{ in: "query", field: shown, code: "unknown", message, allowed }],
   });
 }
 
 function brokenRule(rule: Rule, value: string): string | undefined {
-  if (!isCleanText(value)) return "It has control characters or broken Unicode.";
-  if (rule === "day") return isDay(value) ? undefined : "It must be a day that there is: YYYY-MM-DD.";
-  if (rule === "integer") return /^\d{1,9}$/.test(value) ? undefined : "It must be a whole number.";
+  if (!isCleanText(value)) return "must not contain control characters or invalid Unicode.";
+  if (rule === "day") return isDay(value) ? undefined : "must be an existing day, as YYYY-MM-DD.";
+  if (rule === "integer")
+    return /^\d{1,9}$/.test(value) ? undefined : "must be a whole number of at most 9 digits.";
   if (rule === "text" || rule.includes(value.toLowerCase())) return undefined;
-  return `It must be one of ${rule.join(", ")}.`;
+  return `must be one of ${rule.join(", ")}.`;
 }
 
-/** Converts a word of the query string to the enum value of the GraphQL schema. */
+/** Converts a value of the query string to the value of the GraphQL variable. */
 function toVariable(rule: Rule, value: string): string | number {
   if (rule === "integer") return Number(value);
   return Array.isArray(rule) ? value.toUpperCase() : value;
@@ -105,7 +106,7 @@ function toVariable(rule: Rule, value: string): string | number {
 
 /** Translates a fault of a GraphQL argument to a fault of the query parameter with the same name. */
 function toQueryFailure(error: GraphQLError): Failure {
-  // The original error names the variable; its origin is the failure of the scalar's rule.
+  // The cause of the error is the failure that the scalar threw.
   const raised = error instanceof PublicError ? error.cause : error;
   const failure = toFailure(raised);
   const { details, ...parts } = failure.parts;

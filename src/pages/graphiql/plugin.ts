@@ -32,8 +32,8 @@ export const graphiqlPolicy = [
 ].join("; ");
 
 /** Refuses GET, also from EventSource, which would have to put the token into the URL. */
-const askedByPost =
-  "This address takes POST. Subscriptions are asked for by POST as well, with `Accept: text/event-stream`.";
+const postOnlyMessage =
+  "This address accepts only POST. Subscriptions need POST too, with `Accept: text/event-stream`.";
 
 /** Serves GraphiQL at `/graphql` for requests that accept HTML, and the type map at `/graphql/map`. */
 export const graphiqlPlugin: FastifyPluginAsync<{ readonly publicUrl: string }> = async (
@@ -45,7 +45,7 @@ export const graphiqlPlugin: FastifyPluginAsync<{ readonly publicUrl: string }> 
   let page: Promise<CompressedBody> | undefined;
   server.get("/graphql", async (request, reply) => {
     if (!(request.headers.accept ?? "").includes("text/html"))
-      throw fail("method_not_allowed", { message: askedByPost, headers: { allow: "POST" } });
+      throw fail("method_not_allowed", { message: postOnlyMessage, headers: { allow: "POST" } });
     page ??= compressBody(Buffer.from(renderGraphiql(publicUrl)));
     void reply.headers({
       "content-security-policy": graphiqlPolicy,

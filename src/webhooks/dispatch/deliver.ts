@@ -90,8 +90,8 @@ export function openWebhookSecret(
 }
 
 /**
- * Returns the W3C trace id of a delivery: all attempts of a delivery belong to one trace, whichever process
- * makes them.
+ * Returns the W3C trace id of a delivery. All attempts of a delivery belong to one trace, even if several
+ * processes make them.
  */
 function traceIdOf(deliveryId: string): string {
   return createHash("sha256").update(deliveryId).digest("hex").slice(0, 32);

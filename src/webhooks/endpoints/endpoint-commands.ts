@@ -247,9 +247,9 @@ export async function deleteEndpoint(
 }
 
 /**
- * Queues a `webhook.ping` for one endpoint, before everything else that waits for it. The delivery is written
- * with the event, whatever event types the endpoint subscribes to, and the event is fanned out to no other
- * endpoint.
+ * Queues a `webhook.ping` for one endpoint, before the endpoint's other deliveries. The delivery is created
+ * with the event, even if the endpoint does not subscribe to this event type. No other endpoint gets the
+ * event.
  */
 async function queuePing(
   transaction: Transaction,

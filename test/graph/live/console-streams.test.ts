@@ -81,7 +81,8 @@ describe("the console's streams", () => {
       expect(await codesOf(stream)).toEqual(["internal_error"]);
       expect(
         world().logged.some(
-          ({ code, msg }) => code === "internal_error" && msg === "A GraphQL request failed on our side.",
+          ({ code, msg }) =>
+            code === "internal_error" && msg === "A GraphQL request failed with a server error.",
         ),
       ).toBe(true);
     } finally {

@@ -55,7 +55,7 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
   it("are refused for GET", async () => {
     const { status, body } = await world().get("/graphql", { accept: "text/event-stream" });
     expect(status).toBe(405);
-    expect(body.error.message).toContain("Subscriptions are asked for by POST");
+    expect(body.error.message).toContain("Subscriptions need POST");
   });
 
   it("have the limits of other documents", async () => {

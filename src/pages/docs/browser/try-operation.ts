@@ -70,7 +70,10 @@ async function answerTo(form: HTMLFormElement): Promise<Response> {
   return fetch(address, { method, headers: again, body: withVersion(body, data.version), cache: "no-store" });
 }
 
-/** A body that is not valid JSON is sent unchanged; the service returns what is wrong with it. */
+/**
+ * Sets `expectedVersion` in a JSON body. A body that is not valid JSON is sent unchanged; the service reports
+ * the error.
+ */
 function withVersion(body: string, expectedVersion: number): string {
   try {
     return JSON.stringify({ ...(JSON.parse(body) as object), expectedVersion });
