@@ -6,13 +6,13 @@ describe("the client's address", () => {
   it.each([
     ["the socket's, with no proxy to trust", 0, "1.1.1.1", "9.9.9.9"],
     ["the last one, with one proxy", 1, "1.1.1.1, 2.2.2.2", "2.2.2.2"],
-    ["the last but one, with two", 2, "1.1.1.1, 2.2.2.2, 3.3.3.3", "2.2.2.2"],
-    ["the socket's, when the header has too few", 3, "1.1.1.1, 2.2.2.2", "9.9.9.9"],
+    ["the second from the end, with two proxies", 2, "1.1.1.1, 2.2.2.2, 3.3.3.3", "2.2.2.2"],
+    ["the socket's, if the header has too few addresses", 3, "1.1.1.1, 2.2.2.2", "9.9.9.9"],
     ["the socket's, without the header", 2, undefined, "9.9.9.9"],
     ["read without the port of IPv4", 1, "1.1.1.1, 2.2.2.2:5678", "2.2.2.2"],
     ["read without the port of IPv6", 1, "[2001:db8::1]:443", "2001:db8::1"],
     ["read without brackets", 1, "[2001:db8::1]", "2001:db8::1"],
-    ["read as it stands, when it is IPv6", 1, "2001:db8::1:443", "2001:db8::1:443"],
+    ["unchanged for IPv6 without brackets", 1, "2001:db8::1:443", "2001:db8::1:443"],
     ["read without spaces or with many", 1, "1.1.1.1,   2.2.2.2  ", "2.2.2.2"],
   ])("is %s", (_name, proxies, forwardedFor, expected) => {
     expect(clientAddress("9.9.9.9", forwardedFor, proxies)).toBe(expected);
@@ -26,7 +26,7 @@ describe("the client's address", () => {
     ["::1", "0:0:0:0::/64"],
     ["no address", "unknown"],
     ["", "unknown"],
-  ])("counts %s as %s", (address, key) => {
+  ])("of %s counts as %s", (address, key) => {
     expect(addressKey(address)).toBe(key);
   });
 });

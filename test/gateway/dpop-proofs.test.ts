@@ -60,11 +60,11 @@ const otherKey = async (
 
 const wrongProofs: Readonly<Record<string, Wrong>> = {
   "no proof": { make: () => undefined, code: "dpop_proof_missing" },
-  "two proofs, both good": {
+  "two valid proofs": {
     make: ({ altered }) => Promise.all([altered({}), altered({})]),
     says: /more than one DPoP header/,
   },
-  "the same good proof twice": {
+  "the same valid proof twice": {
     make: async ({ altered }) => Array.from({ length: 2 }).fill(await altered({})) as string[],
     says: /more than one/,
   },
@@ -75,7 +75,7 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
   "an empty proof": { make: () => "", says: noJwt },
   "no JWT": { make: () => "proof", says: noJwt },
   "an encrypted JWT": { make: () => "a.b.c.d.e", says: noJwt },
-  "a JWT of something else than JSON": { make: () => "YQ.YQ.YQ", says: noJwt },
+  "a JWT without JSON": { make: () => "YQ.YQ.YQ", says: noJwt },
   "the access token itself": { make: ({ token }) => token, says: noJwt },
   "claims that are a list": {
     make: ({ client }) =>
@@ -101,7 +101,7 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
       altered({ header: { alg: "HS256" }, key: new TextEncoder().encode(JSON.stringify(client.publicJwk)) }),
     says: wrongAlg,
   },
-  "a symmetric key of its own": {
+  "a symmetric key in the header": {
     make: ({ altered }) =>
       altered({
         header: { alg: "HS256", jwk: { kty: "oct", k: "c2VjcmV0" } },
@@ -125,15 +125,15 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
   },
   "a critical extension": header({ crit: ["exp"], exp: 1 }),
   "no key": header({ jwk: undefined }),
-  "a key by its id alone": header({ jwk: undefined, kid: "1" }),
+  "only the id of a key": header({ jwk: undefined, kid: "1" }),
   "a key that is text": header({ jwk: "key" }),
-  "a key by its address": header({ jwk: undefined, jku: "https://client.example/jwks" }),
+  "only the URL of a key": header({ jwk: undefined, jku: "https://client.example/jwks" }),
   "a certificate": header({ jwk: undefined, x5c: ["MIIB"] }),
-  "its private key": {
+  "the private key in the header": {
     make: async ({ altered, client }) => altered({ header: { jwk: await exportJWK(client.privateKey) } }),
     says: noJwt,
   },
-  "a private part of another kind of key": {
+  "a private part of another key type": {
     make: ({ altered, client }) => altered({ header: { jwk: { ...client.publicJwk, k: "c2VjcmV0" } } }),
     says: /must be a public key/,
   },
@@ -150,29 +150,29 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
     says: noJwt,
   },
 
-  "a key of its own, well signed": {
+  "another key with a valid signature": {
     make: async ({ altered }) => {
       const { key, jwk } = await otherKey("ES256");
       return altered({ header: { jwk }, key });
     },
     says: /must be signed with the key that the access token is bound to/,
   },
-  "the token's key, signed with another": {
+  "the token's key with a signature of another key": {
     make: async ({ altered }) => altered({ key: (await otherKey("ES256")).key }),
     says: wrongSignature,
   },
-  "a signature of nothing": {
+  "an empty signature": {
     make: async ({ altered }) => `${(await altered({})).split(".").slice(0, 2).join(".")}.`,
     says: wrongSignature,
   },
-  "a signature with a bit turned": {
+  "a signature with a flipped bit": {
     make: async ({ altered }) => {
       const [head, body, signature = ""] = (await altered({})).split(".");
       return [head, body, (signature.startsWith("A") ? "B" : "A") + signature.slice(1)].join(".");
     },
     says: wrongSignature,
   },
-  "claims put under another signature": {
+  "claims with the signature of others": {
     make: async ({ altered }) => {
       const [one, other] = await Promise.all([altered({ claims: { htm: "TRACE" } }), altered({})]);
       return [one.split(".")[0], other.split(".")[1], one.split(".")[2]].join(".");
@@ -181,16 +181,16 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
   },
 
   "another method": claims({ htm: "TRACE" }, /htm/),
-  "the method in small letters": claims(({ method }) => ({ htm: method.toLowerCase() }), /htm/),
+  "the method in lower case": claims(({ method }) => ({ htm: method.toLowerCase() }), /htm/),
   "no method": claims({ htm: undefined }, wrong("htm")),
   "a list of methods": claims(({ method }) => ({ htm: [method] }), /htm/),
   "another path": claims(({ url }) => ({ htu: `${publicUrl}${url}/x` }), /htu/),
   "another host": claims(({ url }) => ({ htu: `https://evil.test${url}` }), /htu/),
   "another scheme": claims(({ url }) => ({ htu: publicUrl.replace("https", "http") + url }), /htu/),
   "another port": claims(({ url }) => ({ htu: `${publicUrl}:8443${url}` }), /htu/),
-  "the path alone": claims(({ url }) => ({ htu: url }), /htu/),
-  "no address": claims({ htu: undefined }, wrong("htu")),
-  "an address that is a list": claims(({ url }) => ({ htu: [publicUrl + url] }), /htu/),
+  "only the path": claims(({ url }) => ({ htu: url }), /htu/),
+  "no URL": claims({ htu: undefined }, wrong("htu")),
+  "a URL that is a list": claims(({ url }) => ({ htu: [publicUrl + url] }), /htu/),
   "another path that is equal when decoded": claims(
     ({ url }) => ({ htu: publicUrl + url.replace("/v1/", "/v1%2F") }),
     /htu/,
@@ -201,13 +201,13 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
   "a time in milliseconds": claims(({ now }) => ({ iat: now * 1000 }), /iat/),
   "a time as text": claims(({ now }) => ({ iat: String(now) }), wrong("iat")),
   "no time": claims({ iat: undefined }, wrong("iat")),
-  "an end that is over": claims(({ now }) => ({ exp: now - 61 }), /Its "exp" is in the past/),
-  "a beginning that is to come": claims(({ now }) => ({ nbf: now + 61 }), wrong("nbf")),
+  "an expiry in the past": claims(({ now }) => ({ exp: now - 61 }), /Its "exp" is in the past/),
+  "a start in the future": claims(({ now }) => ({ nbf: now + 61 }), wrong("nbf")),
 
   "no id": claims({ jti: undefined }, wrong("jti")),
   "an empty id": claims({ jti: "" }, /jti/),
   "an id that is a number": claims({ jti: 7 }, /jti/),
-  "an id without end": claims({ jti: "x".repeat(257) }, /jti/),
+  "an id of 257 characters": claims({ jti: "x".repeat(257) }, /jti/),
 
   "no hash of the token": claims({ ath: undefined }, wrong("ath")),
   "the hash of another token": {

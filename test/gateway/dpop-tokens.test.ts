@@ -71,7 +71,7 @@ const wrongTokens: Readonly<Record<string, Wrong>> = {
   "an API key": { make: () => world().demo.keys.full },
   "an internal token": { make: () => world().demo.tokens.admin },
   "an encrypted JWT": { make: () => "a.b.c.d.e" },
-  "a JWT of something else than JSON": { make: () => "YQ.YQ.YQ" },
+  "a JWT without JSON": { make: () => "YQ.YQ.YQ" },
   "no type": altered({ header: { typ: undefined } }),
   "the type JWT, as of an ID token": altered({ header: { typ: "JWT" } }),
   "a proof's type": altered({ header: { typ: "dpop+jwt" } }),
@@ -100,7 +100,7 @@ const wrongTokens: Readonly<Record<string, Wrong>> = {
     },
   },
   "another key under a known id": { make: async (client) => client.token({ key: (await otherKey()).key }) },
-  "another key that it brings itself": {
+  "another key in its header": {
     make: async (client) => {
       const { key, jwk } = await otherKey();
       return client.token({ header: { jwk }, key });
@@ -109,16 +109,16 @@ const wrongTokens: Readonly<Record<string, Wrong>> = {
   "the client's own key": {
     make: (client) => client.token({ key: client.privateKey, header: { jwk: client.publicJwk } }),
   },
-  "another key that it brings without an id": {
+  "another key in its header without a key id": {
     make: async (client) => {
       const { key, jwk } = await otherKey();
       return client.token({ header: { jwk, kid: undefined }, key });
     },
   },
-  "a signature of nothing": {
+  "an empty signature": {
     make: async (client) => `${(await client.token()).split(".").slice(0, 2).join(".")}.`,
   },
-  "claims put under another signature": {
+  "claims with the signature of others": {
     make: async (client) => {
       const [one, other] = await Promise.all([
         client.token(),
@@ -134,35 +134,35 @@ const wrongTokens: Readonly<Record<string, Wrong>> = {
   "the issuer for an audience": claims({ aud: publicUrl }),
   "a list of other audiences": claims({ aud: ["https://evil.test", publicUrl] }),
   "no audience": claims({ aud: undefined }),
-  "its end reached": { ...claims(() => ({ exp: seconds() })), code: "oauth_token_expired" },
-  "its end long gone": { ...claims(() => ({ exp: seconds() - 86_400 })), code: "oauth_token_expired" },
-  "its end long gone, and another audience": claims(() => ({
+  "an expiry that is now": { ...claims(() => ({ exp: seconds() })), code: "oauth_token_expired" },
+  "an expiry in the past": { ...claims(() => ({ exp: seconds() - 86_400 })), code: "oauth_token_expired" },
+  "an expiry in the past and another audience": claims(() => ({
     exp: seconds() - 86_400,
     aud: "https://evil.test",
   })),
-  "no end": claims({ exp: undefined }),
-  "an end that is text": claims(() => ({ exp: String(seconds() + 600) })),
-  "a beginning that is to come": claims(() => ({ nbf: seconds() + 60 })),
+  "no expiry": claims({ exp: undefined }),
+  "an expiry that is text": claims(() => ({ exp: String(seconds() + 600) })),
+  "a start in the future": claims(() => ({ nbf: seconds() + 60 })),
   "no person": claims({ sub: undefined }),
   "another person": claims(() => ({ sub: createId("staff") })),
   "no client": claims({ client_id: undefined }),
   "another client": claims(() => ({ client_id: createId("oauthClient") })),
   "no grant": claims({ grant_id: undefined }),
-  "a grant that cannot be one": claims({ grant_id: "1" }),
+  "a malformed grant id": claims({ grant_id: "1" }),
   "a grant that is a list": claims(() => ({ grant_id: [createId("oauthGrant")] })),
-  "a grant that is not there": claims(() => ({ grant_id: createId("oauthGrant") })),
-  "the grant of somebody else": {
+  "an unknown grant": claims(() => ({ grant_id: createId("oauthGrant") })),
+  "another person's grant": {
     make: async (client) =>
       client.token({ claims: { grant_id: (await createTokenClient(world())).grantId } }),
   },
-  "no key that it is bound to": claims({ cnf: undefined }),
+  "no binding to a key": claims({ cnf: undefined }),
   "a binding to nothing": claims({ cnf: {} }),
   "a binding to null": claims({ cnf: null }),
   "a binding that is text": claims({ cnf: "key" }),
-  "a binding to a certificate beside": {
+  "an additional binding to a certificate": {
     make: (client) => client.token({ claims: { cnf: { jkt: client.thumbprint, "x5t#S256": "a" } } }),
   },
-  "no id of its own": claims({ jti: undefined }),
+  "no token id": claims({ jti: undefined }),
   "an id that is null": claims({ jti: null }),
   "a binding to a certificate": claims({ cnf: { "x5t#S256": "a" } }),
   "a binding to another key": {

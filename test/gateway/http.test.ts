@@ -36,20 +36,20 @@ describe("a request that Node itself refuses", () => {
   }
 
   it.each([
-    ["no HTTP at all", "hello\r\n\r\n"],
+    ["bytes that are no HTTP", "hello\r\n\r\n"],
     ["TLS on the plain port", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000"],
     ["a method that does not exist", request("FETCH / HTTP/1.1", host)],
-    ["a space in the address", request("GET /a b HTTP/1.1", host)],
+    ["a space in the URL", request("GET /a b HTTP/1.1", host)],
     ["a header without a colon", request("GET / HTTP/1.1", host, "broken")],
     ["a folded header", request("GET / HTTP/1.1", host, "X: a", " b\u0000")],
-    ["a length that is no number", request("POST /graphql HTTP/1.1", host, "Content-Length: ten")],
+    ["a length that is not a number", request("POST /graphql HTTP/1.1", host, "Content-Length: ten")],
     ["a negative length", request("POST /graphql HTTP/1.1", host, "Content-Length: -1")],
     ["two lengths", request("POST /graphql HTTP/1.1", host, "Content-Length: 1", "Content-Length: 2")],
     [
-      "a length beside chunks",
+      "a length and chunks",
       request("POST /graphql HTTP/1.1", host, "Content-Length: 3", "Transfer-Encoding: chunked"),
     ],
-    ["HTTP/2 without asking", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+    ["HTTP/2 without an upgrade", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
   ])("with %s is answered with malformed_request", async (_name, bytes) => {
     expectRawError(await sendRaw(portOf(world()), bytes), 400, "malformed_request");
   });

@@ -17,7 +17,7 @@ import {
 import { describeOnBoth } from "#test/support/databases.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
-describeOnBoth("a change that the database gives up on", (_open, engine) => {
+describeOnBoth("a change", (_open, engine) => {
   const world = useWorld(engine);
   let shop: Shop;
   beforeAll(async () => {

@@ -98,7 +98,7 @@ describe("the Idempotency-Key header", () => {
     ["with a space", "a b"],
     ["with a comma", "a,b"],
     ["with a semicolon", "a;b"],
-    ["with a parameter behind the quotes", '"a";b=1'],
+    ["with a parameter after the quotes", '"a";b=1'],
     ["with a backslash", "a\\b"],
     ["with a quote that is not closed", '"abc'],
     ["with a quote that was not opened", 'abc"'],
@@ -152,7 +152,7 @@ describe("the Idempotency-Key header", () => {
     ["of one character", "k"],
     ["of 255 characters", "k".repeat(255)],
     [
-      "of every character there may be",
+      "of every allowed character",
       Array.from({ length: 94 }, (_, index) => String.fromCodePoint(33 + index))
         .join("")
         .replaceAll(/["\\,;]/g, ""),
@@ -293,16 +293,16 @@ describe("an Idempotency-Key that another request has used", () => {
   const other = { ...address, line2: "2nd floor" };
   it.each([
     ["another body", { body: { address: other } }],
-    ["a field that says what was meant anyway", { body: { address, validation: "strict" } }],
+    ["a field with its default value", { body: { address, validation: "strict" } }],
     ["another cart", { isElsewhere: true }],
     ["another operation", { part: "promotion", body: { expectedVersion: 2 }, method: "DELETE" }],
-  ] as const)("is refused with %s, and nothing changes", async (_name, asked) => {
+  ] as const)("is refused with %s, and nothing changes", async (_name, change) => {
     const {
       body,
       part,
       method,
       isElsewhere,
-    }: { body?: unknown; part?: "promotion"; method?: "DELETE"; isElsewhere?: true } = asked;
+    }: { body?: unknown; part?: "promotion"; method?: "DELETE"; isElsewhere?: true } = change;
     const cartId = await openedCart();
     const key = randomUUID();
     const first = await send(pathOf(cartId, "address"), { address }, { key });
@@ -329,7 +329,7 @@ describe("an Idempotency-Key that another request has used", () => {
 describe("a refused request", () => {
   it.each([
     ["400", { address: { ...address, postalCode: "1" } }, "address_invalid"],
-    ["400 before it was looked at", { address, unknown: 1 }, "unknown_field"],
+    ["400 for an unknown field", { address, unknown: 1 }, "unknown_field"],
     ["409", { address, expectedVersion: 9 }, "cart_version_conflict"],
   ])("with %s stores nothing: its key can be used for another request", async (_name, body, code) => {
     const cartId = await openedCart();
@@ -373,13 +373,8 @@ describe("a refused request", () => {
 
 describe("the order of the checks", () => {
   it.each([
-    [
-      "whether there is a known API key",
-      { headers: { authorization: `Bearer ${unknownKey()}` } },
-      401,
-      "api_key_invalid",
-    ],
-    ["whether it has the scope", { apiKey: "catalogRead" }, 403, "scope_missing"],
+    ["the API key", { headers: { authorization: `Bearer ${unknownKey()}` } }, 401, "api_key_invalid"],
+    ["the scope", { apiKey: "catalogRead" }, 403, "scope_missing"],
   ] as const)(
     "checks first %s, before the Idempotency-Key and the body",
     async (_name, sent, status, code) => {

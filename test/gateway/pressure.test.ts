@@ -8,7 +8,7 @@ import { createLog } from "#foundation/log.ts";
 import { createServer, mustShedRequest } from "#http/server.ts";
 
 it.each([
-  ["nobody known", {}, [true, true]],
+  ["a caller without credentials", {}, [true, true]],
   ["a key or a token", { authorization: "Bearer x" }, [false, true]],
   [
     "the console's pages, whose session is in a cookie",
@@ -16,7 +16,7 @@ it.each([
     [false, true],
   ],
   [
-    "what those ask by themselves",
+    "background requests of the console's pages",
     { cookie: "console=x", "x-commerce-console": "background" },
     [false, true],
   ],

@@ -97,8 +97,8 @@ describe("the rate limiter with Redis", () => {
   }
 
   it.each([
-    ["nobody listens", { isOpen: false }],
-    ["nobody answers", { isOpen: true }],
+    ["Redis refuses connections", { isOpen: false }],
+    ["Redis does not answer", { isOpen: true }],
   ])("counts in the process while %s, enforces the limit and logs one line", async (_name, there) => {
     const { limiter, logged } = open(await portOf(there));
     for (let count = 1; count <= 20; count += 1)

@@ -279,7 +279,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
   });
 });
 
-it("are dropped if a write fails; the service logs one warning and tries again", async () => {
+it("a failed write of the request log drops its rows, logs one warning, and is tried again", async () => {
   await using world = await createWorld("pglite");
   const { db } = world.database;
   const warned = () =>
@@ -299,7 +299,7 @@ it("are dropped if a write fails; the service logs one warning and tries again",
   ]);
 });
 
-it("are written periodically while the service listens, and when it closes", async () => {
+it("the request log is written periodically while the service listens, and when it closes", async () => {
   await using world = await createWorld("pglite", { environment: { PORT: "0" } });
   const { db } = world.database;
   const count = async () => (await db.selectFrom("apiRequest").select("id").execute()).length;

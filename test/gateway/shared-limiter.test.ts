@@ -78,9 +78,9 @@ const admitted = (states: readonly (LimitState | undefined)[]): number =>
 describe("processes while the shared limiter answers", () => {
   it("admit together exactly the quota, even if all ask at the same time", async () => {
     const members = createMembers(3);
-    const askers = Array.from({ length: 200 }, () => members).flat();
+    const callers = Array.from({ length: 200 }, () => members).flat();
     const states = await Promise.all(
-      askers.map(async ({ limiter }) => limiter.consume("anon-read", "192.0.2.1")),
+      callers.map(async ({ limiter }) => limiter.consume("anon-read", "192.0.2.1")),
     );
     expect(admitted(states)).toBe(300);
     const [first] = members;
@@ -144,7 +144,7 @@ describe("a process while the shared limiter does not answer", () => {
     await only.limiter.consume("auth-fail", "x");
     only.hold();
     let answered = 0;
-    const asked = [1, 2].map(async () => {
+    const pending = [1, 2].map(async () => {
       const state = await only.limiter.consume("auth-fail", "x");
       answered += 1;
       return state;
@@ -154,7 +154,7 @@ describe("a process while the shared limiter does not answer", () => {
     await turn();
     expect(answered).toBe(0);
     vi.advanceTimersByTime(1);
-    expect((await Promise.all(asked)).map((state) => state?.remaining)).toEqual([19, 18]);
+    expect((await Promise.all(pending)).map((state) => state?.remaining)).toEqual([19, 18]);
     // The next calls do not wait.
     for (let count = 3; count <= 20; count += 1)
       expect(only.limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: false });
@@ -172,11 +172,11 @@ describe("a process while the shared limiter does not answer", () => {
   it("accepts an answer that arrived while the process itself was busy for a second", async () => {
     fakeTimers();
     const only = member();
-    const asked = only.limiter.consume("auth-fail", "x");
+    const pending = only.limiter.consume("auth-fail", "x");
     await sent(only, 2);
     // The answer has arrived but is not processed yet; the timer fires first.
     vi.advanceTimersByTime(1_000);
-    expect(await asked).toMatchObject({ remaining: 19 });
+    expect(await pending).toMatchObject({ remaining: 19 });
     await turn();
     expect(only.logged).toEqual([]);
   });
@@ -195,9 +195,9 @@ describe("a process while the shared limiter does not answer", () => {
 
     const ending = member();
     ending.hold();
-    const asked = ending.limiter.consume("auth-fail", "x");
+    const pending = ending.limiter.consume("auth-fail", "x");
     await sent(ending, 1);
     await ending.limiter.close();
-    expect(await asked).toMatchObject({ remaining: 19 });
+    expect(await pending).toMatchObject({ remaining: 19 });
   });
 });

@@ -38,7 +38,7 @@ describe.each(["pglite", "postgres"] as const)("limits of carts on %s", (engine)
     faults: readonly string[],
   ])[] = [
     // The country scalar refuses an unknown country before the cart mutation runs.
-    ["a country that is none", () => ({ market: "XX" }), ["malformed_request"]],
+    ["an unknown country", () => ({ market: "XX" }), ["malformed_request"]],
     ["a country without a market", () => ({ market: "BR" }), ["invalid_field", "/market not_sold_there"]],
     [
       "a buyer that is an e-mail",
@@ -71,7 +71,7 @@ describe.each(["pglite", "postgres"] as const)("limits of carts on %s", (engine)
       ["invalid_field", "/lines/1/variantId duplicate"],
     ],
     [
-      "variants that are not there",
+      "unknown variants",
       () => ({
         lines: [
           { variantId: "var_00000000000000000000000000", quantity: 1 },
@@ -178,7 +178,7 @@ describe.each(["pglite", "postgres"] as const)("limits of carts on %s", (engine)
     ],
     [
       "cartBuyerSet",
-      "an e-mail that is none",
+      "an invalid e-mail",
       () => ({ email: "anna" }),
       ["invalid_field", "/email pattern_mismatch"],
     ],
@@ -188,7 +188,7 @@ describe.each(["pglite", "postgres"] as const)("limits of carts on %s", (engine)
       () => ({ buyerReference: "a b" }),
       ["invalid_field", "/buyerReference pattern_mismatch"],
     ],
-    ["cartMarketChange", "a country that is none", () => ({ market: "XX" }), ["malformed_request"]],
+    ["cartMarketChange", "an unknown country", () => ({ market: "XX" }), ["malformed_request"]],
     [
       "cartMarketChange",
       "a country without a market",
@@ -203,7 +203,7 @@ describe.each(["pglite", "postgres"] as const)("limits of carts on %s", (engine)
     ],
     [
       "cartMerge",
-      "a cart that is not there",
+      "an unknown cart",
       () => ({ sourceCartId: "cart_00000000000000000000000000" }),
       ["cart_not_found"],
     ],

@@ -20,11 +20,11 @@ import { useWorld } from "#test/support/use-world.ts";
 
 describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (engine) => {
   const world = useWorld(engine);
-  let annas: string;
-  let nobodys: string;
+  let annasCart: string;
+  let cartWithoutBuyer: string;
   beforeAll(async () => {
-    annas = (await makeCart(world(), { buyer: "anna", lines: { "KIT-KVERN": 1 } })).id;
-    nobodys = (await makeCart(world(), { lines: { "KIT-KVERN": 1 } })).id;
+    annasCart = (await makeCart(world(), { buyer: "anna", lines: { "KIT-KVERN": 1 } })).id;
+    cartWithoutBuyer = (await makeCart(world(), { lines: { "KIT-KVERN": 1 } })).id;
   });
 
   /** A valid input for each mutation. */
@@ -35,7 +35,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     cartBuyerSet: { buyerReference: null },
     cartMarketChange: { market: "AT" },
     cartDeliveryOptionSelect: { optionId: null },
-    cartMerge: { sourceCartId: nobodys },
+    cartMerge: { sourceCartId: cartWithoutBuyer },
     cartAddressSet: { address: berlin },
     cartPromotionApply: { code: "x" },
     cartPromotionRemove: { expectedVersion: 1 },
@@ -43,7 +43,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
   });
 
   it("belong to the buyer of the X-Buyer-Reference header at creation", async () => {
-    expect((await readCart(world(), annas, { buyer: "anna" })).data.buyer).toEqual({
+    expect((await readCart(world(), annasCart, { buyer: "anna" })).data.buyer).toEqual({
       reference: "anna",
       guest: false,
       emailHint: null,
@@ -51,15 +51,20 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
   });
 
   it("are not found for another buyer; without the header the id is enough, as over REST", async () => {
-    expect((await readCart(world(), annas, { buyer: "ben" })).data).toBeNull();
-    expect((await readCart(world(), annas)).data.id).toBe(annas);
-    expect((await callCart(world(), "getPublicCart", { cartId: annas })).status).toBe(200);
+    expect((await readCart(world(), annasCart, { buyer: "ben" })).data).toBeNull();
+    expect((await readCart(world(), annasCart)).data.id).toBe(annasCart);
+    expect((await callCart(world(), "getPublicCart", { cartId: annasCart })).status).toBe(200);
     for (const [field, input] of Object.entries(await inputs())) {
-      const change = () => changeCart(world(), field as CartMutation, { cartId: annas, input, buyer: "ben" });
+      const change = () =>
+        changeCart(world(), field as CartMutation, { cartId: annasCart, input, buyer: "ben" });
       expect([field, (await withoutTrace(world(), change)).error?.code]).toEqual([field, "cart_not_found"]);
     }
     const merge = () =>
-      changeCart(world(), "cartMerge", { cartId: nobodys, input: { sourceCartId: annas }, buyer: "ben" });
+      changeCart(world(), "cartMerge", {
+        cartId: cartWithoutBuyer,
+        input: { sourceCartId: annasCart },
+        buyer: "ben",
+      });
     expect((await withoutTrace(world(), merge)).error.code).toBe("cart_not_found");
   });
 
@@ -82,7 +87,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
   it.each(["", "two words", "anna@example.com", "ä", "x".repeat(129)])(
     "are refused if the header is malformed: %j",
     async (buyer) => {
-      const answer = await withoutTrace(world(), () => readCart(world(), annas, { buyer }));
+      const answer = await withoutTrace(world(), () => readCart(world(), annasCart, { buyer }));
       expect({ status: answer.status, error: answer.error }).toMatchObject({
         status: 400,
         error: {
@@ -111,7 +116,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
 
     it("contain the carts of the storefront's buyer, and are refused without a buyer", async () => {
       expect(await list()).toMatchObject({ status: 403, error: { code: "role_not_allowed" } });
-      expect(idsIn(await list("", { buyer: "anna" }))).toEqual([annas]);
+      expect(idsIn(await list("", { buyer: "anna" }))).toEqual([annasCart]);
       expect(idsIn(await list("", { buyer: "nobody" }))).toEqual([]);
     });
 
@@ -119,19 +124,21 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
       const foreign = await makeForeignCart(world());
       for (const token of ["admin", "analyst"] as const) {
         const ids = idsIn(await list("", { token }));
-        expect([ids.includes(annas), ids.includes(nobodys), ids.includes(foreign)]).toEqual([
+        expect([ids.includes(annasCart), ids.includes(cartWithoutBuyer), ids.includes(foreign)]).toEqual([
           true,
           true,
           false,
         ]);
       }
-      expect(idsIn(await list("", { token: "operator" }))).toEqual(expect.arrayContaining([annas, foreign]));
+      expect(idsIn(await list("", { token: "operator" }))).toEqual(
+        expect.arrayContaining([annasCart, foreign]),
+      );
       expect(
         idsIn(await list(`, merchantId: "${world().demo.merchants.second.id}"`, { token: "operator" })),
       ).toContain(foreign);
       expect(
         idsIn(await list(`, merchantId: "${world().demo.merchants.second.id}"`, { token: "operator" })),
-      ).not.toContain(annas);
+      ).not.toContain(annasCart);
       expect(
         (await list(`, merchantId: "${world().demo.merchants.second.id}"`, { token: "admin" })).data?.edges ??
           [],
@@ -202,13 +209,17 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
         expect([field, (await withoutTrace(world(), change)).error?.code]).toEqual([field, "cart_not_found"]);
       }
       const merge = () =>
-        changeCart(world(), "cartMerge", { cartId: nobodys, input: { sourceCartId: foreign }, token });
+        changeCart(world(), "cartMerge", {
+          cartId: cartWithoutBuyer,
+          input: { sourceCartId: foreign },
+          token,
+        });
       expect((await withoutTrace(world(), merge)).error.code).toBe("cart_not_found");
     }
     expect((await readCart(world(), foreign, { token: "analyst" })).data).toBeNull();
     const lines = await linesOf(world(), { "MR-PROBE": 1 });
     const added = await withoutTrace(world(), () =>
-      changeCart(world(), "cartLinesAdd", { cartId: nobodys, input: { lines } }),
+      changeCart(world(), "cartLinesAdd", { cartId: cartWithoutBuyer, input: { lines } }),
     );
     expect(added.error).toMatchObject({
       code: "invalid_field",
@@ -221,7 +232,7 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     const input = { lines: await linesOf(world(), { "KIT-KVERN": 1 }) };
     const change = (merchantId?: string) =>
       changeCart(world(), "cartLinesAdd", {
-        cartId: nobodys,
+        cartId: cartWithoutBuyer,
         input,
         token: "operator",
         ...(merchantId === undefined ? {} : { merchantId }),
@@ -233,28 +244,28 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     expect((await withoutTrace(world(), () => change(second.id))).error.code).toBe("cart_not_found");
     expect((await change(first.id)).data.totalQuantity).toBe(2);
     const other = () =>
-      changeCart(world(), "cartLinesAdd", { cartId: nobodys, input, merchantId: second.id });
+      changeCart(world(), "cartLinesAdd", { cartId: cartWithoutBuyer, input, merchantId: second.id });
     expect((await withoutTrace(world(), other)).error.code).toBe("merchant_not_found");
   });
 
   it("are shown to analysts without the buyer's name, and analysts cannot change them", async () => {
     await changeCart(world(), "cartBuyerSet", {
-      cartId: annas,
+      cartId: annasCart,
       input: { buyerReference: "anna", email: "anna@example.com" },
     });
-    expect((await readCart(world(), annas, { token: "admin" })).data.buyer).toEqual({
+    expect((await readCart(world(), annasCart, { token: "admin" })).data.buyer).toEqual({
       reference: "anna",
       guest: false,
       emailHint: "a•••@e•••.com",
     });
-    expect((await readCart(world(), annas, { token: "analyst" })).data.buyer).toEqual({
+    expect((await readCart(world(), annasCart, { token: "analyst" })).data.buyer).toEqual({
       reference: null,
       guest: false,
       emailHint: "a•••@e•••.com",
     });
     for (const [field, input] of Object.entries(await inputs())) {
       const change = () =>
-        changeCart(world(), field as CartMutation, { cartId: annas, input, token: "analyst" });
+        changeCart(world(), field as CartMutation, { cartId: annasCart, input, token: "analyst" });
       expect(await withoutTrace(world(), change)).toMatchObject({
         status: 403,
         error: { code: "role_not_allowed" },

@@ -25,7 +25,7 @@ import {
 } from "#test/commerce/payments/checkouts.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
-const useIt = useWorld();
+const getWorld = useWorld();
 const minute = 60_000;
 const hour = 60 * minute;
 
@@ -35,7 +35,7 @@ const fails = async (): Promise<never> => Promise.reject(new Error("Out of reach
 const refuses = (code: string) => async () => ({ outcome: "declined", code }) as const;
 
 const partsWith = (behave: (provider: PaymentProvider) => Partial<PaymentProvider>): PaymentDriverParts => {
-  const { parts } = useIt().app.payments;
+  const { parts } = getWorld().app.payments;
   return { ...parts, provider: { ...parts.provider, ...behave(parts.provider) } };
 };
 
@@ -47,7 +47,7 @@ interface OperationSeen {
 }
 
 async function operationsOf({ id }: Checkout): Promise<OperationSeen[]> {
-  const { database, clock } = useIt();
+  const { database, clock } = getWorld();
   const rows = await database.db
     .selectFrom("paymentOperation as o")
     .innerJoin("payment as p", "p.id", "o.paymentId")
@@ -65,7 +65,7 @@ async function operationsOf({ id }: Checkout): Promise<OperationSeen[]> {
 
 /** A checkout that the storefront failed before the first provider request. */
 async function givenUp(): Promise<Checkout> {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
   await drive(world, ({ authorize }) => ({ authorize: lost(authorize) }));
@@ -82,7 +82,7 @@ const count = (events: readonly string[], type: string): number =>
   events.filter((one) => one === type).length;
 
 it("a provider request that takes too long is aborted and repeated", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
   await runDuePaymentOperations({ ...partsWith(() => ({ authorize: silent })), answerMsMax: 10 });
@@ -99,14 +99,14 @@ it("a provider request that takes too long is aborted and repeated", async () =>
 it.each([0, 16 * minute])(
   "stopped during a provider request, %i ms after the submission, the next start continues",
   async (afterMs) => {
-    const world = useIt();
+    const world = getWorld();
     const checkout = await openCheckout(world);
     await submitted(world, checkout, "tok_success");
-    const asked = Promise.withResolvers<void>();
+    const requestSent = Promise.withResolvers<void>();
     const signals: AbortSignal[] = [];
     const hang = async (signal: AbortSignal): Promise<never> => {
       signals.push(signal);
-      asked.resolve();
+      requestSent.resolve();
       return silent();
     };
     // The provider has authorized the payment.
@@ -122,7 +122,7 @@ it.each([0, 16 * minute])(
     });
     const driver = createPaymentDriver(partsWith(behave), { stopMsMax: 0 });
     driver.start();
-    await asked.promise;
+    await requestSent.promise;
     await driver.stop();
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
     expect(await sessionOf(world, checkout)).toMatchObject({ status: "processing" });
@@ -136,7 +136,7 @@ it.each([0, 16 * minute])(
 );
 
 it("an unreachable provider is asked until it answers; the session reopens after 15 minutes", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
   await drive(world, ({ authorize }) => ({ authorize: lost(authorize) }));
@@ -165,7 +165,7 @@ it("an unreachable provider is asked until it answers; the session reopens after
 });
 
 it("a payment unresolved after a day is given up, with an event that money may be held", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await givenUp();
   const unresolved = (): Partial<PaymentProvider> => ({ lookup: async () => ({ outcome: "pending" }) });
   await drive(world, unresolved);
@@ -186,7 +186,7 @@ it("a payment unresolved after a day is given up, with an event that money may b
 it.each(["an authorization", "nothing"])(
   "killed between voiding %s and storing it, the next run has the same result and events",
   async (what) => {
-    const world = useIt();
+    const world = getWorld();
     const seen: unknown[] = [];
     for (const isKilled of [false, true]) {
       const checkout = await openCheckout(world);
@@ -228,7 +228,7 @@ it.each(["an authorization", "nothing"])(
 );
 
 it("an authorization that arrives just before the void is voided, with an event", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   const { amountMinor } = checkout.amountTotal;
   await submitted(world, checkout, "tok_success");
@@ -237,14 +237,14 @@ it("an authorization that arrives just before the void is voided, with an event"
       .error,
   ).toBeUndefined();
   await drive(world, (provider) => ({
-    void: async (asked) => {
+    void: async (request) => {
       await provider.authorize({
-        ...asked,
-        idempotencyKey: `${asked.idempotencyKey}-late`,
+        ...request,
+        idempotencyKey: `${request.idempotencyKey}-late`,
         currency: "EUR",
         token: "tok_success",
       });
-      return provider.void(asked);
+      return provider.void(request);
     },
   }));
   expect(await paymentsOf(world, checkout)).toMatchObject([{ status: "canceled", voidedMinor: amountMinor }]);
@@ -252,7 +252,7 @@ it("an authorization that arrives just before the void is voided, with an event"
 });
 
 it("a captured part is refunded even if the provider refuses to void the rest", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await givenUp();
   const { amountMinor } = checkout.amountTotal;
   const { provider } = world.app.payments.parts;
@@ -278,7 +278,7 @@ it("a captured part is refunded even if the provider refuses to void the rest", 
 });
 
 it("a refused refund of a late payment is repeated forever, ever more rarely, with one event", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   const { amountMinor } = checkout.amountTotal;
   await submitted(world, checkout, "tok_late_success");
@@ -318,7 +318,7 @@ it("a refused refund of a late payment is repeated forever, ever more rarely, wi
 });
 
 function refundsOf({ id }: Checkout): Promise<{ status: string; amountMinor: number }[]> {
-  return useIt()
+  return getWorld()
     .database.db.selectFrom("refund")
     .innerJoin("payment", "payment.id", "refund.paymentId")
     .select(["refund.status", "refund.amountMinor"])

@@ -29,21 +29,21 @@ const roundsOn = { pglite: 16, postgres: 64 } as const;
 const minute = 60_000;
 
 describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
-  const useIt = useWorld(engine);
+  const getWorld = useWorld(engine);
   const rounds = roundsOn[engine];
 
   /** Opens a checkout of digital goods, which needs no delivery. */
   const openDigital = async (cartId?: string, code?: string): Promise<Checkout> => {
-    const id = cartId ?? (await makeCart(useIt(), { lines: { "GFT-KART": 1 } })).id;
+    const id = cartId ?? (await makeCart(getWorld(), { lines: { "GFT-KART": 1 } })).id;
     if (code !== undefined)
       expect(
-        (await changeCart(useIt(), "cartPromotionApply", { cartId: id, input: { code } })).error,
+        (await changeCart(getWorld(), "cartPromotionApply", { cartId: id, input: { code } })).error,
       ).toBeUndefined();
-    return makeSession(useIt(), { cartId: id });
+    return makeSession(getWorld(), { cartId: id });
   };
 
   it("one use of a code and twenty checkouts: one is paid, the others reach no provider", async () => {
-    const world = useIt();
+    const world = getWorld();
     const promotionId = await makeCode(world, "LASTONE", { usageLimit: 1 });
     const checkouts: Checkout[] = [];
     for (let count = 0; count < 20; count += 1) checkouts.push(await openDigital(undefined, "LASTONE"));
@@ -76,7 +76,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
   });
 
   it(`canceling against submitting and completing, ${rounds} times: exactly one succeeds`, async () => {
-    const world = useIt();
+    const world = getWorld();
     const before = await stockOf(world, "GFT-KART");
     const outcomes = { canceled: 0, completed: 0 };
     let cartId: string | undefined;
@@ -124,7 +124,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
   }, 300_000);
 
   it("the session's end against its submission: it is either expired and released, or paid", async () => {
-    const world = useIt();
+    const world = getWorld();
     for (let round = 0; round < 20; round += 1) {
       const checkout = await openDigital();
       world.clock.advance(60 * minute - 1);
@@ -146,7 +146,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
   });
 
   it("failing a checkout against the provider's answer: one wins, money is voided if needed", async () => {
-    const world = useIt();
+    const world = getWorld();
     for (let round = 0; round < 20; round += 1) {
       const checkout = await openDigital();
       await submitted(world, checkout, "tok_success");
@@ -170,7 +170,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
   });
 
   it("ten concurrent submissions of a checkout authorize one payment", async () => {
-    const world = useIt();
+    const world = getWorld();
     const checkout = await openDigital();
     const answers = await Promise.all(Array.from({ length: 10 }, () => submit(world, checkout)));
     expect(answers.filter(({ error }) => error === undefined)).toHaveLength(1);

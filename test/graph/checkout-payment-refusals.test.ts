@@ -26,7 +26,7 @@ import { changeSession, makeSession, sessionConflict } from "#test/operations/ch
 import { useWorld } from "#test/support/use-world.ts";
 import type { World } from "#test/support/world.ts";
 
-const useIt = useWorld();
+const getWorld = useWorld();
 const minute = 60_000;
 
 /**
@@ -72,14 +72,14 @@ it.each([
   ["/paymentToken", { paymentToken: null }, "required"],
   ["/expectedAmount/currency", { expectedAmount: { amountMinor: 1, currency: "XYZ" } }, "unknown_currency"],
 ])("a submission with %s %j is refused with %s", async (field, input, code) => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   const { error } = await untouched(world, () => submit(world, checkout, "tok_success", input));
   expect(error.details).toEqual([expect.objectContaining({ field, code })]);
 });
 
 it("a submission with an outdated amount is refused with the current amount", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   const { amountMinor, currency } = checkout.amountTotal;
   const other = { expectedAmount: { amountMinor: amountMinor - 1, currency } };
@@ -95,7 +95,7 @@ it("a submission with an outdated amount is refused with the current amount", as
 });
 
 it("a submission after a price change is refused with the new amount, which can be paid", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world, { lines: { "KIT-EMALJE-WHITE": 1 } });
   const variantId = await variantOf(world, "KIT-EMALJE-WHITE");
   await sql`update price set amount_minor = amount_minor + 100 where variant_id = ${variantId}`.execute(
@@ -111,7 +111,7 @@ it("a submission after a price change is refused with the new amount, which can 
 });
 
 it("a submission of physical goods requires an address, then a delivery method", async () => {
-  const world = useIt();
+  const world = getWorld();
   const { id: cartId } = await makeCart(world, { lines: { "KIT-KVERN": 1, "GFT-KART": 1 } });
   const checkout: Checkout = await makeSession(world, { cartId });
   const { error } = await untouched(world, () => submit(world, checkout));
@@ -131,7 +131,7 @@ it("a submission of physical goods requires an address, then a delivery method",
 });
 
 it("a submission with a line that is no longer sold is refused with that line", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world, { lines: { "KIT-KVERN": 1 } });
   const variantId = await variantOf(world, "KIT-KVERN");
   const sell = (discontinued: boolean) =>
@@ -147,7 +147,7 @@ it("a submission with a line that is no longer sold is refused with that line", 
 });
 
 it("a submission after a promotion ended is refused because of its amount", async () => {
-  const world = useIt();
+  const world = getWorld();
   const promotionId = await makeCode(world, "ENDING");
   const checkout = await openCheckout(world, { code: "ENDING" });
   await movePromotion(world, "promotionEnd", promotionId);
@@ -155,7 +155,7 @@ it("a submission after a promotion ended is refused because of its amount", asyn
 });
 
 it("a submission requires an open session of the caller at the expected version", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   const { id, version } = checkout;
   const stale = await untouched(world, () =>
@@ -179,14 +179,14 @@ it("a submission requires an open session of the caller at the expected version"
 });
 
 it("a submission of an expired session is refused before the sweep writes its end", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   world.clock.advance(60 * minute);
   expect((await untouched(world, () => submit(world, checkout))).error.code).toBe("checkout_session_expired");
 });
 
 it("only a processing session can be completed, or failed before the provider's answer", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   const { id } = checkout;
   const complete = () => untouched(world, () => callSession(world, "hostedCheckoutSessionComplete", { id }));
@@ -220,7 +220,7 @@ it("only a processing session can be completed, or failed before the provider's 
 });
 
 it("a checkout that a price change made free is placed a moment later", async () => {
-  const world = useIt();
+  const world = getWorld();
   await makeCode(world, "GRATIS", { basisPoints: 10_000, kind: "PERCENTAGE" });
   const { id: cartId } = await makeCart(world, { lines: { "GFT-KART": 1 } });
   await changeCart(world, "cartPromotionApply", { cartId, input: { code: "GRATIS" } });
@@ -240,7 +240,7 @@ it("a checkout that a price change made free is placed a moment later", async ()
 });
 
 it("two submissions with the same idempotency key submit once", async () => {
-  const world = useIt();
+  const world = getWorld();
   const { id, amountTotal } = await openCheckout(world);
   const query = `mutation ($id: ID!, $input: HostedCheckoutSessionSubmitInput!) {
     hostedCheckoutSessionSubmit(sessionId: $id, idempotencyKey: "submit-once", input: $input) { status version } }`;

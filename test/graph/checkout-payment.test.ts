@@ -23,11 +23,11 @@ import { askGraph, changeCart, makeCart, makeCode, variantOf } from "#test/opera
 import { makeSession } from "#test/operations/checkout-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
-const useIt = useWorld();
+const getWorld = useWorld();
 const minute = 60_000;
 
 it("tok_success: the order is placed once with all sold lines", async () => {
-  const world = useIt();
+  const world = getWorld();
   const before = await stockOf(world, "KIT-KVERN");
   const checkout = await openCheckout(world, { lines: { "KIT-KVERN": 2 } });
   const { amountMinor } = checkout.amountTotal;
@@ -77,7 +77,7 @@ it("tok_success: the order is placed once with all sold lines", async () => {
 });
 
 it("tok_decline: the session is open again and unchanged, and a second token pays it", async () => {
-  const world = useIt();
+  const world = getWorld();
   await makeCode(world, "DECLINED");
   const checkout = await openCheckout(world, { code: "DECLINED" });
   const held = await stockOf(world, "KIT-KVERN");
@@ -105,7 +105,7 @@ it("tok_decline: the session is open again and unchanged, and a second token pay
 });
 
 it("a lost answer of the provider is looked up again: one authorization, one order", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
   await drive(world, ({ authorize }) => ({ authorize: lost(authorize) }));
@@ -116,8 +116,8 @@ it("a lost answer of the provider is looked up again: one authorization, one ord
   expect(await ordersOf(world, checkout)).toHaveLength(1);
 });
 
-it("an unresolved payment fails after 15 minutes; a late success is voided with an event", async () => {
-  const world = useIt();
+it("an unresolved payment fails after 15 minutes; a late success is refunded with events", async () => {
+  const world = getWorld();
   const checkout = await openCheckout(world);
   const { amountMinor } = checkout.amountTotal;
   const held = await stockOf(world, "KIT-KVERN");
@@ -156,12 +156,12 @@ it("an unresolved payment fails after 15 minutes; a late success is voided with 
 });
 
 it("an authorization of another amount places no order and is voided", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   const { amountMinor } = checkout.amountTotal;
   await submitted(world, checkout, "tok_success");
   await drive(world, ({ authorize }) => ({
-    authorize: (asked) => authorize({ ...asked, amountMinor: asked.amountMinor - 1 }),
+    authorize: (request) => authorize({ ...request, amountMinor: request.amountMinor - 1 }),
   }));
   expect(await ordersOf(world, checkout)).toEqual([]);
   expect(await sessionOf(world, checkout)).toMatchObject({ status: "open" });
@@ -176,7 +176,7 @@ it("an authorization of another amount places no order and is voided", async () 
 });
 
 it("a payment that succeeds after its session ended is voided with an event", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
   // The service never does this, but a payment must not depend on it.
@@ -201,7 +201,7 @@ it("a payment that succeeds after its session ended is voided with an event", as
 });
 
 it("a payment that is declined after its session ended has failed, and nothing waits for it", async () => {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_decline");
   await world.database.db
@@ -218,7 +218,7 @@ it("a payment that is declined after its session ended has failed, and nothing w
 });
 
 it("a payment that the buyer gave up is voided, and its expired session ends", async () => {
-  const world = useIt();
+  const world = getWorld();
   const before = await stockOf(world, "KIT-KVERN");
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
@@ -244,7 +244,7 @@ it("a payment that the buyer gave up is voided, and its expired session ends", a
 });
 
 it("a free checkout is placed at submission, without a provider request", async () => {
-  const world = useIt();
+  const world = getWorld();
   await makeCode(world, "ALLFREE", { kind: "PERCENTAGE", basisPoints: 10_000 });
   const checkout = await openCheckout(world, { lines: { "KIT-KVERN": 3 }, code: "ALLFREE" });
   expect(checkout.amountTotal.amountMinor).toBe(0);
@@ -260,11 +260,12 @@ it("a free checkout is placed at submission, without a provider request", async 
 it.each([0, 1])(
   "the event of a payment contains its previous pending state, with %i captured",
   async (capturedMinor) => {
-    const world = useIt();
+    const world = getWorld();
     const checkout = await openCheckout(world);
     await submitted(world, checkout, "tok_success");
     await drive(world, ({ authorize }) => ({
-      authorize: async (asked) => ({ ...(await authorize(asked)), capturedMinor }) as AuthorizedPaymentResult,
+      authorize: async (request) =>
+        ({ ...(await authorize(request)), capturedMinor }) as AuthorizedPaymentResult,
     }));
     const events = await world.database.db
       .selectFrom("event")
@@ -280,7 +281,7 @@ it.each([0, 1])(
 );
 
 it("a checkout that becomes free before its submission is placed by the next run", async () => {
-  const world = useIt();
+  const world = getWorld();
   await makeCode(world, "FREEBYNOW", { kind: "PERCENTAGE", basisPoints: 10_000 });
   const { id: cartId } = await makeCart(world, { lines: { "GFT-KART": 1 } });
   await changeCart(world, "cartPromotionApply", { cartId, input: { code: "FREEBYNOW" } });
@@ -303,7 +304,7 @@ it("a checkout that becomes free before its submission is placed by the next run
 });
 
 async function usesOf(code: string): Promise<number> {
-  const { used } = await useIt()
+  const { used } = await getWorld()
     .database.db.selectFrom("promotionCode")
     .select("used")
     .where("code", "=", code)

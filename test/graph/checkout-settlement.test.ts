@@ -18,7 +18,7 @@ import { askGraph } from "#test/operations/cart-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { call, type OrderMutation } from "./order-money-calls.ts";
 
-const useIt = useWorld();
+const getWorld = useWorld();
 
 interface Placed extends Checkout {
   readonly orderId: string;
@@ -27,7 +27,7 @@ interface Placed extends Checkout {
 }
 
 async function placed(): Promise<Placed> {
-  const world = useIt();
+  const world = getWorld();
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
   await drive(world);
@@ -40,25 +40,25 @@ async function placed(): Promise<Placed> {
 }
 
 async function ask(field: OrderMutation, id: string, input: object = {}): Promise<void> {
-  useIt().clock.advance(1);
-  const { error } = await call(useIt(), field, { id, input: { ...input } });
+  getWorld().clock.advance(1);
+  const { error } = await call(getWorld(), field, { id, input: { ...input } });
   expect(error).toBeUndefined();
 }
 
 const driveLater = (behave?: (provider: PaymentProvider) => Partial<PaymentProvider>): Promise<void> => {
-  useIt().clock.advance(1);
-  return drive(useIt(), behave);
+  getWorld().clock.advance(1);
+  return drive(getWorld(), behave);
 };
 
 // eslint-disable-next-line typescript/no-explicit-any -- Tests look into answers of any shape.
 async function orderOf({ orderId }: Placed): Promise<any> {
   const query = `query ($id: ID!) { order(id: $id) { version status paymentStatus totals { refunded { amountMinor } outstanding { amountMinor } }
     refunds { status amount { amountMinor } } timeline { type } } }`;
-  return (await askGraph(useIt(), query, { id: orderId }, { token: "admin" })).data;
+  return (await askGraph(getWorld(), query, { id: orderId }, { token: "admin" })).data;
 }
 
 it("a capture makes the order paid, one version later", async () => {
-  const world = useIt();
+  const world = getWorld();
   const order = await placed();
   const { amountMinor } = order;
   await ask("paymentCapture", order.paymentId);
@@ -83,7 +83,7 @@ it("a capture makes the order paid, one version later", async () => {
 });
 
 it("a capture whose answer was lost is repeated with the same key and captured once", async () => {
-  const world = useIt();
+  const world = getWorld();
   const order = await placed();
   const { amountMinor } = order;
   await ask("paymentCapture", order.paymentId);
@@ -99,7 +99,7 @@ it("a capture whose answer was lost is repeated with the same key and captured o
 });
 
 it("a void cancels the payment and voids the order", async () => {
-  const world = useIt();
+  const world = getWorld();
   const order = await placed();
   await ask("paymentVoid", order.paymentId);
   await driveLater();
@@ -114,7 +114,7 @@ it("a void cancels the payment and voids the order", async () => {
 });
 
 it("after a partial capture the rest stays authorized while it is owed, and is then voided", async () => {
-  const world = useIt();
+  const world = getWorld();
   const order = await placed();
   const { amountMinor } = order;
   await ask("paymentCapture", order.paymentId, { amount: { amountMinor: 1000, currency: "EUR" } });
@@ -142,7 +142,7 @@ it("after a partial capture the rest stays authorized while it is owed, and is t
 it.each(["accepts", "refuses"])(
   "the unneeded part of an authorization is voided when the provider %s the capture",
   async (answer) => {
-    const world = useIt();
+    const world = getWorld();
     const order = await placed();
     const { amountMinor } = order;
     await ask("paymentCapture", order.paymentId, { amount: { amountMinor: 1000, currency: "EUR" } });
@@ -172,7 +172,7 @@ it.each(["accepts", "refuses"])(
 );
 
 it("a refund changes the refund, the payment and the order", async () => {
-  const world = useIt();
+  const world = getWorld();
   const order = await placed();
   await ask("paymentCapture", order.paymentId);
   await driveLater();
@@ -199,7 +199,7 @@ it("a refund changes the refund, the payment and the order", async () => {
 it.each(["capture", "void"] as const)(
   "a %s that the provider refuses changes no amount and publishes an event",
   async (kind) => {
-    const world = useIt();
+    const world = getWorld();
     const order = await placed();
     await ask(kind === "capture" ? "paymentCapture" : "paymentVoid", order.paymentId);
     await driveLater(() => ({ [kind]: async () => ({ outcome: "declined", code: "issuer_unavailable" }) }));
@@ -215,7 +215,7 @@ it.each(["capture", "void"] as const)(
 );
 
 it("a refund that the provider refuses fails, and the money stays with the merchant", async () => {
-  const world = useIt();
+  const world = getWorld();
   const order = await placed();
   await ask("paymentCapture", order.paymentId);
   await driveLater();

@@ -154,9 +154,9 @@ describe("a fulfillment", () => {
         expect([stale.error.code, stale.error.conflict]).toEqual(["version_conflict", orderConflictOf(was)]);
         const { data } = await make(world(), name, another.id);
         expect([data.status, data.version]).toEqual([to.toUpperCase(), version + 1]);
-        const told = await eventsOf(world(), another.id);
+        const published = await eventsOf(world(), another.id);
         const eventType = events[name] === undefined ? undefined : `fulfillment.${events[name]}`;
-        const last = told.findLast((event) => event.type === eventType);
+        const last = published.findLast((event) => event.type === eventType);
         if (eventType !== undefined)
           expect([last?.version, last?.snapshot.data.previous]).toEqual([version + 1, { status }]);
         expect((await readOrder(world(), another.order.id)).version).toBe(was.version + 1);
@@ -208,9 +208,9 @@ describe("a fulfillment", () => {
         .where("id", "=", order.id)
         .execute();
     });
-    for (const asked of [id, "ful_00000000000000000000000000", ""])
+    for (const givenId of [id, "ful_00000000000000000000000000", ""])
       for (const name of names) {
-        const { error } = await untouched(world(), () => make(world(), name, asked));
+        const { error } = await untouched(world(), () => make(world(), name, givenId));
         expect([error.code, error.conflict]).toEqual(["resource_not_found", null]);
       }
   });

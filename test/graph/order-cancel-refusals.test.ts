@@ -31,7 +31,7 @@ describe("a refused cancellation", () => {
       },
       "cancellation_window_elapsed",
     ],
-    ["not by buyers", { policies: { cancellation: { mode: "none" } } }, "self_service_disabled"],
+    ["not for buyers to cancel", { policies: { cancellation: { mode: "none" } } }, "self_service_disabled"],
   ] as const)(
     "of an order that is %s returns the reason and writes nothing",
     async (_name, overrides, reason) => {

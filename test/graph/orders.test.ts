@@ -260,7 +260,7 @@ const names = Object.keys(steps) as (keyof typeof steps)[];
 
 describe("the status of an order", () => {
   it.each(names.flatMap((name) => orderStatuses.map((status) => ({ name, status }))))(
-    "$name of an order in status $status",
+    "$name in status $status: changes the order, or is refused",
     async ({ name, status }) => {
       const order = await insertOrder(world(), { status, payment: "authorized" });
       const { from, to, event, input } = steps[name];

@@ -75,7 +75,7 @@ const withheld = [
 const sealed = new Set(["Order.buyerEmail", "Order.shippingAddress"]);
 
 describe("personal data", () => {
-  it("is decided for every text an analyst can reach: add new fields to personal-data-table.ts", () => {
+  it("is decided for each text that analysts can reach: add new fields to personal-data-table.ts", () => {
     const texts = [...reachedTypes()].flatMap(([type, fields]) =>
       isPaging(type) || type in withheldTypes
         ? []

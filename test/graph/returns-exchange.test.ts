@@ -32,14 +32,14 @@ describe("an exchange", () => {
       lines,
       exchangeVariantId: await variantOf(world(), moss),
     };
-    const asked = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
-    expect(asked).toMatchObject({
+    const requested = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
+    expect(requested).toMatchObject({
       status: "APPROVED",
       settlement: "REPLACEMENT",
       refund: { amountMinor: 0 },
       fulfillmentIds: [expect.any(String)],
     });
-    return asked.id;
+    return requested.id;
   }
 
   async function bring(order: OrderAggregate, id: string, accepted: number): Promise<void> {
@@ -202,19 +202,19 @@ describe("repairs and replacements", () => {
     const warranty = await done(world(), "warrantyRegister", { ...asBuyer, id: order.id, input: { lineId } });
     expect(warranty).toMatchObject({ repairsLeft: 2, replacementsLeft: 1 });
     const input = { kind: "REPLACEMENT", reason: "DEFECTIVE", lines: [{ lineId, quantity: 1 }] };
-    const asked = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
-    expect(asked).toMatchObject({ status: "APPROVED", fulfillmentIds: [expect.any(String)] });
+    const requested = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
+    expect(requested).toMatchObject({ status: "APPROVED", fulfillmentIds: [expect.any(String)] });
     expect(await stockOf(world(), white)).toEqual({ ...stock, reserved: stock.reserved + 1 });
-    await done(world(), "returnTrack", { id: asked.id });
-    await done(world(), "returnReceive", { id: asked.id, input: { lines: [{ lineId, received: 1 }] } });
+    await done(world(), "returnTrack", { id: requested.id });
+    await done(world(), "returnReceive", { id: requested.id, input: { lines: [{ lineId, received: 1 }] } });
     await done(world(), "returnInspect", {
-      id: asked.id,
+      id: requested.id,
       input: { lines: [{ lineId, accepted: 1, restock: 0 }] },
     });
-    const [fulfillmentId] = asked.fulfillmentIds;
+    const [fulfillmentId] = requested.fulfillmentIds;
     await done(world(), "fulfillmentPack", { id: fulfillmentId });
     await done(world(), "fulfillmentShip", { id: fulfillmentId });
-    await done(world(), "returnClose", { id: asked.id });
+    await done(world(), "returnClose", { id: requested.id });
     const after = await readOrder(world(), order.id);
     expect(after.warranties).toMatchObject([{ status: "active", repairsLeft: 2, replacementsLeft: 0 }]);
     expect(await stockOf(world(), white)).toEqual({ ...stock, onHand: stock.onHand - 1 });

@@ -67,14 +67,15 @@ describe("the refund of a return", () => {
       [mill, 1],
       [cup, 2],
     ] as const;
-    const asked = [];
+    const requested = [];
     for (const [sku, quantity] of parts) {
       const { id: lineId } = lineOf(order, sku);
       const { id } = await ask(order, { kind: "WITHDRAWAL", reason: "OTHER", lines: [{ lineId, quantity }] });
-      asked.push({ id, lineId, quantity });
+      requested.push({ id, lineId, quantity });
     }
     const paid = [];
-    for (const { id, lineId, quantity } of asked.toReversed()) paid.push(await finish(id, lineId, quantity));
+    for (const { id, lineId, quantity } of requested.toReversed())
+      paid.push(await finish(id, lineId, quantity));
     const after = await readOrder(world(), order.id);
     expect(paid.reduce((sum, minor) => sum + minor, 0)).toBe(order.totalMinor + 1);
     expect(paid.at(-1)).toBe(cupMinor + 1 + shippingMinor);
@@ -94,22 +95,22 @@ describe("the refund of a return", () => {
       (await callOrder(world(), "refundCreate", { id: order.id, input: { amount, reason: "OTHER" } })).error,
     ).toBeUndefined();
     await world().app.payments.drive();
-    const asked = await ask(order, {
+    const requested = await ask(order, {
       kind: "RETURN_REFUND",
       reason: "UNWANTED",
       lines: [{ lineId, quantity: 1 }],
     });
-    expect(asked.refund).toEqual({ amountMinor: 100 });
-    expect(await finish(asked.id, lineId, 1)).toBe(100);
+    expect(requested.refund).toEqual({ amountMinor: 100 });
+    expect(await finish(requested.id, lineId, 1)).toBe(100);
     expectBalance(await readOrder(world(), order.id));
   });
 
   it("for a lost parcel waits for a merchant that decides requests, or is refused", async () => {
     const asking = await makeLost({ mode: "request" });
-    const asked = await ask(asking, notReceived(asking, [mill]));
-    expect(asked).toMatchObject({ status: "REQUESTED", refund: { amountMinor: millMinor } });
+    const requested = await ask(asking, notReceived(asking, [mill]));
+    expect(requested).toMatchObject({ status: "REQUESTED", refund: { amountMinor: millMinor } });
     expect(await readOrder(world(), asking.id)).toMatchObject({ refunds: [], reducedMinor: 0 });
-    expect(await done(world(), "returnApprove", { id: asked.id })).toMatchObject({ status: "CLOSED" });
+    expect(await done(world(), "returnApprove", { id: requested.id })).toMatchObject({ status: "CLOSED" });
     const never = await makeLost({ mode: "none" });
     const input = notReceived(never, [mill]) as never;
     expect(await refused(world(), "returnRequest", { ...asBuyer, id: never.id, input })).toMatchObject({
@@ -243,12 +244,16 @@ describe("a withdrawal from a service", () => {
   it("is settled at once: the units are canceled, their stock is free, and they are refunded", async () => {
     const order = await makeServed("confirmed");
     const stock = await stockOf(world(), cup);
-    const asked = await done(world(), "returnRequest", {
+    const requested = await done(world(), "returnRequest", {
       ...asBuyer,
       id: order.id,
       input: input(order, 1) as never,
     });
-    expect(asked).toMatchObject({ status: "CLOSED", method: "KEEP_ITEM", refund: { amountMinor: cupMinor } });
+    expect(requested).toMatchObject({
+      status: "CLOSED",
+      method: "KEEP_ITEM",
+      refund: { amountMinor: cupMinor },
+    });
     await world().app.payments.drive();
     const after = await readOrder(world(), order.id);
     expect(lineOf(after, cup)).toMatchObject({
@@ -258,7 +263,7 @@ describe("a withdrawal from a service", () => {
       reducedMinor: cupMinor,
     });
     // Reports sum the amounts of returns by the refund's returnId.
-    const refund = { status: "succeeded", amountMinor: cupMinor, returnId: asked.id };
+    const refund = { status: "succeeded", amountMinor: cupMinor, returnId: requested.id };
     expect(after).toMatchObject({ status: "confirmed", reducedMinor: cupMinor, refunds: [refund] });
     expect(await stockOf(world(), cup)).toEqual({ ...stock, onHand: stock.onHand + 1 });
     expectBalance(after);
@@ -293,18 +298,18 @@ describe("a withdrawal from a service", () => {
     await sql`update sales_order set status = 'on_hold', hold_reason = 'x', version = version + 1 where id = ${order.id}`.execute(
       world().database.db,
     );
-    const asked = await done(world(), "returnRequest", {
+    const requested = await done(world(), "returnRequest", {
       ...asBuyer,
       id: order.id,
       input: input(order, 2) as never,
     });
-    expect(asked).toMatchObject({ status: "REQUESTED" });
+    expect(requested).toMatchObject({ status: "REQUESTED" });
     expect(
       await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input: input(order, 1) as never }),
     ).toMatchObject({
       code: "invalid_state",
     });
-    expect(await done(world(), "returnApprove", { id: asked.id })).toMatchObject({
+    expect(await done(world(), "returnApprove", { id: requested.id })).toMatchObject({
       status: "CLOSED",
       refund: { amountMinor: 2 * cupMinor },
     });

@@ -31,8 +31,8 @@ describe("a return for a refund", () => {
       note: "They chip.",
       lines: [{ lineId: line.id, quantity: 2 }],
     };
-    const asked = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
-    expect(asked).toEqual({
+    const opened = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
+    expect(opened).toEqual({
       id: expect.stringMatching(/^ret_/),
       orderId: order.id,
       status: "APPROVED",
@@ -51,7 +51,7 @@ describe("a return for a refund", () => {
       version: 2,
       closedAt: null,
     });
-    const { id } = asked;
+    const { id } = opened;
     const requested = await readOrder(world(), order.id);
     expect(counts(lineOf(requested, cup) as never)).toEqual([2, 0, 0, 0]);
     expect(requested).toMatchObject({ version: 2, returnStatus: "in_progress" });
@@ -140,14 +140,14 @@ describe("a return for a refund", () => {
       const order = await makeDelivered(world(), { policies });
       const { id: lineId } = lineOf(order, mill);
       const input = { kind: "RETURN_REFUND", reason, lines: [{ lineId, quantity: 1 }] };
-      const asked = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
+      const opened = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
       const isFree = reason === "DEFECTIVE";
       const feeMinor = isFree ? 0 : 849 + 490;
-      expect(asked).toMatchObject({
+      expect(opened).toMatchObject({
         refund: { amountMinor: millMinor - feeMinor },
         fee: { amountMinor: feeMinor },
       });
-      await finish(asked.id, lineId, 1);
+      await finish(opened.id, lineId, 1);
       await world().app.payments.drive();
       const after = await readOrder(world(), order.id);
       expect(after.reducedMinor).toBe(millMinor - feeMinor);
@@ -236,12 +236,18 @@ describe("a refund without a return", () => {
     const order = await makeDelivered(world(), { policies: { return: { keepItemMinor: 3000 } } });
     const { id: lineId } = lineOf(order, cup);
     const input = { kind: "REFUND_ONLY", reason: "DAMAGED_IN_TRANSIT", lines: [{ lineId, quantity: 1 }] };
-    const asked = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
-    expect(asked).toMatchObject({ status: "CLOSED", method: "KEEP_ITEM", refund: { amountMinor: cupMinor } });
+    const opened = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
+    expect(opened).toMatchObject({
+      status: "CLOSED",
+      method: "KEEP_ITEM",
+      refund: { amountMinor: cupMinor },
+    });
     await world().app.payments.drive();
     const after = await readOrder(world(), order.id);
     expect(counts(lineOf(after, cup) as never)).toEqual([0, 0, 1, cupMinor]);
-    expect(after.refunds).toMatchObject([{ status: "succeeded", amountMinor: cupMinor, returnId: asked.id }]);
+    expect(after.refunds).toMatchObject([
+      { status: "succeeded", amountMinor: cupMinor, returnId: opened.id },
+    ]);
     expectBalance(after);
     expect(await partEventTypes(world(), order)).toEqual(
       [
@@ -268,13 +274,13 @@ describe("a refund without a return", () => {
     });
     const { id: lineId } = lineOf(order, cup);
     const input = { kind: "REFUND_ONLY", reason: "DEFECTIVE", lines: [{ lineId, quantity: 2 }] };
-    const asked = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
-    expect(asked).toMatchObject({ status: "REQUESTED", version: 1 });
+    const opened = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
+    expect(opened).toMatchObject({ status: "REQUESTED", version: 1 });
     expect(counts(lineOf(await readOrder(world(), order.id), cup) as never)).toEqual([2, 0, 0, 0]);
     expect(await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input })).toMatchObject({
       reason: "return_in_progress",
     });
-    expect(await done(world(), "returnApprove", { id: asked.id })).toMatchObject({
+    expect(await done(world(), "returnApprove", { id: opened.id })).toMatchObject({
       status: "CLOSED",
       version: 2,
     });

@@ -156,7 +156,7 @@ describe("hashing a password", () => {
   });
 });
 
-it("runs once for a key, whose stored record cannot be used to guess the password", async () => {
+it("a staff account is created once for a key, whose record does not help to guess a password", async () => {
   const email = nextEmail();
   const document = `mutation ($password: String!) { ${staffCreate(`email: "${email}", password: $password`, "kept-1")} }`;
   const send = async (typed: string) =>
@@ -169,14 +169,14 @@ it("runs once for a key, whose stored record cannot be used to guess the passwor
   const rows = await world().database.db.selectFrom("idempotencyRecord").selectAll().execute();
   expect(rows).toHaveLength(before.length + 1);
   const { print, parse } = await import("graphql");
-  const asked = {
+  const request = {
     document: print(parse(document)),
     operationName: null,
     variables: { password },
     buyerReference: null,
   };
   const plain = createHash("sha256")
-    .update(canonicalize(asked) ?? "")
+    .update(canonicalize(request) ?? "")
     .digest("hex");
   expect(rows.map(({ fingerprint }) => Buffer.from(fingerprint).toString("hex"))).not.toContain(plain);
 });

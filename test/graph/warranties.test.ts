@@ -233,14 +233,14 @@ describe("a warranty", () => {
     const { id } = await register(order);
     const { id: lineId } = lineOf(order, mill);
     const input = { kind: "RETURN_REFUND", reason: "UNWANTED", lines: [{ lineId, quantity: 1 }] };
-    const asked = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
-    await done(world(), "returnTrack", { id: asked.id });
-    await done(world(), "returnReceive", { id: asked.id, input: { lines: [{ lineId, received: 1 }] } });
+    const requested = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
+    await done(world(), "returnTrack", { id: requested.id });
+    await done(world(), "returnReceive", { id: requested.id, input: { lines: [{ lineId, received: 1 }] } });
     await done(world(), "returnInspect", {
-      id: asked.id,
+      id: requested.id,
       input: { lines: [{ lineId, accepted: 1, restock: 0 }] },
     });
-    await done(world(), "returnClose", { id: asked.id });
+    await done(world(), "returnClose", { id: requested.id });
     expect((await readOrder(world(), order.id)).warranties).toMatchObject([
       { id, status: "void", version: 2 },
     ]);

@@ -127,8 +127,10 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     const query = `mutation ($input: PublicWebhookCreateRequest!) {
       webhookEndpointCreate(installationId: "${installationId}", input: $input) { endpoint { id } } }`;
     const input = { url: receiver(), eventTypes: ["*"] };
-    const asked = await withoutTrace(world(), () => askGraph(world(), query, { input }, { token: "admin" }));
-    expect(asked.error).toMatchObject({ code: "idempotency_key_required" });
+    const keyless = await withoutTrace(world(), () =>
+      askGraph(world(), query, { input }, { token: "admin" }),
+    );
+    expect(keyless.error).toMatchObject({ code: "idempotency_key_required" });
     const { db } = world().database;
     const set = (status: "active" | "uninstalled") =>
       db.updateTable("installation").set({ status }).where("id", "=", installationId).execute();
@@ -196,8 +198,10 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
       conflict: conflict(one.id, "enabled", 1),
     });
     const url = receiver();
-    const asked = await Promise.all([one, two].map(({ id }) => change("webhookEndpointUpdate", id, { url })));
-    expect(asked.map(({ error }): string => error?.code ?? "changed").toSorted()).toEqual([
+    const answers = await Promise.all(
+      [one, two].map(({ id }) => change("webhookEndpointUpdate", id, { url })),
+    );
+    expect(answers.map(({ error }): string => error?.code ?? "changed").toSorted()).toEqual([
       "changed",
       "webhook_endpoint_duplicate",
     ]);

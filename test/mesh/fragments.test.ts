@@ -110,9 +110,19 @@ describe("inlining fragments", () => {
       ["fragment A on T { id b { ...Missing } }"],
       "q, in the fragment A: there is no fragment Missing.",
     ],
-    ["a name that objects have", "query q { ...constructor }", [], "q: there is no fragment constructor."],
-    ["a fragment in itself", "query q { ...A }", [self], "q, in the fragment A: A contains itself: A > A."],
-    ["a circle", "query q { ...A }", [circle], "q, in the fragment C: B contains itself: B > C > B."],
+    ["a name of Object.prototype", "query q { ...constructor }", [], "q: there is no fragment constructor."],
+    [
+      "a fragment that contains itself",
+      "query q { ...A }",
+      [self],
+      "q, in the fragment A: A contains itself: A > A.",
+    ],
+    [
+      "a cycle of fragments",
+      "query q { ...A }",
+      [circle],
+      "q, in the fragment C: B contains itself: B > C > B.",
+    ],
     [
       "a spread with directives",
       "query q { a { ...MoneyFields @include(if: true) } }",
@@ -126,13 +136,13 @@ describe("inlining fragments", () => {
       "q, in the fragment A: directives on the spread of MoneyFields would be lost.",
     ],
     [
-      "a field of its own that a fragment has too",
+      "a field that the fragment also selects",
       "query q { a { currency ...MoneyFields } }",
       [money],
       "q: currency is selected twice, by the operation itself and by the fragment MoneyFields.",
     ],
     [
-      "an alias that is a field's name in a fragment",
+      "an alias that equals a field's name in a fragment",
       "query q { a { ...MoneyFields currency: code } }",
       [money],
       "q: currency is selected twice, by the fragment MoneyFields and by the operation itself.",

@@ -265,8 +265,8 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     ["customer_not_eligible", { buyerReferences: ["someone"] }, {}],
   ];
 
-  it.each(refusals)("refuses with the reason %s", async (reason, asked, data) => {
-    const input = { ...asked };
+  it.each(refusals)("refuses with the reason %s", async (reason, restriction, data) => {
+    const input = { ...restriction };
     const { db } = world().database;
     if (input["marketIds"] !== undefined)
       input["marketIds"] = [
@@ -409,7 +409,7 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     ["null for a code", { code: null }, "invalid_field", ["/code wrong_type"]],
     ["a number for a code", { code: 10 }, "invalid_field", ["/code wrong_type"]],
     ["an empty code", { code: "" }, "invalid_field", ["/code too_short"]],
-    ["blank for a code", { code: "  " }, "invalid_field", ["/code pattern_mismatch"]],
+    ["a blank code", { code: "  " }, "invalid_field", ["/code pattern_mismatch"]],
     ["65 characters", { code: "x".repeat(65) }, "invalid_field", ["/code pattern_mismatch"]],
     [
       "more than any spelling of 64 characters has",
@@ -421,7 +421,7 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     ["a code that begins with a hyphen", { code: "-ten" }, "invalid_field", ["/code pattern_mismatch"]],
     ["a control character", { code: "ten\u0001" }, "invalid_field", ["/code control_character"]],
     [
-      "onExisting that there is not",
+      "an unknown onExisting",
       { code: "ten-off", onExisting: "both" },
       "invalid_field",
       ["/onExisting not_allowed"],

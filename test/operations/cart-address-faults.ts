@@ -14,7 +14,7 @@ export const addressFaults: readonly BodyFault[] = [
     "missing_field",
     ["/address/countryCode required", "/address/line1 required", "/address/recipientName required"],
   ],
-  ["a part that nobody knows", address({ street: "x" }), "unknown_field", ["/address/street unknown"]],
+  ["an unknown part", address({ street: "x" }), "unknown_field", ["/address/street unknown"]],
   [
     "a part that is too long",
     address({ recipientName: "x".repeat(101) }),
@@ -35,7 +35,7 @@ export const addressFaults: readonly BodyFault[] = [
     ["/address/city control_character"],
   ],
   [
-    "a validation there is not",
+    "an unknown validation",
     { address: berlin, validation: "lax" },
     "invalid_field",
     ["/validation not_allowed"],
@@ -53,7 +53,7 @@ export const addressFaults: readonly BodyFault[] = [
     ["/expectedVersion too_small"],
   ],
   [
-    "null for a version: what is not known is left out",
+    "null for a version, which must be left out instead",
     { address: berlin, expectedVersion: null },
     "invalid_field",
     ["/expectedVersion wrong_type"],
@@ -71,7 +71,7 @@ export const addressFaults: readonly BodyFault[] = [
     ["/expectedVersion too_large"],
   ],
   [
-    "a country that is none",
+    "an unknown country",
     address({ countryCode: "XX" }),
     "address_invalid",
     ["/address/countryCode unknown_country"],
@@ -101,7 +101,7 @@ export const addressFaults: readonly BodyFault[] = [
     ["/address/regionCode required"],
   ],
   [
-    "a region there is not",
+    "an unknown region",
     american({ regionCode: "US-ZZ" }),
     "address_invalid",
     ["/address/regionCode unknown_region"],

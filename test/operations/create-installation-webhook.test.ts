@@ -268,7 +268,7 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
     const eventTypes = ["*"];
     it.each([
       ["no body", undefined, "missing_body", [" required"]],
-      ["nothing", {}, "missing_field", ["/url required", "/eventTypes required"]],
+      ["an empty object", {}, "missing_field", ["/url required", "/eventTypes required"]],
       ["no event types", { url, eventTypes: [] }, "invalid_field", ["/eventTypes too_short"]],
       [
         "101 event types",
@@ -276,7 +276,12 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
         "invalid_field",
         ["/eventTypes too_long"],
       ],
-      ["one twice", { url, eventTypes: ["order.*", "order.*"] }, "invalid_field", ["/eventTypes duplicate"]],
+      [
+        "a repeated event type",
+        { url, eventTypes: ["order.*", "order.*"] },
+        "invalid_field",
+        ["/eventTypes duplicate"],
+      ],
       [
         "a URL of 2049 characters",
         { url: `${url}/${"x".repeat(2018)}`, eventTypes },
@@ -284,21 +289,31 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
         ["/url too_long"],
       ],
       [
-        "a description of 201",
+        "a description of 201 characters",
         { url, eventTypes, description: "x".repeat(201) },
         "invalid_field",
         ["/description too_long"],
       ],
       [
-        "a mode there is not",
+        "an unknown payload mode",
         { url, eventTypes, payloadMode: "fat" },
         "invalid_field",
         ["/payloadMode not_allowed"],
       ],
-      ["none a second", { url, eventTypes, maxPerSecond: 0 }, "invalid_field", ["/maxPerSecond too_small"]],
-      ["101 a second", { url, eventTypes, maxPerSecond: 101 }, "invalid_field", ["/maxPerSecond too_large"]],
       [
-        "21 keys",
+        "0 deliveries a second",
+        { url, eventTypes, maxPerSecond: 0 },
+        "invalid_field",
+        ["/maxPerSecond too_small"],
+      ],
+      [
+        "101 deliveries a second",
+        { url, eventTypes, maxPerSecond: 101 },
+        "invalid_field",
+        ["/maxPerSecond too_large"],
+      ],
+      [
+        "21 metadata keys",
         {
           url,
           eventTypes,
@@ -308,25 +323,25 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
         ["/metadata too_long"],
       ],
       [
-        "a key of 41",
+        "a metadata key of 41 characters",
         { url, eventTypes, metadata: { ["k".repeat(41)]: "" } },
         "invalid_field",
         ["/metadata too_long"],
       ],
       [
-        "a value of 501",
+        "a metadata value of 501 characters",
         { url, eventTypes, metadata: { k: "v".repeat(501) } },
         "invalid_field",
         ["/metadata/k too_long"],
       ],
       [
-        "a value that is no text",
+        "a metadata value that is no text",
         { url, eventTypes, metadata: { k: 1 } },
         "invalid_field",
         ["/metadata/k wrong_type"],
       ],
       [
-        "NUL in a key",
+        "NUL in a metadata key",
         { url, eventTypes, metadata: { "k\u0000": "" } },
         "invalid_field",
         ["/metadata control_character"],

@@ -82,15 +82,18 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
     ["nothing: the default market's language", undefined, "de"],
     ["en", "en", "en"],
     ["a region that falls back to its language", "en-GB", "en"],
-    ["the best by quality, not by place", "de;q=0.2, ja;q=0.9, en;q=0.5", "ja"],
-    ["the first that there is", "fr, pt-BR, ja-JP;q=0.4, en;q=0.3", "ja"],
-    ["none that there is", "fr, sv", "de"],
-    ["what is excluded", "en;q=0, ja", "ja"],
+    ["the best by quality, not by position", "de;q=0.2, ja;q=0.9, en;q=0.5", "ja"],
+    ["the first available language", "fr, pt-BR, ja-JP;q=0.4, en;q=0.3", "ja"],
+    ["only unavailable languages", "fr, sv", "de"],
+    ["an excluded language", "en;q=0, ja", "ja"],
     ["anything", "*", "de"],
     ["garbage", ";;q=x,,,\u00e4, -", "de"],
     ["upper case", "EN", "en"],
-  ])("negotiates the language: %s", async (_name, asked, chosen) => {
-    const answer = await world().get(tent, asked === undefined ? {} : { "accept-language": asked });
+  ])("negotiates the language: %s", async (_name, acceptLanguage, chosen) => {
+    const answer = await world().get(
+      tent,
+      acceptLanguage === undefined ? {} : { "accept-language": acceptLanguage },
+    );
     expect(answer.body.data.locale).toBe(chosen);
     expect(answer.headers["content-language"]).toBe(chosen);
     const own = answer.body.data.localizedSlugs.find(({ locale }: { locale: string }) => locale === chosen);

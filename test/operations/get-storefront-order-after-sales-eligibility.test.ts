@@ -136,7 +136,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     const buyer = "often-returning";
     const policies = { return: { returnsPerBuyerMax: 2 }, warranty: { months: 0 } };
     const other = await insertOrder(world(), { buyer, deliveredAt: daysAgo(400), placedAt: daysAgo(401) });
-    const asked = (days: number, status: "closed" | "declined") =>
+    const insertReturn = (days: number, status: "closed" | "declined") =>
       inTransaction(db, async (transaction) => {
         const [requestedAt, updatedAt] = [daysAgo(days), daysAgo(days)];
         const ids = { id: createId("return"), orderId: other.id, merchantId: other.merchant.id };
@@ -153,11 +153,11 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
       });
     const { id } = await insertOrder(world(), { buyer, deliveredAt: daysAgo(1), policies });
     const returned = async () => (await read(id)).body.data.lines[0].options[0];
-    await asked(364, "closed");
-    await asked(366, "closed");
-    await asked(1, "declined");
+    await insertReturn(364, "closed");
+    await insertReturn(366, "closed");
+    await insertReturn(1, "declined");
     expect(await returned()).toMatchObject({ decision: "allowed" });
-    await asked(2, "closed");
+    await insertReturn(2, "closed");
     expect((await returned()).reasons).toMatchObject([
       { code: "buyer_limit_reached", data: { limit: 2, returns: 2 } },
     ]);

@@ -158,7 +158,7 @@ const transitionFaults: readonly BodyFault[] = [
   ["a version as text", { expectedVersion: "1" }, "invalid_field", ["/expectedVersion wrong_type"]],
   ["half a version", { expectedVersion: 0.5 }, "invalid_field", ["/expectedVersion wrong_type"]],
   ["a version of 2³¹", { expectedVersion: 2 ** 31 }, "invalid_field", ["/expectedVersion too_large"]],
-  ["a reason there is not", { expectedVersion: 1, reason: "whim" }, "invalid_field", ["/reason not_allowed"]],
+  ["an unknown reason", { expectedVersion: 1, reason: "whim" }, "invalid_field", ["/reason not_allowed"]],
   [
     "a reason as GraphQL spells it",
     { expectedVersion: 1, reason: "BUYER_REQUEST" },

@@ -307,7 +307,7 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
   it.each([
     ["no body", undefined, "missing_body", [" required"]],
     ["no reason", {}, "missing_field", ["/reason required"]],
-    ["a reason there is not", { reason: "whim" }, "invalid_field", ["/reason not_allowed"]],
+    ["an unknown reason", { reason: "whim" }, "invalid_field", ["/reason not_allowed"]],
     [
       "a note of 201 characters",
       { reason: "testing", note: "x".repeat(201) },
@@ -321,12 +321,12 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
       ["/note control_character"],
     ],
     [
-      "a force that is no boolean",
+      "a force that is not a boolean",
       { reason: "testing", force: "yes" },
       "invalid_field",
       ["/force wrong_type"],
     ],
-    ["a field that nobody knows", { reason: "testing", surprise: 1 }, "unknown_field", ["/surprise unknown"]],
+    ["an unknown field", { reason: "testing", surprise: 1 }, "unknown_field", ["/surprise unknown"]],
   ] as const)("refuses %s", async (_name, body, code, details) => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const headers = { authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": randomUUID() };

@@ -180,7 +180,7 @@ const transitionFaults: readonly BodyFault[] = [
   ["a version below 0", { expectedVersion: -1 }, "invalid_field", ["/expectedVersion too_small"]],
   ["true for a version", { expectedVersion: true }, "invalid_field", ["/expectedVersion wrong_type"]],
   ["a version of 2³¹", { expectedVersion: 2 ** 31 }, "invalid_field", ["/expectedVersion too_large"]],
-  ["a reason there is not", { expectedVersion: 1, reason: "whim" }, "invalid_field", ["/reason not_allowed"]],
+  ["an unknown reason", { expectedVersion: 1, reason: "whim" }, "invalid_field", ["/reason not_allowed"]],
   [
     "a note of 281 characters",
     { expectedVersion: 1, note: "x".repeat(281) },

@@ -75,10 +75,10 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
 
   it.each([
     ["one statement without words", { q: "" }, 1],
-    ["one for words that were searched for before", { q: "coffee" }, 1],
-    ["one more for corrections when less than five were found", { q: "tent" }, 2],
-    ["one when nothing was found", { q: "", market: "BR" }, 1],
-  ])("takes %s", async (_name, change, count) => {
+    ["one statement for words that were searched before", { q: "coffee" }, 1],
+    ["one more statement for corrections if fewer than five products match", { q: "tent" }, 2],
+    ["one statement if nothing matches", { q: "", market: "BR" }, 1],
+  ])("runs %s", async (_name, change, count) => {
     await world().get(search(change));
     expect(await statementsOf(world(), () => world().get(search(change)))).toHaveLength(count);
   });
@@ -111,10 +111,10 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
   it.each([
     ["a market in lower case", { market: "de" }, { market: "DE" }],
     ["a country of another merchant's market", { market: "US" }, { market: "US", currency: "USD" }],
-    ["a country that nobody sells to", { market: "BR" }, { market: "BR", totalItems: 0, currency: null }],
+    ["a country without a market", { market: "BR" }, { market: "BR", totalItems: 0, currency: null }],
     ["an unknown category", { category: "no-such-category" }, { totalItems: 0 }],
     ["an unknown merchant", { merchant: "nobody" }, { totalItems: 0 }],
-    ["a locale in other letters", { locale: "EN-gb" }, { locale: { requested: "en-GB", resolved: "en" } }],
+    ["a locale in another case", { locale: "EN-gb" }, { locale: { requested: "en-GB", resolved: "en" } }],
     [
       "a locale with an extension",
       { locale: "en-u-ca-gregory" },
@@ -127,7 +127,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     ],
     ["spaces around the words", { q: "  tent  " }, { query: { normalized: "tent", corrected: null } }],
     ["256 characters within spaces", { q: `   ${"x".repeat(256)}   ` }, { totalItems: 0 }],
-    ["256 characters that take two units each", { q: "\u{1f3d5}".repeat(256) }, { page: 1 }],
+    ["256 characters of two UTF-16 units each", { q: "\u{1f3d5}".repeat(256) }, { page: 1 }],
     ["leading zeros in a number", { page: "01", pageSize: "020" }, { page: 1, pageSize: 20 }],
     ["the last page of the window", { page: "100", pageSize: "100" }, { page: 100, pageSize: 100 }],
     ["the highest page", { page: "10000", pageSize: "1" }, { page: 10_000 }],
@@ -241,13 +241,13 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
   });
 
   it.each([
-    ["a parameter that is not known", "bogus=1", "unknown_parameter", "bogus", "unknown"],
-    ["one that is known in other letters", "Category=tents", "unknown_parameter", "Category", "unknown"],
+    ["an unknown parameter", "bogus=1", "unknown_parameter", "bogus", "unknown"],
+    ["a known parameter in another case", "Category=tents", "unknown_parameter", "Category", "unknown"],
     ["a name without a value", "debug", "unknown_parameter", "debug", "unknown"],
-    ["a parameter that stands there twice", "page=2", "invalid_parameter", "page", "duplicate"],
+    ["a repeated parameter", "page=2", "invalid_parameter", "page", "duplicate"],
     ["a lone surrogate", "category=%ED%A0%80", "invalid_parameter", "category", "invalid_encoding"],
-    ["half an escape", "category=%E4", "invalid_parameter", "category", "invalid_encoding"],
-    ["no escape at all", "category=%zz", "invalid_parameter", "category", "invalid_encoding"],
+    ["an incomplete UTF-8 escape", "category=%E4", "invalid_parameter", "category", "invalid_encoding"],
+    ["an invalid escape", "category=%zz", "invalid_parameter", "category", "invalid_encoding"],
     [
       "a name that cannot be decoded, as it was sent",
       "%ED%A0%80=1",

@@ -205,9 +205,9 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
       .where("variantId", "=", levelOf)
       .executeTakeFirstOrThrow();
     await db.updateTable("stockLevel").set({ onHand: 0 }).where("variantId", "=", levelOf).execute();
-    const standing = await set(made.id, { address: berlin });
+    const available = await set(made.id, { address: berlin });
     await db.updateTable("stockLevel").set({ onHand }).where("variantId", "=", levelOf).execute();
-    expect(standing.body.data.serviceability).toEqual({
+    expect(available.body.data.serviceability).toEqual({
       status: "partially_deliverable",
       undeliverableLineIds: [wax],
     });
@@ -352,12 +352,15 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     });
 
     it("outlives the cart if the buyer saves it; a cart without a buyer refuses to save it", async () => {
-      const { id: anybodys } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
-      expectError(await withoutTrace(world(), () => set(anybodys, { address: berlin, saveForBuyer: true })), {
-        status: 400,
-        code: "invalid_field",
-        details: [{ in: "body", field: "/saveForBuyer", code: "buyer_required" }],
-      });
+      const { id: cartWithoutBuyer } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
+      expectError(
+        await withoutTrace(world(), () => set(cartWithoutBuyer, { address: berlin, saveForBuyer: true })),
+        {
+          status: 400,
+          code: "invalid_field",
+          details: [{ in: "body", field: "/saveForBuyer", code: "buyer_required" }],
+        },
+      );
       const kept = () =>
         world()
           .database.db.selectFrom("personalData")

@@ -107,8 +107,8 @@ describe.each(["pglite", "postgres"] as const)("subscriptions on %s", (engine) =
   });
 
   it("send nothing that the query would not return, and end", async () => {
-    const ended = async (asked: Parameters<typeof followed>[0]): Promise<unknown> => {
-      const stream = await followed(asked);
+    const ended = async (request: Parameters<typeof followed>[0]): Promise<unknown> => {
+      const stream = await followed(request);
       return [stream.response.status, ...(await stream.rest()).map(({ data }) => data)];
     };
     const foreign = await makeForeignCart(world());
