@@ -1,6 +1,6 @@
 /**
- * The composition that is shipped: every process contained, nothing that starts with a secret of ours, no
- * setting that the service does not know.
+ * The shipped Compose file: every container is restricted, no default secret exists, and every setting is
+ * known to the service.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -43,7 +43,7 @@ const ours = all.filter(([, { image }]) => image.startsWith("commerce-gateway:")
 const networksOf = ({ networks: joined }: Service): string[] =>
   Array.isArray(joined) ? [...joined] : Object.keys(joined);
 
-/** What a person fills in. */
+/** The settings that an operator fills in. */
 const filled: Readonly<Record<string, string>> = {
   POSTGRES_PASSWORD: "a".repeat(48),
   ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
@@ -51,10 +51,10 @@ const filled: Readonly<Record<string, string>> = {
   METRICS_TOKEN: "b".repeat(48),
 };
 
-/** What the image says by itself, or what another setting is there instead of. */
+/** Settings that the image sets itself, or that another setting replaces. */
 const notInContainers = new Set(["DATA_DIR"]);
 
-/** `${NAME}`, `${NAME:-default}` and `${NAME:?what to do}`, as compose reads them. */
+/** Interpolates `${NAME}`, `${NAME:-default}` and `${NAME:?what to do}` as Compose does. */
 const interpolated = (value: string, given: Readonly<Record<string, string>>): string =>
   value.replaceAll(
     /\$\{(\w+)(?::([-?])([^}]*))?\}/g,
@@ -66,8 +66,8 @@ const interpolated = (value: string, given: Readonly<Record<string, string>>): s
     },
   );
 
-describe("the composition", () => {
-  it("has two gateways, a worker and a migration of one image, behind nginx and before a database and what limits", () => {
+describe("the Compose file", () => {
+  it("has two gateways, a worker and a migration of one image, behind nginx, with a database and a rate limiter", () => {
     expect(ours.map(([name, { command }]) => [name, command])).toEqual([
       ["gateway-1", ["gateway"]],
       ["gateway-2", ["gateway"]],
@@ -78,7 +78,7 @@ describe("the composition", () => {
     expect(new Set(ours.map(([, { image }]) => interpolated(image, {})))).toEqual(
       new Set([`commerce-gateway:${version}`]),
     );
-    // By one of them: all at once, they would write one image at the same time.
+    // Only one service builds the image; several would write the same image at the same time.
     expect(all.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(["migrate"]);
     expect(all.map(([name]) => name).filter((name) => !ours.some(([own]) => own === name))).toEqual([
       "nginx",
@@ -88,7 +88,7 @@ describe("the composition", () => {
   });
 
   it.each(all)(
-    "contains %s: nobody's user, a file system that is read, no rights, bounds, an image of one version",
+    "restricts %s: unprivileged user, read-only file system, no capabilities, resource limits, a pinned image",
     (_name, service) => {
       expect(service).toMatchObject({
         read_only: true,
@@ -102,24 +102,24 @@ describe("the composition", () => {
       expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
       expect(interpolated(service.image, {})).toMatch(/^[a-z/-]+:\d+\.\d+(\.\d+)?$/);
       expect([service.cpus > 0, service.mem_limit]).toEqual([true, expect.stringMatching(/^\d+[mg]$/)]);
-      // Compose refuses a service whose bounds stand partly here and partly there.
+      // Compose refuses a service with limits in both places.
       expect(service).not.toHaveProperty("deploy");
     },
   );
 
-  it.each(all)("looks whether %s is well, starts it again, and gives it time to end", (name, service) => {
+  it.each(all)("checks the health of %s, restarts it, and gives it time to stop", (name, service) => {
     if (name === "migrate") {
       expect(service).toMatchObject({ restart: "no", healthcheck: { disable: true } });
       return;
     }
     expect(service.restart).toBe("unless-stopped");
-    // The image of the service brings its own.
+    // The service's image has a health check already.
     if (ours.some(([own]) => own === name)) expect(service.healthcheck).toBeUndefined();
     else expect(service.healthcheck?.test?.[0]).toBe("CMD");
     expect(Number.parseInt(service.stop_grace_period ?? "", 10)).toBeGreaterThan(10);
   });
 
-  it("starts in an order: the database, the schema, the service, nginx", () => {
+  it("starts in order: database, schema, service, nginx", () => {
     for (const [name, { depends_on: needs = {} }] of all)
       for (const need of Object.keys(needs)) expect(services, `${name} needs ${need}`).toHaveProperty(need);
     for (const [, { depends_on: needs, command }] of ours) {
@@ -130,20 +130,20 @@ describe("the composition", () => {
     expect(Object.keys(services["nginx"]?.depends_on ?? {})).toEqual(["gateway-1", "gateway-2"]);
   });
 
-  it("publishes nginx alone, and lets nobody outside reach the database, nor it the outside", () => {
+  it("publishes only nginx's port, and separates the database from outside networks", () => {
     expect(all.filter(([, { ports }]) => ports !== undefined).map(([name]) => name)).toEqual(["nginx"]);
     expect(networks["inside"]?.internal).toBe(true);
     for (const name of ["database", "limits"])
       expect(networksOf(services[name] as Service)).toEqual(["inside"]);
     expect(networksOf(services["nginx"] as Service)).toEqual(["front"]);
-    // The receivers of webhooks, and what names lead to, are outside.
+    // Receivers of webhooks and DNS servers are outside.
     for (const name of ["gateway-1", "gateway-2", "worker"])
       expect(
         networksOf(services[name] as Service).some((network) => networks[network]?.internal !== true),
       ).toBe(true);
   });
 
-  it("has each gateway where nginx looks for it", () => {
+  it("names each gateway as nginx expects", () => {
     const addresses = ["gateway-1", "gateway-2"].map((name) => {
       const joined = services[name]?.networks as Record<string, { ipv4_address?: string }> | undefined;
       return `${name}:${joined?.["front"]?.ipv4_address}`;
@@ -155,12 +155,12 @@ describe("the composition", () => {
       ),
     ].map(([, name]) => name);
     expect(upstreams).toEqual(["gateway-1", "gateway-2"]);
-    // By its folder: a file that is mounted alone stays the old one when it is replaced.
+    // Mounts the folder, because a mounted file keeps its old content when it is replaced.
     expect(services["nginx"]?.volumes).toEqual(["./deploy/nginx:/etc/nginx/shop:ro"]);
   });
 });
 
-describe("what is filled in", () => {
+describe("the Compose settings", () => {
   const example = readFileSync(join(root, "deploy/example.env"), "utf8");
   const named = [...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(
     ([, name = "", value = ""]) => [name, value] as const,
@@ -171,7 +171,7 @@ describe("what is filled in", () => {
     ),
   ];
 
-  it("gives every process settings that it knows and takes", () => {
+  it("are known to and accepted by every process", () => {
     for (const [name, { environment = {} }] of ours) {
       expect(settingNames, name).toEqual(expect.arrayContaining(Object.keys(environment)));
       const settings = readSettings(
@@ -188,7 +188,7 @@ describe("what is filled in", () => {
     }
   });
 
-  it("stands in the example: each that must be, empty, and each that may be", () => {
+  it("are all in the example: required ones empty, and optional ones", () => {
     expect(named.map(([name]) => name).toSorted()).toEqual([...asked("?"), ...asked("-")].toSorted());
     expect(named.filter(([, value]) => value === "").map(([name]) => name)).toEqual(
       expect.arrayContaining(asked("?")),
@@ -196,7 +196,7 @@ describe("what is filled in", () => {
     expect(asked("?").toSorted()).toEqual(Object.keys(filled).toSorted());
   });
 
-  it("are all the settings that the runbook tells to turn", () => {
+  it("include all settings that the runbook tells operators to change", () => {
     const runbook = readFileSync(join(root, "docs/runbook.md"), "utf8");
     const told = settingNames.filter((name) => runbook.includes(name));
     expect(told).toEqual(expect.arrayContaining(["PROCESSES", "DATABASE_DIRECT_URL", "DATABASE_READ_URL"]));
@@ -206,7 +206,7 @@ describe("what is filled in", () => {
       );
   });
 
-  it.each(Object.keys(filled))("is not left out: %s", (name) => {
+  it.each(Object.keys(filled))("are refused if missing: %s", (name) => {
     const left = { ...filled, [name]: "" };
     expect(() => interpolated(text, left)).toThrow(`${name} is missing.`);
     expect(() => interpolated(text, filled)).not.toThrow();
@@ -220,7 +220,7 @@ if (!hasCompose)
   );
 
 describe.runIf(hasCompose)("docker-compose", () => {
-  /** Without whatever this machine has in .env. */
+  /** Ignores a local .env file. */
   const check = (given: Readonly<Record<string, string>>): { status: number | null; stderr: string } => {
     const folder = mkdtempSync(join(tmpdir(), "compose-"));
     try {
@@ -246,7 +246,7 @@ describe.runIf(hasCompose)("docker-compose", () => {
     }
   };
 
-  it("understands it, and asks for what was not filled in", () => {
+  it("are understood by docker-compose, which asks for missing ones", () => {
     expect(check(filled)).toMatchObject({ status: 0, stderr: "" });
     const { ENCRYPTION_KEYS: _keys, ...others } = filled;
     expect(check(others)).toMatchObject({

@@ -1,7 +1,6 @@
 /**
- * What the Dockerfile does, without Docker: its steps in a folder, with this project's packages for those
- * that npm would fetch. Enough of the language for our own file, and no more: two stages, of which the second
- * is made of files alone.
+ * Runs the Dockerfile's steps without Docker in a folder, with this project's packages in place of those that
+ * npm would fetch. Supports only the syntax of this file: two stages, the second made of copied files only.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,14 +13,14 @@ export const dockerfileText = readFileSync(join(root, "Dockerfile"), "utf8");
 
 export interface Step {
   readonly keyword: string;
-  /** What stands behind it, on one line. */
+  /** The step's arguments, on one line. */
   readonly text: string;
   readonly words: readonly string[];
-  /** The stage that is copied from. */
+  /** The stage from which a COPY step copies. */
   readonly from: string | undefined;
 }
 
-/** Each stage begins with its FROM. */
+/** Splits the Dockerfile into stages; each begins with FROM. */
 export function readStages(text: string = dockerfileText): Step[][] {
   const stages: Step[][] = [];
   for (const step of DockerfileParser.parse(text).getInstructions().map(toStep)) {
@@ -42,7 +41,7 @@ const toStep = (instruction: Instruction): Step => ({
 export const findStep = (stage: readonly Step[], keyword: string): Step | undefined =>
   stage.find((step) => step.keyword === keyword);
 
-/** The command of a step in exec form, which runs without a shell. */
+/** Returns the command of a step in exec form, which runs without a shell. */
 export const commandOf = (step: Step | undefined): string[] =>
   JSON.parse(/\[.*\]$/s.exec(step?.text ?? "")?.[0] ?? "null") as string[];
 
@@ -66,12 +65,12 @@ export function copiesOf(stage: readonly Step[]): Copy[] {
 }
 
 /**
- * Gives a folder with `app`, what the image has in /app, and the runtime beside it, `node`. Whoever made it
- * deletes it.
+ * Builds the image into a folder: `app` is the image's /app, and `node` its runtime. The caller deletes the
+ * folder.
  */
 export function buildImage(): string {
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-image-"));
-  // Others shall read it.
+  // The image's user must be able to read it.
   chmodSync(folder, 0o755);
   try {
     fill(folder);
@@ -100,7 +99,7 @@ function put({ sources, target }: Copy, from: string, to: string): void {
   mkdirSync(target.endsWith("/") ? at : dirname(at), { recursive: true });
   for (const source of sources) {
     const path = join(from, source);
-    // A folder is copied as what it holds; a file, where there is a slash, into the folder.
+    // COPY copies a folder's content, and a file into the folder if the target ends with a slash.
     cpSync(path, source.endsWith("/") || !target.endsWith("/") ? at : join(at, source), {
       recursive: true,
       verbatimSymlinks: true,
@@ -119,7 +118,10 @@ function runStep({ text }: Step, cwd: string): void {
   if (status !== 0) throw new Error(`RUN ${text} ended with ${status}: ${stderr}`);
 }
 
-/** What `npm ci --omit=dev --ignore-scripts` installs; the package `node` is nothing without its script. */
+/**
+ * Links what `npm ci --omit=dev --ignore-scripts` installs, without the package `node`, which is useless
+ * without its install script.
+ */
 function linkPackages(cwd: string): void {
   const known = JSON.parse(readFileSync(join(root, "node_modules/.package-lock.json"), "utf8")) as {
     packages: Record<string, { dev?: boolean }>;
@@ -135,18 +137,18 @@ function linkPackages(cwd: string): void {
       join(cwd, scope),
     );
   }
-  // A package whose command is missing npm would fetch anew.
+  // npm would fetch a package again if its command were missing.
   const commands = join(cwd, "node_modules/.bin");
   execFileSync("cp", ["-a", join(root, "node_modules/.bin"), commands]);
   rmSync(join(commands, "node"));
-  // npm's own note of what is there, without which it would look it all up.
+  // npm's lock file of the installed packages, without which npm would resolve all of them again.
   writeFileSync(
     join(cwd, "node_modules/.package-lock.json"),
     JSON.stringify({ ...known, packages: Object.fromEntries(wanted) }),
   );
 }
 
-/** Links instead of copies, where both are on one disk. */
+/** Links files instead of copying them, if both folders are on one disk. */
 function link(sources: readonly string[], target: string): void {
   if (spawnSync("cp", ["-al", ...sources, target], { stdio: "ignore" }).status !== 0)
     execFileSync("cp", ["-a", ...sources, target]);

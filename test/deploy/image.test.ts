@@ -1,7 +1,6 @@
 /**
- * The image, without Docker: the Dockerfile is sound, what it copies is there and is enough, and what comes
- * of it starts as the user that it names, who can write nowhere but in DATA_DIR. The second half is run by
- * `npm run test:image`.
+ * The image without Docker: the Dockerfile is valid, copies existing and sufficient files, and the result
+ * starts as the named user, who can write only in DATA_DIR. `npm run test:image` runs the second half.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -28,15 +27,15 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
   scripts: { start: string };
 };
 const imageMegabytesMax = 200;
-/** Cold, with nothing compiled before, on a machine that has other things to do. */
+/** A cold start without compiled code on a busy machine. */
 const startMsMax = 200_000;
 
 describe("the Dockerfile", () => {
-  it("has no fault", () => {
+  it("has no lint error", () => {
     expect(validate(dockerfileText)).toEqual([]);
   });
 
-  it("stands on the runtime of package.json, and names its version", () => {
+  it("uses the runtime version of package.json", () => {
     const base = `node:${manifest.dependencies["node"]}-trixie-slim`;
     expect([build[0]?.text, final[0]?.text]).toEqual([`${base} AS build`, base]);
     expect(final).toContainEqual(
@@ -44,7 +43,7 @@ describe("the Dockerfile", () => {
     );
   });
 
-  it("copies what is there, and .dockerignore lets no more through", () => {
+  it("copies existing files, and .dockerignore excludes all others", () => {
     const sources = copiesOf([...build, ...final])
       .filter(({ from }) => from === "context")
       .flatMap((copy) => copy.sources);
@@ -57,12 +56,12 @@ describe("the Dockerfile", () => {
     );
   });
 
-  it("runs as somebody who owns nothing but the data, is told to stop by SIGTERM, and starts without a shell", () => {
+  it("runs as a user who owns only the data, stops on SIGTERM, and starts without a shell", () => {
     const user = findStep(final, "USER")?.text ?? "";
     expect(user).toMatch(/^[1-9]\d{3,}:[1-9]\d{3,}$/);
     expect(findStep(final, "RUN")?.text).toContain(`mkdir -m 700 /data && chown ${user} /data`);
     expect(findStep(final, "STOPSIGNAL")?.text).toBe("SIGTERM");
-    // As `npm start` has it.
+    // The command equals that of `npm start`.
     const [, arenas = "", command = ""] =
       /MALLOC_ARENA_MAX:-(\d+)}" exec (.+)$/.exec(manifest.scripts.start) ?? [];
     expect(
@@ -73,21 +72,21 @@ describe("the Dockerfile", () => {
   });
 });
 
-/** Whom it runs as, where we are root: nobody else can start something as somebody else. */
+/** The user to run as, if the test runs as root; other users cannot switch. */
 function userOf(stage: readonly Step[]): { readonly uid: number; readonly gid: number } | undefined {
   const [uid = 0, gid = 0] = (findStep(stage, "USER")?.text ?? "").split(":").map(Number);
   return process.getuid?.() === 0 ? { uid, gid } : undefined;
 }
 
-/** Takes half a minute, so it has a command of its own. */
-describe.runIf(process.env["TEST_IMAGE"] === "1")("what comes of it", () => {
+/** Takes half a minute, so a separate command runs it. */
+describe.runIf(process.env["TEST_IMAGE"] === "1")("the built image", () => {
   let folder: string;
   beforeAll(() => {
     folder = buildImage();
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it(`is small: at most ${imageMegabytesMax} MB on top of the runtime, without anything that builds`, () => {
+  it(`is small: at most ${imageMegabytesMax} MB beside the runtime, without build tools`, () => {
     const [megabytes] = execFileSync("du", ["-sm", join(folder, "app")], { encoding: "utf8" }).split("\t");
     expect(Number(megabytes)).toBeLessThanOrEqual(imageMegabytesMax);
     const packages = join(folder, "app/node_modules");
@@ -96,7 +95,7 @@ describe.runIf(process.env["TEST_IMAGE"] === "1")("what comes of it", () => {
   });
 
   it(
-    "starts, is healthy, serves the demo and its pages, and stops in order, having written nothing but data",
+    "starts, is healthy, serves the demo and its pages, stops in order, and writes only data",
     async () => {
       const dataDir = join(folder, "data");
       mkdirSync(dataDir, { mode: 0o700 });

@@ -1,7 +1,8 @@
 /**
- * A migration only adds, so that the processes of the release before go on beside it, and may come back. What
- * takes away or demands says in its first line that every process has to be stopped first. The first seven
- * are older than the rule. A check may be replaced by one of the same name that is provably wider.
+ * Migrations are additive, so that processes of the previous release continue beside them and can be
+ * restored. A migration that removes or requires something says in its first line that all processes must be
+ * stopped first. The first seven migrations are older than this rule. A check may be replaced by one with the
+ * same name that provably allows more.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OpenDatabase, openDatabase, type RunScript } from "#database/connect.ts";
@@ -9,7 +10,7 @@ import { type Migration, readMigrations } from "#database/migrate.ts";
 
 const isOlder = (name: string): boolean => name < "0008";
 
-/** What a process of before would trip over. Without what stands in parentheses. */
+/** Statements that would break processes of the previous release. Text in parentheses is ignored. */
 const demands: readonly (readonly [string, RegExp])[] = [
   [
     "takes a table, a column or a type away",
@@ -28,10 +29,7 @@ const demands: readonly (readonly [string, RegExp])[] = [
   ["takes a default away", /\bdrop\s+default\b/],
 ];
 
-/**
- * Words alone: no comments, no quotes around names, nothing in parentheses, where commas separate something
- * else.
- */
+/** Reduces SQL to words: without comments, quotes around names, and parentheses. */
 function plain(sql: string): string {
   const text = sql
     .replaceAll(/--.*|\/\*[^]*?\*\//g, " ")
@@ -53,8 +51,8 @@ const unique = new Set(
 );
 
 /**
- * The values that a check allows its column, where it is a list of literals as PostgreSQL writes them: `col =
- * ANY (ARRAY['a'::text, …])`.
+ * The values that a check allows for its column, if it is a list of literals as PostgreSQL prints them: `col
+ * = ANY (ARRAY['a'::text, …])`.
  */
 function allowedBy(
   definition: string,
@@ -69,8 +67,8 @@ function allowedBy(
 }
 
 /**
- * Whether every row that the check lets pass passes the other one too. Only lists of values are compared: of
- * anything else it is not proven.
+ * Whether every row allowed by the first check is allowed by the second. Compares only lists of values;
+ * anything else counts as unproven.
  */
 function isWider(before: string, after: string): boolean {
   const [narrow, wide] = [allowedBy(before), allowedBy(after)];
@@ -92,8 +90,8 @@ async function checksIn(run: RunScript): Promise<ReadonlyMap<string, string>> {
 const replacesCheck = /\badd\s+constraint\s+\w+\s+check\b/;
 
 /**
- * Checks, as `table name`, that the migration replaces by wider ones. Tries it out on a database with all
- * that came before, and takes everything back.
+ * Returns checks, as `table name`, that the migration replaces by wider ones. Runs the migration on a
+ * database with all earlier ones and rolls it back.
  */
 async function widenedChecks(
   database: OpenDatabase,
@@ -117,7 +115,7 @@ async function widenedChecks(
   });
 }
 
-/** The text without the checks that are only made wider. */
+/** Removes from the SQL the checks that only become wider. */
 function withoutWidened(text: string, widened: ReadonlySet<string>): string {
   return text
     .split(";")
@@ -156,7 +154,7 @@ describe("migrations", () => {
   afterAll(() => empty.close());
 
   it.each(readMigrations().filter(({ name }) => !isOlder(name)))(
-    "$name only adds, so that the processes of the release before go on beside it",
+    "$name only adds, so that processes of the previous release continue beside it",
     async ({ name, sql }) => {
       const earlier = readMigrations().filter((migration) => migration.name < name);
       expect(faultsOf(sql, await widenedChecks(empty, earlier, sql))).toEqual([]);
@@ -237,11 +235,11 @@ describe("migrations", () => {
       "-- Stop every process first: nobody writes the note any more.\nalter table event drop column note;",
       [],
     ],
-  ])("are read for what they demand: %s", (sql, faults) => {
+  ])("are scanned for breaking statements: %s", (sql, faults) => {
     expect(faultsOf(sql)).toEqual(faults);
   });
 
-  it("of before the rule would break it, which is why they are named in the runbook", () => {
+  it("older than the rule would violate it, so the runbook names them", () => {
     expect(
       readMigrations()
         .filter(({ name, sql }) => isOlder(name) && faultsOf(sql).length > 0)

@@ -1,7 +1,6 @@
 /**
- * The balancer that is shipped, before gateways that only note what they are sent: what it sends again, what
- * it says about the client, and what it keeps to itself. test/process/scale-out.test.ts has it before real
- * ones. Needs nginx.
+ * The shipped nginx configuration in front of fake gateways: which requests it repeats, which client headers
+ * it sends, and what it hides. test/process/scale-out.test.ts uses real gateways. Needs nginx.
  */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -32,7 +31,7 @@ interface Gateways extends AsyncDisposable {
   readonly seen: Seen[];
 }
 
-/** Two that share what they note; `losses` requests are read and never answered. */
+/** Starts two gateways that record requests together. They read `losses` requests without answering them. */
 async function startGateways({
   losses = 0,
   answer,
@@ -57,8 +56,8 @@ async function startGateways({
   };
 }
 
-describe.runIf(hasNginx)("the balancer", () => {
-  it("is a configuration that nginx takes, and may open what it names where a container begins with 1024", async () => {
+describe.runIf(hasNginx)("the load balancer", () => {
+  it("has a configuration that nginx accepts, within a container's limit of 1024 open files", async () => {
     const { folder, args } = writeBalancer({ port: await freePort(), gateways: [4000, 4001] });
     const limited = ["-c", 'ulimit -Sn 1024 && exec "$0" "$@"', nginx, "-t", ...args];
     const { stderr } = await promisify(execFile)("sh", limited).finally(() =>
@@ -78,7 +77,7 @@ describe.runIf(hasNginx)("the balancer", () => {
       ["a POST with its key", { method: "POST", url: rest }, key, { status: 200, times: 2 }],
       ["no POST without one", { method: "POST", url: rest }, {}, { status: 502, times: 1 }],
       ["a page", { method: "GET", url: "/docs" }, {}, { status: 200, times: 2 }],
-      // Its key is an argument: the header alone keeps nothing from being done twice.
+      // This operation's key is an argument; the header alone does not prevent a second effect.
       [
         "no POST to the graph, whatever its headers say",
         { method: "POST", url: "/graphql" },
@@ -94,7 +93,7 @@ describe.runIf(hasNginx)("the balancer", () => {
       ],
     ],
   )(
-    "sends what is lost on its way to one gateway to the other: %s",
+    "repeats a request that one gateway lost at the other: %s",
     async (_what, { method, url }, headers, { status, times }) => {
       await using gateways = await startGateways({ losses: 1 });
       await using balancer = await startBalancer(gateways.ports);
@@ -112,7 +111,7 @@ describe.runIf(hasNginx)("the balancer", () => {
     },
   );
 
-  it("tells of the client one address, the one that it saw, and the name that was asked for", async () => {
+  it("forwards the one client address that it saw, and the requested host", async () => {
     await using gateways = await startGateways();
     await using balancer = await startBalancer(gateways.ports);
     const headers = { "x-forwarded-for": "192.0.2.1, 192.0.2.2", host: "api.shop.example:8443" };
@@ -124,7 +123,7 @@ describe.runIf(hasNginx)("the balancer", () => {
   });
 
   it.each(["/metrics", "/metrics?a=b", "/metrics/", "//metrics", "/%6Detrics", "/docs/../metrics"])(
-    "keeps the figures to itself: %s",
+    "answers 404 for internal routes: %s",
     async (url) => {
       await using gateways = await startGateways();
       await using balancer = await startBalancer(gateways.ports);
@@ -142,7 +141,7 @@ describe.runIf(hasNginx)("the balancer", () => {
     },
   );
 
-  it("says in the words of the service what it has to say itself", async () => {
+  it("sends its own errors in the service's format", async () => {
     await using gateways = await startGateways();
     await using balancer = await startBalancer(gateways.ports);
     const [away, other] = [await freePort(), await freePort()];
@@ -178,7 +177,7 @@ describe.runIf(hasNginx)("the balancer", () => {
     expect(gateways.seen).toEqual([]);
   });
 
-  it("hands on what streams as it comes", async () => {
+  it("passes streams on without buffering", async () => {
     const over = Promise.withResolvers<void>();
     await using gateways = await startGateways({
       answer: (_request, reply) => {

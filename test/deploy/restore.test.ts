@@ -1,7 +1,7 @@
 /**
- * The restore drill of docs/runbook.md, by its own commands: what was backed up is another database on which
- * the service starts, everything in it opens with the keys that it was written under, and with others it is
- * said what does not. Needs the programs of PostgreSQL, Debian's or others.
+ * The restore drill of docs/runbook.md, with its commands: a backup becomes another database on which the
+ * service starts. Everything can be decrypted with the original keys; with other keys, the missing ones are
+ * named. Needs PostgreSQL's programs.
  */
 import { execFile } from "node:child_process";
 import { chownSync, cpSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -15,23 +15,20 @@ import { demoPlace } from "#test/support/copies.ts";
 import { runHere, temporaryFolder } from "#test/support/process.ts";
 import { type Listening, startProgram } from "#test/support/program.ts";
 
-/** Some cold starts, on a machine that has other things to do. */
+/** Several cold starts on a busy machine. */
 const startsMsMax = 180_000;
 const keys = `soak:${Buffer.alloc(32, 7).toString("base64")}`;
 const newKey = `restored:${Buffer.alloc(32, 9).toString("base64")}`;
 const otherKey = `other:${Buffer.alloc(32, 8).toString("base64")}`;
 
 const runbook = readFileSync(new URL("../../docs/runbook.md", import.meta.url), "utf8");
-/**
- * The commands below a heading of the runbook, as they stand: with the programs of this machine, and in the
- * composition.
- */
+/** The commands below a heading of the runbook: for this machine's programs, and for the Compose setup. */
 const commandsOf = (heading: string): { readonly here: string; readonly composed: string } => {
   const [section = ""] = runbook.slice(runbook.indexOf(`\n## ${heading}\n`) + 1).split(/\n(?=## )/);
   const [here = "", composed = ""] = [...section.matchAll(/```sh\n([\s\S]+?)```/g)].map(([, text]) => text);
   return { here, composed };
 };
-/** What Docker does with them, as far as it is of interest here: runs a program where the database is. */
+/** Replaces Docker: runs a program on the database's host. */
 const docker = 'docker() { [ "$1 $2 $3 $4" = "compose exec -T database" ] && shift 4 && "$@"; }\n';
 
 const binaries = globSync("/usr/lib/postgresql/*/bin").toSorted().at(-1);
@@ -40,7 +37,7 @@ if (binaries === undefined)
     "test/deploy/restore.test.ts is skipped in part: PostgreSQL is not installed (Debian: postgresql).\n",
   );
 
-/** An order's whole way: its row, its merchant, and what lies encrypted beside it. */
+/** Reads an order back with its merchant and its encrypted rows. */
 async function readBack(service: Service, folder: string): Promise<unknown> {
   const demo = readDemoFile(folder);
   const headers = { authorization: `Bearer ${demo?.keys.full}` };
@@ -99,7 +96,7 @@ describe.runIf(binaries !== undefined)("a dump of PostgreSQL", () => {
   afterAll(() => stack.disposeAsync());
 
   it(
-    "is a database on which the service starts, and in which an order and a secret are what they were",
+    "restores a database on which the service starts, with an unchanged order and secret",
     async () => {
       await using service = await startService({
         databaseUrl: urlOf("restored"),
@@ -117,7 +114,7 @@ describe.runIf(binaries !== undefined)("a dump of PostgreSQL", () => {
   );
 
   it(
-    "opens with the keys that it was written under, and says what it lacks of others",
+    "can be decrypted with its original keys, and names the missing one with other keys",
     async () => {
       const lacking = await runHere(["keys", "check"], environment("restored", otherKey));
       expect(lacking.code).toBe(1);
@@ -130,7 +127,7 @@ describe.runIf(binaries !== undefined)("a dump of PostgreSQL", () => {
       const opened = await runHere(["keys", "check", "--json"], environment("restored", keys));
       expect(opened.code).toBe(0);
       expect(JSON.parse(opened.stdout)).toMatchObject({ broken: [], webhook_secret: 1 });
-      // It was only looked at: another first key still has everything before it.
+      // The check changed nothing: another first key still has all rows to rewrap.
       const { code, stdout } = await runHere(
         ["keys", "rewrap", "--json"],
         environment("restored", `${newKey},${keys}`),
@@ -142,7 +139,7 @@ describe.runIf(binaries !== undefined)("a dump of PostgreSQL", () => {
   );
 
   it(
-    "is made and restored in the composition as well",
+    "is created and restored in the Compose setup as well",
     async () => {
       const run = (program: string, ...args: string[]): Promise<unknown> =>
         promisify(execFile)(join(binaries ?? "", program), args);
@@ -160,7 +157,7 @@ describe.runIf(binaries !== undefined)("a dump of PostgreSQL", () => {
   );
 });
 
-/** PostgreSQL refuses to run as root. */
+/** Starts a PostgreSQL cluster. PostgreSQL refuses to run as root. */
 async function startCluster(programs: string): Promise<Listening> {
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-cluster-"));
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
@@ -181,9 +178,9 @@ async function startCluster(programs: string): Promise<Listening> {
 
 describe("a copy of DATA_DIR", () => {
   it(
-    "taken while the service is stopped is the shop again; without its keys it is said what does not open",
+    "taken while the service is stopped restores the shop; without its keys, unreadable values are named",
     async () => {
-      // Of a service that was stopped.
+      // A data folder of a service that was stopped.
       const { folder } = await demoPlace("pglite");
       const copy = join(temporaryFolder(), "data");
       cpSync(folder, copy, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * The runbook says what is: every alert leads to a section, its questions to the database are understood, its
- * commands and their options are there.
+ * The runbook matches the project: every alert has a section, its SQL is valid, and its commands and options
+ * exist.
  */
 import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
@@ -29,7 +29,7 @@ describe("the runbook", () => {
     expect(anchors).toEqual(expect.arrayContaining(named));
   });
 
-  it("leads nowhere that is not there", () => {
+  it("has no broken link", () => {
     for (const [, path = "", anchor] of runbook.matchAll(/\]\(([\w./-]*)(?:#([\w-]+))?\)/g)) {
       expect(existsSync(new URL(`docs/${path}`, root)), path).toBe(true);
       if (anchor !== undefined)
@@ -37,7 +37,7 @@ describe("the runbook", () => {
     }
   });
 
-  it("asks the database what it understands", async () => {
+  it("contains valid SQL", async () => {
     const statements = [...runbook.matchAll(/```sql\n([\s\S]+?)```/g)].flatMap(([, text = ""]) =>
       text.split(";").slice(0, -1),
     );
@@ -49,7 +49,7 @@ describe("the runbook", () => {
       expect(await database.script((run) => run(statement))).toHaveLength(1);
   });
 
-  it("names commands and options that there are", async () => {
+  it("names existing commands and options", async () => {
     const program = await createProgram(undefined);
     const lines = [...runbook.matchAll(/`npm run commerce -- ([a-z][^`]*)`/g)].map(([, line = ""]) =>
       line.split(" "),
@@ -64,14 +64,14 @@ describe("the runbook", () => {
     }
   });
 
-  it("names metrics that there are", () => {
+  it("names existing metrics", () => {
     const metrics = read("docs/metrics.md");
     for (const [name] of runbook.matchAll(/\bcommerce_\w+/g))
       expect(metrics).toContain(`\`${name.replace(/_bucket$/, "")}\``);
   });
 });
 
-/** As deep as the words lead. */
+/** Finds the command or subcommand that the words name. */
 function commandOf(program: Command, [first = "", ...others]: readonly string[]): Command {
   const next = program.commands.find((command) => command.name() === first);
   return next === undefined ? program : commandOf(next, others);
