@@ -1,6 +1,6 @@
 /**
- * Asks an app of the same process, and starts a second one beside a world, as another process on the same
- * database would be.
+ * Sends requests to an app in this process, and starts a second app on the same database, as another process
+ * would.
  */
 import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
@@ -10,7 +10,7 @@ import type { Ask } from "#soak/shop.ts";
 import { encryptionKeys } from "#test/support/copies.ts";
 import { publicUrl, type World } from "#test/support/world.ts";
 
-/** Every process on a database has the same keys. */
+/** The encryption keys, which every process on a database shares. */
 export const environment = { ENCRYPTION_KEYS: encryptionKeys };
 
 export async function startBeside(

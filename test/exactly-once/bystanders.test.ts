@@ -1,4 +1,4 @@
-/** Duplicates of a write that takes its time are turned away at once and hold nothing that others need. */
+/** Duplicates of a slow write are refused at once and block nothing that others need. */
 import { Client } from "pg";
 import { expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
@@ -41,7 +41,7 @@ it("fifty duplicates take no connection from others, in the process that does th
     body: undefined,
   } as const;
 
-  // Somebody holds the cart, so the write waits in the middle of its transaction for as long as we want.
+  // Another transaction locks the cart, so the write waits as long as the test wants.
   const holder = new Client({ connectionString: url });
   await holder.connect();
   await holder.query("begin");

@@ -1,4 +1,4 @@
-/** The service is killed in the middle of payments: a short run of what `npm run soak` does at length. */
+/** Kills the service during payments: a short version of `npm run soak`. */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { checkoutFaults } from "#soak/checkout-checks.ts";
@@ -7,16 +7,16 @@ import { startService } from "#soak/service.ts";
 import { openShop } from "#soak/shop.ts";
 import { demoPlace } from "#test/support/copies.ts";
 
-/** Of some cold starts and what is between them, on a machine that has other things to do. */
+/** Several cold starts with requests in between, on a busy machine. */
 const startsMsMax = 180_000;
 
 it(
-  "after each kill -9 in the middle of payments every buyer who paid has an order, and nobody pays for none",
+  "after each kill -9 during payments every buyer who paid has an order, and nobody pays without one",
   async () => {
     await using service = await startService(await demoPlace("pglite"));
     const buying = openBuying(service.ask, await openShop(service.ask, service.access));
     expect(await buyAndKill(buying, { services: [service], buyers: 4, kills: 2, submitsPerKill: 6 })).toBe(2);
-    // Whoever died holds what it worked on for half a minute: as if that were over.
+    // Ends the leases of the killed process, which would last half a minute.
     await service.inspect(({ db }) =>
       sql`update payment_operation set leased_until = null, due_at = now() where status = 'pending'`.execute(
         db,

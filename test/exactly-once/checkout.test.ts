@@ -1,4 +1,4 @@
-/** Checkouts that are raced for, at two processes: a short run of what `npm run soak` does at length. */
+/** Races of checkouts in two processes: a short version of `npm run soak`. */
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServiceApp } from "#app/app.ts";
@@ -18,7 +18,7 @@ import { type Ask, openShop, readAnswer, type Shop } from "#soak/shop.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 import { askOf, environment, startBeside } from "./ask.ts";
 
-describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on %s", (engine) => {
+describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine) => {
   let world: World;
   let others: ServiceApp[] = [];
   let shop: Shop;
@@ -26,7 +26,7 @@ describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on 
 
   beforeAll(async () => {
     world = await createWorld(engine, { environment });
-    // PGlite is of one process; on PostgreSQL two know nothing of each other.
+    // PGlite allows one process; on PostgreSQL two apps share nothing but the database.
     others = engine === "pglite" ? [] : [await startBeside(world, world.database)];
     doors = [askOf(world.app), ...others.map(askOf)];
     shop = await openShop(doors[0], world.demo);
@@ -36,7 +36,7 @@ describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on 
     await world[Symbol.asyncDispose]();
   });
 
-  /** Every process drives payments. */
+  /** Runs the payment drivers of every process. */
   const settle = async (): Promise<void> =>
     void (await Promise.all([world.app, ...others].map(({ payments }) => payments.drive())));
 
@@ -54,7 +54,7 @@ describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on 
     expect(await checkoutFaults(world.database.db, sessionIds)).toEqual([]);
   }
 
-  /** What the provider was asked to authorise. */
+  /** The authorizations that the provider received. */
   async function authorizationsOf(sessionIds: readonly string[]): Promise<number> {
     const { rows } = await sql<{ count: number }>`
       select count(*)::int as count from test_provider_entry e join payment p on p.id = e.reference
@@ -62,7 +62,7 @@ describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on 
     return rows[0]?.count ?? 0;
   }
 
-  it("a code that is there once goes to one of twenty that are submitted at once, and nobody else is asked for money", async () => {
+  it("redeem a code with one use in one of twenty simultaneous checkouts, and charge no other buyer", async () => {
     const races = openRaces();
     await raceSingleUse(races, 20);
     expect(races.violations).toEqual([]);
@@ -71,7 +71,7 @@ describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on 
     await expectKept(races.sessionIds);
   });
 
-  it("a checkout that is canceled and paid at the same moment is one of both, twenty times", async () => {
+  it("are either canceled or paid if both happen at once, twenty times", async () => {
     const races = openRaces();
     for (let round = 0; round < 20; round += 1) await raceCancel(races);
     expect(races.violations).toEqual([]);
@@ -80,7 +80,7 @@ describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on 
     await expectKept(races.sessionIds);
   });
 
-  it("a checkout that is submitted twenty times at once is paid once", async () => {
+  it("are paid once if submitted twenty times at once", async () => {
     const races = openRaces();
     for (let round = 0; round < 2; round += 1) await raceSubmits(races, 20);
     expect(races.violations).toEqual([]);
@@ -88,7 +88,7 @@ describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on 
     await expectKept(races.sessionIds);
   });
 
-  it("the last unit goes to one of twenty that want it at once", async () => {
+  it("sell the last unit to one of twenty buyers", async () => {
     const cartIds: string[] = [];
     for (let cart = 0; cart < 20; cart += 1) cartIds.push(await readyCart(doors[0], shop));
     const [variantId = ""] = shop.variantIds;
@@ -129,7 +129,7 @@ describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on 
     await left(() => before);
   });
 
-  it("a checkout that is submitted as its time runs out is paid or has expired", async () => {
+  it("are either paid or expired if submitted at their expiry", async () => {
     const checkouts: Checkout[] = [];
     for (let round = 0; round < 10; round += 1) checkouts.push(await openCheckout(doors[0], shop));
     const { clock, database, app } = world;
@@ -146,7 +146,7 @@ describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on 
     for (const [index, answered] of (await Promise.all(told)).entries()) {
       const { status, orderId } = await readSession(doors[0], shop, checkouts[index]?.sessionId ?? "");
       const isExpired = status === "EXPIRED";
-      // Paid in time, but looked for too late: then the time of its session was over as well.
+      // Paid in time, but looked up too late: its session had expired then too.
       expect({ isDecided: isExpired || status === "COMPLETED", isOrdered: orderId !== null }).toEqual({
         isDecided: true,
         isOrdered: !isExpired,

@@ -1,7 +1,4 @@
-/**
- * One code, redeemed twenty times at once, at two processes: a short run of what `npm run soak` does at
- * length.
- */
+/** Redeems one code twenty times at once in two processes: a short version of `npm run soak`. */
 import { expect, it } from "vitest";
 import type { ServiceApp } from "#app/app.ts";
 import { codeFaults, runCodes } from "#soak/codes.ts";
@@ -14,7 +11,7 @@ it.each(["pglite", "postgres"] as const)(
   `${codes} codes, each redeemed twenty times at once, give one token each on %s`,
   async (engine) => {
     await using world = await createWorld(engine, { environment });
-    // PGlite is of one process; on PostgreSQL two know nothing of each other.
+    // PGlite allows one process; on PostgreSQL two apps share nothing but the database.
     const others: ServiceApp[] = engine === "pglite" ? [] : [await startBeside(world, world.database)];
     const doors = [askOf(world.app), ...others.map(askOf)] as const;
     const plan = {

@@ -1,17 +1,14 @@
-/**
- * The service is killed in the middle of its work, and clients send the same again: a short run of what `npm
- * run soak` does at length.
- */
+/** Kills the service during its work, while clients repeat requests: a short version of `npm run soak`. */
 import { expect, it } from "vitest";
 import { runCrash } from "#soak/crash.ts";
 import { startService } from "#soak/service.ts";
 import { demoPlace } from "#test/support/copies.ts";
 
-/** Of three cold starts and what is between them, on a machine that has other things to do. */
+/** Three cold starts with requests in between, on a busy machine. */
 const startsMsMax = 120_000;
 
 it.each(["pglite", "postgres"] as const)(
-  "after each kill -9 on %s every acknowledged change is there, once, with the answer that it had",
+  "after each kill -9 on %s every acknowledged change exists once, with its original answer",
   async (engine) => {
     await using service = await startService(await demoPlace(engine));
     const { violations, counts } = await runCrash(service, {

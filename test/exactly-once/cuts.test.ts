@@ -1,16 +1,16 @@
-/** The connections to PostgreSQL are cut at commits: a short run of what `npm run soak` does at length. */
+/** Cuts connections to PostgreSQL at commits: a short version of `npm run soak`. */
 import { expect, it } from "vitest";
 import { runCuts } from "#soak/cuts.ts";
 import { demoPlace } from "#test/support/copies.ts";
 
-/** Of a cold start, on a machine that has other things to do. */
+/** A cold start on a busy machine. */
 const startMsMax = 240_000;
 
 it(
-  "after each connection that was cut at a commit every acknowledged change is there, once, and sent again it is the same answer",
+  "after each connection cut at a commit every acknowledged change exists once, and its retry gets the same answer",
   async () => {
     const { databaseUrl = "", ...place } = await demoPlace("postgres");
-    // PostgreSQL itself is everybody's here, and is not killed.
+    // The other tests share this PostgreSQL, so it is not killed.
     const plan = {
       clients: 4,
       keysPerCut: 4,

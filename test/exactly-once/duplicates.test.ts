@@ -1,4 +1,4 @@
-/** The same write fifty times at once, at two processes: a short run of what `npm run soak` does at length. */
+/** Sends the same write fifty times at once to two processes: a short version of `npm run soak`. */
 import { expect, it } from "vitest";
 import type { ServiceApp } from "#app/app.ts";
 import { duplicateFaults, runDuplicates } from "#soak/duplicates.ts";
@@ -10,7 +10,7 @@ it.each(["pglite", "postgres"] as const)(
   "twenty writes, each fifty times at once, have one effect and one answer each on %s",
   async (engine) => {
     await using world = await createWorld(engine, { environment });
-    // PGlite is of one process; on PostgreSQL two know nothing of each other.
+    // PGlite allows one process; on PostgreSQL two apps share nothing but the database.
     const others: ServiceApp[] = engine === "pglite" ? [] : [await startBeside(world, world.database)];
     const ask = askOf(world.app);
     const shop = await openShop(ask, world.demo);

@@ -1,4 +1,4 @@
-/** Many writers on the same carts: a short run of what `npm run soak` does at length. */
+/** Concurrent writers on the same carts: a short version of `npm run soak`. */
 import { expect, it } from "vitest";
 import { runHistories } from "#soak/histories.ts";
 import { checkHistories } from "#soak/history-checks.ts";
@@ -7,7 +7,7 @@ import { createWorld } from "#test/support/world.ts";
 import { askOf } from "./ask.ts";
 
 it.each(["pglite", "postgres"] as const)(
-  "eight writers on three carts lose no update and give no version twice on %s",
+  "eight writers on three carts lose no update and get no version twice on %s",
   async (engine) => {
     await using world = await createWorld(engine);
     const ask = askOf(world.app);

@@ -1,10 +1,10 @@
-/** Whoever sends webhooks is killed in the middle of it: a short run of what `npm run soak` does at length. */
+/** Kills processes while they send webhooks: a short version of `npm run soak`. */
 import { expect, it } from "vitest";
 import { type Service, startService } from "#soak/service.ts";
 import { runWebhooks, webhookEnvironment } from "#soak/webhooks.ts";
 import { demoPlace, encryptionKeys } from "#test/support/copies.ts";
 
-/** Of some cold starts and what is between them, on a machine that has other things to do. */
+/** Several cold starts with requests in between, on a busy machine. */
 const startsMsMax = 300_000;
 const plan = { writers: 2, aheadMax: 20, arrivalsPerKill: 40, isHurried: true };
 const environment = {
@@ -15,7 +15,7 @@ const environment = {
 };
 
 it(
-  "after each kill -9 of serve every event arrives, signed, and what comes again is the same",
+  "after each kill -9 of serve every event arrives, signed, and repeated deliveries are equal",
   async () => {
     await using service = await startService({ ...(await demoPlace("pglite")), environment });
     const { violations, counts } = await runWebhooks({
@@ -30,7 +30,7 @@ it(
 );
 
 it(
-  "after each kill -9 of a gateway, a worker or both every event arrives, signed, and what comes again is the same",
+  "after each kill -9 of a gateway, a worker or both every event arrives, signed, and repeated deliveries are equal",
   async () => {
     const demo = await demoPlace("postgres");
     const start = (command: "gateway" | "worker"): Promise<Service> =>
