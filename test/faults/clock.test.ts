@@ -1,7 +1,7 @@
 /**
- * A clock that is set an hour forward or back while the service runs: nothing happens twice, nobody stays
- * refused, and what happens from then on is told at once. What was waiting for its time when the clock was
- * set back waits until that time has come.
+ * Sets the clock an hour forward or back while the service runs: nothing happens twice, nobody stays refused,
+ * and new events are delivered at once. Work that was scheduled before the clock was set back waits until its
+ * time.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMemoryLimiter } from "#http/rate-limiter.ts";
@@ -19,7 +19,7 @@ const jumps = [
 ] as const;
 
 it.each(jumps)(
-  "a clock that is set an hour %s keeps nobody refused for longer than a window is",
+  "a clock that is set an hour %s refuses nobody for longer than a rate limit window",
   async (_name, jumpMs) => {
     let now = 10 * hourMs;
     const limiter = createMemoryLimiter(1, () => now);
@@ -44,7 +44,7 @@ describe("a service whose clock is set", () => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   it.each(jumps)(
-    "an hour %s finds what was recorded before, reads what was written, and goes on",
+    "an hour %s finds idempotency records, reads existing data, and continues",
     async (_name, jumpMs) => {
       const ask = askOf(world.app);
       const { id } = await openCart(ask, shop);
@@ -68,7 +68,7 @@ describe("a service whose clock is set", () => {
   );
 });
 
-describeOnBoth("webhooks whose clock is set an hour back", (open) => {
+describeOnBoth("webhooks after the clock is set an hour back", (open) => {
   let world: DispatchWorld;
   let shop: Installed;
   beforeAll(async () => {
@@ -77,7 +77,7 @@ describeOnBoth("webhooks whose clock is set an hour back", (open) => {
   });
   const sentTo = (url: string): number => world.sent.filter((request) => request.url === url).length;
 
-  it("tell what happens from then on, though the receiver had taken all that it bears at once", async () => {
+  it("deliver new events, though the endpoint's burst limit was used up", async () => {
     const { url } = await world.endpoint(shop, { maxPerSecond: 1 });
     world.clock.advance(1000);
     await world.event(shop);
@@ -89,7 +89,7 @@ describeOnBoth("webhooks whose clock is set an hour back", (open) => {
     expect(sentTo(url)).toBe(2);
   });
 
-  it("tell it though all places of the receiver were taken when somebody died", async () => {
+  it("deliver new events, though a dispatcher died with all slots of the receiver in use", async () => {
     const { id, url } = await world.endpoint(shop);
     world.clock.advance(1000);
     for (let count = 0; count < 4; count += 1) await world.event(shop);

@@ -1,5 +1,5 @@
 /**
- * A PostgreSQL that is stopped, or killed, and comes back: what is told meanwhile, and that all goes on by
+ * PostgreSQL is stopped or killed and comes back: the errors meanwhile, and that everything recovers by
  * itself.
  */
 import { randomUUID } from "node:crypto";
@@ -12,7 +12,7 @@ import { expectError } from "#test/support/expect-error.ts";
 import type { Answer } from "#test/support/world.ts";
 import { type OwnPostgres, startOnOwnPostgres } from "./own-postgres.ts";
 
-describe("a PostgreSQL that goes away and comes back", () => {
+describe("a PostgreSQL outage", () => {
   const stack = new AsyncDisposableStack();
   let own: OwnPostgres;
   let receiver: Receiver;
@@ -65,7 +65,7 @@ describe("a PostgreSQL that goes away and comes back", () => {
   };
 
   it.each(["fast", "immediate"] as const)(
-    "is told as 503 and by /readyz while it is away (%s), and all goes on when it is back",
+    "is reported as 503 and by /readyz (%s), and everything recovers after it",
     async (mode) => {
       const { id } = await openCart(askOf(own.app), shop);
       const write = addressWrite(shop, id);
@@ -91,7 +91,7 @@ describe("a PostgreSQL that goes away and comes back", () => {
         "true",
         first.text,
       ]);
-      // What listens and what sends find their way back too.
+      // The notice listener and the dispatcher reconnect too.
       await expect.poll(listeners).toBe(1);
       const [arrival] = await told(id);
       await expect.poll(() => [...receiver.accepted]).toContain(arrival);

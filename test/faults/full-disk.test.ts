@@ -1,6 +1,6 @@
 /**
- * No room on the disk: what cannot be written is told so and leaves nothing, what can be read is read, and
- * all goes on when there is room again.
+ * The disk is full: refused writes leave nothing, reads work, and everything recovers when there is space
+ * again.
  */
 import { spawnSync } from "node:child_process";
 import { sql } from "kysely";
@@ -17,12 +17,12 @@ if (!hasLimits)
     "test/faults/full-disk.test.ts skips the embedded database: prlimit is not installed (Debian: util-linux).\n",
   );
 
-/** Of a cold start, on a machine that has other things to do. */
+/** A cold start on a busy machine. */
 const startMsMax = 240_000;
 
-describe.runIf(hasLimits)("an embedded database that cannot write", () => {
+describe.runIf(hasLimits)("an embedded database on a full disk", () => {
   it(
-    "refuses what it cannot keep, changes nothing, and goes on when there is room again",
+    "refuses writes, changes nothing, and recovers when there is space again",
     async () => {
       await using service = await startService(await demoPlace("pglite"));
       const { ask } = service;
@@ -30,8 +30,8 @@ describe.runIf(hasLimits)("an embedded database that cannot write", () => {
       const { id } = await openCart(ask, shop);
       const [before, during] = [addressWrite(shop, id), addressWrite(shop, id)];
       const kept = await ask(before.asked);
-      // A limit on the size of files is met by every write, as a disk without room is; PostgreSQL has no name
-      // for it, and so it is told as a fault of ours.
+      // A limit on file sizes fails every write like a full disk. PostgreSQL has no error code for it, so the
+      // service reports an internal error.
       limitFiles(service.pid(), "0");
       expect(readAnswer(await ask(during.asked))).toMatchObject({ status: 500, code: "internal_error" });
       limitFiles(service.pid(), "unlimited");
@@ -49,14 +49,14 @@ const limitFiles = (pid: number, bytes: string): void =>
   void spawnSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:`]);
 
 it.each(["pglite", "postgres"] as const)(
-  "a disk that is full (%s) is told as 503, leaves nothing, and the same request works later",
+  "a full disk (%s) is reported as 503, leaves nothing, and the same request succeeds later",
   async (engine) => {
     await using world = await createWorld(engine, { environment });
     const ask = askOf(world.app);
     const { db } = world.database;
     const shop = await openShop(ask, world.demo);
     const write = stockWrite(shop, shop.variantIds[0] ?? "");
-    // What PostgreSQL says of a disk that is full; it says it at the last statement, when all else is done.
+    // Raises PostgreSQL's error of a full disk at the last statement, when all other work is done.
     await sql`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`.execute(
       db,
     );

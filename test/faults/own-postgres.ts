@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL that is a test's own, with a service on it in this process: stopped, killed and started again
- * as its operators would.
+ * A separate PostgreSQL with a service on it in this process, which the test stops, kills and restarts as an
+ * operator would.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -19,14 +19,14 @@ import { publicUrl } from "#test/support/world.ts";
 export interface OwnPostgres extends AsyncDisposable {
   readonly app: ServiceApp;
   readonly demo: DemoFile;
-  /** `immediate`: as if it were killed. */
+  /** Stops the server. `immediate`: without a clean shutdown, like a kill. */
   readonly stop: (mode: "fast" | "immediate") => Promise<void>;
   readonly startAgain: () => Promise<void>;
 }
 
 export async function startOnOwnPostgres(): Promise<OwnPostgres> {
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-test-"));
-  // Or what was committed last would be gone with it.
+  // Without synchronous commits, the last commits would be lost.
   const postgres = await startPostgres({ synchronous_commit: "on" });
   const control = controlOf(postgres.folder);
   const environment = {
@@ -48,11 +48,11 @@ export async function startOnOwnPostgres(): Promise<OwnPostgres> {
     app,
     demo: demo as DemoFile,
     stop: (mode) => control("stop", "-m", mode),
-    // What pg_ctl calls this takes the arguments that the server had.
+    // pg_ctl's `restart` reuses the server's arguments.
     startAgain: () => control("restart"),
     [Symbol.asyncDispose]: async () => {
       await app.close();
-      // Started again, it is nobody's child.
+      // A restarted server is no child of this process, so it must be stopped explicitly.
       await control("stop", "-m", "immediate").catch(() => undefined);
       await postgres.stop();
       rmSync(folder, { recursive: true, force: true });
@@ -60,13 +60,13 @@ export async function startOnOwnPostgres(): Promise<OwnPostgres> {
   };
 }
 
-/** By the server's own pg_ctl, as the user whose folder it is. */
+/** Runs the server's pg_ctl as the owner of the data folder. */
 function controlOf(folder: string): (...args: readonly string[]) => Promise<void> {
   const data = join(folder, "data");
   const [server = ""] = readFileSync(join(data, "postmaster.opts"), "utf8").split(" ");
   const { uid, gid } = statSync(data);
   return async (...args) => {
-    // Its log goes to a file, or whoever waits for the end of what it says waits for the server's.
+    // The server logs to a file; otherwise the caller would wait for the server's end to read all output.
     await promisify(execFile)(
       join(dirname(server), "pg_ctl"),
       ["-D", data, "-w", "-s", "-l", join(folder, "restarted.log"), ...args],

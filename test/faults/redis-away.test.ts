@@ -1,6 +1,6 @@
 /**
- * A Redis that is killed under load and comes back: requests are counted all the while, none is refused for
- * it, and the log has one line each way.
+ * Redis is killed under load and comes back: requests are counted all the while, none is refused because of
+ * the outage, and the log has one line at each change.
  */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,8 +28,8 @@ const startRedisAt = (port: number): Promise<Listening> => {
   });
 };
 
-describe.runIf(hasRedis)("a Redis that goes away under load", () => {
-  it("stops nobody, opens no door, and counts for all again when it is back", async () => {
+describe.runIf(hasRedis)("a Redis outage under load", () => {
+  it("blocks nobody, disables no limit, and ends with shared counting", async () => {
     const port = await freePort();
     const logged: { event: string }[] = [];
     const log = createLog("info", {
@@ -47,12 +47,12 @@ describe.runIf(hasRedis)("a Redis that goes away under load", () => {
     const load = async (): Promise<void> => {
       while (!over.signal.aborted) {
         await take();
-        // The memory answers at once, and nothing else would come to its turn.
+        // The in-memory limiter answers synchronously, so nothing else would get an event loop turn.
         await nextTurn();
       }
     };
     try {
-      // Before the connection stands it counts as away, and that is told as well.
+      // Redis counts as unavailable until connected, which is logged too.
       await expect
         .poll(async () => [await limiter.consume("auth-fail", "early"), limiter.isAway()].at(-1))
         .toBe(false);
@@ -70,10 +70,10 @@ describe.runIf(hasRedis)("a Redis that goes away under load", () => {
       await expect.poll(() => taken.refused - afterwards).toBeGreaterThan(20);
       over.abort();
       await running;
-      // The quota is 20 in five minutes: Redis's, the memory's, and that of the Redis that knows nothing of
-      // the first.
+      // The quota is 20 in five minutes, counted three times: by Redis, in memory, and by the new Redis
+      // without earlier counts.
       expect(taken.admitted).toBeLessThanOrEqual(3 * 20);
-      // A busy machine may take Redis for away once more: then it is told once more, each way.
+      // On a busy machine Redis may be reported as away again; then both log lines are repeated.
       const pair = ["rate_limiter_away", "rate_limiter_back"];
       expect(logged.map(({ event }) => event)).toEqual(
         Array.from({ length: logged.length / 2 }, () => pair).flat(),

@@ -1,14 +1,14 @@
-/** The service is told to stop while it is asked: a short run of what `npm run soak` does at length. */
+/** Stops the service under load: a short version of `npm run soak`. */
 import { expect, it } from "vitest";
 import { startService } from "#soak/service.ts";
 import { runStop } from "#soak/stop.ts";
 import { demoPlace } from "#test/support/copies.ts";
 
-/** Of two cold starts, on a machine that has other things to do. */
+/** Two cold starts on a busy machine. */
 const startsMsMax = 240_000;
 
 it(
-  "SIGTERM under load fails no request: what was asked before it is answered, and what found the door closed has had no effect",
+  "SIGTERM under load fails no request: earlier requests are answered, and refused connections have no effect",
   async () => {
     await using service = await startService(await demoPlace("postgres"));
     const { violations, counts } = await runStop(service, {
