@@ -1,4 +1,7 @@
-/** What is encrypted at rest opens with its key in its own place, unchanged; in every other case it throws. */
+/**
+ * Values encrypted at rest are decrypted only with their key and in their context; every other attempt
+ * throws.
+ */
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -23,7 +26,7 @@ const expectRefused = (ring: Keyring, sealed: SealedValue, at: SealContext): voi
   expect(() => ring.open(sealed, at)).toThrow(DecryptionFailed);
 };
 
-it("opens to the bytes that were sealed", () => {
+it("decrypts to the encrypted bytes", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (plaintext) => {
       expect(new Uint8Array(keyring.open(keyring.seal(plaintext, place), place))).toEqual(plaintext);
@@ -31,7 +34,7 @@ it("opens to the bytes that were sealed", () => {
   );
 });
 
-it("opens to the text that was sealed, in UTF-8", () => {
+it("decrypts to the encrypted text, in UTF-8", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (plaintext) => {
       expect(keyring.open(keyring.seal(plaintext, place), place).toString("utf8")).toBe(plaintext);
@@ -39,7 +42,7 @@ it("opens to the text that was sealed, in UTF-8", () => {
   );
 });
 
-it("opens from plain byte arrays as the databases give them, also out of the middle of a larger one", () => {
+it("decrypts plain byte arrays as the databases return them, also a slice of a larger one", () => {
   const { sealed, dataKey, keyId } = keyring.seal("plain", place);
   const apart = (bytes: Uint8Array): Uint8Array =>
     new Uint8Array([0, ...bytes, 0]).subarray(1, bytes.length + 1);
@@ -48,7 +51,7 @@ it("opens from plain byte arrays as the databases give them, also out of the mid
   );
 });
 
-it("gives another ciphertext, nonce and data key each time, in which the plaintext does not stand", () => {
+it("creates a different ciphertext, nonce and data key each time, none of which contains the plaintext", () => {
   const plaintext = "Anna Beispiel, Hauptstraße 1";
   const all = Array.from({ length: 50 }, () => keyring.seal(plaintext, place));
   expect(new Set(all.map(({ sealed }) => Buffer.from(sealed).toString("hex"))).size).toBe(50);
@@ -60,16 +63,16 @@ it("gives another ciphertext, nonce and data key each time, in which the plainte
   for (const { sealed } of all) expect(Buffer.from(sealed).includes("Beispiel")).toBe(false);
 });
 
-describe("does not open", () => {
+describe("decryption fails", () => {
   const sealed = keyring.seal("Anna", place);
 
-  it("when any single bit of the payload or of its data key was changed", () => {
+  it("if any single bit of the payload or of its data key was changed", () => {
     for (const part of ["sealed", "dataKey"] as const)
       for (let bit = 0; bit < sealed[part].length * 8; bit += 1)
         expectRefused(keyring, { ...sealed, [part]: flipped(sealed[part], bit) }, place);
   });
 
-  it("when any part of it was cut off", () => {
+  it("if any part of it was cut off", () => {
     for (const part of ["sealed", "dataKey"] as const)
       for (let length = 0; length < sealed[part].length; length += 1)
         expectRefused(keyring, { ...sealed, [part]: sealed[part].subarray(0, length) }, place);
@@ -79,10 +82,10 @@ describe("does not open", () => {
     [{ ...place, table: "idempotency_record" }],
     [{ ...place, column: "data_key" }],
     [{ ...place, rowId: "psd_2" }],
-    // The same letters, other borders between them.
+    // The same characters, divided differently.
     [{ table: "personal_data1", column: "sealed", rowId: "psd_" }],
     [{ table: "personal_datasealed", column: "", rowId: "psd_1" }],
-  ])("in another place: %o", (other) => {
+  ])("in another context: %o", (other) => {
     expectRefused(keyring, sealed, other);
   });
 
@@ -92,11 +95,11 @@ describe("does not open", () => {
     expectRefused(keyring, { ...other, sealed: sealed.sealed }, place);
   });
 
-  it("with the data key of what stood in the same place before", () => {
+  it("with the data key of an earlier value in the same row", () => {
     expectRefused(keyring, { ...sealed, dataKey: keyring.seal("Anna", place).dataKey }, place);
   });
 
-  it("and says what it is and why, with the cipher's own reason behind it", () => {
+  it("with an error that names the value, with the cipher's error as cause", () => {
     const short = { ...sealed, sealed: sealed.sealed.subarray(0, 27) };
     expect(() => keyring.open(short, place)).toThrow(
       new DecryptionFailed("personal_data.sealed of psd_1 is too short for an encrypted value."),
@@ -110,12 +113,12 @@ describe("does not open", () => {
     );
   });
 
-  it("with payload and data key exchanged", () => {
+  it("with payload and data key swapped", () => {
     expectRefused(keyring, { ...sealed, sealed: sealed.dataKey, dataKey: sealed.sealed }, place);
     expectRefused(keyring, { ...sealed, sealed: sealed.dataKey }, place);
   });
 
-  it("with another key of the same name, and without its key, saying which one is missing", () => {
+  it("with another key of the same name, and without its key, naming the missing key", () => {
     expectRefused(createKeyring([keyNamed("k1")]), sealed, place);
     expect(() => createKeyring([second]).open(sealed, place)).toThrow(
       new DecryptionFailed(
@@ -125,17 +128,17 @@ describe("does not open", () => {
   });
 });
 
-describe("rotation", () => {
+describe("key rotation", () => {
   const old = keyring.seal("Anna", place);
   const both = createKeyring([second, first]);
 
-  it("opens what an older key sealed, and seals with the first", () => {
+  it("decrypts values of an older key, and encrypts with the first", () => {
     expect(both.currentKeyId).toBe("k2");
     expect(both.open(old, place).toString()).toBe("Anna");
     expect(both.seal("Anna", place).keyId).toBe("k2");
   });
 
-  it("wraps the data key by the first key and leaves the payload as it is", () => {
+  it("wraps the data key with the first key and does not change the payload", () => {
     const moved = both.rewrap(old, place);
     expect(moved.keyId).toBe("k2");
     expect(moved.sealed).toBe(old.sealed);
@@ -144,7 +147,7 @@ describe("rotation", () => {
     expect(() => keyring.open(moved, place)).toThrow(DecryptionFailed);
   });
 
-  it("does not wrap what does not open", () => {
+  it("refuses to rewrap a value that cannot be decrypted", () => {
     expect(() => both.rewrap({ ...old, dataKey: flipped(old.dataKey, 0) }, place)).toThrow(DecryptionFailed);
     expect(() => both.rewrap(old, { ...place, rowId: "psd_2" })).toThrow(DecryptionFailed);
   });
@@ -154,11 +157,11 @@ it.each([
   ["no key", [], "A keyring needs a key."],
   ["an id twice", [first, keyNamed("k1")], "Two keys of a keyring have the same id."],
   ["a short key", [{ id: "k3", key: randomBytes(16) }], "The key k3 has 16 bytes and must have 32."],
-])("is not made of %s", (_name, keys, message) => {
+])("a keyring cannot be created from %s", (_name, keys, message) => {
   expect(() => createKeyring(keys)).toThrow(message);
 });
 
-it("keeps its keys when the caller's bytes are wiped", () => {
+it("a keyring keeps its keys if the caller's bytes are overwritten", () => {
   const key = keyNamed("k1");
   const ring = createKeyring([key]);
   const sealed = ring.seal("Anna", place);
@@ -167,11 +170,11 @@ it("keeps its keys when the caller's bytes are wiped", () => {
   expect(ring.open(ring.seal("Berta", place), place).toString()).toBe("Berta");
 });
 
-describe("a digest of something beside", () => {
+describe("a keyed digest beside an encrypted value", () => {
   const sealed = keyring.seal("Anna", place);
   const beside = Buffer.from("asked");
 
-  it("is the same each time, also when its key was wrapped anew", () => {
+  it("is the same each time, also after its key was rewrapped", () => {
     const digest = keyring.digest(sealed, place, beside);
     expect(digest).toHaveLength(32);
     expect(keyring.digest(sealed, place, beside)).toEqual(digest);
@@ -179,7 +182,7 @@ describe("a digest of something beside", () => {
     expect(createKeyring([second]).digest(moved, place, beside)).toEqual(digest);
   });
 
-  it("is another for something else and beside something else, and needs the key", () => {
+  it("differs for another input and beside another value, and needs the key", () => {
     const digest = keyring.digest(sealed, place, beside);
     expect(keyring.digest(sealed, place, Buffer.from("asked."))).not.toEqual(digest);
     expect(keyring.digest(keyring.seal("Anna", place), place, beside)).not.toEqual(digest);
@@ -188,7 +191,7 @@ describe("a digest of something beside", () => {
   });
 });
 
-describe("what an earlier release left", () => {
+describe("a value of an earlier release", () => {
   const ring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
   const old: SealedValue = {
     sealed: Buffer.from(
@@ -202,17 +205,17 @@ describe("what an earlier release left", () => {
     keyId: "k1",
   };
 
-  it("opens still", () => {
+  it("can still be decrypted", () => {
     expect(ring.open(old, place).toString()).toBe("Anna Beispiel, Hauptstraße 1");
   });
 
-  it("has the digest still that it was stored with: a retry is a replay across a release", () => {
+  it("still has its stored digest: a retry is replayed across a release", () => {
     expect(ring.digest(old, place, Buffer.from("asked")).toString("base64")).toBe(
       "Ld9y64mUpI3+wfW10uG2fS0NdcvRkppyR2cZF3B3bDo=",
     );
   });
 
-  it("was made with keys that are derived as HKDF says, with SHA-256 and without a salt", async () => {
+  it("was encrypted with keys derived by HKDF with SHA-256 and without a salt", async () => {
     const key = await crypto.subtle.importKey("raw", new Uint8Array(32).fill(7), "HKDF", false, [
       "deriveBits",
     ]);
@@ -228,10 +231,10 @@ describe("what an earlier release left", () => {
   });
 });
 
-describe("keys for something else", () => {
+describe("derived keys", () => {
   const both = createKeyring([second, first]);
 
-  it("are the same each time, one of each key, in their order", () => {
+  it("are the same each time, one per encryption key, in order", () => {
     expect(both.derive("cookies")).toEqual([
       ...createKeyring([second]).derive("cookies"),
       ...keyring.derive("cookies"),
@@ -239,7 +242,7 @@ describe("keys for something else", () => {
     expect(both.derive("cookies").map((key) => key.length)).toEqual([32, 32]);
   });
 
-  it("are others for another purpose, and never the keys themselves", () => {
+  it("differ between purposes, and never equal the encryption keys", () => {
     const made = [...both.derive("cookies"), ...both.derive("tokens"), first.key, second.key].map((key) =>
       Buffer.from(key).toString("hex"),
     );

@@ -1,4 +1,7 @@
-/** The registry of failures against the contract's catalogue, written down by hand from it; both ways. */
+/**
+ * The registry of failures compared in both directions with the contract's catalogue, which is copied here by
+ * hand.
+ */
 import { expect, it } from "vitest";
 import { GraphQLError } from "graphql";
 import {
@@ -35,7 +38,7 @@ const catalogue: Readonly<Record<number, string>> = {
   504: "upstream_timeout",
 };
 
-/** What only the graph says: things that the contract does not have. */
+/** Codes of the graph only, for objects that the REST contract does not have. */
 const ofTheGraph: Readonly<Record<number, string>> = {
   404: "resource_not_found",
   409: "version_conflict already_exists still_in_use invalid_state",
@@ -58,14 +61,14 @@ const statusesIn = (lists: Readonly<Record<number, string>>): [string, number][]
     codes.split(/\s+/).map((code): [string, number] => [code, Number(status)]),
   );
 
-it("the registry of failures has the contract's codes with their statuses, the graph's, and no others", () => {
+it("the registry of failures has the contract's codes with their statuses, the graph's codes, and no others", () => {
   const shown = Object.entries(failureKinds).map(([code, { status }]) => [code, status]);
   expect(Object.fromEntries(shown)).toEqual(
     Object.fromEntries([...statusesIn(catalogue), ...statusesIn(ofTheGraph)]),
   );
 });
 
-it("calls retryable what the contract does, and says when but for a locked cart", () => {
+it("the registry of failures marks the contract's retryable codes, with a time to retry except for a locked cart", () => {
   for (const code of Object.keys(failureKinds) as FailureCode[]) {
     const failure = fail(code);
     expect({ code, retryable: failure.retryable }).toEqual({ code, retryable: retryable.has(code) });
@@ -73,11 +76,11 @@ it("calls retryable what the contract does, and says when but for a locked cart"
   }
 });
 
-it("the registry of failures gives every code a sentence for people", () => {
+it("the registry of failures gives every code a message for people", () => {
   for (const { text } of Object.values(failureKinds)) expect(text).toMatch(/^[A-Z\u00d7p].*\.$/);
 });
 
-it("the registry of failures makes the whole error body, nulls included", () => {
+it("the registry of failures creates the whole error body, nulls included", () => {
   const conflict = {
     resource: "cart",
     id: "cart_1",
@@ -110,7 +113,7 @@ it("the registry of failures makes the whole error body, nulls included", () => 
   });
 });
 
-it("the registry of failures shows 20 details at most", () => {
+it("the registry of failures lists at most 20 details", () => {
   const details = Array.from(
     { length: 21 },
     (_, index) => ({ in: "query", field: `p${index}`, code: "unknown", message: "." }) as const,
@@ -118,7 +121,7 @@ it("the registry of failures shows 20 details at most", () => {
   expect(toErrorBody(fail("unknown_parameter", { details }), "req_1", "").details).toHaveLength(20);
 });
 
-it("the registry of failures keeps a failure what it is inside GraphQL's errors, and masks what it does not know", () => {
+it("the registry of failures keeps a failure inside GraphQL's errors, and masks unknown errors", () => {
   const failure = fail("product_not_found");
   expect(toFailure(failure)).toBe(failure);
   expect(

@@ -1,4 +1,4 @@
-/** What an idempotency key may be, and that two requests which mean the same have the same digest. */
+/** The format of idempotency keys, and that requests with the same meaning have the same digest. */
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { requestFingerprint, idempotencyHeaderPattern, parseIdempotencyKey } from "#database/idempotency.ts";
@@ -13,7 +13,7 @@ describe("an idempotency key", () => {
     ["8e03978e-40d5-43dd-bc93-6894a57f9324", "8e03978e-40d5-43dd-bc93-6894a57f9324"],
     ["k".repeat(255), "k".repeat(255)],
     [`"${"k".repeat(255)}"`, "k".repeat(255)],
-  ])("may be sent as %s", (text, key) => {
+  ])("is accepted as %s", (text, key) => {
     expect(parseIdempotencyKey(text)).toBe(key);
     expect(header.test(text)).toBe(true);
   });
@@ -38,12 +38,12 @@ describe("an idempotency key", () => {
     "schlüssel",
     "k".repeat(256),
     `"${"k".repeat(256)}"`,
-  ])("is not %j", (text) => {
+  ])("is refused as %j", (text) => {
     expect(parseIdempotencyKey(text)).toBeUndefined();
     expect(header.test(text)).toBe(false);
   });
 
-  it("may have every printable character of ASCII that is no structure of a header", () => {
+  it("may contain every printable ASCII character that has no meaning in a structured header", () => {
     const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index));
     expect(
       printable.filter((character) => parseIdempotencyKey(`a${character}b`) === undefined).join(""),
@@ -51,13 +51,13 @@ describe("an idempotency key", () => {
   });
 });
 
-describe("the digest of what was asked", () => {
-  it("is SHA-256 over the canonical JSON, which anybody can make", () => {
+describe("the digest of a request", () => {
+  it("is SHA-256 over the canonical JSON, which every client can compute", () => {
     const digest = createHash("sha256").update('{"a":[1,{"x":null,"y":"ü"}],"b":true}').digest();
     expect(requestFingerprint({ b: true, a: [1, { y: "ü", x: null }] })).toEqual(digest);
   });
 
-  it("is another for anything else", () => {
+  it("differs for any other request", () => {
     const asked = [{ a: 1 }, { a: "1" }, { a: null }, { a: [1] }, { b: 1 }, {}, { a: { a: 1 } }];
     expect(new Set(asked.map((one) => requestFingerprint(one).toString("hex"))).size).toBe(asked.length);
   });

@@ -1,17 +1,17 @@
-/** Identifiers: their form, their order, and that none comes twice. */
+/** Ids: their format, their order, and their uniqueness. */
 import { expect, it } from "vitest";
 import { createId, createOrderedId, firstIdAt, isId, type IdKind, prefixes } from "#foundation/ids.ts";
 
 const kinds = Object.keys(prefixes) as IdKind[];
 
-it.each(kinds)("of a %s have the documented form", (kind) => {
+it.each(kinds)("of a %s have the documented format", (kind) => {
   const id = createId(kind);
   expect(id).toMatch(/^[a-z]{3,4}_[0-9a-hjkmnp-tv-z]{26}$/);
   expect(id.startsWith(`${prefixes[kind]}_`)).toBe(true);
   expect(isId(kind, id)).toBe(true);
 });
 
-it("ids have a prefix of their own for every kind of thing", () => {
+it("ids have a distinct prefix for every type", () => {
   expect(new Set(Object.values(prefixes)).size).toBe(kinds.length);
 });
 
@@ -21,14 +21,14 @@ it("ids are unique: 100 000 of one millisecond", () => {
   );
 });
 
-it("sort by the time of their making, to the millisecond", () => {
+it("sort by their creation time, to the millisecond", () => {
   const times = [0, 1, 31, 32, 1023, 1024, 1_700_000_000_000, 1_700_000_000_001, 2 ** 41, 2 ** 48 - 1];
   const ids = times.map((at) => createId("merchant", at));
   expect(ids.toSorted()).toEqual(ids);
   expect(createId("merchant", 2 ** 48 - 1)).toMatch(/^mer_7zzzzzzzzz/);
 });
 
-it("sort in the order of their making where they are made so, whatever time they are of and others are made of in between", () => {
+it("sort in the order of creation, whatever their time is and whatever other ids are created in between", () => {
   const [early, late] = [1_700_000_000_000, 1_700_000_000_001];
   const ids = Array.from({ length: 2_000 }, (_, index) =>
     createOrderedId("audit", index % 3 === 0 ? late : early),
@@ -60,6 +60,6 @@ it.each([
   ["one with a letter that is not used", "mer_01ky432e7wsvr05qhw7x98xpau"],
   ["one with a line break", "mer_01ky432e7wsvr05qhw7x98xpa0\n"],
   ["nothing", ""],
-])("ids are not mixed up: %s is no merchant's", (_name, text) => {
+])("ids are not confused: %s is no merchant id", (_name, text) => {
   expect(isId("merchant", text)).toBe(false);
 });

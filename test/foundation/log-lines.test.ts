@@ -1,6 +1,6 @@
 /**
- * Processes that write their log to one pipe do not tear each other's lines, however much they write and
- * however slowly it is read.
+ * Processes that log to one pipe do not interleave within lines, however much they write and however slowly
+ * the pipe is read.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import { expect, it } from "vitest";
 const log = new URL("../../src/foundation/log.ts", import.meta.url).href;
 const [turns, linesOfTurn, processes] = [40, 60, 3];
 
-/** Many lines in each turn, of all lengths; some of them of an error with its causes, which is long. */
+/** Logs many lines of all lengths in each turn, some with long error causes. */
 const program = `
   import { createLog } from ${JSON.stringify(log)};
   const log = createLog("info");
@@ -24,16 +24,16 @@ const program = `
     await new Promise(setImmediate);
   }`;
 
-it("lines of several processes on one pipe are whole, all there, and in each process's order", async () => {
+it("lines of several processes on one pipe are complete, none is lost, and each process's order is kept", async () => {
   const one = `"$0" --input-type=module --eval "$1"`;
   const all = Array.from({ length: processes }, (_, index) => `${one} p${index} &`).join(" ");
   const shell = spawn("/bin/sh", ["-c", `{ ${all} wait; } | cat`, process.execPath, program], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  // Without `cat` it would be a socket, which has no such rule.
+  // Without `cat` the output would be a socket, which does not guarantee atomic writes.
   const ended = once(shell, "exit");
   let written = "";
-  // Whoever reads slowly has them wait in the middle of a write.
+  // The slow reader makes the processes block in the middle of a write.
   for await (const chunk of shell.stdout.setEncoding("utf8")) {
     written += chunk as string;
     await sleep(1);

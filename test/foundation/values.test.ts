@@ -1,4 +1,4 @@
-/** Money, locales, countries and text: what enters and what is made of it. */
+/** Money, locales, countries and text: validation and normalization. */
 import { describe, expect, it } from "vitest";
 import {
   chooseLocale,
@@ -57,7 +57,7 @@ describe("a locale", () => {
     "\u00e4",
     "x".repeat(36),
     "en-aaaaaaaa-bbbbbbbb-cccccccc-dddddddd",
-  ])("%s is none", (text) => {
+  ])("%s is no locale", (text) => {
     expect(parseLocale(text)).toBeUndefined();
   });
 
@@ -92,11 +92,11 @@ describe("Accept-Language", () => {
     ["de; q=1.000;x=y, en;level=1", ["de", "en"]],
     [";;;,,, q=1, de_DE, \u0000, en", ["en"]],
     ["de;q=2, en;q=0.9", ["de", "en"]],
-  ])("%s asks for %j", (header, locales) => {
+  ])("%s requests %j", (header, locales) => {
     expect(parseAcceptLanguage(header)).toEqual(locales);
   });
 
-  it("is read to a thousand characters", () => {
+  it("is read up to a thousand characters", () => {
     expect(parseAcceptLanguage(`${"de,".repeat(333)}ja,en`)).not.toContain("en");
   });
 });
@@ -131,7 +131,7 @@ describe("text", () => {
     "\u007f",
     "\ud800",
     "\udc00a",
-  ])("%j is refused, because it has control characters or half a character", (text) => {
+  ])("%j is refused, because it has control characters or half a surrogate pair", (text) => {
     expect(isCleanText(text)).toBe(false);
   });
 
@@ -141,7 +141,7 @@ describe("text", () => {
     expect(none.filter(isSlug)).toEqual([]);
   });
 
-  it("is made harmless for HTML", () => {
+  it("is escaped for HTML", () => {
     expect(escapeHtml(`<a href="x" title='y'>&amp;</a>`)).toBe(
       "&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;amp;&lt;/a&gt;",
     );
