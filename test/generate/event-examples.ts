@@ -1,6 +1,6 @@
 /**
- * Examples of what events show, made from its schemas: always the same, with every field, and small enough to
- * be read.
+ * Creates examples of event subjects from their schemas: deterministic, with every field, and short enough to
+ * read.
  */
 import type { ApiDescription } from "#gateway/api-description.ts";
 import { eventObjectSchemaName, subjectTypes } from "#webhooks/event-catalogue.ts";
@@ -20,10 +20,13 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean;
 }
 
-/** So much of the 4 KiB that a body may have is left to the thing. */
+/** The share of the 4 KiB limit of a body that the subject may use, in bytes. */
 const bytesMax = 3_400;
 
-/** The first that is small enough: lists with one in each, then only those of the thing itself, then none. */
+/**
+ * Uses the first variant that is small enough: lists with one element each, then only the subject's own
+ * lists, then empty lists.
+ */
 const levels = [
   { listDepth: 9, isNullPreferred: false },
   { listDepth: 1, isNullPreferred: false },
@@ -66,7 +69,7 @@ class Example {
     return known ?? this.#byType(schema, { type: typesOf(schema)[0], name, listDepth });
   }
 
-  /** The field says more of an id than the type does. */
+  /** The field's description is more specific about an id than its type. */
   #target({ $ref = "", description }: Schema): Schema {
     const target = this.#schemas[$ref.split("/").at(-1) ?? ""] ?? {};
     return description === undefined ? target : { ...target, description };
@@ -106,7 +109,7 @@ const numbers: Readonly<Record<string, number>> = {
   basisPoints: 2000,
   httpStatus: 500,
 };
-/** Nothing has happened to it yet. */
+/** Counters that are zero in a new object. */
 const counts = new Set([
   "canceled",
   "allocated",
@@ -151,7 +154,7 @@ function textOf({ format, description }: Schema, name: string): string {
   return prefix === undefined ? (texts[name] ?? name) : `${prefix}_01kg9qzkm0exampe0000000000`;
 }
 
-/** Fields whose description does not say what they are the id of. */
+/** Id prefixes of fields whose description does not name the type. */
 const prefixes: Readonly<Record<string, string>> = {
   cartId: "cart",
   orderId: "ord",

@@ -1,7 +1,7 @@
 /**
- * What the operations really answer, as the documentation shows it where it cannot ask: every example of the
- * reference, sent once to a demo of its own at a fixed time. What is random in each demo – ids, secrets,
- * signatures – is put in place of by what is always the same.
+ * Records the real answers of all operations for documentation without a demo: sends every example of the
+ * reference once to a separate demo at a fixed time, and replaces random ids, secrets and signatures by
+ * constant ones.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -55,7 +55,7 @@ export async function exampleAnswers(): Promise<Record<string, unknown>> {
 
 type Credentials = Readonly<Record<"$KEY" | "$ACCESS_TOKEN" | "$DPOP_PROOF", string>>;
 
-/** The token is of a client that is made for it. */
+/** Creates an API key, and an access token with a new client. */
 async function credentialsOf(world: World): Promise<Credentials> {
   const client = await createTokenClient(world);
   const token = await client.token();
@@ -71,7 +71,7 @@ interface Asking {
   readonly credentials: Credentials;
 }
 
-/** Reads first: they show what is there before anything is changed. */
+/** Sends reads first, so that they show the state before any change. */
 async function askAll(app: ServiceApp, asking: Asking): Promise<Record<string, unknown>> {
   const { body } = await app.server.inject({ url: "/openapi.json" });
   const operations = readDocumentOperations(JSON.parse(body) as ApiDocument);
@@ -119,7 +119,7 @@ const filled = (value: string, credentials: Credentials): string =>
     ? crypto.randomUUID()
     : value.replaceAll(/\$[A-Z_]+/g, (name) => credentials[name as keyof Credentials]);
 
-/** The ids that the request names: those that are shown where there is no demo. */
+/** Maps the ids in the request to those that the reference shows without a demo. */
 function placesOf(operation: DocumentOperation, examples: RequestExamples): ReadonlyMap<string, string> {
   const [real, stored] = [
     examples.of(operation).parameters,

@@ -1,14 +1,14 @@
-/** An answer with everything that is random in it replaced by what is always the same, in the same form. */
+/** Replaces everything random in an answer by constants of the same format. */
 const idPattern = /\b([a-z]{3,4})_[0-9a-hjkmnp-tv-z]{26}\b/g;
 const signature = "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=";
 const keyPattern = /\bcpk_(live|test)_[0-9A-Za-z]{12}\b/g;
-/** Of an order, as buyers see it. */
+/** An order number as buyers see it. */
 const orderNumber = "G96GH-63MAP";
 const secret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
 type Normalise = (value: unknown) => unknown;
 
-/** `places`: ids that are known, and what they become; others are numbered as they come. */
+/** `places`: known ids and their replacements; other ids are numbered in order of occurrence. */
 export function createNormaliser(places: ReadonlyMap<string, string>): Normalise {
   const ids = new Map(places);
   const idOf = (id: string, prefix: string): string => {
@@ -34,7 +34,7 @@ export function createNormaliser(places: ReadonlyMap<string, string>): Normalise
   return (value) => normalise(value, "");
 }
 
-/** Shown once, in `value` of what says so. */
+/** Secrets that are shown once, in the field `value` of certain objects. */
 const isSecret = (value: object, key: string): boolean => key === "value" && "shownOnce" in value;
 
 function fixed(name: string, text: string): string | undefined {
@@ -49,7 +49,7 @@ interface Signed {
   readonly bodyUtf8?: string;
 }
 
-/** What was signed has ids inside. */
+/** Signed texts contain ids. */
 function signedOf(
   { headers, bodyBase64, bodyUtf8, ...rest }: Signed,
   textOf: (text: string) => string,

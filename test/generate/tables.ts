@@ -15,6 +15,7 @@ const typeOf: Record<string, string> = {
   json: "Json",
   jsonb: "Json",
   bytea: "Uint8Array",
+  _int4: "number[]",
   _text: "string[]",
   tsvector: "string",
 };
@@ -60,10 +61,10 @@ function column(row: Record<string, unknown>): string {
   return `  ${camel(String(row["column"]))}: ${type};`;
 }
 
-/** Kysely's own would make the JSON text that is written a column's type. */
+/** Kysely's default would use the JSON text that is written as the column's type. */
 const generated = (type: string): string => (type === "Json" ? "GeneratedJson" : `Generated<${type}>`);
 
-/** `CHECK ((status = ANY (ARRAY['a'::text, 'b'::text])))` → `"a" | "b"`. */
+/** Turns `CHECK ((status = ANY (ARRAY['a'::text, 'b'::text])))` into `"a" | "b"`. */
 function unionOf(checks: unknown): string | undefined {
   const list =
     typeof checks === "string"
