@@ -1,6 +1,6 @@
 /**
- * Erasing a buyer: afterwards nothing of the buyer's is left in any column, open or sealed, and what was
- * bought can still be read.
+ * Erasing a buyer leaves no personal data in any column, encrypted or not, while the purchases remain
+ * readable.
  */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
@@ -33,8 +33,8 @@ const [keyName = "", base64 = ""] = encryptionKeys.split(":");
 const keyring = createKeyring([{ id: keyName, key: Buffer.from(base64, "base64") }]);
 
 /**
- * What must not be left anywhere, shown values (town, initials, hint of the e-mail) included. Random ids
- * never have the letters i, l, o and u (Crockford's base32), so no marker occurs in an id by chance.
+ * Markers that must not remain anywhere, including displayed values (town, initials, e-mail hint). Random ids
+ * never contain the letters i, l, o and u (Crockford's base32), so no marker occurs in an id by chance.
  */
 const markers = ["zoqlui", "31201234987", "9876uo", "9876 uo", "Q. X.", "q•••@"];
 const address = {
@@ -75,10 +75,7 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
       { target, isForced },
     );
   };
-  /**
-   * Columns in which one of the markers is: each that can hold text, also bytes, and those that are sealed
-   * once more, opened.
-   */
+  /** The columns that contain a marker: all that can hold text, including bytes, and decrypted sealed values. */
   const found = async (): Promise<readonly string[]> => {
     const { db } = world.database;
     const columns = new Set<string>();
@@ -90,7 +87,7 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
     for (const row of await readSealedRows(db)) look(`${row.table}, opened`, row.open(keyring));
     return [...columns].toSorted();
   };
-  /** A cart that is still open, with the same address. */
+  /** Creates an open cart with the same address. */
   const openCart = async (): Promise<string> => {
     const { id } = await makeCart(world, {
       lines: { "KIT-KVERN": 1 },
@@ -117,11 +114,11 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
     return id;
   };
 
-  it("leaves nothing of it in any column, sealed or open, and all of what was bought", async () => {
+  it("removes the buyer from every column, encrypted or not, and keeps the purchases", async () => {
     const cart = await openCart();
     const before = await found();
-    // Every column that is declared to hold a buyer's data holds the marker, so that none is erased in name
-    // alone; and no other column does.
+    // Every column declared to hold a buyer's data contains a marker, so that erasing it is really tested; no
+    // other column does.
     const sealedTables = erasedColumns.flatMap((name) =>
       name.endsWith(".sealed") ? [`${name.split(".", 1).join("")}, opened`] : [],
     );
@@ -180,7 +177,7 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
     expect(JSON.stringify(entry)).not.toContain("canary");
   });
 
-  it("does nothing twice: who retries with a key is told that it was used, and not what was answered", async () => {
+  it("has no second effect: a retry with an idempotency key learns that the key was used, but not the answer", async () => {
     const before = await writtenRows(world);
     const { cartId: id } = await world.database.db
       .selectFrom("event")
@@ -197,10 +194,10 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
     expect(await writtenRows(world)).toEqual(before);
   });
 
-  it("can be asked for again, and finds nothing more", async () => {
+  it("can be repeated, and finds nothing more", async () => {
     const merchantId = world.demo.merchants.first.id;
     const again = await erase({ by: "buyerReference", value: "canary", merchantId }, true);
-    // What the open cart was told of: it is without the address already.
+    // The open cart's erasure event, which has no address.
     expect(again).toMatchObject({ personalData: 0, eventBodies: 1 });
     expect(await erase({ by: "order", value: bought.orderId }, true)).toMatchObject({
       personalData: 0,
@@ -213,7 +210,7 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
     });
   });
 
-  it("is of one cart by its address token, with the carts that were merged into it", async () => {
+  it("erases one cart by its address token, with the carts merged into it", async () => {
     const { id: one } = await makeCart(world, { lines: { "KIT-KVERN": 1 } });
     await changeCart(world, "cartBuyerSet", { cartId: one, input: { email } });
     const { id: other } = await makeCart(world, { lines: { "KIT-KVERN": 1 } });
@@ -231,7 +228,7 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
     );
   });
 
-  it("is refused, whole, while a checkout is under way or an order needs its address, and where nothing is known", async () => {
+  it("is refused as a whole during a checkout, while an order needs its address, and for an unknown buyer", async () => {
     const { id: free } = await makeCart(world, {
       lines: { "KIT-KVERN": 1 },
       input: { buyerReference: "busy" },

@@ -1,6 +1,6 @@
 /**
- * Erasing a buyer who goes on meanwhile: what comes between the look and the locks is erased too, or nothing
- * is.
+ * Erasing a buyer during concurrent changes: data added between the search and the locks is erased too, or
+ * nothing is.
  */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ const [keyName = "", base64 = ""] = encryptionKeys.split(":");
 const keyring = createKeyring([{ id: keyName, key: Buffer.from(base64, "base64") }]);
 const held = 4_711;
 
-/** The same database, where something happens before each transaction. */
+/** Wraps a database so that `happens` runs before each transaction. */
 function onTransaction(db: Database, happens: () => Promise<unknown>): Database {
   return new Proxy(db, {
     get: (target, key): unknown => {
@@ -31,10 +31,10 @@ function onTransaction(db: Database, happens: () => Promise<unknown>): Database 
   });
 }
 
-describe("while an order is placed", () => {
+describe("erasing while an order is placed", () => {
   const world = useWorld("postgres");
   beforeAll(async () => {
-    // Whoever inserts an order waits there, with the cart locked, for as long as a test wants.
+    // A transaction that inserts an order waits here with the cart locked, as long as the test wants.
     await sql`create function wait_there() returns trigger language plpgsql as $$
       begin perform pg_advisory_xact_lock_shared(${sql.lit(held)}); return new; end $$`.execute(
       world().database.db,
@@ -59,7 +59,7 @@ describe("while an order is placed", () => {
     );
     return rows[0]?.count ?? 0;
   };
-  /** It begins before the order is there, and has to wait until it is. */
+  /** Starts erasing before the order is committed; erasing must wait for the order. */
   async function eraseMeanwhile(
     checkout: Checkout,
     isForced: boolean,
@@ -89,7 +89,7 @@ describe("while an order is placed", () => {
       .where("id", "=", id ?? "")
       .executeTakeFirstOrThrow();
 
-  it("is refused for the order's sake, which nobody knew of when it began, and erases nothing", async () => {
+  it("is refused because of the order, unknown at the start, and erases nothing", async () => {
     const checkout = await openCheckout(world());
     const result = await eraseMeanwhile(checkout, false);
     const [order] = await placed(checkout.cartId);
@@ -100,7 +100,7 @@ describe("while an order is placed", () => {
     expect(await addressOf(order?.addressId)).toEqual({ sealed: expect.any(Uint8Array), erasedAt: null });
   });
 
-  it("takes the order with it where it is forced", async () => {
+  it("includes the order if forced", async () => {
     const checkout = await openCheckout(world());
     expect(await eraseMeanwhile(checkout, true)).toMatchObject({
       status: "fulfilled",
@@ -117,10 +117,10 @@ describe("while an order is placed", () => {
   });
 });
 
-describe("while it is looked for", () => {
+describe("erasing while data changes", () => {
   const world = useWorld();
   const buyer = "restless";
-  /** Does something after everything was found, whenever it was. */
+  /** Runs `happens` after each search of erasing. */
   const eraseWhile = (happens: (round: number) => Promise<unknown>) => {
     const { db, render } = world().app.services;
     let rounds = 0;
@@ -148,7 +148,7 @@ describe("while it is looked for", () => {
     });
   };
 
-  it("erases what came meanwhile, and says that it cannot where there is always more", async () => {
+  it("includes data added meanwhile, and fails if data is added again and again", async () => {
     await newCart();
     expect(await eraseWhile((round) => (round < 3 ? newCart() : Promise.resolve()))).toMatchObject({
       carts: 3,
@@ -174,7 +174,7 @@ describe("while it is looked for", () => {
   });
 });
 
-describe("answers that were kept for retries", () => {
+describe("stored answers for retries", () => {
   const world = useWorld();
   const mine = {
     recipientName: "Vibeke Qvist",
@@ -184,7 +184,7 @@ describe("answers that were kept for retries", () => {
     countryCode: "NL",
     phone: "+31201234987",
   };
-  /** Over REST, which is answered with what may be shown of it. */
+  /** Sets an address over REST; the answer contains its mask. */
   const setAddress = async (cartId: string, address: object): Promise<void> => {
     const { status, body } = await callCart(world(), "setPublicCartAddress", { cartId, body: { address } });
     expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
@@ -196,7 +196,7 @@ describe("answers that were kept for retries", () => {
       .orderBy("createdAt")
       .execute();
 
-  it("are looked through before the transaction, in it only the newest once more; what does not open is emptied like what tells of the buyer", async () => {
+  it("are searched before the transaction, and the newest again within it; undecryptable answers are emptied too", async () => {
     const { db, render } = world().app.services;
     const [cart, other] = [
       await makeCart(world(), { lines: { "KIT-KVERN": 1 } }),

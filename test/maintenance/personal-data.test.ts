@@ -19,7 +19,7 @@ describe("schema/personal-data.json", () => {
     expect(Object.keys(declaredColumns)).toEqual(await findTextColumns(database.db));
   });
 
-  it("misses a column that a migration adds, whatever type it has", async () => {
+  it("misses a column that a migration adds, whatever type the column has", async () => {
     await database.script((run) =>
       run(`create type mood as enum ('good'); create domain remark as varchar(20);
         alter table cart add column nickname text, add column feeling mood, add column said remark, add column seen_from inet, add column seen integer;`),

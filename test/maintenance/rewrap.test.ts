@@ -1,6 +1,6 @@
 /**
- * New encryption keys: every encrypted row gets the first of them while the service writes, and then opens
- * without the old.
+ * Key rotation: every encrypted row is rewrapped with the first key while the service writes, and can then be
+ * decrypted without the old key.
  */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -22,7 +22,7 @@ const oldKey = { id: oldId, key: Buffer.from(oldBase64, "base64") };
 const both = createKeyring([{ id: "k2", key: newKey }, oldKey]);
 const onlyNew = createKeyring([{ id: "k2", key: newKey }]);
 
-/** Something of everything that is encrypted. */
+/** Writes a row of every kind that is encrypted. */
 async function write(world: World): Promise<void> {
   await makeReadySession(world);
   await makeEndpoint(world);
@@ -32,7 +32,7 @@ async function write(world: World): Promise<void> {
 }
 
 describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
-  it("gives every row the first key while the service writes; then the old one is not needed any more", async () => {
+  it("rewraps every row with the first key while the service writes; then the old key is unused", async () => {
     await using world = await createWorld(engine, {
       environment: { ENCRYPTION_KEYS: `k2:${newKey.toString("base64")},${encryptionKeys}` },
     });
@@ -66,8 +66,7 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
     expect(after.length).toBeGreaterThan(before.length);
     expect(after.filter(({ keyId }) => keyId !== "k2")).toEqual([]);
     const opened = new Map(after.map((row) => [Buffer.from(row.sealed).toString("hex"), row.open(onlyNew)]));
-    // What lay there is the same, byte for byte; sessions of browsers that were used meanwhile are written
-    // anew.
+    // Payloads stay the same, byte for byte, except of browser sessions that were used meanwhile.
     const kept = before.flatMap(({ sealed }, index) => {
       const text = opened.get(Buffer.from(sealed).toString("hex"));
       return text === undefined ? [] : [[text, texts[index]]];
@@ -80,7 +79,7 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
     );
   });
 
-  it("names what does not open and leaves it, and goes on with the rest", async () => {
+  it("names rows that cannot be decrypted, leaves them, and continues with the rest", async () => {
     await using world = await createWorld(engine);
     const { db } = world.database;
     await write(world);
@@ -106,7 +105,7 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
     expect(await countRowsToRewrap({ db, keyring: both })).toBe(2);
   });
 
-  it("leaves what is erased meanwhile erased", async () => {
+  it("does not restore rows that are erased meanwhile", async () => {
     await using world = await createWorld(engine);
     const { db } = world.database;
     const { id } = await db
@@ -115,7 +114,7 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
       .where("erasedAt", "is", null)
       .executeTakeFirstOrThrow();
     let erasing: Promise<unknown> | undefined;
-    // Between the look at the page and its writing.
+    // Changes rows between reading a page and writing it.
     const meddled = {
       ...both,
       rewrap: (...[sealed, place]: Parameters<typeof both.rewrap>) => {
@@ -137,7 +136,7 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
     expect(row).toMatchObject({ sealed: null, dataKey: null, keyId: null, erasedAt: world.clock.now() });
   });
 
-  it("goes on where it stopped, over more rows than fit one page", async () => {
+  it("continues where it stopped, over more than one page of rows", async () => {
     await using world = await createWorld(engine);
     const { db } = world.database;
     const template = await db
@@ -179,7 +178,7 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
     expect(rows.filter((row) => row.open(onlyNew) === text)).toHaveLength(450);
   });
 
-  it("knows every column there is that holds a wrapped key", async () => {
+  it("covers every column that holds a wrapped key", async () => {
     await using world = await createWorld(engine);
     const { rows } = await sql<{ tableName: string; columnName: string }>`
       select table_name, column_name from information_schema.columns where table_schema = 'public' and column_name like '%data_key'`.execute(
