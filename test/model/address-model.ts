@@ -1,6 +1,6 @@
 /**
- * An address lives for half an hour from the cart's last change, for a day at most, and for as long as a
- * checkout holds it.
+ * The model's address expires half an hour after the cart's last change, after a day at most, but not during
+ * a checkout.
  */
 import { isHeld, minuteMs, type OrderModel } from "./order-model.ts";
 
@@ -10,14 +10,14 @@ const lifeMsMax = 24 * 60 * minuteMs;
 export const hasAddress = (model: OrderModel): boolean =>
   model.address !== null && (isHeld(model) || model.now < model.address.until);
 
-/** Given anew. */
+/** Starts the lifetime of a newly given address. */
 export function startAddress(model: OrderModel): void {
   model.address = { until: model.now + lifeMs, untilMax: model.now + lifeMsMax };
 }
 
 /**
- * With each change of the cart that is written its life begins anew; one that is over by then is gone, and
- * the choice of a delivery with it.
+ * Extends the address's lifetime at each saved change of the cart. An expired address is removed with the
+ * delivery option.
  */
 export function renewAddress(model: OrderModel): void {
   const { address, now } = model;
@@ -30,7 +30,7 @@ function dropAddress(model: OrderModel): void {
   model.hasDelivery = false;
 }
 
-/** What keeps it from being submitted. */
+/** Returns what the cart lacks for submitting; null if nothing. */
 export function missingOf(model: OrderModel): string | null {
   if (!hasAddress(model)) return "address_required";
   return model.hasDelivery ? null : "delivery_option_required";

@@ -1,4 +1,7 @@
-/** The buyer says where it goes and how: by the checkout that has the cart, else by the cart itself. */
+/**
+ * Steps in which the buyer sets address and delivery option: through the open checkout session, else through
+ * the cart.
+ */
 import { sql } from "kysely";
 import { berlin, deliveryOf } from "#test/operations/cart-calls.ts";
 import { hasAddress, renewAddress, startAddress } from "./address-model.ts";
@@ -6,7 +9,7 @@ import type { Call, Front } from "./order-front.ts";
 import { endSession, isOpen, type OrderModel } from "./order-model.ts";
 import type { Dice, Plan } from "./step.ts";
 
-/** Mostly when there is none. */
+/** Sets an address, mostly if the cart has none. */
 export function giveAddress(model: OrderModel, dice: Dice): Plan | null {
   if (hasAddress(model) && dice.pick % 4 !== 0 && !dice.isBold) return null;
   return {
@@ -24,7 +27,7 @@ export function giveAddress(model: OrderModel, dice: Dice): Plan | null {
   };
 }
 
-/** Where none is chosen. */
+/** Chooses a delivery option if none is chosen. */
 export function chooseDelivery(model: OrderModel): Plan | null {
   if (model.hasDelivery || model.order !== null) return null;
   const names = {
@@ -66,7 +69,7 @@ function changeOf(
   return { field: ofCart, on: { cartId }, input: { ...input }, answer };
 }
 
-/** The session has the cart's new amount; one that has run out comes to its end with the change. */
+/** Updates the session's amount to the cart's. A change ends a session that has expired. */
 async function changed(model: OrderModel, { world }: Front): Promise<void> {
   const { session } = model;
   if (session?.status !== "open") return;

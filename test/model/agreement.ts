@@ -1,6 +1,6 @@
 /**
- * Holds the service to the model after each step: quantities, money, stock, statuses, versions, timeline, and
- * what was told.
+ * Compares the service to the model after each step: quantities, money, stock, statuses, versions, timeline
+ * and events.
  */
 import { sql } from "kysely";
 import { expect } from "vitest";
@@ -119,7 +119,7 @@ const quantitiesOf = ({
   reducedMinor,
 });
 
-/** Of one moment they have no order. */
+/** Sorted by amount, because requests of one moment have no order. */
 const askedOf = (
   pending: ModelOrder["payment"]["pending"] | OrderAggregate["payments"][number]["pending"],
 ): string[] => pending.map(({ kind, amountMinor }) => `${kind} ${amountMinor}`).toSorted();
@@ -130,7 +130,7 @@ const statusesOf = (parts: readonly { readonly id: string; readonly status: stri
 const unitsOf = (lines: readonly { readonly lineId: string; readonly quantity: number }[]): string[] =>
   lines.map(({ lineId, quantity }) => `${quantity} of ${lineId}`).toSorted();
 
-/** Captured, less what went back, and what is still owed make up what was not called off. */
+/** Captured minus refunded plus owed equals the order without its canceled part. */
 async function expectShown(order: ModelOrder, { world }: Front): Promise<void> {
   const query =
     "query ($id: ID!) { order(id: $id) { version totals { total { amountMinor } refunded { amountMinor } outstanding { amountMinor } } } }";
@@ -150,7 +150,7 @@ async function expectShown(order: ModelOrder, { world }: Front): Promise<void> {
 
 const untold = new Set(["order.updated"]);
 
-/** One line for each named event, of the order and of its parts. */
+/** The timeline has one entry for each event of the order and its parts. */
 async function expectTimeline(order: OrderAggregate, { world }: Front): Promise<void> {
   const { db } = world.database;
   const lines = await db.selectFrom("orderTimeline").select("type").where("orderId", "=", order.id).execute();
@@ -174,7 +174,7 @@ async function expectTimeline(order: OrderAggregate, { world }: Front): Promise<
   );
 }
 
-/** What was told last of each thing is what it is. */
+/** Each object's last event shows its current state. */
 async function expectTold(front: Front): Promise<void> {
   const { world, seen } = front;
   const rows = await world.database.db
@@ -203,7 +203,7 @@ async function expectTold(front: Front): Promise<void> {
         batch: {},
       }),
     );
-    // Some changes of a part have no name of their own: its order tells of them.
+    // Some changes of a part have no separate event; the order's event shows them.
     const isNewest = last.subjectType === "order" || now["version"] === last.subjectVersion;
     if (isNewest) expect({ type: last.type, object: data.object }).toEqual({ type: last.type, object: now });
   }

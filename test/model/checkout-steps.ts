@@ -1,4 +1,4 @@
-/** From the cart to the order, and time. */
+/** Steps from the cart to the order, and the passing of time. */
 import { sql } from "kysely";
 import { expect } from "vitest";
 import { type Front, readOrder } from "./order-front.ts";
@@ -31,7 +31,7 @@ export function createSession(model: OrderModel): Plan {
     isAllowed: isFree,
     apply: async (id, { world }) => {
       renewAddress(model);
-      // One that ran out held its stock until now.
+      // An expired session held its stock until now.
       if (session?.status !== "open") hold(model, 1);
       const { rows } = await sql<{ amountTotalMinor: number; expiresAt: Date }>`
         select amount_total_minor, expires_at from hosted_checkout_session where id = ${id}`.execute(
@@ -56,7 +56,7 @@ export function createSession(model: OrderModel): Plan {
 
 const tokens = ["tok_success", "tok_success", "tok_success", "tok_decline", "tok_late_success"];
 
-/** A bold one confirms another amount, or without an address. */
+/** Submits the checkout. A bold step confirms another amount, or submits without an address. */
 export function submit(model: OrderModel, dice: Dice): Plan | null {
   const { session } = model;
   if (session === null) return null;
@@ -107,7 +107,7 @@ function giveUp(model: OrderModel): void {
   else session.status = "open";
 }
 
-/** The payment driver does all that is due. */
+/** The payment driver runs all due operations. */
 export function drive(model: OrderModel): Plan {
   return {
     call: null,
@@ -146,7 +146,7 @@ async function becomeOrder(
   const read = await readOrder(front, row.id);
   const [payment] = read.payments;
   if (payment === undefined) throw new Error("The order was not paid.");
-  // What was sold is what was in the cart, at the amount that was confirmed.
+  // The order's lines equal the cart's, at the confirmed amount.
   expect(new Map(read.lines.map(({ variantId, ordered }) => [variantId, ordered]))).toEqual(wanted);
   expect([read.totalMinor, payment.amountMinor]).toEqual([session.amountMinor, session.amountMinor]);
   const capturedMinor = isCaptured ? read.totalMinor : 0;
@@ -207,7 +207,7 @@ export function wait(model: OrderModel, dice: Dice): Plan {
   };
 }
 
-/** New goods arrive. */
+/** New stock arrives. */
 export function receiveStock(model: OrderModel, dice: Dice): Plan {
   const variantId = pickOf([...model.stock.keys()], dice) ?? "";
   const delta = 1 + (dice.amount % 3);

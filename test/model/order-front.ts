@@ -1,6 +1,6 @@
 /**
- * The front door for the model's commands: mutations by their names, what is read back, and all that a
- * refusal must leave as it was.
+ * Sends the model's commands as GraphQL mutations, reads results back, and digests all rows that a refusal
+ * must not change.
  */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
@@ -11,22 +11,22 @@ import type { World } from "#test/support/world.ts";
 
 export interface Call {
   readonly field: string;
-  /** What it acts on, by the name of the argument. */
+  /** The ids of the changed objects, by argument name. */
   readonly on: Readonly<Record<string, string>>;
   readonly input: Readonly<Record<string, unknown>>;
-  /** What is asked for; its id unless told. */
+  /** The selected fields of the result; its id by default. */
   readonly answer?: string | undefined;
 }
 
 export interface Front {
   readonly world: World;
-  /** Mutation → the type of its input. */
+  /** Input types by mutation. */
   readonly inputs: ReadonlyMap<string, string>;
-  /** Events that have been looked at, and those from before. */
+  /** Ids of the events that were compared, and of earlier ones. */
   readonly seen: Set<string>;
-  /** The clock then. */
+  /** The clock's time at the last comparison. */
   lookedAt: Date;
-  /** How often each command was carried out, and refused. */
+  /** How often each command succeeded, and was refused. */
   readonly done: Map<string, number>;
   readonly refused: Map<string, number>;
 }
@@ -59,7 +59,7 @@ export async function openFront(world: World): Promise<Front> {
   };
 }
 
-/** Every call has a key of its own. */
+/** Sends a mutation with a new idempotency key. */
 export function send({ world, inputs }: Front, { field, on, input, answer = "id" }: Call): Promise<Asked> {
   const names = Object.keys(on);
   const variables = names.map((name) => `$${name}: ID!, `).join("");
@@ -78,7 +78,7 @@ const whole =
   "cart hosted_checkout_session stock_hold stock_level payment payment_operation refund sales_order order_line fulfillment fulfillment_line order_return return_line order_timeline test_provider_payment";
 const counted = "event idempotency_record stock_movement promotion_use test_provider_entry";
 
-/** Every row that a command could touch, as a table's count and digest. */
+/** Counts and digests of all tables that a command could change. */
 export async function rowsOf({ world }: Front): Promise<string> {
   const parts = [
     ...whole

@@ -1,6 +1,6 @@
 /**
- * Random orders through their whole life, by the front door, each step held to a small model of what an order
- * is. MODEL_RUNS tries more of them, PROPERTY_SEED others, MODEL_ENGINE=postgres on PostgreSQL.
+ * Random orders through their whole life by GraphQL, each step compared to a small model of an order.
+ * MODEL_RUNS sets the number of orders, PROPERTY_SEED tries others, MODEL_ENGINE=postgres uses PostgreSQL.
  */
 import { sql } from "kysely";
 import fc from "fast-check";
@@ -42,11 +42,11 @@ const world = useWorld(process.env["MODEL_ENGINE"] === "postgres" ? "postgres" :
 beforeAll(async () => void (await makeCode(world(), code, { kind: "PERCENTAGE", basisPoints: 780 })));
 
 const runs = Number(process.env["MODEL_RUNS"] ?? 25);
-/** Of these most find nothing to be tried on. */
+/** The number of drawn commands per order; most cannot be applied. */
 const commandsMax = 120;
-/** Only once an address has run out. */
+/** Commands that are possible only after an address expired. */
 const seldom: ReadonlySet<string> = new Set(["giveAddress", "chooseDelivery"]);
-/** Longer than many times of what it takes. */
+/** Several times the usual duration. */
 const runsMsMax = 60_000 + runs * 10_000;
 
 const steps: Readonly<Record<string, { readonly plan: Planner; readonly weight: number }>> = {
@@ -76,7 +76,7 @@ const steps: Readonly<Record<string, { readonly plan: Planner; readonly weight: 
 const toPlaced = ["createSession", "submit", "drive", "confirm"];
 const toPaid = [...toPlaced, "capture", "drive"];
 const toShipped = ["createFulfillment", "moveFulfillment", "moveFulfillment"];
-/** How far an order has come before chance takes over. */
+/** The state that an order reaches before random commands start. */
 const beginnings = {
   cart: [],
   late: ["wait", "wait", "createSession"],
@@ -94,8 +94,8 @@ const beginnings = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /**
- * The first that may be done; all of the money, of the goods that are missing enough, and of time more than
- * half of what an address lives.
+ * Draws for the first steps: the first possible choice, all of the money, enough of the missing goods, and
+ * more than half of an address's lifetime.
  */
 const usualDice: Readonly<Record<string, Partial<Dice>>> = {
   wait: { pick: 2 },
@@ -111,7 +111,7 @@ function usualStep(name: string, dice: Partial<Dice> = {}): Step {
 
 interface Beginning {
   readonly start: keyof typeof beginnings;
-  /** How many of each variant. */
+  /** Quantities by variant. */
   readonly quantities: readonly number[];
   readonly hasCode: boolean;
 }
@@ -122,11 +122,11 @@ const beginning: fc.Arbitrary<Beginning> = fc.record({
   hasCode: fc.boolean(),
 });
 
-/** The last is sold before it is there. */
+/** The last SKU is sold before it is in stock. */
 const skus = ["KIT-KVERN", "KIT-EMALJE-WHITE", "KIT-EMALJE-MOSS"];
 const code = "ODD-CENTS";
 
-it(`${runs} random orders are what the model says, at every step`, { timeout: runsMsMax }, async () => {
+it(`${runs} random orders agree with the model at every step`, { timeout: runsMsMax }, async () => {
   const front = await openFront(world());
   const commands = Object.entries(steps).flatMap(([name, { plan, weight }]) =>
     Array.from({ length: weight }, () => stepOf(name, plan)),
@@ -144,12 +144,12 @@ it(`${runs} random orders are what the model says, at every step`, { timeout: ru
     ),
     { numRuns: runs, endOnFailure: process.env["MODEL_SHRINK"] === undefined },
   );
-  // Chance has been everywhere, but where it seldom comes to: there the next test goes.
+  // The random commands must have covered every step, except rare ones, which the next test covers.
   for (const name of Object.keys(steps).filter((step) => runs >= 60 || !seldom.has(step)))
     expect({ name, done: front.done.get(name) ?? 0 }).not.toEqual({ name, done: 0 });
 });
 
-it("an address that has run out is given again before anything is paid", async () => {
+it("an expired address is given again before anything is paid", async () => {
   const front = await openFront(world());
   const model = await begin(front, { start: "cart", quantities: [1], hasCode: false });
   const anew = ["submit", "giveAddress", "submit", "chooseDelivery", "submit", "drive"];
@@ -157,7 +157,7 @@ it("an address that has run out is given again before anything is paid", async (
   expect([front.refused.get("submit"), model.order?.status]).toEqual([2, "pending"]);
 });
 
-it("a return that was promised a cent more than its unit is worth by then leaves a cent less for the last", async () => {
+it("a return promised one cent more than its unit's later worth leaves one cent less for the last unit", async () => {
   const front = await openFront(world());
   const model = await begin(front, { start: "delivered", quantities: [1, 4], hasCode: true });
   for (const name of beginnings.delivered) await usualStep(name).run(model, front);
@@ -224,8 +224,8 @@ async function begin(front: Front, { quantities, hasCode }: Beginning): Promise<
 }
 
 /**
- * So much on hand beyond what earlier orders wait for; exactly so much on hand where it is sold before it is
- * there.
+ * Sets the stock: this much beyond what earlier orders wait for, or exactly this much for the SKU sold before
+ * it is in stock.
  */
 async function bringTo(
   front: Front,
@@ -254,8 +254,8 @@ async function bringTo(
 }
 
 /**
- * When all that is under way has ended the provider holds what orders were paid with, and nothing else. What
- * it decided late it has captured, and writes that down when it is asked next.
+ * Once all pending work has ended, the provider holds exactly the orders' payments. Late decisions are
+ * captured and recorded at the next lookup.
  */
 async function expectBooksClosed(model: OrderModel, front: Front): Promise<void> {
   const dice = { pick: 0, amount: 0, isBold: false };

@@ -1,7 +1,6 @@
 /**
- * What an order is, small enough to be seen to be right: quantities per line, sums of money, stock per
- * variant, and where its parts stand. It knows the rules from their words alone, and nothing of how the
- * service keeps them.
+ * The model of an order, small enough to review: quantities per line, amounts, stock per variant, and the
+ * state of its parts. It implements the documented rules independently of the service.
  */
 
 export interface ModelLine {
@@ -17,9 +16,9 @@ export interface ModelLine {
   returned: number;
   refunded: number;
   reducedMinor: number;
-  /** Paid back before they got lost or came back: sent, and nothing goes in their place. */
+  /** Units refunded before they were lost or returned: they were shipped and are not replaced. */
   settled: number;
-  /** In place of lost ones, with nothing promised for them. */
+  /** Units to send in place of lost ones, without reserved stock. */
   unreserved: number;
 }
 
@@ -57,7 +56,7 @@ export interface ModelPayment {
   voidedMinor: number;
   refundedMinor: number;
   isDisputed: boolean;
-  /** What the provider was asked for and has not done yet. */
+  /** Provider requests that are not carried out yet. */
   pending: { readonly kind: "capture" | "void" | "refund"; readonly amountMinor: number }[];
 }
 
@@ -68,7 +67,7 @@ export interface ModelSession {
   amountMinor: number;
   token: string;
   submittedAt: number;
-  /** When the provider first heard of its payment; null: not yet. */
+  /** When the provider first received the payment; null before that. */
   askedAt: number | null;
 }
 
@@ -88,12 +87,12 @@ export interface ModelOrder {
 export interface OrderModel {
   now: number;
   readonly cartId: string;
-  /** Where it goes; null: there is none. */
+  /** The delivery address's lifetime; null without an address. */
   address: { until: number; readonly untilMax: number } | null;
-  /** How it is to be sent, and whether that was chosen. */
+  /** The delivery option, and whether the buyer chose it. */
   readonly deliveryId: string;
   hasDelivery: boolean;
-  /** Variant → how many. */
+  /** Wanted quantities by variant. */
   readonly wanted: ReadonlyMap<string, number>;
   readonly stock: ReadonlyMap<string, ModelStock>;
   session: ModelSession | null;
@@ -104,19 +103,19 @@ export const minuteMs = 60_000;
 
 export const isOpen = ({ session, now }: OrderModel): boolean =>
   session?.status === "open" && now < session.expiresAt;
-/** Its cart is locked. */
+/** Whether a session holds the stock and locks the cart. */
 export const isHeld = (model: OrderModel): boolean => model.session?.status === "processing" || isOpen(model);
 
 /**
- * The first `units` of a line are worth so much together; each portion is the difference of two of these, so
- * they add up to the cent.
+ * The value of a line's first `units` units. Each portion is the difference of two such values, so portions
+ * add up to the cent.
  */
 export const worthOf = ({ totalMinor, ordered }: ModelLine, units: number): number =>
   Math.floor((totalMinor * units) / ordered);
 
 /**
- * What was promised for a return is paid even where a cent more has gone by then; the last units are worth
- * what is left.
+ * The value of returned units. A promised refund is paid even if later rounding makes the unit worth a cent
+ * less; the last units get the rest.
  */
 export const portionOf = (line: ModelLine, quantity: number): number => {
   const gone = line.canceled + line.refunded;
@@ -141,10 +140,10 @@ export const stockOf = (model: OrderModel, variantId: string): ModelStock => {
   return stock;
 };
 
-/** What of the payment can still be taken or let go. */
+/** The amount that can still be captured or voided. */
 export const uncaptured = (payment: ModelPayment): number =>
   payment.amountMinor - payment.capturedMinor - payment.voidedMinor - pendingOf(payment, "capture", "void");
-/** What was taken and can still be given back. */
+/** The captured amount that can still be refunded. */
 export const refundable = (payment: ModelPayment): number =>
   payment.capturedMinor - payment.refundedMinor - pendingOf(payment, "refund");
 export const owed = ({ totalMinor, reducedMinor }: ModelOrder): number => totalMinor - reducedMinor;
@@ -170,7 +169,7 @@ const unitsIn = (fulfillments: readonly ModelFulfillment[], lineId: string): num
     ),
   );
 
-/** Wanted, in no fulfillment that has brought it or still may, and not paid back. */
+/** Units still to send: not in any delivered or open fulfillment, and not refunded. */
 export const openOf = (order: ModelOrder, line: ModelLine): number =>
   wantedOf(line) -
   line.settled -
@@ -179,13 +178,13 @@ export const openOf = (order: ModelOrder, line: ModelLine): number =>
     line.id,
   );
 
-/** Of so many that get lost, those that were paid back: beyond all that has arrived. */
+/** Refunded units among lost ones: those beyond the delivered units. */
 export const paidBackOf = ({ refunded, delivered, settled }: ModelLine, quantity: number): number =>
   Math.min(quantity, Math.max(0, refunded - delivered - settled));
 
 export const freeOf = ({ onHand, backorder, reserved }: ModelStock): number => onHand + backorder - reserved;
 
-/** What must be taken from the stock before this can be packed, and of it what must be promised first. */
+/** Units to take from stock before packing, and those of them to reserve first. */
 export const waitingOf = (
   order: ModelOrder,
   fulfillment: ModelFulfillment,
@@ -205,7 +204,7 @@ export const waitingOf = (
   });
 };
 
-/** In the buyer's hands, and neither on their way back nor settled. */
+/** Units at the buyer that are neither being returned nor settled. */
 export const returnableOf = ({
   delivered,
   returnRequested,
@@ -228,7 +227,7 @@ export const isReturnOpen = ({ status }: ModelReturn): boolean =>
 export const isRefunded = ({ payment }: ModelOrder): boolean =>
   !payment.isDisputed && payment.capturedMinor > 0 && payment.capturedMinor === payment.refundedMinor;
 
-/** Nothing left to send, nothing owed, and nothing on its way back. */
+/** Whether nothing is left to send, nothing is owed, and nothing is being returned. */
 function isComplete(order: ModelOrder): boolean {
   const wanted = sum(order.lines.map((line) => wantedOf(line) - line.settled));
   const { payment } = order;
@@ -240,19 +239,16 @@ function isComplete(order: ModelOrder): boolean {
   );
 }
 
-/** One change: the version rises, and what follows from it follows. */
+/** Applies a change: raises the version and derives the statuses. */
 export function saved(order: ModelOrder): void {
   order.version += 1;
   if (order.status === "confirmed" && isComplete(order)) order.status = "completed";
 }
 
-/**
- * Units that go give up their place in what was not sent yet; what is nearest to leaving keeps its units
- * longest, then what was planned first.
- */
+/** Removes canceled units from unsent fulfillments: the least advanced fulfillment first, then the newest. */
 function cutFulfillments(order: ModelOrder): void {
   const room = new Map(order.lines.map((line) => [line.id, wantedOf(line) - line.shipped]));
-  // Of one moment the ids have no order that one could know.
+  // Fulfillments of one moment are ordered by id.
   const byId = order.fulfillments.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   for (const status of ["packing", "pending"]) {
     for (const fulfillment of byId.filter((one) => one.status === status)) {
@@ -267,7 +263,7 @@ function cutFulfillments(order: ModelOrder): void {
   }
 }
 
-/** The rest of an authorization is needed no more once nothing is owed beyond what is taken, or about to be. */
+/** Voids the rest of an authorization once nothing more is owed. */
 export function letGo(order: ModelOrder): void {
   const { payment } = order;
   const amountMinor = uncaptured(payment);
@@ -301,7 +297,7 @@ export function cancelUnits(model: OrderModel, order: ModelOrder, units: readonl
   if (order.lines.every((line) => wantedOf(line) === 0)) order.status = "canceled";
 }
 
-/** The provider does what it was asked for; each of it is a change of its own. */
+/** Carries out the pending provider requests, each as a separate change. */
 export function settlePending(order: ModelOrder): void {
   const { payment } = order;
   for (let next = payment.pending.shift(); next !== undefined; next = payment.pending.shift()) {
@@ -314,7 +310,7 @@ export function settlePending(order: ModelOrder): void {
   }
 }
 
-/** How a payment that is under way is found when somebody looks. */
+/** The result of a pending payment at its next lookup. */
 export function paymentFate({
   now,
   session,
@@ -327,10 +323,7 @@ export function paymentFate({
   return isLate ? "failed" : "undecided";
 }
 
-/**
- * What the session held of each variant is the order's: taken from what is on hand, and waited for where that
- * is not enough.
- */
+/** Turns the session's held units into the order's: takes them from stock, and lets the missing ones wait. */
 export function sellHeld(model: OrderModel): Map<string, number> {
   const allocated = new Map<string, number>();
   for (const [variantId, quantity] of model.wanted) {
@@ -347,7 +340,7 @@ export function hold(model: OrderModel, sign: 1 | -1): void {
   for (const [variantId, quantity] of model.wanted) stockOf(model, variantId).reserved += sign * quantity;
 }
 
-/** Without an order: what it held is free. */
+/** Ends a session without an order, which releases its stock. */
 export function endSession(model: OrderModel): void {
   if (model.session !== null) model.session.status = "canceled";
   hold(model, -1);

@@ -1,4 +1,4 @@
-/** What a merchant does to an order: takes it on, sends it, calls it off, and moves its money. */
+/** A merchant's steps with an order: confirm, ship, cancel, capture, void and refund. */
 import {
   cancelUnits,
   capturable,
@@ -28,7 +28,7 @@ import { type Dice, pickOf, type Plan, type Planner, portion } from "./step.ts";
 
 type OrderPlanner = (model: OrderModel, order: ModelOrder, dice: Dice) => Plan | null;
 
-/** For a model that has an order. */
+/** Applies a planner to a model that has an order. */
 export const ofOrder =
   (planner: OrderPlanner): Planner =>
   (model, dice) =>
@@ -55,7 +55,7 @@ export const confirm = moveStatus("orderConfirm");
 export const hold = moveStatus("orderHold");
 export const release = moveStatus("orderRelease");
 
-/** Some of some lines; a bold one also more than there is. */
+/** Draws some units of some lines; a bold step may draw more than exist. */
 export function chosenUnits(
   lines: readonly ModelLine[],
   max: (line: ModelLine) => number,
@@ -92,7 +92,7 @@ interface Move {
   readonly to: string;
   readonly field: string;
   readonly input?: object;
-  /** Needs an order that stands. */
+  /** Whether the step requires an order that is not on hold or canceled. */
   readonly isOutward?: true;
   readonly isPossible?: (model: OrderModel, order: ModelOrder, fulfillment: ModelFulfillment) => boolean;
   readonly effect?: (model: OrderModel, order: ModelOrder, fulfillment: ModelFulfillment) => void;
@@ -163,7 +163,7 @@ const moves: readonly Move[] = [
     from: underWay,
     to: "failed",
     field: "fulfillmentFail",
-    // Others are promised in their place, as far as there are any.
+    // Reserves replacements as far as stock is free.
     effect: (model, order, fulfillment) =>
       eachLine(order, fulfillment, (line, quantity) => {
         const settled = paidBackOf(line, quantity);
@@ -182,7 +182,7 @@ const moves: readonly Move[] = [
     to: "returned_to_sender",
     field: "fulfillmentTrack",
     input: { status: "RETURNED_TO_SENDER" },
-    // What was paid back can be sold again, the rest waits to be sent.
+    // Refunded units can be sold again; the rest waits to be sent.
     effect: (model, order, fulfillment) =>
       eachLine(order, fulfillment, (line, quantity) => {
         const settled = paidBackOf(line, quantity);
@@ -194,7 +194,7 @@ const moves: readonly Move[] = [
   { name: "cancel", from: ["pending", "packing"], to: "canceled", field: "fulfillmentCancel" },
 ];
 
-/** Mostly on its way; a bold one anything. */
+/** Moves a fulfillment, mostly to its next status; a bold step tries any status. */
 export const moveFulfillment: OrderPlanner = (model, order, dice) => {
   const all = order.fulfillments.flatMap((fulfillment) => moves.map((move) => ({ fulfillment, move })));
   const isAllowed = ({ fulfillment, move }: (typeof all)[number]): boolean =>
@@ -215,7 +215,7 @@ export const moveFulfillment: OrderPlanner = (model, order, dice) => {
   };
 };
 
-/** For the merchant: whatever is not sent, of an order that stands still. */
+/** Whether the merchant can cancel units: those not sent, of an order that is not being processed. */
 function isCancelable(order: ModelOrder, line: ModelLine): boolean {
   const { status, payment, returns } = order;
   const isQuiet =
@@ -275,7 +275,7 @@ export const voidPayment: OrderPlanner = (_model, order) => {
   };
 };
 
-/** For units that were sent, for the shipping, or as a goodwill. */
+/** Refunds units that were sent, the shipping, or an amount as goodwill. */
 export const refund: OrderPlanner = (_model, order, dice) => {
   const { payment } = order;
   const kind = dice.pick % 4;

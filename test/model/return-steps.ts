@@ -1,4 +1,4 @@
-/** What comes back: asked for, sent, counted, looked at and settled, or called off. */
+/** Steps of returns: request, ship, receive, inspect and settle, or cancel. */
 import {
   isRefunded,
   isReturnOpen,
@@ -17,7 +17,7 @@ import {
 import { type Dice, pickOf, type Plan, portion } from "./step.ts";
 
 export function requestReturn(_model: OrderModel, order: ModelOrder, dice: Dice): Plan | null {
-  // One at a time for each line: what two are worth together is not this model's matter.
+  // Draws one return at a time per line, because the model does not cover the combined value of two.
   const free = order.lines.filter(
     (line) => !order.returns.some((one) => one.lineId === line.id && isReturnOpen(one)),
   );
@@ -73,7 +73,7 @@ interface Settlement {
   readonly refundMinor: number;
 }
 
-/** What was promised is paid; where less was accepted, what that is worth. */
+/** The settlement pays what was promised; if fewer units were accepted, their value. */
 function settlementOf(order: ModelOrder, found: ModelReturn): Settlement {
   const line = lineOf(order, found.lineId);
   const units = Math.min(found.accepted, line.ordered - line.canceled - line.refunded);
@@ -134,7 +134,7 @@ const stages: readonly Stage[] = [
   },
 ];
 
-/** Mostly on its way; a bold one anything. */
+/** Moves a return, mostly to its next status; a bold step tries any status. */
 export function moveReturn(model: OrderModel, order: ModelOrder, dice: Dice): Plan | null {
   const all = order.returns.flatMap((found) => stages.map((stage) => ({ found, stage })));
   const isAllowed = ({ found, stage }: (typeof all)[number]): boolean =>

@@ -1,6 +1,6 @@
 /**
- * One command: drawn by chance, planned from the model, sent through the front door. What the model allows
- * must happen as the model says; what it does not allow must be refused and leave every row as it was.
+ * One command: drawn at random, planned from the model, sent by GraphQL. An allowed command must have the
+ * model's result; others must be refused and change no row.
  */
 import fc from "fast-check";
 import { expect } from "vitest";
@@ -11,21 +11,21 @@ import type { OrderModel } from "./order-model.ts";
 export interface Dice {
   readonly pick: number;
   readonly amount: number;
-  /** Tries also what is not allowed. */
+  /** Whether to try commands that are not allowed. */
   readonly isBold: boolean;
 }
 
 export interface Plan {
-  /** Null: nobody asks for anything. */
+  /** The request; null if the step sends none. */
   readonly call: Call | null;
   readonly isAllowed: boolean;
-  /** Where it is not allowed: why, if only one thing can be. */
+  /** The expected reason of a refusal, if only one is possible. */
   readonly reason?: string | undefined;
-  /** What becomes of the model, and of the world where there is no call. */
+  /** Updates the model, and also the world if the step sends no request. */
   readonly apply: (id: string, front: Front) => Promise<void> | void;
 }
 
-/** Null: there is nothing to try it on. */
+/** Plans a step; null if it cannot be tried. */
 export type Planner = (model: OrderModel, dice: Dice) => Plan | null;
 
 const refusals = new Set([
@@ -110,6 +110,6 @@ export function pickOf<Thing>(things: readonly Thing[], { pick }: Dice): Thing |
   return things[pick % Math.max(1, things.length)];
 }
 
-/** 1 to all; a bold one also a little more. */
+/** Draws from 1 to the maximum; a bold step may exceed it. */
 export const portion = (max: number, { amount, isBold }: Dice): number =>
   1 + (amount % Math.max(1, max + (isBold ? 2 : 0)));
