@@ -1,6 +1,6 @@
 /**
- * `npm run mutation`: breaks the code in every small way there is and counts how often a test notices. See
- * docs/mutation.md.
+ * `npm run mutation`: makes every small change of the code that breaks it, and counts how many changes a test
+ * notices. See docs/mutation.md.
  */
 import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
@@ -15,7 +15,7 @@ interface Score {
   readonly minutes: number;
   readonly mutants: number;
   readonly noticed: number;
-  /** In per cent. */
+  /** The share of noticed mutants in per cent. */
   readonly score: number;
 }
 
@@ -31,8 +31,8 @@ Mutates the modules that everything rests on and runs their tests against each m
 
 async function mutate({ name, mutate: files }: MutatedModule, isFresh: boolean): Promise<Score> {
   const startedAt = performance.now();
-  // The runner's processes find their tests by it (vitest.mutation.config.ts): with Stryker's own `testFiles`
-  // a mutant of what is made at loading is never active.
+  // The test runner's processes find their tests by this variable (vitest.mutation.config.ts). With Stryker's
+  // own `testFiles`, mutants in code that runs at import time are never active.
   process.env["MUTATION_MODULE"] = name;
   const results = await new Stryker({
     mutate: [...files],
@@ -42,7 +42,8 @@ async function mutate({ name, mutate: files }: MutatedModule, isFresh: boolean):
     coverageAnalysis: "perTest",
     dryRunTimeoutMinutes: 10,
     concurrency: 1,
-    // Its rewriting of tsconfig.json needs a TypeScript with an API; nothing in the copy reads that file.
+    // Stryker's rewriting of tsconfig.json needs a TypeScript with a compiler API; nothing in the copy reads
+    // that file.
     ignorePatterns: ["/tsconfig.json", "/bench", "/dist", "/docs", "/reports"],
     incremental: true,
     incrementalFile: `reports/mutation/${name}-last.json`,
@@ -55,7 +56,7 @@ async function mutate({ name, mutate: files }: MutatedModule, isFresh: boolean):
     disableTypeChecks: false,
   }).runMutationTest();
   const noticed = results.filter(({ status }) => status === "Killed" || status === "Timeout").length;
-  // What does not even load was no mutant of the program.
+  // Mutants that fail to load do not count.
   const mutants =
     noticed + results.filter(({ status }) => status === "Survived" || status === "NoCoverage").length;
   return {

@@ -1,14 +1,14 @@
 /**
- * What is mutated, and the tests that must notice: those that stand nearest to it, so that a mutant takes a
- * second and not the whole suite.
+ * The mutated modules and the tests that must notice: only the closest tests, so that a mutant takes a
+ * second.
  */
 
 export interface MutatedModule {
   readonly name: string;
-  /** Files, or patterns of them. */
+  /** Paths or patterns of files. */
   readonly mutate: readonly string[];
   readonly tests: readonly string[];
-  /** Its tests ask for a PostgreSQL beside PGlite. */
+  /** Whether the tests need a PostgreSQL beside PGlite. */
   readonly hasDatabase: boolean;
 }
 
@@ -46,7 +46,7 @@ export const modules: readonly MutatedModule[] = [
     hasDatabase: true,
   },
   {
-    // What is shown with a request, and what it proves.
+    // Credentials in requests, and what they prove.
     name: "authentication",
     mutate: ["src/access/authorization.ts", "src/http/caller.ts", "src/access/oauth/{dpop,access-tokens}.ts"],
     tests: [
@@ -56,7 +56,7 @@ export const modules: readonly MutatedModule[] = [
     hasDatabase: true,
   },
   {
-    // The life of keys and tokens, and what is kept of them.
+    // The life cycle of keys and tokens, and their cache.
     name: "keys",
     mutate: ["src/access/credentials.ts", "src/access/keys/*.ts"],
     tests: ["test/access/{secret-form,key-verdicts,api-keys,credentials,credential-cache,rotation}.test.ts"],
@@ -76,7 +76,7 @@ export const modules: readonly MutatedModule[] = [
     hasDatabase: false,
   },
   {
-    // What may be asked for after the sale, and until when.
+    // Which after-sales requests are possible, and until when.
     name: "after-sales",
     mutate: [`src/commerce/after-sales/${afterSales}`, "src/commerce/orders/order-terms.ts"],
     tests: [
