@@ -1,6 +1,6 @@
 /**
- * What pages load: named by hash and kept for ever, compressed as the browser takes it, and nothing but what
- * was built.
+ * Assets of pages: named by hash and cached forever, compressed if the browser accepts it, and limited to
+ * built files.
  */
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -21,12 +21,12 @@ const headers = { host: "127.0.0.1:4000" };
 const [script = ""] = getPageAssets("console", publicUrl).scripts;
 
 describe("assets", () => {
-  it("are named by their hash, below the path that the service stands at", () => {
+  it("are named by their hash, below the service's path", () => {
     expect(script).toMatch(/^\/assets\/console-[\w-]{8}\.js$/);
     expect(getPageAssets("console", "https://shop.example/api").scripts).toEqual([`/api${script}`]);
   });
 
-  it("are kept by browsers for ever, in the form that they take", async () => {
+  it("are cached forever by browsers, in the encoding that they accept", async () => {
     const server = await serverOfAssets();
     const plain = await server.inject({ url: script, headers });
     expect(plain.statusCode).toBe(200);
@@ -54,7 +54,7 @@ describe("assets", () => {
     "/assets/manifest.json",
     "/assets/..%2f..%2f..%2fpackage.js",
     "/assets/%2e%2e",
-  ])("are nothing but what was built: %s", async (url) => {
+  ])("are limited to built files: %s", async (url) => {
     const server = await serverOfAssets();
     const answer = await server.inject({ url, headers });
     expect(answer.statusCode).toBe(404);
@@ -62,7 +62,7 @@ describe("assets", () => {
     await server.close();
   });
 
-  it("are read and not written", async () => {
+  it("allow only reads", async () => {
     const server = await serverOfAssets();
     const answer = await server.inject({ method: "POST", url: script, headers });
     expect([answer.statusCode, answer.headers["allow"]]).toEqual([405, "GET, HEAD"]);
