@@ -7,7 +7,7 @@ import { isTracing } from "#foundation/tracing.ts";
 import { freePort } from "#soak/service.ts";
 import { startCollector } from "#test/support/collector.ts";
 
-it("ends its traces where there is no database", async () => {
+it("a failed start exports its traces if the database is unreachable", async () => {
   await using collector = await startCollector();
   const settings = readSettings({
     DATABASE_URL: `postgres://nobody@127.0.0.1:${await freePort()}/none`,

@@ -11,7 +11,7 @@ export interface NotedSpan {
   readonly isEnded: boolean;
 }
 
-/** Until the test is over. */
+/** Records spans until the end of the test. */
 export function noteSpans(): readonly NotedSpan[] {
   const noted: NotedSpan[] = [];
   const current = new AsyncLocalStorage<Span>();
@@ -26,7 +26,7 @@ export function noteSpans(): readonly NotedSpan[] {
       traceparent: traceId,
       isRecorded: true,
       set: (more) => {
-        // What is set to nothing is not there.
+        // Attributes set to undefined do not exist.
         if (!state.isEnded)
           state.attributes = { ...state.attributes, ...(JSON.parse(JSON.stringify(more)) as Attributes) };
       },

@@ -59,13 +59,13 @@ it("an outage is logged once, and its end once, as often as there is one", () =>
   expect(logged).toEqual(["traces_lost", "traces_sent", "traces_lost"]);
 });
 
-it("a collector that takes everything and answers nothing has nine batches at the most", async () => {
+it("a collector that accepts all requests and answers none holds at most nine batches", async () => {
   let asked = 0;
   const open = { now: 0, most: 0 };
   const endpoint = await listen((request, response) => {
     if (request.url === "/here") return void response.end();
     asked += 1;
-    // After each that fails one more begins beside the one that follows it.
+    // Each failed request starts one more beside the next one.
     if (asked % 2 === 1) return void request.resume().once("end", () => response.writeHead(400).end());
     open.now += 1;
     open.most = Math.max(open.most, open.now);
@@ -75,7 +75,7 @@ it("a collector that takes everything and answers nothing has nine batches at th
   for (let round = 0; round < 60; round += 1) {
     note(4_096);
     await setImmediate();
-    // A way there and back, in which everything else arrives as well.
+    // A round trip, during which all other requests arrive too.
     await (await fetch(`${endpoint}/here`)).text();
   }
   expect(open.most).toBe(9);

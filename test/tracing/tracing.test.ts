@@ -43,7 +43,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     const all = { authorization, "idempotency-key": randomUUID(), ...headers };
     return world.send({ method: "PUT", url: `${cartsUrl}/${id}/promotion?`, headers: all, body: { code } });
   };
-  /** The request's own span, once all that it is the parent of is there. */
+  /** Returns the request's span once all its child spans have arrived. */
   const spanOf = async ({ headers }: Answer): Promise<CollectedSpan> => {
     const find = (): CollectedSpan | undefined =>
       collector.spans.find(({ attributes }) => attributes["commerce.request.id"] === headers["x-request-id"]);
@@ -97,7 +97,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     });
   });
 
-  it("show a refusal by its code, and no fault where it is the caller's; its transaction is rolled back", async () => {
+  it("show a refusal by its code, as an error only if the service is at fault; its transaction is rolled back", async () => {
     const root = await spanOf(await apply("NO-SUCH-CODE"));
     expect(root).toMatchObject({
       isFailed: false,
@@ -107,7 +107,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     expect(transaction.attributes).toMatchObject({ "commerce.transaction.outcome": "rollback" });
   });
 
-  it("show what is read outside of a transaction, also where one statement reads for several requests", async () => {
+  it("show reads outside of a transaction, also if one statement reads for several requests", async () => {
     const [product] = world.demo.products;
     const url = `/api/v1/catalog/merchants/${product?.merchantSlug}/products/${product?.productSlug}`;
     const root = await spanOf(await world.get(url));
@@ -120,7 +120,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     });
   });
 
-  it("go on with a caller's, and leave out what the caller leaves out", async () => {
+  it("continue a caller's trace, and are not recorded if the caller's is not", async () => {
     const [traceId, spanId] = [idOf(32), idOf(16)];
     const root = await spanOf(await apply("TRACED", { traceparent: `00-${traceId}-${spanId}-01` }));
     expect(root).toMatchObject({ traceId, parentSpanId: spanId });
@@ -150,9 +150,9 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     expect((await spanOf(answer)).parentSpanId).toBeUndefined();
   });
 
-  it("name a GraphQL operation by its kind and its fields, and by nothing that was written", async () => {
+  it("name a GraphQL operation by its kind and its fields, without the caller's text", async () => {
     const query = 'query Secretive { someone: viewer { role } cart(id: "cart_secretive") { id } }';
-    // The third time it is compiled.
+    // Documents are compiled at the third use.
     for (let time = 0; time < 4; time += 1) {
       const root = await spanOf(await world.graphql(query));
       expect(root.name).toBe("POST /graphql");
@@ -164,7 +164,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     expect(collector.texts.join("")).not.toMatch(/secretive|someone/i);
   });
 
-  it("show a fault of ours at /graphql as one, by its code, at the execution and at the request, compiled or not", async () => {
+  it("show an internal error at /graphql with its code at the execution and at the request, compiled or not", async () => {
     const query = "{ apps { totalCount } viewer { role } }";
     const ask = async (): Promise<CollectedSpan[]> => {
       const root = await spanOf(await world.graphql(query, { token: "operator" }));
@@ -176,7 +176,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     onTestFinished(
       async () => void (await world.database.script((run) => run("alter table app_gone rename to app"))),
     );
-    // The third time it is compiled.
+    // Documents are compiled at the third use.
     for (let time = 0; time < 3; time += 1)
       for (const { isFailed, attributes } of await ask())
         expect({ isFailed, type: attributes["error.type"] }).toEqual({
@@ -185,7 +185,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
         });
   });
 
-  it("show a refusal at /graphql by its code, and as no fault", async () => {
+  it("show a refusal at /graphql by its code, and not as an error", async () => {
     const root = await spanOf(await world.graphql("{ apps { totalCount } }", { token: "storefront" }));
     for (const { isFailed, attributes } of [root, named(within(root), "graphql query")])
       expect({ isFailed, type: attributes["error.type"] }).toEqual({
@@ -226,7 +226,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     expect(traceparent?.slice(3, 35)).toBe(traceId);
   });
 
-  it("link a request to the attempts of its webhooks, which are one trace for each delivery", async () => {
+  it("link a request to its webhook attempts, which form one trace per delivery", async () => {
     const received: IncomingHttpHeaders[] = [];
     const receiver = createServer((request, response) => {
       received.push(request.headers);
@@ -239,7 +239,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     await once(receiver, "listening");
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`;
     const headers = { authorization: `Bearer ${world.demo.keys.full}`, "idempotency-key": randomUUID() };
-    // What happened before there was somebody to tell of it.
+    // Drains the events from before the endpoint existed.
     await world.app.deliveries.drain();
     const made = await world.send({
       method: "POST",
