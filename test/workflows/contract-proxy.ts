@@ -1,6 +1,6 @@
 /**
- * Prism in front of the service: an implementation that is not ours reads `schema/openapi.json` and answers
- * with an error where a request or an answer is not as it says.
+ * Prism in front of the service: a third-party proxy that reads `schema/openapi.json` and answers with an
+ * error if a request or an answer violates it.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,7 +1,7 @@
 /**
- * The TypeScript client as somebody has it: packed, installed in an empty folder, compiled against with its
- * own TypeScript, and run by the oldest Node at hand. Like the other workflows it is for `npm run
- * test:workflows`, since npm asks its registry.
+ * The TypeScript client as users get it: packed, installed in an empty folder, compiled with that folder's
+ * TypeScript, and run by the oldest available Node. Part of `npm run test:workflows`, because npm uses its
+ * registry.
  */
 import { execFile } from "node:child_process";
 import { cpSync, readdirSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import { useWorld } from "#test/support/use-world.ts";
 const root = new URL("../../", import.meta.url).pathname;
 const run = promisify(execFile);
 
-/** The machine's own, where it has one: the project's stands before it. */
+/** The PATH without the project's own programs, which come before the machine's. */
 const plainPath = (process.env["PATH"] ?? "")
   .split(delimiter)
   .filter((folder) => !folder.includes("node_modules"));

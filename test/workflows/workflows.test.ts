@@ -1,7 +1,7 @@
 /**
- * `npm run test:workflows`: what `schema/workflows.arazzo.yaml` describes, run by a program that is not ours.
- * A proxy stands between that holds every request and every answer against the contract; what the contract
- * itself refuses is asked of the service, since the proxy would answer it.
+ * `npm run test:workflows`: runs the workflows of `schema/workflows.arazzo.yaml` with a third-party program.
+ * A proxy validates every request and answer against the contract. Requests that the contract forbids go
+ * directly to the service, since the proxy would answer them.
  */
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -24,7 +24,7 @@ interface Said {
 
 function redocly(...args: readonly string[]): Promise<Said> {
   const { PATH, HOME } = process.env;
-  // Nothing asks the network for news of it.
+  // Disables telemetry and update checks.
   const env = { PATH, HOME, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   return new Promise((done) => {
     execFile(
@@ -50,7 +50,7 @@ interface Written {
 
 const written = parse(readFileSync(workflows, "utf8")) as Written;
 
-/** Each as the document says where the demo has it; what has no place there is new. */
+/** The inputs from the places in the demo that the document names; inputs without a place are new. */
 function inputsOf(demo: unknown): Readonly<Record<string, string>> {
   const run = randomUUID();
   const properties = Object.entries(written.components.inputs.demo.properties);
@@ -58,7 +58,7 @@ function inputsOf(demo: unknown): Readonly<Record<string, string>> {
     const [, place] = /^`([\w.]+)` of demo\.json: /.exec(description) ?? [];
     return place === undefined ? [] : [[name, String(at(demo, place))] as const];
   });
-  // A public name that leads nowhere.
+  // A public host name without a server.
   return { ...Object.fromEntries(found), run, webhookUrl: `https://hooks.example.com/${run}` };
 }
 
@@ -87,13 +87,13 @@ describe.runIf(process.env["CONTRACT_PROXY"] === "1")("the workflows", () => {
     );
   const direct = (): string => `http://127.0.0.1:${service.port}`;
 
-  it("are written as Arazzo has it", async () => {
+  it("are valid Arazzo", async () => {
     const { code, text } = await redocly("lint", workflows);
     expect(code, text).toBe(0);
   });
 
   it.each(written.workflows)(
-    "require what their steps take: $workflowId",
+    "require the inputs that their steps use: $workflowId",
     ({ inputs: { allOf }, ...workflow }) => {
       const text = JSON.stringify(workflow).replaceAll("$components.parameters.authorization", "$inputs.key");
       const taken = new Set([...text.matchAll(/\$inputs\.(\w+)/g)].map(([, name]) => name));
@@ -101,26 +101,26 @@ describe.runIf(process.env["CONTRACT_PROXY"] === "1")("the workflows", () => {
     },
   );
 
-  it("are not run without what they require", async () => {
+  it("do not run without the required inputs", async () => {
     const { orderId: _, ...less } = inputs;
     const { code, text } = await runAt(direct(), { inputs: less, which: ["--workflow", "after-an-order"] });
     expect([code, text]).toEqual([1, expect.stringContaining("orderId")]);
   });
 
-  it("go as they say, by the contract at every step", async () => {
+  it("run as described, with every step valid under the contract", async () => {
     await using proxy = await startContractProxy(service.port);
     const { code, text } = await runAt(proxy.origin, { inputs, which: ["--skip", refusedByContract] });
     expect(code, text).toBe(0);
     expect(text).toMatch(/Workflows: 5 passed, 5 total/);
   }, 180_000);
 
-  it("are refused where the contract refuses them", async () => {
+  it("are refused if they violate the contract", async () => {
     const { code, text } = await runAt(direct(), { inputs, which: ["--workflow", refusedByContract] });
     expect(code, text).toBe(0);
     expect(text).toMatch(/Workflows: 1 passed, 1 total/);
   });
 
-  it("are seen to fail where something else is answered", async () => {
+  it("fail if an answer differs", async () => {
     const other = { ...inputs, orderId: "ord_00000000000000000000000000" };
     const { code, text } = await runAt(direct(), { inputs: other, which: ["--workflow", "after-an-order"] });
     expect([code, text]).toEqual([1, expect.stringContaining("Workflows: 1 failed, 1 total")]);
