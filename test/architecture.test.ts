@@ -28,7 +28,10 @@ const filesUnder = (folder: string, ending: string): string[] =>
   );
 
 describe("the layers", () => {
-  /** Lints a temporary project with the real rules, so that a planted fault is never part of the real one. */
+  /**
+   * Lints a temporary project with the real rules, so that the real project never contains a deliberate
+   * fault.
+   */
   async function lint(files: Readonly<Record<string, string>>): Promise<string[]> {
     const project = mkdtempSync(join(tmpdir(), "layers-"));
     try {
@@ -95,7 +98,7 @@ describe("the layers", () => {
       ).toEqual(["src/pages/docs/browser/user.ts: eslint(no-restricted-imports)"]);
   });
 
-  it("refuse a circle, of types too", async () => {
+  it("refuse an import cycle, also of types", async () => {
     const circle = (own: string, other: string): string =>
       `/** Half. */\nimport type { ${other} } from "./${other.toLowerCase()}.ts";\n\nexport interface ${own} {\n  readonly other: ${other} | null;\n}\n`;
     const found = await lint({
@@ -159,7 +162,7 @@ describe("type assertions", () => {
 });
 
 describe("files", () => {
-  it("lie in the folder of a layer, but for main.ts", () => {
+  it("are in the folder of a layer, except main.ts", () => {
     expect(
       readdirSync(join(root, "src"), { withFileTypes: true })
         .filter((entry) => entry.isFile())
@@ -176,7 +179,7 @@ describe("files", () => {
     expect(long).toEqual([]);
   });
 
-  it("open with what they are for", () => {
+  it("start with a comment that states their purpose", () => {
     expect(
       sources.filter((name) => !readFileSync(join(root, "src", name), "utf8").startsWith("/**")),
     ).toEqual([]);
@@ -191,25 +194,25 @@ describe("files", () => {
 
 describe("operations", () => {
   const documents = filesUnder("schema/operations", ".graphql").map((name) => basename(name, ".graphql"));
-  // OAuth is one word.
+  // OAuth is a single word.
   const kebab = (name: string): string =>
     name.replace("OAuth", "Oauth").replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-  it("have a document each, named like it, and a place in the OpenAPI document; and nothing else is there", async () => {
+  it("each have a document with their name and an entry in the OpenAPI document, and nothing else does", async () => {
     await using world = await createWorld();
     const { operations } = await readContract(world);
     expect(operations.map(({ operationId }) => operationId).toSorted()).toEqual(documents.toSorted());
   });
 
-  it("have a test file each", () => {
+  it("each have a test file", () => {
     const tests = filesUnder("test/operations", ".test.ts").map((name) => basename(name, ".test.ts"));
     expect(tests.toSorted()).toEqual(documents.map(kebab).toSorted());
   });
 });
 
 /**
- * The whole titles of a file's tests: those of the groups around a test, then its own. Groups lie around what
- * is indented further.
+ * The complete titles of a file's tests: those of the groups around a test, then the test's title. A group
+ * contains everything that is indented further.
  */
 function titlesOf(text: string): { readonly whole: string; readonly own: string }[] {
   const groups: { readonly indent: number; readonly title: string }[] = [];
@@ -230,7 +233,7 @@ function titlesOf(text: string): { readonly whole: string; readonly own: string 
 }
 
 describe("tests", () => {
-  it("have titles that say what holds: three words or more, and none begins with works, should or it", () => {
+  it("have descriptive titles: three words or more, and none begins with works, should or it", () => {
     const isBad = ({ whole, own }: { readonly whole: string; readonly own: string }): boolean =>
       whole.split(/\s+/).length < 3 || /^(works|should|it)\b/i.test(own);
     expect(
@@ -248,7 +251,7 @@ describe("tests", () => {
     expect(titles.filter(isBad).map(({ name, whole }) => `${name}: ${whole}`)).toEqual([]);
   });
 
-  it("are neither skipped nor alone", () => {
+  it("are neither skipped nor exclusive", () => {
     const marked = filesUnder("test", ".test.ts").filter((name) =>
       /\b(it|test|describe)\.(only|skip|todo)\b/.test(readFileSync(join(root, "test", name), "utf8")),
     );

@@ -14,7 +14,7 @@ const documents = globSync(["*.md", ...folders.map((folder) => `${folder}/**/*.m
 }).toSorted();
 
 const withoutCode = (markdown: string): string => markdown.replaceAll(/^```[^]*?^```/gm, "");
-/** As GitHub makes it of a heading. */
+/** Returns the anchor that GitHub makes of a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()

@@ -25,13 +25,13 @@ const sectionOf = (records: readonly FigureRecord[], number: number): string =>
   (renderFigures(records).split(/^## Guarantee /m)[number] ?? "").replaceAll(/\s+/g, " ");
 
 describe("the list of figures", () => {
-  it("has seventeen, in their order", () => {
+  it("has seventeen figures, in order", () => {
     expect(figureList.map(({ number }) => number)).toEqual(
       Array.from({ length: 17 }, (_, index) => index + 1),
     );
   });
 
-  it("names commands that are there, on the engines that they have", () => {
+  it("names existing commands, on the engines that they support", () => {
     const known = figures.map(({ name, engines }) => ({ name, engines }));
     const shown = figureList
       .flatMap(({ shownBy }) => shownBy)
@@ -39,33 +39,33 @@ describe("the list of figures", () => {
     for (const { name, engines } of shown) expect(known).toContainEqual({ name, engines });
   });
 
-  it("names files of this suite that are there", () => {
+  it("names existing files of this suite", () => {
     const files = [...figureList.flatMap(({ shortForm }) => shortForm), ...Object.values(suites).flat()];
     expect(files.filter((file) => !existsSync(new URL(`../${file}`, import.meta.url)))).toEqual([]);
   });
 
-  it("has a place for every record", () => {
+  it("has an entry for every record", () => {
     const named = new Set(figureList.flatMap(({ shownBy }) => shownBy.map(({ name }) => name)));
     expect(readRecords().filter(({ name }) => !named.has(name))).toEqual([]);
   });
 });
 
 describe("the table of figures", () => {
-  it("says what was measured, when and where", () => {
+  it("states what was measured, when and where", () => {
     expect(sectionOf([record], 1)).toContain(
       "**crash, PGlite**: kills 50, keys 20 000; 0 violations (2026-01-02, 30 min, machine A)",
     );
     expect(renderFigures([record])).toContain("Machine A: a machine.");
   });
 
-  it("says what was not measured, and what was tried less than is promised", () => {
+  it("states what was not measured, and what was measured with less than the guaranteed amount", () => {
     expect(sectionOf([record], 1)).toContain("**crash, PostgreSQL**: not measured yet");
     expect(sectionOf([record], 1)).not.toContain("not at this size yet");
     const small = { ...record, counts: { kills: 2, keys: 1_500 } };
     expect(sectionOf([small], 1)).toContain("**not at this size yet: 2 of 50 kills, 1 500 of 20 000 keys**");
   });
 
-  it("says what is worse than promised, on each engine by itself", () => {
+  it("states what is worse than guaranteed, separately for each engine", () => {
     const half = {
       ...record,
       figure: 16,

@@ -1,6 +1,6 @@
 /**
- * The OAuth guide's app, as it is printed there, in a process of its own beside the service: a person of the
- * demo lets it in, and it reads who it is.
+ * Runs the OAuth guide's app as printed in a separate process beside the service: a person of the demo
+ * consents, and the app reads its identity.
  */
 import { expect, it } from "vitest";
 import { findFreePort } from "#app/open-resources.ts";
@@ -10,7 +10,7 @@ import { createBrowser } from "#test/oauth/people.ts";
 import { startGuideProgram } from "#test/support/guide-program.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
-/** The demo's own has a port that may be taken here. */
+/** Creates another client, because the port of the demo's client may be in use. */
 const createClient = (world: World, redirectUri: string): Promise<string> =>
   inTransaction(world.database.db, async (transaction) => {
     const { appId } = await transaction
@@ -22,12 +22,12 @@ const createClient = (world: World, redirectUri: string): Promise<string> =>
     return createOauthClient(transaction, { merchantId: null, now: world.clock.now() }, input);
   });
 
-it("the guide's app is let in by the demo's person and told who it is", async () => {
+it("the guide's app gets consent from the demo's person and reads its identity", async () => {
   const [PORT, callbackPort] = [String(await findFreePort("127.0.0.1")), await findFreePort("127.0.0.1")];
   await using world = await createWorld("pglite", {
     environment: { PORT, PUBLIC_URL: `http://127.0.0.1:${PORT}` },
   });
-  // Its library looks at the real clock.
+  // The app's library uses the real clock.
   world.clock.at = new Date();
   await world.app.listen();
   const REDIRECT = `http://127.0.0.1:${callbackPort}/callback`;

@@ -1,6 +1,6 @@
 /**
- * The webhook guide's receiver, as it is printed there, in a process of its own beside the service: it
- * registers itself and verifies what it is sent.
+ * Runs the webhook guide's receiver as printed in a separate process beside the service: it registers itself
+ * and verifies webhooks.
  */
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
@@ -8,9 +8,9 @@ import { findFreePort } from "#app/open-resources.ts";
 import { startGuideProgram } from "#test/support/guide-program.ts";
 import { createWorld } from "#test/support/world.ts";
 
-it("the guide's receiver is told of its own ping, and refuses what nobody signed", async () => {
+it("the guide's receiver accepts its ping, and refuses unsigned requests", async () => {
   await using world = await createWorld("pglite", { environment: { PORT: "0" } });
-  // Its library looks at the real clock.
+  // The receiver's library uses the real clock.
   world.clock.at = new Date();
   await world.app.listen();
   const { port } = world.app.server.server.address() as AddressInfo;

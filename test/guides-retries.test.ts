@@ -1,7 +1,4 @@
-/**
- * The guide's way of sending again, as it is printed there: it repeats what may be repeated, with the same
- * key, and nothing else.
- */
+/** The guide's retry code as printed: it repeats only requests that may be repeated, with the same key. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,8 +16,8 @@ async function guidedSend(): Promise<Send> {
 }
 
 /**
- * Answers one after the other, the last one from then on; null: closes the connection. Gives the keys it was
- * sent.
+ * Starts a server that gives these answers in order, the last one from then on; null closes the connection.
+ * Returns the received keys.
  */
 async function startServer(
   answers: readonly (readonly [number, object] | null)[],
@@ -42,7 +39,7 @@ const failure = (code: string, retryable: boolean): object => ({
 });
 const init = { method: "PUT", headers: { "idempotency-key": "one" } };
 
-it("the guide's client sends what may be sent again until it succeeds, under the same key", async () => {
+it("the guide's client repeats a retryable request with the same key until it succeeds", async () => {
   const { url, keys } = await startServer([
     [503, failure("service_unavailable", true)],
     [409, failure("idempotency_in_progress", true)],
@@ -53,14 +50,14 @@ it("the guide's client sends what may be sent again until it succeeds, under the
   expect(keys).toEqual(["one", "one", "one"]);
 });
 
-it("the guide's client sends nothing again that would be refused again", async () => {
+it("the guide's client does not repeat a request that would be refused again", async () => {
   const { url, keys } = await startServer([[409, failure("cart_version_conflict", false)]]);
   const send = await guidedSend();
   await expect(send(url, init)).rejects.toMatchObject({ code: "cart_version_conflict" });
   expect(keys).toEqual(["one"]);
 });
 
-it("the guide's client gives up in the end", async () => {
+it("the guide's client finally gives up", async () => {
   const { url, keys } = await startServer([[429, failure("rate_limited", true)]]);
   const send = await guidedSend();
   await expect(send(url, init, 3)).rejects.toMatchObject({ code: "rate_limited" });

@@ -1,6 +1,6 @@
 /**
- * The guide's verifiers of webhooks, each by its own interpreter where that is installed: they accept and
- * refuse what the service's own fixture says, and what a real endpoint's secret signed.
+ * The guide's webhook verifiers in every language with an installed interpreter: they accept and refuse the
+ * vectors of the service's fixture, and requests signed with a real endpoint's secret.
  */
 import { execFile } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ interface Case {
   readonly expect: "accept" | "reject";
 }
 
-/** What reads the cases from a file and prints what the guide's function says of each, as JSON. */
+/** Programs that read the cases from a file and print the verdicts of the guide's function as JSON. */
 const drivers: Readonly<Record<string, string>> = {
   "drive.mjs": `import { readFileSync } from "node:fs";
 import { verify } from "./verify.mjs";
@@ -114,7 +114,7 @@ async function judge(
 const world = useWorld();
 const endpoints = "/api/v1/open/webhooks/endpoints";
 
-/** A new endpoint, whose secret is known here, and what the service signed with it. */
+/** Creates an endpoint with a known secret, and signs requests with it. */
 async function signedCases(): Promise<Case[]> {
   const authorization = `Bearer ${world().demo.keys.full}`;
   const headers = { authorization, "idempotency-key": crypto.randomUUID() };
@@ -155,7 +155,7 @@ async function signedCases(): Promise<Case[]> {
 }
 
 describe.each(languages)("%s", (_language, extension, program, args) => {
-  it("accepts what is genuine and refuses what is not", async (context) => {
+  it("accepts authentic webhooks and refuses others", async (context) => {
     context.skip(!(await isInstalled(program)), `${program} is not installed.`);
     const cases = await signedCases();
     expect(cases.length).toBeGreaterThan(16);
@@ -166,7 +166,7 @@ describe.each(languages)("%s", (_language, extension, program, args) => {
   });
 });
 
-it("stands in the guide as it is run", () => {
+it("is in the guide exactly as the test runs it", () => {
   const guide = readFileSync(new URL("../docs/guides/webhooks.md", import.meta.url), "utf8");
   for (const [, extension] of languages)
     expect(guide).toContain(`[verify.${extension}](verify/verify.${extension})`);

@@ -1,6 +1,6 @@
 /**
- * The guides say what is: their commands run one after the other as they stand, their programs run, and what
- * they name exists.
+ * The guides match the service: their commands succeed in order, their programs run, and everything that they
+ * name exists.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -23,8 +23,8 @@ const operationIds = new Set(
 );
 
 /**
- * The commands of a guide, each with the statuses that its requests get: 200, but what stands behind `sh` for
- * the last one.
+ * Returns the commands of a guide, with the status of the last request, which may follow `sh`; all others
+ * must get 200.
  */
 function commandsOf(text: string): { commands: string; lastStatus: number }[] {
   return [...text.matchAll(/^```sh(?: (\d+))?\n([\s\S]+?)^```$/gm)].map(
@@ -36,7 +36,7 @@ function commandsOf(text: string): { commands: string; lastStatus: number }[] {
 }
 
 describe("the guides", () => {
-  it("are all shown, and no other", () => {
+  it("are all published, and no others", () => {
     const files = readdirSync(new URL("../docs/guides", import.meta.url)).filter((name) =>
       name.endsWith(".md"),
     );
@@ -44,7 +44,7 @@ describe("the guides", () => {
     expect(readGuides().map(({ title }) => title)).toContain("Idempotency");
   });
 
-  it.each(guideNames)("%s names only operations, scopes and codes that there are", (name) => {
+  it.each(guideNames)("%s names only existing operations, scopes and codes", (name) => {
     const spans = [...textOf(name).matchAll(/`([A-Za-z_:.-]+)`/g)].map(([, span = ""]) => span);
     const operations = spans.filter((span) =>
       /^(?:get|set|list|create|apply|remove|revoke|cancel|replay|describe|search)[A-Z]\w+$/.test(span),
@@ -56,7 +56,7 @@ describe("the guides", () => {
     expect(codes.filter((code) => !(code in failureKinds))).toEqual([]);
   });
 
-  it.each(guideNames)("%s links to files that there are", (name) => {
+  it.each(guideNames)("%s links only to existing files", (name) => {
     const links = [...textOf(name).matchAll(/\]\(([^)#]+)(?:#[\w-]+)?\)/g)].map(([, href = ""]) => href);
     const missing = links.filter(
       (href) =>
@@ -66,7 +66,7 @@ describe("the guides", () => {
     expect(missing).toEqual([]);
   });
 
-  it("give the scopes and the quotas that hold", () => {
+  it("state the valid scopes and quotas", () => {
     const text = textOf("authentication");
     for (const scope of Object.keys(scopeDescriptions))
       expect(text).toMatch(new RegExp(`^\\| \`${scope}\` +\\| to `, "m"));
@@ -78,7 +78,7 @@ describe("the guides", () => {
   });
 });
 
-describe("what is to be typed", () => {
+describe("the commands of guides", () => {
   let world: World;
   let address: string;
   beforeAll(async () => {
@@ -88,7 +88,7 @@ describe("what is to be typed", () => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  it.each(guideNames)("runs as it stands in %s", async (name) => {
+  it.each(guideNames)("succeed unchanged in %s", async (name) => {
     const blocks = commandsOf(textOf(name));
     expect(blocks.length).toBeGreaterThan(0);
     const script = blocks.map(({ commands }) => `${commands}echo "END OF BLOCK" >&2`).join("\n");
@@ -102,7 +102,7 @@ describe("what is to be typed", () => {
     expect(statuses).toEqual(requests.flat());
   });
 
-  it("says of a repeated change that it is one", async () => {
+  it("mark a repeated change as a replay", async () => {
     const blocks = commandsOf(textOf("idempotency"));
     const script = blocks
       .map(({ commands }) => commands)

@@ -1,7 +1,7 @@
 /**
- * A canary for what is a buyer's or a secret: unmistakable values go through every cart operation, also
- * through requests that fail, and are then looked for in every answer, log line, event, trace and column of
- * every table.
+ * Tests with canary values that buyers' data and secrets never leak: recognizable values go through every
+ * cart operation, including failing requests, and are then searched for in every answer, log line, event,
+ * trace and column.
  */
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,8 +14,8 @@ import { type Collector, startCollector } from "#test/support/collector.ts";
 import { type Answer, createWorld, type World } from "#test/support/world.ts";
 
 /**
- * What may be shown is of another kind: the country, the town, half of the postal code, initials, the
- * e-mail's hint.
+ * The markers do not occur in what may be shown: the country, the town, half of the postal code, initials,
+ * the e-mail's hint.
  */
 const markers = {
   name: "Zqxvgiven Zqxvfamily",
@@ -48,7 +48,7 @@ const address = {
   email: `${markers.mailbox}@${markers.domain}.example`,
 };
 
-/** Where each marker is found, as `marker: place`. */
+/** Returns the markers found in a text, as `marker: place`. */
 function findMarkers(place: string, text: string): string[] {
   const searched = text.toLowerCase();
   return Object.entries(markers).flatMap(([name, value]) =>
@@ -56,7 +56,7 @@ function findMarkers(place: string, text: string): string[] {
   );
 }
 
-describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engine) => {
+describe.each(["pglite", "postgres"] as const)("a buyer's data on %s", (engine) => {
   let world: World;
   const answers: { readonly name: string; readonly answer: Answer }[] = [];
   const tokens: string[] = [];
@@ -234,7 +234,7 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
   ];
 
   it.each(variableCases)(
-    "is not quoted by GraphQL's refusal of %s, which says what was expected",
+    "is not quoted by GraphQL's refusal of %s, which states the expected input",
     async (_name, input, expected) => {
       const query = `mutation ($input: PublicCartAddressSetRequest!) { cartAddressSet(cartId: "cart_x", input: $input) { cartId } }`;
       for (const token of ["storefront", "admin"]) {
@@ -303,7 +303,7 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
     },
   );
 
-  it("is not quoted where an operation of that name is asked for, or the body cannot be read", async () => {
+  it("is not quoted if it is used as an operation name, or if the body cannot be parsed", async () => {
     const bodies = [
       JSON.stringify({ query: "query A { viewer { role } }", operationName: markers.name }),
       `{"query": ${markers.name}`,
@@ -315,7 +315,7 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
     }
   });
 
-  it("is in no answer, of success or of refusal", () => {
+  it("is in no answer, successful or refused", () => {
     expect(answers.length).toBeGreaterThan(25);
     expect(
       answers.flatMap(({ name, answer }) => findMarkers(name, answer.text + JSON.stringify(answer.headers))),
@@ -359,7 +359,7 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
     expect(events.flatMap(({ type, snapshot, thin }) => findMarkers(type, snapshot + thin))).toEqual([]);
   });
 
-  /** Whole rows as text, and the bytes of each bytea read as text of one and of many bytes a character. */
+  /** All rows as text, with each bytea read both as Latin-1 and as UTF-8. */
   const stored = async (): Promise<{ place: string; text: string }[]> => {
     const { db } = world.database;
     const { rows: columns } = await sql<{ tableName: string; columnName: string; dataType: string }>`
@@ -404,8 +404,8 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
     expect(texts.flatMap(({ place, text }) => findMarkers(place, text))).toEqual([]);
   });
 
-  it("has tokens that are stored as digests alone, in no table, event or log", async () => {
-    // Replays say what was said: as many different ones as there were effects.
+  it("is accessible only by tokens that are stored as digests, in no table, event or log", async () => {
+    // Replays return the original answers: as many different tokens as effects.
     expect(new Set(tokens).size).toBe(3);
     const everything = [...(await stored()), { place: "the log", text: JSON.stringify(world.logged) }];
     expect(
@@ -415,7 +415,7 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
     ).toEqual([]);
   });
 
-  it("is told of an order to who sends it, also when the addresses of carts are erased", async () => {
+  it("is shown in an order to the staff who ship it, also after the carts' addresses are erased", async () => {
     await eraseDuePersonalData(
       world.database.db,
       new Date(world.clock.now().getTime() + 60 * 24 * 3_600_000),

@@ -54,7 +54,7 @@ describe("the documents", () => {
     let output = "";
     for (const stream of [shell.stdout, shell.stderr])
       stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
-    // With the curl that it has begun, which would go on for an hour.
+    // Kills the curl process too, which would continue for an hour.
     onTestFinished(async () => {
       if (shell.pid !== undefined && shell.exitCode === null) process.kill(-shell.pid, "SIGKILL");
       await ended;

@@ -1,4 +1,4 @@
-/** What comes due by the clock is written by the sweeps, once, and told of. */
+/** Sweeps write state changes that are due by time, once each, and publish them. */
 import { expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { startSweeps, sweeps } from "#app/sweeps.ts";
@@ -13,7 +13,7 @@ const patience = { timeout: 30_000, interval: 5 };
 
 type Render = World["app"]["services"]["render"];
 
-/** As the process does it; what is rendered for the events may be watched. */
+/** Runs the sweeps as a process does; the rendering of events can be intercepted. */
 const run = async (
   world: World,
   name: string,
@@ -38,7 +38,7 @@ const eventsOf = async (world: World, subjectId: string): Promise<string[]> => {
   return rows.map(({ type }) => type);
 };
 
-/** Those of one save in the order of the alphabet: their ids are of one moment. */
+/** The events of one save are sorted by type, because their ids have the same time. */
 const versionsOf = (world: World, subjectId: string): Promise<{ type: string; subjectVersion: number }[]> =>
   world.database.db
     .selectFrom("event")
@@ -48,10 +48,7 @@ const versionsOf = (world: World, subjectId: string): Promise<{ type: string; su
     .orderBy("type")
     .execute();
 
-/**
- * Empty carts that were last changed one millisecond after the other, now; in the order in which they run
- * out.
- */
+/** Creates empty carts, changed one millisecond after the other, in the order of their expiry. */
 async function makeManyCarts(world: World, count: number): Promise<string[]> {
   const first = await makeCart(world);
   const { db } = world.database;
@@ -106,7 +103,7 @@ const makeCart = async (world: World): Promise<string> => {
 };
 
 describeOnBoth("the sweeps", (_open, engine) => {
-  it("write the expiry of a cart nobody changed for 30 days, erase its address a day later, and forget the idempotency keys", async () => {
+  it("write the expiry of a cart unchanged for 30 days, erase its address a day later, and delete the idempotency keys", async () => {
     await using world = await createWorld(engine);
     const { db } = world.database;
     const cartId = await makeCart(world);
@@ -148,7 +145,7 @@ describeOnBoth("the sweeps", (_open, engine) => {
         .select(["sealed", "dataKey", "masked"])
         .where("cartId", "=", cartId)
         .execute();
-    // Its life was over long before the cart's.
+    // The address expired long before the cart.
     await run(world, "erase personal data");
     const erased = {
       countryCode: "DE",
@@ -164,7 +161,7 @@ describeOnBoth("the sweeps", (_open, engine) => {
     expect(await db.selectFrom("idempotencyRecord").select("status").execute()).toEqual([]);
   });
 
-  it("end a promotion whose window is over, and tell it once", async () => {
+  it("end a promotion whose period is over, and publish it once", async () => {
     await using world = await createWorld(engine);
     const endsAt = new Date(world.clock.now().getTime() + dayMs).toISOString();
     const input = {
@@ -191,7 +188,7 @@ describeOnBoth("the sweeps", (_open, engine) => {
     expect(await eventsOf(world, id)).toEqual(["promotion.started", "promotion.ended"]);
   });
 
-  it("tell that a promotion has started when it has, not when it is activated for later, each with a version of its own", async () => {
+  it("publish a promotion's start when the promotion starts, not when it is activated for later, with separate versions", async () => {
     await using world = await createWorld(engine);
     const startsAt = new Date(world.clock.now().getTime() + dayMs).toISOString();
     const input = {
@@ -220,12 +217,12 @@ describeOnBoth("the sweeps", (_open, engine) => {
     ).toEqual({ status: "ACTIVE", version: 3 });
   });
 
-  it("write all carts that are due at once, and pass over those that fail, which come again the next time", async () => {
+  it("write all due carts, and skip failing ones, which are tried again by the next sweep", async () => {
     await using world = await createWorld(engine);
     const { db } = world.database;
     const ids = await makeManyCarts(world, 205);
     world.clock.advance(31 * dayMs);
-    // A whole batch fails, and one behind it.
+    // A whole batch fails, and one cart behind it.
     const broken = new Set([...ids.slice(0, 100), ids[150]]);
     const render: Render = (transaction, subject) =>
       broken.has(subject.id)
@@ -236,7 +233,7 @@ describeOnBoth("the sweeps", (_open, engine) => {
       (error: unknown) => error,
     );
     if (!(failure instanceof AggregateError)) throw new Error("Nothing failed.");
-    expect(failure.message).toMatch(/^101 failed, \d+ did not\.$/);
+    expect(failure.message).toMatch(/^101 rows failed, \d+ rows were handled\.$/);
     expect(failure.errors).toHaveLength(20);
     expect(failure.errors[0]).toMatchObject({
       message: `${ids[0]} was skipped.`,
@@ -255,7 +252,7 @@ describeOnBoth("the sweeps", (_open, engine) => {
     expect(await active()).toEqual([]);
   });
 
-  it("end before the next row when they are told to stop", async () => {
+  it("stop before the next row when they are told to", async () => {
     await using world = await createWorld(engine);
     const ids = await makeManyCarts(world, 3);
     await world.database.db
@@ -274,7 +271,7 @@ describeOnBoth("the sweeps", (_open, engine) => {
     expect(await run(world, "expire carts")).toBe(2);
   });
 
-  it("write the expiry of a cart that a session which ran out has locked, and the session's before it", async () => {
+  it("write the expiry of a cart locked by an expired session, and the session's expiry before it", async () => {
     await using world = await createWorld(engine);
     const { db } = world.database;
     const [ranOut = "", live = "", paying = ""] = await makeManyCarts(world, 3);
@@ -300,7 +297,7 @@ describeOnBoth("the sweeps", (_open, engine) => {
   });
 });
 
-it("a sweep that fails is logged, and the others run all the same", async () => {
+it("a failing sweep is logged, and the others run all the same", async () => {
   await using world = await createWorld("pglite");
   const lines: string[] = [];
   const log = createLog("info", { write: (line: string) => void lines.push(line) });
@@ -308,8 +305,7 @@ it("a sweep that fails is logged, and the others run all the same", async () => 
   const cartId = await makeCart(world);
   expect(await eventsOf(world, cartId)).toEqual(["cart.created"]);
   world.clock.advance(31 * dayMs);
-  // The render of an event is what fails. The sweep that forgets old events comes after it, and goes through
-  // db alone.
+  // Only the rendering of events fails. The sweep that deletes old events comes later and needs no rendering.
   const stop = startSweeps({ ...services, render: () => Promise.reject(new Error("No.")) }, log, 5);
   const isLogged = (): boolean =>
     lines.some(

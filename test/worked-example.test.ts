@@ -1,6 +1,6 @@
 /**
- * The example that CONTRIBUTING.md gives of a new operation, done as it stands there in a copy of the
- * project: one document and one test are enough.
+ * Follows the example of a new operation in CONTRIBUTING.md in a copy of the project: one document and one
+ * test are enough.
  */
 import { execFile } from "node:child_process";
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { temporaryFolder } from "#test/support/process.ts";
 const root = new URL("../", import.meta.url).pathname;
 const parts = ["src", "schema", "test", "soak", ".meshrc.yaml", "README.md", "package.json", "tsconfig.json"];
 
-/** The block of code under the line that says which file it is. */
+/** Returns the code block below the line that names the file. */
 function blockOf(path: string): string {
   const guide = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
   const [, block] =
@@ -27,7 +27,7 @@ function copyProject(): string {
   const folder = temporaryFolder();
   for (const part of parts) cpSync(join(root, part), join(folder, part), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  // The databases that this run has already are good for that one too.
+  // The copied project reuses this run's databases.
   const shared = { postgresUrl: inject("postgresUrl"), copies: inject("copies") };
   writeFileSync(
     join(folder, "shared.ts"),
@@ -67,7 +67,7 @@ it("a new operation is one document and one test: the rest is generated", async 
       env: { PATH, HOME, NO_COLOR: "1" },
     });
   };
-  // What `npm run generate` does, but for the files that take a demo to make.
+  // The parts of `npm run generate` that do not need a demo.
   const { stdout } = await vitest(
     "test/generated.test.ts",
     test,
