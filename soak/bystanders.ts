@@ -6,7 +6,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import type { Report } from "./report.ts";
-import { addressWrite, type Ask, type Asked, openCart, readAnswer, type Shop, type Write } from "./shop.ts";
+import {
+  addressWrite,
+  type Ask,
+  type HttpRequest,
+  openCart,
+  readAnswer,
+  type Shop,
+  type Write,
+} from "./shop.ts";
 
 export interface BystandersPlan {
   readonly databaseUrl: string;
@@ -29,7 +37,7 @@ export async function runBystanders(ask: Ask, shop: Shop, plan: BystandersPlan):
   const violations: string[] = [];
   const [quiet, busy]: [number[], number[]] = [[], []];
   const counts = { spells: 0, duplicates: 0 };
-  const unrelated: Asked = {
+  const unrelated: HttpRequest = {
     method: "GET",
     url: "/api/v1/open/identity",
     headers: { authorization: `Bearer ${shop.access.keys.full}` },
@@ -80,7 +88,11 @@ export async function runBystanders(ask: Ask, shop: Shop, plan: BystandersPlan):
 }
 
 /** What the requests took, from when they fell due. */
-async function measure(ask: Ask, asked: Asked, { perSecond, spellMs }: BystandersPlan): Promise<number[]> {
+async function measure(
+  ask: Ask,
+  asked: HttpRequest,
+  { perSecond, spellMs }: BystandersPlan,
+): Promise<number[]> {
   const startedAt = performance.now();
   const waiting: Promise<number>[] = [];
   for (let count = 0; count < (perSecond * spellMs) / 1000; count += 1) {

@@ -7,10 +7,10 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 
 /** Of these sessions, and of what hangs on them; what others did to the same database is not looked at. */
-export async function checkoutFaults(db: Database, sessionIds: readonly string[]): Promise<string[]> {
+export async function findCheckoutFaults(db: Database, sessionIds: readonly string[]): Promise<string[]> {
   const ours = sql`(select unnest(${sessionIds}::text[]))`;
   const found: string[] = [];
-  for (const { says, rows } of [...ends(ours), ...money(ours), ...keeps(ours)]) {
+  for (const { says, rows } of [...sessionChecks(ours), ...paymentChecks(ours), ...stockAndUseChecks(ours)]) {
     const { rows: broken } = await rows.execute(db);
     found.push(...broken.map(({ id, what }) => `${says}: ${id}${what === null ? "" : ` (${what})`}.`));
   }
@@ -26,7 +26,7 @@ interface Check {
 const check = (says: string, rows: Check["rows"]): Check => ({ says, rows });
 
 /** A session has an order exactly when it is completed; its cart stands as it does. */
-function ends(ours: RawBuilder<unknown>): Check[] {
+function sessionChecks(ours: RawBuilder<unknown>): Check[] {
   return [
     check(
       "A session is not as its orders are",
@@ -59,7 +59,7 @@ function ends(ours: RawBuilder<unknown>): Check[] {
 }
 
 /** What the provider holds belongs to an order, and what an order was paid with the provider holds. */
-function money(ours: RawBuilder<unknown>): Check[] {
+function paymentChecks(ours: RawBuilder<unknown>): Check[] {
   const held = sql`case when b.status in ('authorized', 'pending') then b.amount_minor - b.voided_minor - b.refunded_minor else 0 end`;
   return [
     check(
@@ -109,7 +109,7 @@ function money(ours: RawBuilder<unknown>): Check[] {
 }
 
 /** Stock and uses are kept by what is not over, and by nothing else. */
-function keeps(ours: RawBuilder<unknown>): Check[] {
+function stockAndUseChecks(ours: RawBuilder<unknown>): Check[] {
   const variants = sql`(select l.variant_id from hosted_checkout_session s join cart_line l on l.cart_id = s.cart_id where s.id in ${ours})`;
   return [
     check(

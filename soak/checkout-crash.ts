@@ -7,17 +7,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Checkout,
-  checkoutOf,
+  toCheckout,
   createWrite,
   readSession,
-  readyCart,
-  type SessionSeen,
+  createReadyCart,
+  type SessionState,
   submitWrite,
 } from "./checkout-shop.ts";
 import type { Service } from "./service.ts";
-import { type Ask, readAnswer, type Shop, type Told, type Write } from "./shop.ts";
+import { type Ask, readAnswer, type Shop, type ParsedAnswer, type Write } from "./shop.ts";
 
-export interface Buying {
+export interface CheckoutLoad {
   readonly ask: Ask;
   readonly shop: Shop;
   readonly violations: string[];
@@ -27,9 +27,9 @@ export interface Buying {
   unanswered: number;
 }
 
-export function openBuying(ask: Ask, shop: Shop): Buying {
-  const buying: Buying = {
-    ask: untilAnswered(ask, { onLost: () => void (buying.unanswered += 1) }),
+export function createCheckoutLoad(ask: Ask, shop: Shop): CheckoutLoad {
+  const buying: CheckoutLoad = {
+    ask: withRetries(ask, { onLost: () => void (buying.unanswered += 1) }),
     shop,
     violations: [],
     submitted: [],
@@ -39,7 +39,7 @@ export function openBuying(ask: Ask, shop: Shop): Buying {
   return buying;
 }
 
-export interface Kills {
+export interface KillPlan {
   /** All that are to be killed, at the same moment. */
   readonly services: readonly Service[];
   readonly buyers: number;
@@ -53,14 +53,14 @@ const aimMsMax = 20;
 
 /** Buyers pay until the last kill. Gives how many there were. */
 export async function buyAndKill(
-  buying: Buying,
-  { services, buyers, kills, submitsPerKill }: Kills,
+  buying: CheckoutLoad,
+  { services, buyers, kills, submitsPerKill }: KillPlan,
 ): Promise<number> {
   const end = new AbortController();
   const isBroken = (): boolean =>
     buying.violations.length > 0 || services.some(({ faults }) => faults.length > 0);
   const all = Promise.all(
-    Array.from({ length: buyers }, (_, index) => beBuyer(buying, { index, signal: end.signal })),
+    Array.from({ length: buyers }, (_, index) => runBuyer(buying, { index, signal: end.signal })),
   );
   let done = 0;
   try {
@@ -80,15 +80,17 @@ export async function buyAndKill(
 
 const tokens = ["tok_success", "tok_success", "tok_slow", "tok_decline"];
 
-async function beBuyer(
-  buying: Buying,
+async function runBuyer(
+  buying: CheckoutLoad,
   { index, signal }: { readonly index: number; readonly signal: AbortSignal },
 ): Promise<void> {
   const { ask, shop, violations } = buying;
   for (let turn = index; !signal.aborted && violations.length === 0; turn += 1) {
     const token = tokens[turn % tokens.length] ?? "tok_success";
     try {
-      const checkout = checkoutOf(readAnswer(await ask(createWrite(shop, await readyCart(ask, shop)).asked)));
+      const checkout = toCheckout(
+        readAnswer(await ask(createWrite(shop, await createReadyCart(ask, shop)).asked)),
+      );
       buying.sessionIds.push(checkout.sessionId);
       requireDone(readAnswer(await ask(submitWrite(shop, checkout, token).asked)));
       buying.submitted.push({ checkout, token });
@@ -98,21 +100,21 @@ async function beBuyer(
   }
 }
 
-function requireDone({ code, text }: Told): void {
+function requireDone({ code, text }: ParsedAnswer): void {
   if (code !== undefined) throw new Error(`A submission was refused with ${code}: ${text.slice(0, 300)}`);
 }
 
 const pauseMs = 25;
 const later: ReadonlySet<string | undefined> = new Set(["idempotency_in_progress", "service_unavailable"]);
 
-interface Patience {
+interface RetryOptions {
   readonly onLost?: () => void;
   /** Of a service that is not started again: whoever gets no answer when it has any gets none, ever. */
   readonly faults?: readonly string[];
 }
 
 /** As a client does that was told to: again after a lost connection, a key in use, and a service that is away. */
-export function untilAnswered(ask: Ask, { onLost, faults = [] }: Patience = {}): Ask {
+export function withRetries(ask: Ask, { onLost, faults = [] }: RetryOptions = {}): Ask {
   return async (asked: Write["asked"]) => {
     for (let isLost = false; ;) {
       const answered = await ask(asked).catch(() => undefined);
@@ -130,16 +132,16 @@ const settledMsMax = 90_000;
 const lookMs = 250;
 
 /** Waits until nobody waits, and holds each end to what its buyer paid with. */
-export async function awaitEnds({
+export async function awaitDecisions({
   ask,
   shop,
   submitted,
   violations,
-}: Buying): Promise<Record<"ordered" | "declined", number>> {
+}: CheckoutLoad): Promise<Record<"ordered" | "declined", number>> {
   const until = performance.now() + settledMsMax;
   const counts = { ordered: 0, declined: 0 };
   for (const { checkout, token } of submitted) {
-    let seen: SessionSeen = await readSession(ask, shop, checkout.sessionId);
+    let seen: SessionState = await readSession(ask, shop, checkout.sessionId);
     while (seen.status === "PROCESSING" && performance.now() < until) {
       await sleep(lookMs);
       seen = await readSession(ask, shop, checkout.sessionId);

@@ -2,15 +2,15 @@
 import {
   addressWrite,
   type Ask,
-  type CartSeen,
+  type CartState,
   cartWrite,
-  dataOf,
+  requireData,
   graphqlWrite,
   openCart,
   readAnswer,
   restWrite,
   type Shop,
-  type Told,
+  type ParsedAnswer,
   type Write,
 } from "./shop.ts";
 
@@ -20,26 +20,31 @@ export interface Checkout {
   readonly amountTotal: { readonly amountMinor: number; readonly currency: string };
 }
 
-export interface SessionSeen {
+export interface SessionState {
   readonly status: "OPEN" | "PROCESSING" | "COMPLETED" | "CANCELED" | "EXPIRED";
   readonly orderId: string | null;
 }
 
-const tell = async (ask: Ask, { asked }: Write): Promise<Told> => readAnswer(await ask(asked));
+const sendWrite = async (ask: Ask, { asked }: Write): Promise<ParsedAnswer> => readAnswer(await ask(asked));
 
 /** One thing in it, where it goes and how; `code` as well where it is given. */
-export async function readyCart(ask: Ask, shop: Shop, code?: string): Promise<string> {
+export async function createReadyCart(ask: Ask, shop: Shop, code?: string): Promise<string> {
   const { id } = await openCart(ask, shop);
-  dataOf(await tell(ask, addressWrite(shop, id)));
-  const { delivery } = dataOf(
-    await tell(ask, cartWrite(shop, { mutation: "cartLinesAdd", input: oneMore(shop), cartId: id })),
-  )["cartLinesAdd"] as CartSeen;
+  requireData(await sendWrite(ask, addressWrite(shop, id)));
+  const { delivery } = requireData(
+    await sendWrite(ask, cartWrite(shop, { mutation: "cartLinesAdd", input: oneMore(shop), cartId: id })),
+  )["cartLinesAdd"] as CartState;
   const [option] = delivery?.options ?? [];
   const input = { optionId: option?.id };
-  dataOf(await tell(ask, cartWrite(shop, { mutation: "cartDeliveryOptionSelect", input, cartId: id })));
+  requireData(
+    await sendWrite(ask, cartWrite(shop, { mutation: "cartDeliveryOptionSelect", input, cartId: id })),
+  );
   if (code !== undefined)
-    dataOf(
-      await tell(ask, restWrite(shop, { method: "PUT", cartId: id, path: "/promotion", body: { code } })),
+    requireData(
+      await sendWrite(
+        ask,
+        restWrite(shop, { method: "PUT", cartId: id, path: "/promotion", body: { code } }),
+      ),
     );
   return id;
 }
@@ -55,8 +60,8 @@ export function createWrite(shop: Shop, cartId: string): Write {
   return graphqlWrite(shop, { token: "storefront", query, variables: { input } });
 }
 
-export function checkoutOf(told: Told): Checkout {
-  const { id: sessionId, ...seen } = dataOf(told)["hostedCheckoutSessionCreate"] as Omit<
+export function toCheckout(told: ParsedAnswer): Checkout {
+  const { id: sessionId, ...seen } = requireData(told)["hostedCheckoutSessionCreate"] as Omit<
     Checkout,
     "sessionId"
   > & { readonly id: string };
@@ -64,7 +69,7 @@ export function checkoutOf(told: Told): Checkout {
 }
 
 export async function openCheckout(ask: Ask, shop: Shop, code?: string): Promise<Checkout> {
-  return checkoutOf(await tell(ask, createWrite(shop, await readyCart(ask, shop, code))));
+  return toCheckout(await sendWrite(ask, createWrite(shop, await createReadyCart(ask, shop, code))));
 }
 
 export function submitWrite(
@@ -91,11 +96,11 @@ export function cancelWrite(shop: Shop, { sessionId }: Checkout): Write {
   });
 }
 
-export async function readSession(ask: Ask, shop: Shop, sessionId: string): Promise<SessionSeen> {
+export async function readSession(ask: Ask, shop: Shop, sessionId: string): Promise<SessionState> {
   const query = "query ($id: ID!) { hostedCheckoutSession(id: $id) { status orderId } }";
-  return dataOf(
-    await tell(ask, graphqlWrite(shop, { token: "storefront", query, variables: { id: sessionId } })),
-  )["hostedCheckoutSession"] as SessionSeen;
+  return requireData(
+    await sendWrite(ask, graphqlWrite(shop, { token: "storefront", query, variables: { id: sessionId } })),
+  )["hostedCheckoutSession"] as SessionState;
 }
 
 const makePromotion = "mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }";
@@ -104,12 +109,12 @@ const makeCodes =
 const activate = "mutation ($id: ID!) { promotionActivate(input: { promotionId: $id }) { status } }";
 
 /** A tenth off, for whoever comes first. */
-export async function makeSingleUse(ask: Ask, shop: Shop, code: string): Promise<void> {
+export async function createSingleUseCode(ask: Ask, shop: Shop, code: string): Promise<void> {
   const admin = async (
     query: string,
     variables: Readonly<Record<string, unknown>>,
   ): Promise<Readonly<Record<string, unknown>>> =>
-    dataOf(await tell(ask, graphqlWrite(shop, { token: "admin", query, variables })));
+    requireData(await sendWrite(ask, graphqlWrite(shop, { token: "admin", query, variables })));
   const promotion = {
     trigger: "CODE",
     kind: "PERCENTAGE",

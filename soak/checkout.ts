@@ -3,9 +3,9 @@
  * until the time is over.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { checkoutFaults } from "./checkout-checks.ts";
-import { awaitEnds, buyAndKill, openBuying, untilAnswered } from "./checkout-crash.ts";
-import { noCounts, raceCancel, raceSingleUse, type Races, raceSubmits } from "./checkout-races.ts";
+import { findCheckoutFaults } from "./checkout-checks.ts";
+import { awaitDecisions, buyAndKill, createCheckoutLoad, withRetries } from "./checkout-crash.ts";
+import { createRaceCounts, raceCancel, raceSingleUse, type RaceRun, raceSubmits } from "./checkout-races.ts";
 import type { Report } from "./report.ts";
 import type { Service } from "./service.ts";
 import { type Ask, openShop } from "./shop.ts";
@@ -26,7 +26,7 @@ const roundsPerKills = 5;
 const settleMs = 10;
 const settle = (): Promise<void> => sleep(settleMs);
 
-const door = ({ ask }: Service): Ask => untilAnswered(ask);
+const retrying = ({ ask }: Service): Ask => withRetries(ask);
 
 export async function runCheckout(
   service: Service,
@@ -34,9 +34,9 @@ export async function runCheckout(
 ): Promise<Report> {
   const services = [service, ...beside];
   const shop = await openShop(service.ask, service.access);
-  const doors = [door(service), ...beside.map(door)] as const;
-  const races: Races = { doors, shop, settle, violations: [], sessionIds: [], counts: noCounts() };
-  const buying = openBuying(service.ask, shop);
+  const doors = [retrying(service), ...beside.map(retrying)] as const;
+  const races: RaceRun = { doors, shop, settle, violations: [], sessionIds: [], counts: createRaceCounts() };
+  const buying = createCheckoutLoad(service.ask, shop);
   let kills = 0;
   let round = 0;
   const isBroken = (): boolean =>
@@ -52,10 +52,10 @@ export async function runCheckout(
       `${service.engine}: ${races.counts.rounds} cancels raced, ${kills} kills, ${buying.submitted.length} paid beside them`,
     );
   } while (!isOver() && !isBroken());
-  const ends = await awaitEnds(buying);
+  const ends = await awaitDecisions(buying);
   await Promise.all(beside.map((other) => other.kill()));
   const faults = await service.inspect(({ db }) =>
-    checkoutFaults(db, [...races.sessionIds, ...buying.sessionIds]),
+    findCheckoutFaults(db, [...races.sessionIds, ...buying.sessionIds]),
   );
   return {
     figure: "checkout",

@@ -6,8 +6,8 @@
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { hasRedis, startBalancer, startRedis } from "#test/support/balancer.ts";
 import { hasPooler, startPooler } from "#test/support/pooler.ts";
-import { askOver, type Service, startService } from "./service.ts";
-import type { Access, Ask } from "./shop.ts";
+import { sendOverHttp, type Service, startService } from "./service.ts";
+import type { DemoCredentials, Ask } from "./shop.ts";
 
 export interface ClusterOptions {
   readonly databaseUrl: string;
@@ -21,7 +21,7 @@ export interface Cluster extends AsyncDisposable {
   readonly port: number;
   /** Through nginx. */
   readonly ask: Ask;
-  readonly access: Access;
+  readonly access: DemoCredentials;
   readonly folder: string;
   readonly gateways: readonly [Service, Service];
   readonly workers: readonly [Service, Service];
@@ -73,7 +73,7 @@ export async function startCluster({
   const all = stack.move();
   return {
     port: balancer.port,
-    ask: askOver(balancer.port),
+    ask: sendOverHttp(balancer.port),
     access: first.access,
     folder: home,
     gateways: [first, second],

@@ -9,7 +9,7 @@ import type { Database } from "#database/connect.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { type AppBrowser, createAppBrowser } from "./app-browser.ts";
 import type { Report } from "./report.ts";
-import type { Answered, Ask } from "./shop.ts";
+import type { HttpAnswer, Ask } from "./shop.ts";
 
 export interface CodesPlan {
   readonly engine: Report["engine"];
@@ -86,7 +86,7 @@ async function redeemAtOnce(
   return [
     ...(given.length === 1 ? [] : [`Code ${counts.codes} gave ${given.length} tokens.`]),
     ...others.map(
-      ({ status, text }: Answered) =>
+      ({ status, text }: HttpAnswer) =>
         `Code ${counts.codes} was answered with ${status}: ${text.slice(0, 300)}`,
     ),
   ];
@@ -113,7 +113,7 @@ function parse(text: string): Readonly<Record<string, unknown>> {
 }
 
 /** What the database says of them: of each code there was one grant, and it is over. */
-export async function codeFaults(
+export async function findCodeFaults(
   db: Database,
   { clientId, codes }: { readonly clientId: string; readonly codes: number },
 ): Promise<string[]> {

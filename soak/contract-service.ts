@@ -13,7 +13,7 @@ import { type Service, startService } from "./service.ts";
 const publicUrl = "https://soak.example";
 const environment = { PUBLIC_URL: publicUrl };
 
-export interface ContractCircumstances {
+export interface ContractOptions {
   /** PostgreSQL; undefined: the embedded database. */
   readonly databaseUrl: string | undefined;
   readonly isOver: () => boolean;
@@ -30,7 +30,7 @@ export async function runContractAtService({
   isOver,
   requestsMax,
   onStep,
-}: ContractCircumstances): Promise<Report> {
+}: ContractOptions): Promise<Report> {
   const command = databaseUrl === undefined ? "serve" : "gateway";
   await using service = await startService({
     databaseUrl,
@@ -38,7 +38,7 @@ export async function runContractAtService({
     environment: { ...environment, DEMO: "1" },
   });
   using wire = openWire(service.port);
-  const tokenFor = await letIn(service);
+  const tokenFor = await authorizeApp(service);
   const report = await runContract({
     engine: service.engine,
     send: wire.send,
@@ -46,7 +46,7 @@ export async function runContractAtService({
     seed: Number(process.env["PROPERTY_SEED"] ?? Math.trunc(Date.now() / 1000)),
     perOperation: 25,
     brokenPerOperation: 75,
-    rows: () => rowsOf(service, databaseUrl),
+    rows: () => digestRows(service, databaseUrl),
     tokenFor,
     isOver: ({ requests }) => requests >= requestsMax || isOver(),
     onStep,
@@ -55,15 +55,15 @@ export async function runContractAtService({
 }
 
 /** What is written behind requests, and what a worker writes at its own time. */
-const ofRequests = ["api_request", "dpop_proof", "oauth_item"];
-const ofWorker = [
+const tablesOfRequests = ["api_request", "dpop_proof", "oauth_item"];
+const tablesOfWorker = [
   "webhook_attempt",
   "webhook_delivery",
   "webhook_endpoint",
   "webhook_endpoint_health",
   "webhook_endpoint_hour",
 ];
-const ofSweeps = [
+const tablesOfSweeps = [
   "search_change",
   "search_document",
   "search_due",
@@ -73,28 +73,35 @@ const ofSweeps = [
   "search_term",
 ];
 
-async function rowsOf(
+async function digestRows(
   service: Service,
   databaseUrl: string | undefined,
 ): Promise<Readonly<Record<string, string>>> {
-  const all = databaseUrl === undefined ? await rowsAtRest(service) : await rowsBeside(databaseUrl);
-  const others = new Set([...ofRequests, ...ofSweeps, ...(databaseUrl === undefined ? ofWorker : [])]);
+  const all =
+    databaseUrl === undefined
+      ? await digestRowsWhileStopped(service)
+      : await digestRowsOfPostgres(databaseUrl);
+  const others = new Set([
+    ...tablesOfRequests,
+    ...tablesOfSweeps,
+    ...(databaseUrl === undefined ? tablesOfWorker : []),
+  ]);
   return Object.fromEntries(Object.entries(all).filter(([table]) => !others.has(table)));
 }
 
-async function rowsAtRest(service: Service): Promise<Readonly<Record<string, string>>> {
+async function digestRowsWhileStopped(service: Service): Promise<Readonly<Record<string, string>>> {
   const rows = await service.inspect((database) => digestTables({ database }));
   await service.start();
   return rows;
 }
 
-async function rowsBeside(url: string): Promise<Readonly<Record<string, string>>> {
+async function digestRowsOfPostgres(url: string): Promise<Readonly<Record<string, string>>> {
   const database = await openDatabase({ url });
   return digestTables({ database }).finally(() => database.close());
 }
 
 /** An app that a person has let in. Its token lasts ten minutes, and is made anew before that. */
-async function letIn({ ask, access }: Service): Promise<ContractPlan["tokenFor"]> {
+async function authorizeApp({ ask, access }: Service): Promise<ContractPlan["tokenFor"]> {
   const { clientId, redirectUri } = access.oauthClient;
   const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
   const jwk = await exportJWK(publicKey);

@@ -91,7 +91,7 @@ export async function runContract(plan: ContractPlan): Promise<Report> {
     walked = [];
     await sendAllowed(run);
     await sendSound(run);
-    await tellStories(run);
+    await sendStories(run);
     plan.onStep?.(
       `${plan.engine}: ${counts.requests} requests, ${violations.length} violations (seed ${run.seed})`,
     );
@@ -135,7 +135,7 @@ async function sendBroken(run: Run, drawn: readonly Generated[]): Promise<void> 
   const { plan, counts } = run;
   const before = await plan.rows();
   await inParallel(drawn, async (generated) => {
-    const heard = await tell(run, generated);
+    const heard = await sendAndCheck(run, generated);
     counts.broken += 1;
     const { refusal } = generated;
     if (refusal === null || heard === undefined) return;
@@ -144,7 +144,11 @@ async function sendBroken(run: Run, drawn: readonly Generated[]): Promise<void> 
       refusal.field === undefined || error?.details.some(({ field }) => field === refusal.field) === true;
     if (heard.status === refusal.status && refusal.codes.includes(error?.code ?? "") && isSaid) return;
     const expected = `${refusal.status} ${refusal.codes.join(" or ")}${refusal.field === undefined ? "" : ` at ${refusal.field}`}`;
-    blame(run, generated, `expected ${expected}, and heard ${heard.status} ${heard.text.slice(0, 400)}`);
+    addViolation(
+      run,
+      generated,
+      `expected ${expected}, and heard ${heard.status} ${heard.text.slice(0, 400)}`,
+    );
   });
   const after = await plan.rows();
   const changed = Object.keys({ ...before, ...after }).filter((table) => before[table] !== after[table]);
@@ -157,7 +161,7 @@ async function sendAllowed(run: Run): Promise<void> {
   const allowed = market.ground.operations.map((operation) => allowedRequest(market.ground, operation));
   const drawn = sampled(run, allowed, plan.perOperation);
   await inParallel(drawn, async (generated) => {
-    const heard = await tell(run, generated);
+    const heard = await sendAndCheck(run, generated);
     counts.allowed += 1;
     if (heard === undefined) return;
     judgeAllowed(run, generated, heard);
@@ -175,7 +179,7 @@ function judgeAllowed(run: Run, generated: Generated, heard: Heard): void {
     ({ field, code }) => rulesBesideSchemas[operation.id]?.test(`${field} ${code}`) !== true,
   );
   if (details.length === 0 || unknown.length > 0)
-    blame(run, generated, `is allowed by its schema, and heard ${heard.text.slice(0, 400)}`);
+    addViolation(run, generated, `is allowed by its schema, and heard ${heard.text.slice(0, 400)}`);
 }
 
 async function sendSound(run: Run): Promise<void> {
@@ -191,7 +195,7 @@ async function sendSound(run: Run): Promise<void> {
     });
     if (drawn === undefined) return;
     const generated = operation.needsToken ? await withToken(drawn, plan) : drawn;
-    const heard = await tell(run, generated);
+    const heard = await sendAndCheck(run, generated);
     counts.sound += 1;
     if (heard !== undefined) await judgeSound(run, generated, heard);
   });
@@ -201,13 +205,14 @@ async function judgeSound(run: Run, generated: Generated, heard: Heard): Promise
   const { operation } = generated;
   if (heard.status === 200) {
     run.counts.done += 1;
-    if (operation.isIdempotent) await tellAgain(run, generated, heard);
-    else await askForHead(run, generated);
+    if (operation.isIdempotent) await checkReplay(run, generated, heard);
+    else await checkHead(run, generated);
     await putAway(run.market, operation, heard);
     return;
   }
   const isFine = soundRefusals[operation.id]?.includes(errorOf(heard)?.code ?? "") === true;
-  if (!isFine) blame(run, generated, `must succeed, and heard ${heard.status} ${heard.text.slice(0, 400)}`);
+  if (!isFine)
+    addViolation(run, generated, `must succeed, and heard ${heard.status} ${heard.text.slice(0, 400)}`);
 }
 
 async function withToken(generated: Generated, { tokenFor }: ContractPlan): Promise<Generated> {
@@ -217,29 +222,30 @@ async function withToken(generated: Generated, { tokenFor }: ContractPlan): Prom
 }
 
 /** The same bytes come back, and say so. */
-async function tellAgain(run: Run, generated: Generated, first: Heard): Promise<void> {
-  const again = await tell(run, generated);
+async function checkReplay(run: Run, generated: Generated, first: Heard): Promise<void> {
+  const again = await sendAndCheck(run, generated);
   if (again === undefined) return;
-  if (first.headers["idempotent-replayed"] !== "false") blame(run, generated, "says that it was done before");
+  if (first.headers["idempotent-replayed"] !== "false")
+    addViolation(run, generated, "says that it was done before");
   if (again.headers["idempotent-replayed"] !== "true" || again.text !== first.text)
-    blame(run, generated, `is another when repeated: ${again.status}`);
+    addViolation(run, generated, `is another when repeated: ${again.status}`);
 }
 
 /** HEAD is GET without the body; a proof is of one method. */
-async function askForHead(run: Run, generated: Generated): Promise<void> {
+async function checkHead(run: Run, generated: Generated): Promise<void> {
   if (generated.operation.needsToken) return;
   const asked = { ...generated, sent: { ...generated.sent, method: "HEAD" } };
-  const head = await tell(run, asked);
-  if (head !== undefined && head.status !== 200) blame(run, asked, `is ${head.status} for HEAD`);
+  const head = await sendAndCheck(run, asked);
+  if (head !== undefined && head.status !== 200) addViolation(run, asked, `is ${head.status} for HEAD`);
 }
 
 /** Carts that are changed again and again, each beside a model of it. */
-async function tellStories(run: Run): Promise<void> {
+async function sendStories(run: Run): Promise<void> {
   const { plan, market, counts, violations, seed } = run;
   const { operations } = market.ground;
   const send = async (operationId: string, sent: Sent): Promise<Heard | undefined> => {
     const operation = operations.find(({ id }) => id === operationId);
-    return operation && tell(run, { operation, about: "in a story", sent, refusal: null });
+    return operation && sendAndCheck(run, { operation, about: "in a story", sent, refusal: null });
   };
   await inParallel(fc.sample(stories, { numRuns: plan.perOperation, seed }), async (steps) => {
     const { id: cartId, version } = await openCart(market.ask, market.shop);
@@ -250,24 +256,28 @@ async function tellStories(run: Run): Promise<void> {
 }
 
 /** Sends it, and holds the answer against the document. Undefined: there was none. */
-async function tell(run: Run, generated: Generated): Promise<Heard | undefined> {
+async function sendAndCheck(run: Run, generated: Generated): Promise<Heard | undefined> {
   const { operation, sent } = generated;
   run.counts.requests += 1;
   let heard: Heard;
   try {
     heard = await run.plan.send(sent);
   } catch (error) {
-    blame(run, generated, `was not answered: ${error instanceof Error ? error.message : String(error)}`);
+    addViolation(
+      run,
+      generated,
+      `was not answered: ${error instanceof Error ? error.message : String(error)}`,
+    );
     return undefined;
   }
   if (heard.status === 200) run.answered.add(operation.id);
   for (const fault of faultsOf(operation, sent, heard))
-    blame(run, generated, `${fault} ${heard.status} ${heard.text.slice(0, 200)}`);
+    addViolation(run, generated, `${fault} ${heard.status} ${heard.text.slice(0, 200)}`);
   return heard;
 }
 
 /** With the seed of its round: as PROPERTY_SEED it makes the same requests. */
-function blame({ violations, seed }: Run, { operation, about, sent }: Generated, fault: string): void {
+function addViolation({ violations, seed }: Run, { operation, about, sent }: Generated, fault: string): void {
   violations.push(`${operation.id} (${about}) ${fault} – ${shownOf(sent)} – seed ${seed}`);
 }
 

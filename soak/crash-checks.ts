@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 
 /** A key that was answered with 200. */
-export interface Done {
+export interface AcknowledgedWrite {
   readonly key: string;
   readonly kind: "address" | "line" | "promotion" | "stock";
   readonly cartId: string;
@@ -13,12 +13,12 @@ export interface Done {
   readonly version: number | null;
 }
 
-export interface Acknowledged {
-  readonly done: readonly Done[];
+export interface AcknowledgedWrites {
+  readonly done: readonly AcknowledgedWrite[];
   readonly carts: readonly string[];
 }
 
-export async function effectsFault(db: Database, acknowledged: Acknowledged): Promise<string[]> {
+export async function findEffectFaults(db: Database, acknowledged: AcknowledgedWrites): Promise<string[]> {
   const faults: string[] = [];
   for (const cartId of acknowledged.carts) {
     const done = acknowledged.done.filter((one) => one.cartId === cartId && one.kind !== "stock");
@@ -31,7 +31,7 @@ export async function effectsFault(db: Database, acknowledged: Acknowledged): Pr
   ];
 }
 
-const eventTypes: Readonly<Record<Done["kind"], readonly string[]>> = {
+const eventTypes: Readonly<Record<AcknowledgedWrite["kind"], readonly string[]>> = {
   address: ["cart.address_set"],
   line: ["cart.updated"],
   promotion: ["cart.promotion_applied", "cart.promotion_removed"],
@@ -39,7 +39,11 @@ const eventTypes: Readonly<Record<Done["kind"], readonly string[]>> = {
 };
 
 /** Each version is one change's: told of by one event, of the kind that the change was. */
-async function cartFaults(db: Database, cartId: string, done: readonly Done[]): Promise<string[]> {
+async function cartFaults(
+  db: Database,
+  cartId: string,
+  done: readonly AcknowledgedWrite[],
+): Promise<string[]> {
   const cart = await db
     .selectFrom("cart")
     .select("version")
@@ -83,7 +87,7 @@ async function cartFaults(db: Database, cartId: string, done: readonly Done[]): 
   return faults;
 }
 
-async function stockFaults(db: Database, { done }: Acknowledged): Promise<string[]> {
+async function stockFaults(db: Database, { done }: AcknowledgedWrites): Promise<string[]> {
   const adjusted = done.filter(({ kind }) => kind === "stock");
   const { rows } = await sql<{ note: string; count: number }>`
     select note, count(*)::int as count from stock_movement where note is not null group by note`.execute(db);
@@ -101,7 +105,7 @@ async function stockFaults(db: Database, { done }: Acknowledged): Promise<string
   return faults;
 }
 
-async function recordFaults(db: Database, done: readonly Done[]): Promise<string[]> {
+async function recordFaults(db: Database, done: readonly AcknowledgedWrite[]): Promise<string[]> {
   const { rows } = await sql<{
     count: number;
   }>`select count(*)::int as count from idempotency_record`.execute(db);

@@ -7,15 +7,15 @@
  * one: so the versions in the answers tell of every change that was lost or made twice.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { effectsFault, type Done } from "./crash-checks.ts";
+import { findEffectFaults, type AcknowledgedWrite } from "./crash-checks.ts";
 import type { Report } from "./report.ts";
 import type { Service } from "./service.ts";
 import {
   addressWrite,
-  type Answered,
+  type HttpAnswer,
   type Ask,
   cartWrite,
-  type CartSeen,
+  type CartState,
   openCart,
   openShop,
   readAnswer,
@@ -34,7 +34,10 @@ export interface CrashPlan {
 }
 
 /** What is killed and started again: one process, or one of several. */
-export type Killed = Pick<Service, "engine" | "ask" | "access" | "faults" | "kill" | "start" | "inspect">;
+export type KillableService = Pick<
+  Service,
+  "engine" | "ask" | "access" | "faults" | "kill" | "start" | "inspect"
+>;
 
 interface Run {
   readonly ask: Ask;
@@ -42,9 +45,9 @@ interface Run {
   readonly violations: string[];
   /** The service's. */
   readonly faults: () => readonly string[];
-  readonly done: Done[];
+  readonly done: AcknowledgedWrite[];
   /** Answered since the last kill: to be asked for again after it. */
-  fresh: { readonly write: Write; readonly first: Answered }[];
+  fresh: { readonly write: Write; readonly first: HttpAnswer }[];
   isOver: boolean;
   /** Requests that got no answer. */
   lost: number;
@@ -52,7 +55,7 @@ interface Run {
   lostAndDone: number;
 }
 
-export async function runCrash(service: Killed, plan: CrashPlan): Promise<Report> {
+export async function runCrash(service: KillableService, plan: CrashPlan): Promise<Report> {
   const { ask } = service;
   const shop = await openShop(ask, service.access);
   const run: Run = {
@@ -66,12 +69,12 @@ export async function runCrash(service: Killed, plan: CrashPlan): Promise<Report
     lost: 0,
     lostAndDone: 0,
   };
-  const carts: CartSeen[] = [];
+  const carts: CartState[] = [];
   for (let client = 0; client < plan.clients; client += 1) carts.push(await openCart(ask, shop));
 
   const broken = (error: unknown): void =>
     void run.violations.push(`A client had to give up: ${String(error)}`);
-  const clients = Promise.all(carts.map((cart, index) => beClient(run, cart, index).catch(broken)));
+  const clients = Promise.all(carts.map((cart, index) => runClient(run, cart, index).catch(broken)));
   const counts = { kills: 0, replays: 0 };
   try {
     await killAndCompare(service, { run, plan, counts });
@@ -81,7 +84,7 @@ export async function runCrash(service: Killed, plan: CrashPlan): Promise<Report
   await clients;
   if (run.faults().length === 0) counts.replays += await compareReplays(run);
   const faults = await service.inspect(({ db }) =>
-    effectsFault(db, { done: run.done, carts: carts.map(({ id }) => id) }),
+    findEffectFaults(db, { done: run.done, carts: carts.map(({ id }) => id) }),
   );
   return {
     figure: "crash",
@@ -100,7 +103,7 @@ export async function runCrash(service: Killed, plan: CrashPlan): Promise<Report
 const pauseMs = 25;
 
 async function killAndCompare(
-  service: Killed,
+  service: KillableService,
   {
     run,
     plan,
@@ -132,7 +135,7 @@ async function compareReplays(run: Run): Promise<number> {
   for (let start = 0; start < fresh.length; start += comparedAtOnce) {
     await Promise.all(
       fresh.slice(start, start + comparedAtOnce).map(async ({ write, first }) => {
-        const again = await untilAnswered(run, write);
+        const again = await retryUntilAnswered(run, write);
         const isSame =
           again.text === first.text &&
           again.status === first.status &&
@@ -145,15 +148,15 @@ async function compareReplays(run: Run): Promise<number> {
   return fresh.length;
 }
 
-async function beClient(run: Run, opened: CartSeen, index: number): Promise<void> {
+async function runClient(run: Run, opened: CartState, index: number): Promise<void> {
   let { version } = opened;
   let hasCode = false;
   for (let turn = index; !run.isOver && run.violations.length === 0; turn += 1) {
     const { write, kind, variantId } = nextWrite(run.shop, { cartId: opened.id, version, hasCode, turn });
     // Every fourth client is impatient: it sends twice at once.
     const [first] = await Promise.all([
-      untilAnswered(run, write),
-      ...(turn % 4 === 3 ? [untilAnswered(run, write)] : []),
+      retryUntilAnswered(run, write),
+      ...(turn % 4 === 3 ? [retryUntilAnswered(run, write)] : []),
     ]);
     const told = readAnswer(first);
     if (told.code !== undefined) {
@@ -183,7 +186,7 @@ interface Turn {
 function nextWrite(
   shop: Shop,
   { cartId, version, hasCode, turn }: Turn,
-): { write: Write; kind: Done["kind"]; variantId: string | null } {
+): { write: Write; kind: AcknowledgedWrite["kind"]; variantId: string | null } {
   const variantId = shop.variantIds[turn % shop.variantIds.length] ?? "";
   switch (turn % 5) {
     case 0: {
@@ -218,16 +221,16 @@ function nextWrite(
 }
 
 /** Undefined: nothing came back, or what a balancer says for a gateway that has said nothing. */
-async function answerTo({ ask }: Run, { asked }: Write): Promise<Answered | undefined> {
+async function sendOnce({ ask }: Run, { asked }: Write): Promise<HttpAnswer | undefined> {
   const answered = await ask(asked).catch(() => undefined);
   return answered?.status === 502 || answered?.status === 504 ? undefined : answered;
 }
 
 /** As a client does that was told to: again after a lost connection, a key in use, and a service that is away. */
-async function untilAnswered(run: Run, write: Write): Promise<Answered> {
+async function retryUntilAnswered(run: Run, write: Write): Promise<HttpAnswer> {
   let isLost = false;
   for (;;) {
-    const answered = await answerTo(run, write);
+    const answered = await sendOnce(run, write);
     const told = answered === undefined ? undefined : readAnswer(answered);
     if (told === undefined) {
       // It ended by itself, and nobody starts it again.

@@ -9,7 +9,7 @@ import { type CuttingProxy, startCuttingProxy } from "#test/database/cutting-pro
 import { type CrashPlan, runCrash } from "./crash.ts";
 import type { Report } from "./report.ts";
 import { type Service, startService } from "./service.ts";
-import { type Ask, type Asked, readAnswer } from "./shop.ts";
+import { type Ask, type HttpRequest, readAnswer } from "./shop.ts";
 
 export interface CutsPlan extends Pick<CrashPlan, "isOver" | "onStep"> {
   /** PostgreSQL itself. */
@@ -34,8 +34,13 @@ export async function runCuts({
 }: CutsPlan): Promise<Report> {
   const proxy = await startCuttingProxy(Number(new URL(databaseUrl).port));
   try {
-    await using service = await startService({ ...place, databaseUrl: through(databaseUrl, proxy) });
-    const seen: Seen = { away: 0, "503, and done": 0, "503, and not done": 0, "slowest 503 ms": 0 };
+    await using service = await startService({ ...place, databaseUrl: proxiedUrl(databaseUrl, proxy) });
+    const seen: UnavailableCounts = {
+      away: 0,
+      "503, and done": 0,
+      "503, and not done": 0,
+      "slowest 503 ms": 0,
+    };
     const violations: string[] = [];
     let [faults, crashes] = [0, 0];
     /** A crash takes the place of runCrash's kill of the service: what it does around it is the same. */
@@ -48,7 +53,7 @@ export async function runCuts({
     };
     const killed = {
       ...service,
-      ask: noting(service.ask, seen),
+      ask: countUnavailable(service.ask, seen),
       kill: harm,
       start: () => untilReady(service),
     };
@@ -62,7 +67,7 @@ export async function runCuts({
   }
 }
 
-function through(databaseUrl: string, { port }: CuttingProxy): string {
+function proxiedUrl(databaseUrl: string, { port }: CuttingProxy): string {
   const url = new URL(databaseUrl);
   url.port = String(port);
   return url.href;
@@ -119,7 +124,7 @@ async function untilReady({ ask, faults }: Service): Promise<void> {
   }
 }
 
-interface Seen {
+interface UnavailableCounts {
   away: number;
   /** Told when it was asked again: the commit was done, or was not. */
   "503, and done": number;
@@ -127,8 +132,8 @@ interface Seen {
   "slowest 503 ms": number;
 }
 
-function noting(ask: Ask, seen: Seen): Ask {
-  const away = new Set<Asked>();
+function countUnavailable(ask: Ask, seen: UnavailableCounts): Ask {
+  const away = new Set<HttpRequest>();
   return async (asked) => {
     const startedAt = performance.now();
     const answered = await ask(asked);

@@ -12,7 +12,7 @@ import {
   readAnswer,
   type Shop,
   stockWrite,
-  type Told,
+  type ParsedAnswer,
   type Write,
 } from "./shop.ts";
 
@@ -25,7 +25,7 @@ export interface DuplicatesPlan {
   readonly onStep?: (text: string) => void;
 }
 
-export interface Sent {
+export interface SentWrite {
   readonly write: Write;
   /** Of an address; null: stock was moved. */
   readonly cartId: string | null;
@@ -39,14 +39,14 @@ interface Counts {
 }
 
 export interface DuplicatesRun extends Report {
-  readonly sent: readonly Sent[];
+  readonly sent: readonly SentWrite[];
 }
 
 export async function runDuplicates(shop: Shop, plan: DuplicatesPlan): Promise<DuplicatesRun> {
   const { doors, engine, isOver } = plan;
   const [first] = doors;
   const counts: Counts = { keys: 0, answers: 0, replays: 0, inProgress: 0 };
-  const sent: Sent[] = [];
+  const sent: SentWrite[] = [];
   const violations: string[] = [];
   let cart = await openCart(first, shop);
   while (!isOver(counts)) {
@@ -70,7 +70,7 @@ async function sendCopies(
   counts: Counts,
 ): Promise<string[]> {
   const askAt = (index: number): Ask => doors[index % doors.length] ?? doors[0];
-  const told: Told[] = await Promise.all(
+  const told: ParsedAnswer[] = await Promise.all(
     Array.from({ length: copies }, async (_, index) => readAnswer(await askAt(index)(asked))),
   );
   const late = readAnswer(await askAt(counts.keys)(asked));
@@ -92,7 +92,7 @@ async function sendCopies(
 }
 
 /** What the database says of them. */
-export async function duplicateFaults(db: Database, sent: readonly Sent[]): Promise<string[]> {
+export async function findDuplicateFaults(db: Database, sent: readonly SentWrite[]): Promise<string[]> {
   const { rows: movements } = await sql<{ note: string; count: number }>`
     select note, count(*)::int as count from stock_movement where note is not null group by note`.execute(db);
   const moved = new Map(movements.map(({ note, count }) => [note, count]));

@@ -2,7 +2,7 @@
  * The measured guarantees: each with the commands that measure it at full size and the test files that check
  * a short version. `npm run generate` writes docs/figures.md from this list and docs/figures.json.
  */
-import type { Measured } from "./record.ts";
+import type { MeasuredFigure } from "./record.ts";
 
 export interface FigureEntry {
   readonly number: number;
@@ -16,7 +16,7 @@ export interface Shown {
   /** The name of the measurement in docs/figures.json. */
   readonly name: string;
   readonly command: string;
-  readonly engines: readonly Measured["engine"][];
+  readonly engines: readonly MeasuredFigure["engine"][];
   /** Required counts, summed over all engines, by the names of the counts. */
   readonly atLeast?: Readonly<Record<string, number>>;
   /** Bounds for the values of each engine: at least, and at most. */

@@ -5,12 +5,12 @@
 import { startPostgres } from "#test/support/postgres.ts";
 import { runBystanders } from "./bystanders.ts";
 import { runCheckout } from "./checkout.ts";
-import { codeFaults, runCodes } from "./codes.ts";
+import { findCodeFaults, runCodes } from "./codes.ts";
 import { runContractAtService } from "./contract-service.ts";
 import { runCrash } from "./crash.ts";
 import { runCuts } from "./cuts.ts";
 import { startCluster } from "./cluster.ts";
-import { duplicateFaults, runDuplicates } from "./duplicates.ts";
+import { findDuplicateFaults, runDuplicates } from "./duplicates.ts";
 import { runHistories } from "./histories.ts";
 import { checkHistories } from "./history-checks.ts";
 import { runHostileDocuments } from "./hostile-documents.ts";
@@ -24,7 +24,7 @@ import { runSuite, type suites } from "./suites.ts";
 import { runWebhookLatency } from "./webhook-latency.ts";
 import { runWebhooks, webhookEnvironment } from "./webhooks.ts";
 
-export interface Circumstances {
+export interface FigureOptions {
   /** PostgreSQL; undefined: the embedded database. */
   readonly databaseUrl: string | undefined;
   readonly isOver: () => boolean;
@@ -40,7 +40,7 @@ export interface Figure {
   readonly weight: number;
   /** Of its PostgreSQL, by the server's own names. */
   readonly settings?: Readonly<Record<string, string>>;
-  readonly run: (circumstances: Circumstances) => Promise<Report>;
+  readonly run: (circumstances: FigureOptions) => Promise<Report>;
 }
 
 export const figures: readonly Figure[] = [
@@ -63,14 +63,14 @@ export const figures: readonly Figure[] = [
   { name: "hostile-documents", engines: ["pglite"], weight: 1, run: hostileDocuments },
 ];
 
-async function crash({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+async function crash({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   // Awaited here: returned as it is, it would find the service gone.
   return await runCrash(service, { clients: 8, keysPerKill: 200, isOver, onStep });
 }
 
 /** On PostgreSQL there are two processes, and each gets half of the copies. */
-async function duplicates({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+async function duplicates({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   await using beside =
     databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder });
@@ -78,7 +78,7 @@ async function duplicates({ databaseUrl, isOver, onStep }: Circumstances): Promi
   const doors = [ask, ...(beside === undefined ? [] : [beside.ask])] as const;
   const run = await runDuplicates(await openShop(ask, access), { engine, doors, copies: 50, isOver, onStep });
   await beside?.kill();
-  const faults = await service.inspect(({ db }) => duplicateFaults(db, run.sent));
+  const faults = await service.inspect(({ db }) => findDuplicateFaults(db, run.sent));
   return { ...run, violations: [...run.violations, ...faults, ...service.faults, ...(beside?.faults ?? [])] };
 }
 
@@ -86,7 +86,7 @@ async function duplicates({ databaseUrl, isOver, onStep }: Circumstances): Promi
  * Two gateways and two workers behind nginx: some writes fifty times at once, and then one process after the
  * other is killed.
  */
-async function scaleOut({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+async function scaleOut({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   if (databaseUrl === undefined) throw new Error("This figure is of PostgreSQL.");
   await using cluster = await startCluster({ databaseUrl, environment: { RATE_LIMIT_SCALE: "0" } });
   const plan = {
@@ -98,7 +98,7 @@ async function scaleOut({ databaseUrl, isOver, onStep }: Circumstances): Promise
   return await runScaleOut(cluster, { ...plan, isOver, onStep });
 }
 
-async function bystanders({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+async function bystanders({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   if (databaseUrl === undefined) throw new Error("This figure is of PostgreSQL.");
   await using service = await startService({ databaseUrl });
   const shop = await openShop(service.ask, service.access);
@@ -114,7 +114,7 @@ async function bystanders({ databaseUrl, isOver, onStep }: Circumstances): Promi
 }
 
 /** On PostgreSQL there are two processes, which race each other and are killed together. */
-async function checkout({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+async function checkout({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   await using beside =
     databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder });
@@ -122,7 +122,7 @@ async function checkout({ databaseUrl, isOver, onStep }: Circumstances): Promise
 }
 
 /** On PostgreSQL one process is asked and another sends. */
-async function webhooks({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+async function webhooks({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   const plan = { writers: 4, aheadMax: 500, arrivalsPerKill: 300, isHurried: false, isOver, onStep };
   await using service = await startService({
     databaseUrl,
@@ -140,7 +140,7 @@ async function webhooks({ databaseUrl, isOver, onStep }: Circumstances): Promise
   return await runWebhooks({ ...plan, services: [service, worker] });
 }
 
-async function histories({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+async function histories({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   const { ask, access, engine } = service;
   const shop = await openShop(ask, access);
@@ -150,7 +150,7 @@ async function histories({ databaseUrl, isOver, onStep }: Circumstances): Promis
 }
 
 /** On PostgreSQL there are two processes, and each gets half of the redemptions. */
-async function oauth({ databaseUrl, isOver, roundsMax, onStep }: Circumstances): Promise<Report> {
+async function oauth({ databaseUrl, isOver, roundsMax, onStep }: FigureOptions): Promise<Report> {
   const publicUrl = "https://soak.example";
   const environment = { PUBLIC_URL: publicUrl };
   await using service = await startService({ databaseUrl, environment });
@@ -165,7 +165,7 @@ async function oauth({ databaseUrl, isOver, roundsMax, onStep }: Circumstances):
   await beside?.kill();
   const { clientId } = access.oauthClient;
   const faults = await service.inspect(({ db }) =>
-    codeFaults(db, { clientId, codes: report.counts["codes"] ?? 0 }),
+    findCodeFaults(db, { clientId, codes: report.counts["codes"] ?? 0 }),
   );
   return {
     ...report,
@@ -174,18 +174,18 @@ async function oauth({ databaseUrl, isOver, roundsMax, onStep }: Circumstances):
 }
 
 /** PostgreSQL is killed here: what it has committed must be out of its memory by then. */
-async function cuts({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+async function cuts({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   if (databaseUrl === undefined) throw new Error("This figure is of PostgreSQL.");
   return await runCuts({ databaseUrl, clients: 8, keysPerCut: 20, crashEvery: 10, isOver, onStep });
 }
 
-async function stop({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+async function stop({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   return await runStop(service, { clients: 12, answersPerStop: 400, isOver, onStep });
 }
 
 /** What it tells its receivers is part of the load: the demo's endpoint is where nobody listens. */
-async function memory({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+async function memory({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   return await runMemory(service, { clients: 6, isOver, onStep });
 }
@@ -196,13 +196,13 @@ function suiteFigure(name: keyof typeof suites): Figure {
 }
 
 /** Nothing is asked of a database. */
-async function hostileDocuments({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+async function hostileDocuments({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   const report = await runHostileDocuments(service, { isOver, onStep });
   return { ...report, violations: [...report.violations, ...service.faults] };
 }
 
-function contract({ roundsMax, ...circumstances }: Circumstances): Promise<Report> {
+function contract({ roundsMax, ...circumstances }: FigureOptions): Promise<Report> {
   return runContractAtService({ ...circumstances, requestsMax: roundsMax });
 }
 
@@ -210,7 +210,7 @@ function contract({ roundsMax, ...circumstances }: Circumstances): Promise<Repor
 export async function runFigure(
   figure: Figure,
   engine: Report["engine"],
-  circumstances: Omit<Circumstances, "databaseUrl">,
+  circumstances: Omit<FigureOptions, "databaseUrl">,
 ): Promise<Report> {
   if (engine !== "postgres") return figure.run({ ...circumstances, databaseUrl: undefined });
   const postgres = await startPostgres(figure.settings);

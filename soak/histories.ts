@@ -7,14 +7,14 @@ import type { Report } from "./report.ts";
 import {
   addressWrite,
   type Ask,
-  type CartSeen,
+  type CartState,
   cartWrite,
-  dataOf,
+  requireData,
   openCart,
   readAnswer,
   restWrite,
   type Shop,
-  type Told,
+  type ParsedAnswer,
   type Write,
 } from "./shop.ts";
 
@@ -28,7 +28,7 @@ export interface HistoriesPlan {
 }
 
 /** What an operation does to a cart, for the replay. */
-export type Effect =
+export type CartEffect =
   | {
       readonly kind: "add" | "update";
       readonly quantities: readonly (readonly [variantId: string, quantity: number])[];
@@ -38,22 +38,22 @@ export type Effect =
   | { readonly kind: "address" | "delivery" };
 
 /** An operation that was answered with 200. */
-export interface Change {
+export interface CartChange {
   readonly cartId: string;
   readonly requestId: string;
   readonly version: number;
   /** What the caller said it had seen. */
   readonly expectedVersion: number | null;
-  readonly effect: Effect;
+  readonly effect: CartEffect;
   /** Where the answer shows the cart. */
-  readonly cart: CartSeen | null;
+  readonly cart: CartState | null;
   /** Where the answer shows the code. */
   readonly code: string | null | undefined;
 }
 
-export interface History {
-  readonly opened: readonly CartSeen[];
-  readonly changes: readonly Change[];
+export interface CartHistory {
+  readonly opened: readonly CartState[];
+  readonly changes: readonly CartChange[];
   readonly report: Report;
 }
 
@@ -61,8 +61,8 @@ interface Run {
   readonly ask: Ask;
   readonly shop: Shop;
   /** The newest that anybody has been told of each cart. */
-  readonly seen: Map<string, CartSeen>;
-  readonly changes: Change[];
+  readonly seen: Map<string, CartState>;
+  readonly changes: CartChange[];
   readonly violations: string[];
   readonly counts: {
     operations: number;
@@ -73,8 +73,8 @@ interface Run {
   };
 }
 
-export async function runHistories(ask: Ask, shop: Shop, plan: HistoriesPlan): Promise<History> {
-  const opened: CartSeen[] = [];
+export async function runHistories(ask: Ask, shop: Shop, plan: HistoriesPlan): Promise<CartHistory> {
+  const opened: CartState[] = [];
   for (let cart = 0; cart < plan.carts; cart += 1) opened.push(await openCart(ask, shop));
   const run: Run = {
     ask,
@@ -103,11 +103,11 @@ export async function runHistories(ask: Ask, shop: Shop, plan: HistoriesPlan): P
 
 interface Operation {
   readonly write: Write;
-  readonly effect: Effect;
+  readonly effect: CartEffect;
   readonly expectedVersion: number | null;
 }
 
-async function operate(run: Run, cart: CartSeen): Promise<void> {
+async function operate(run: Run, cart: CartState): Promise<void> {
   const operation = await nextOperation(run, cart);
   const told = readAnswer(await run.ask(operation.write.asked));
   if (told.code !== undefined) return countRefusal(run, operation, told);
@@ -129,16 +129,16 @@ const refusals = new Set([
   "invalid_state",
 ]);
 
-function countRefusal(run: Run, { effect }: Operation, { status, code = "", text }: Told): void {
+function countRefusal(run: Run, { effect }: Operation, { status, code = "", text }: ParsedAnswer): void {
   if (code === "cart_version_conflict") run.counts.conflicts += 1;
   else run.counts.refused += 1;
   if (!refusals.has(code))
     run.violations.push(`${effect.kind} was answered with ${status} ${code}: ${text.slice(0, 300)}`);
 }
 
-function toChange(cartId: string, { effect, expectedVersion }: Operation, told: Told): Change {
+function toChange(cartId: string, { effect, expectedVersion }: Operation, told: ParsedAnswer): CartChange {
   const { requestId } = told;
-  const data = dataOf(told);
+  const data = requireData(told);
   // REST gives the thing itself; GraphQL gives it under the mutation's name.
   if ("cartVersion" in data) {
     const { cartVersion, promotion } = data as {
@@ -148,7 +148,7 @@ function toChange(cartId: string, { effect, expectedVersion }: Operation, told: 
     const code = effect.kind === "code" ? (promotion?.code ?? null) : undefined;
     return { cartId, requestId, version: cartVersion, expectedVersion, effect, cart: null, code };
   }
-  const [cart] = Object.values(data) as [CartSeen];
+  const [cart] = Object.values(data) as [CartState];
   return {
     cartId,
     requestId,
@@ -160,69 +160,72 @@ function toChange(cartId: string, { effect, expectedVersion }: Operation, told: 
   };
 }
 
-async function nextOperation(run: Run, cart: CartSeen): Promise<Operation> {
+async function nextOperation(run: Run, cart: CartState): Promise<Operation> {
   const line = cart.lines.length === 0 ? undefined : pick(cart.lines);
   const making = { run, cart, line, expectedVersion: Math.random() < 0.5 ? cart.version : null };
-  return (line === undefined ? add : pick(makers))(making);
+  return (line === undefined ? add : pick(operationMakers))(making);
 }
 
-interface Making {
+interface OperationInput {
   readonly run: Run;
-  readonly cart: CartSeen;
+  readonly cart: CartState;
   /** One of it; undefined: it is empty. */
-  readonly line: CartSeen["lines"][number] | undefined;
+  readonly line: CartState["lines"][number] | undefined;
   readonly expectedVersion: number | null;
 }
 
-type Make = (making: Making) => Operation | Promise<Operation>;
+type MakeOperation = (making: OperationInput) => Operation | Promise<Operation>;
 
-const add: Make = (making) => {
-  const [variantId, quantity] = [pick(making.run.shop.variantIds), whole(1, 3)];
-  return overGraph(making, "cartLinesAdd", {
+const add: MakeOperation = (making) => {
+  const [variantId, quantity] = [pick(making.run.shop.variantIds), randomInteger(1, 3)];
+  return graphOperation(making, "cartLinesAdd", {
     input: { lines: [{ variantId, quantity }] },
     effect: { kind: "add", quantities: [[variantId, quantity]] },
   });
 };
 
-const update: Make = (making) => {
+const update: MakeOperation = (making) => {
   const { id = "", variantId = "" } = making.line ?? {};
-  const quantity = whole(1, 6);
-  const effect: Effect = { kind: "update", quantities: [[variantId, quantity]] };
-  return overGraph(making, "cartLinesUpdate", { input: { lines: [{ lineId: id, quantity }] }, effect });
+  const quantity = randomInteger(1, 6);
+  const effect: CartEffect = { kind: "update", quantities: [[variantId, quantity]] };
+  return graphOperation(making, "cartLinesUpdate", { input: { lines: [{ lineId: id, quantity }] }, effect });
 };
 
-const remove: Make = (making) => {
+const remove: MakeOperation = (making) => {
   const { id = "", variantId = "" } = making.line ?? {};
-  return overGraph(making, "cartLinesRemove", {
+  return graphOperation(making, "cartLinesRemove", {
     input: { lineIds: [id] },
     effect: { kind: "remove", variantIds: [variantId] },
   });
 };
 
-const selectDelivery: Make = (making) => {
+const selectDelivery: MakeOperation = (making) => {
   const options = making.cart.delivery?.options ?? [];
   const optionId = options.length === 0 ? null : pick(options).id;
-  return overGraph(making, "cartDeliveryOptionSelect", { input: { optionId }, effect: { kind: "delivery" } });
+  return graphOperation(making, "cartDeliveryOptionSelect", {
+    input: { optionId },
+    effect: { kind: "delivery" },
+  });
 };
 
-const merge: Make = async (making) => {
+const merge: MakeOperation = async (making) => {
   const { run } = making;
   run.counts.merges += 1;
   const source = await openCart(run.ask, run.shop);
   const quantities = source.lines.map(({ variantId, quantity }) => [variantId, quantity] as const);
-  return overGraph(making, "cartMerge", {
+  return graphOperation(making, "cartMerge", {
     input: { sourceCartId: source.id },
     effect: { kind: "add", quantities },
   });
 };
 
-const setAddress: Make = ({ run, cart, expectedVersion }) => ({
+const setAddress: MakeOperation = ({ run, cart, expectedVersion }) => ({
   write: addressWrite(run.shop, cart.id, expectedVersion === null ? {} : { expectedVersion }),
   effect: { kind: "address" },
   expectedVersion,
 });
 
-const applyCode: Make = ({ run, cart, expectedVersion }) => {
+const applyCode: MakeOperation = ({ run, cart, expectedVersion }) => {
   const code = pick(run.shop.codes);
   const body = { code, ...(expectedVersion === null ? {} : { expectedVersion }) };
   const write = restWrite(run.shop, { method: "PUT", cartId: cart.id, path: "/promotion", body });
@@ -230,7 +233,7 @@ const applyCode: Make = ({ run, cart, expectedVersion }) => {
 };
 
 /** The contract asks for the version here. */
-const removeCode: Make = ({ run, cart }) => {
+const removeCode: MakeOperation = ({ run, cart }) => {
   const write = restWrite(run.shop, {
     method: "DELETE",
     cartId: cart.id,
@@ -241,7 +244,7 @@ const removeCode: Make = ({ run, cart }) => {
 };
 
 /** Adding more often than taking away, so that there is something to change. */
-const makers = [
+const operationMakers = [
   add,
   add,
   add,
@@ -256,10 +259,10 @@ const makers = [
   merge,
 ];
 
-function overGraph(
-  { run, cart, expectedVersion }: Making,
+function graphOperation(
+  { run, cart, expectedVersion }: OperationInput,
   mutation: string,
-  { input, effect }: { readonly input: object; readonly effect: Effect },
+  { input, effect }: { readonly input: object; readonly effect: CartEffect },
 ): Operation {
   const expected = expectedVersion === null ? {} : { expectedVersion };
   return {
@@ -269,10 +272,11 @@ function overGraph(
   };
 }
 
-const whole = (from: number, to: number): number => from + Math.floor(Math.random() * (to - from + 1));
+const randomInteger = (from: number, to: number): number =>
+  from + Math.floor(Math.random() * (to - from + 1));
 
 function pick<Item>(items: readonly Item[]): Item {
-  const item = items[whole(0, items.length - 1)];
+  const item = items[randomInteger(0, items.length - 1)];
   if (item === undefined) throw new Error("There is nothing to choose from.");
   return item;
 }

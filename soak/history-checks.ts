@@ -3,19 +3,26 @@
  * request of each change, and by replaying.
  */
 import type { Database } from "#database/connect.ts";
-import type { Change, Effect, History } from "./histories.ts";
+import type { CartChange, CartEffect, CartHistory } from "./histories.ts";
 import type { Report } from "./report.ts";
-import type { CartSeen } from "./shop.ts";
+import type { CartState } from "./shop.ts";
 
 /** The report with what the database says of the history. */
-export async function checkHistories(db: Database, { opened, changes, report }: History): Promise<Report> {
+export async function checkHistories(
+  db: Database,
+  { opened, changes, report }: CartHistory,
+): Promise<Report> {
   const violations = [...report.violations];
   const byCart = Map.groupBy(changes, ({ cartId }) => cartId);
   for (const cart of opened) violations.push(...(await cartFaults(db, cart, byCart.get(cart.id) ?? [])));
   return { ...report, violations };
 }
 
-async function cartFaults(db: Database, opened: CartSeen, answered: readonly Change[]): Promise<string[]> {
+async function cartFaults(
+  db: Database,
+  opened: CartState,
+  answered: readonly CartChange[],
+): Promise<string[]> {
   const cartId = opened.id;
   const cart = await db
     .selectFrom("cart")
@@ -38,7 +45,7 @@ async function cartFaults(db: Database, opened: CartSeen, answered: readonly Cha
     ...(JSON.stringify(versions) === JSON.stringify(gapless)
       ? []
       : [`Cart ${cartId} at version ${cart.version} has told of ${versions.length} versions.`]),
-    ...givenTwice(cartId, written),
+    ...repeatedVersionFaults(cartId, written),
     ...answerFaults(written, answered),
     ...replayFaults(opened, { written, answered, final: { version: cart.version, state } }),
   ];
@@ -47,12 +54,12 @@ async function cartFaults(db: Database, opened: CartSeen, answered: readonly Cha
 const causeOf = (thin: string): string =>
   (JSON.parse(thin) as { cause: { requestId: string } }).cause.requestId;
 
-interface Written {
+interface StoredVersion {
   readonly version: number;
   readonly requestId: string;
 }
 
-function givenTwice(cartId: string, written: readonly Written[]): string[] {
+function repeatedVersionFaults(cartId: string, written: readonly StoredVersion[]): string[] {
   return [...Map.groupBy(written, ({ version }) => version)].flatMap(([version, group]) => {
     const requests = new Set(group.map(({ requestId }) => requestId));
     return requests.size === 1
@@ -62,7 +69,7 @@ function givenTwice(cartId: string, written: readonly Written[]): string[] {
 }
 
 /** What was acknowledged is there at the version that was told, once; and nothing else is. */
-function answerFaults(written: readonly Written[], answered: readonly Change[]): string[] {
+function answerFaults(written: readonly StoredVersion[], answered: readonly CartChange[]): string[] {
   const faults: string[] = [];
   const versionOf = new Map(written.map(({ requestId, version }) => [requestId, version]));
   for (const { requestId, version, expectedVersion, effect, cartId } of answered) {
@@ -87,8 +94,8 @@ interface State {
 }
 
 interface Replay {
-  readonly written: readonly Written[];
-  readonly answered: readonly Change[];
+  readonly written: readonly StoredVersion[];
+  readonly answered: readonly CartChange[];
   readonly final: { readonly version: number; readonly state: State };
 }
 
@@ -96,7 +103,7 @@ interface Replay {
  * One change after the other, in the order of their versions: at each the cart is what its answer showed, and
  * at the end what is stored.
  */
-function replayFaults(opened: CartSeen, { written, answered, final }: Replay): string[] {
+function replayFaults(opened: CartState, { written, answered, final }: Replay): string[] {
   const states = statesOf(opened, { written, answered, final });
   const faults = answered.flatMap(({ version, cart, code, effect }) => {
     const then = states[version - 1];
@@ -119,7 +126,7 @@ function replayFaults(opened: CartSeen, { written, answered, final }: Replay): s
 }
 
 /** At each version, from the first. */
-function statesOf(opened: CartSeen, { written, answered, final }: Replay): State[] {
+function statesOf(opened: CartState, { written, answered, final }: Replay): State[] {
   const requestAt = new Map(written.map(({ version, requestId }) => [version, requestId]));
   const byRequest = new Map(answered.map((change) => [change.requestId, change]));
   const states: State[] = [{ quantities: quantitiesOf(opened), code: null }];
@@ -132,7 +139,7 @@ function statesOf(opened: CartSeen, { written, answered, final }: Replay): State
   return states;
 }
 
-function afterEffect({ quantities, code }: State, effect: Effect): State {
+function afterEffect({ quantities, code }: State, effect: CartEffect): State {
   if (effect.kind === "code") return { quantities, code: effect.code };
   const after = new Map(quantities);
   if (effect.kind === "remove") for (const variantId of effect.variantIds) after.delete(variantId);
@@ -144,7 +151,7 @@ function afterEffect({ quantities, code }: State, effect: Effect): State {
   return { quantities: after, code };
 }
 
-const quantitiesOf = ({ lines }: CartSeen): Map<string, number> =>
+const quantitiesOf = ({ lines }: CartState): Map<string, number> =>
   new Map(lines.map(({ variantId, quantity }) => [variantId, quantity]));
 
 const textOf = ({ quantities, code }: State): string =>

@@ -6,7 +6,7 @@
 import { type HostileDocument, hostileDocuments } from "#test/attacks/hostile-documents.ts";
 import type { Report } from "./report.ts";
 import type { Service } from "./service.ts";
-import type { Answered } from "./shop.ts";
+import type { HttpAnswer } from "./shop.ts";
 
 const refusedMsMax = 20;
 
@@ -42,7 +42,7 @@ export async function runHostileDocuments(
   let rounds = 0;
   do {
     for (const document of documents) {
-      const measured = await measureSurely(service, document, { round: rounds, readingMs });
+      const measured = await measureRepeatedly(service, document, { round: rounds, readingMs });
       slowest.set(document.name, worse(measured, slowest.get(document.name)));
     }
     rounds += 1;
@@ -84,7 +84,7 @@ interface Measuring {
 }
 
 /** What was slow because of something else is not so again; what is slow by itself is. */
-async function measureSurely(
+async function measureRepeatedly(
   service: Pick<Service, "ask" | "access">,
   document: HostileDocument,
   measuring: Measuring,
@@ -105,7 +105,7 @@ async function measure(
 ): Promise<Measured> {
   const took: number[] = [];
   let fault: string | undefined;
-  const before = await workOf(service);
+  const before = await readCpuMs(service);
   for (let sending = 0; sending < sendings; sending += 1) {
     const began = performance.now();
     const answered = await send(service, document, `${round} ${sending}`);
@@ -113,13 +113,13 @@ async function measure(
     if (!isRefused(answered))
       fault = `it was answered with ${answered.status}: ${answered.text.slice(0, 200)}`;
   }
-  const cpuMs = Math.max(0, (await workOf(service)) - before - readingMs) / sendings;
+  const cpuMs = Math.max(0, (await readCpuMs(service)) - before - readingMs) / sendings;
   const clientMs = median(took);
   return { name: document.name, ms: Math.min(cpuMs, clientMs), cpuMs, clientMs, fault };
 }
 
 /** For what it is, and not for who sends it. */
-function isRefused({ status, text }: Answered): boolean {
+function isRefused({ status, text }: HttpAnswer): boolean {
   if (status !== 400) return false;
   const { errors } = JSON.parse(text) as {
     readonly errors?: readonly { readonly extensions?: { readonly code?: string } }[];
@@ -128,7 +128,7 @@ function isRefused({ status, text }: Answered): boolean {
 }
 
 /** What the service has worked since it began, in ms, by its own figures. */
-async function workOf({ ask }: Pick<Service, "ask">): Promise<number> {
+async function readCpuMs({ ask }: Pick<Service, "ask">): Promise<number> {
   const { text } = await ask({ method: "GET", url: "/metrics", headers: {}, body: undefined });
   const seconds = /^process_cpu_seconds_total(?:\{[^}]*\})? (\S+)/m.exec(text)?.[1];
   if (seconds === undefined) throw new Error("The service tells no figure of its work.");
@@ -137,9 +137,9 @@ async function workOf({ ask }: Pick<Service, "ask">): Promise<number> {
 
 async function costOfReading(service: Pick<Service, "ask">): Promise<number> {
   const costs: number[] = [];
-  let last = await workOf(service);
+  let last = await readCpuMs(service);
   for (let reading = 0; reading < idleReadings; reading += 1) {
-    const now = await workOf(service);
+    const now = await readCpuMs(service);
     costs.push(now - last);
     last = now;
   }
@@ -150,7 +150,7 @@ function send(
   { ask, access }: Pick<Service, "ask" | "access">,
   { body, headers }: HostileDocument,
   salt: string,
-): Promise<Answered> {
+): Promise<HttpAnswer> {
   const own = {
     "content-type": "application/json",
     authorization: `Bearer ${access.tokens.storefront}`,

@@ -3,7 +3,7 @@ import { type Arguments, BadArgument, help, readArguments } from "./arguments.ts
 import { figureNumberOf } from "./figure-list.ts";
 import { figures, runFigure } from "./figures.ts";
 import { recordFigures } from "./record.ts";
-import { type Report, toTable, toViolations } from "./report.ts";
+import { type Report, formatTable, formatViolations } from "./report.ts";
 
 const known = figures.map(({ name }) => name);
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -35,8 +35,8 @@ async function soak({ minutes, only, engine: wanted, rounds, isRecorded }: Argum
     reports.push(report);
     if (isRecorded) record(report, (performance.now() - startedAt) / 60_000);
   }
-  say(`\n${toTable(reports)}`);
-  const broken = toViolations(reports);
+  say(`\n${formatTable(reports)}`);
+  const broken = formatViolations(reports);
   if (broken !== "") say(`\n${broken}`);
   return broken === "";
 }

@@ -8,9 +8,9 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { untilAnswered } from "./checkout-crash.ts";
+import { withRetries } from "./checkout-crash.ts";
 import type { Report } from "./report.ts";
-import { askOver, type Service } from "./service.ts";
+import { sendOverHttp, type Service } from "./service.ts";
 import { addressWrite, type Ask, openCart, openShop, type Shop, stockWrite } from "./shop.ts";
 
 export interface MemoryPlan {
@@ -73,7 +73,7 @@ async function watch(
   const startedAt = performance.now();
   const samples: Sample[] = [];
   while (!isOver() && service.faults.length === 0) {
-    const seen = lookAt(service);
+    const seen = readSample(service);
     if (seen === undefined) break;
     const sample = { minute: (performance.now() - startedAt) / 60_000, ...seen };
     samples.push(sample);
@@ -96,15 +96,15 @@ interface Load {
 /** Until the turns that have begun are over; then all hang up. */
 async function putUnderLoad(service: Service, load: Load, turnsMax: number): Promise<void> {
   const kept = new Agent({ keepAlive: true });
-  const ask = patient(service, kept);
+  const ask = createRetryingSender(service, kept);
   const client = {
     ask,
-    askAlone: patient(service, new Agent({ keepAlive: false })),
+    askAlone: createRetryingSender(service, new Agent({ keepAlive: false })),
     shop: await openShop(ask, service.access),
   };
   const beClient = async (index: number): Promise<void> => {
     for (let turn = index; turn < index + turnsMax && !load.isEnding; turn += 1) {
-      await takeTurn(client, turn);
+      await sendTurn(client, turn);
       load.requests += 7;
     }
   };
@@ -114,8 +114,8 @@ async function putUnderLoad(service: Service, load: Load, turnsMax: number): Pro
   kept.destroy();
 }
 
-const patient = ({ port, faults }: Service, agent: Agent): Ask =>
-  untilAnswered(askOver(port, undefined, agent), { faults });
+const createRetryingSender = ({ port, faults }: Service, agent: Agent): Ask =>
+  withRetries(sendOverHttp(port, undefined, agent), { faults });
 
 interface Client {
   readonly ask: Ask;
@@ -125,7 +125,7 @@ interface Client {
 }
 
 /** A cart's life, reads by key, stock, a page by a connection of its own, and something that is not there. */
-async function takeTurn({ ask, askAlone, shop }: Client, turn: number): Promise<void> {
+async function sendTurn({ ask, askAlone, shop }: Client, turn: number): Promise<void> {
   const authorization = `Bearer ${shop.access.keys.full}`;
   const read = (url: string, by = ask): ReturnType<Ask> =>
     by({ method: "GET", url, headers: { authorization }, body: undefined });
@@ -139,7 +139,7 @@ async function takeTurn({ ask, askAlone, shop }: Client, turn: number): Promise<
 }
 
 /** Undefined: it is gone. */
-function lookAt(service: Service): Omit<Sample, "minute"> | undefined {
+function readSample(service: Service): Omit<Sample, "minute"> | undefined {
   const pid = service.pid();
   try {
     const kilobytes = Number(
@@ -148,7 +148,7 @@ function lookAt(service: Service): Omit<Sample, "minute"> | undefined {
     return {
       megabytes: kilobytes / 1024,
       descriptors: readdirSync(`/proc/${pid}/fd`).filter(
-        (fd) => !leadsInto(service.folder, `/proc/${pid}/fd/${fd}`),
+        (fd) => !isLinkInto(service.folder, `/proc/${pid}/fd/${fd}`),
       ).length,
     };
   } catch {
@@ -160,7 +160,7 @@ function lookAt(service: Service): Omit<Sample, "minute"> | undefined {
  * The embedded database keeps its files open, as many as it has touched and no more than it may: they are not
  * the service's.
  */
-function leadsInto(folder: string, link: string): boolean {
+function isLinkInto(folder: string, link: string): boolean {
   try {
     return readlinkSync(link).startsWith(folder);
   } catch {
@@ -173,7 +173,7 @@ function leadsInto(folder: string, link: string): boolean {
 async function descriptorsAtRest(service: Service): Promise<number> {
   await sleep(restMs);
   await service.ask({ method: "GET", url: "/healthz", headers: {}, body: undefined }).catch(() => undefined);
-  return lookAt(service)?.descriptors ?? 0;
+  return readSample(service)?.descriptors ?? 0;
 }
 
 /** Least squares, in megabytes a minute. */

@@ -7,7 +7,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import type { Report } from "./report.ts";
 
-export interface Measured {
+export interface MeasuredFigure {
   /** As figure-list.ts numbers them. */
   readonly figure: number;
   /** Of the measurement, as `--only` or a command calls it: a figure may have several. */
@@ -21,7 +21,7 @@ export interface Measured {
   readonly violations: number;
 }
 
-export interface FigureRecord extends Measured {
+export interface FigureRecord extends MeasuredFigure {
   /** The day, as 2026-11-22. */
   readonly date: string;
   readonly machine: string;
@@ -29,7 +29,7 @@ export interface FigureRecord extends Measured {
 
 const path = new URL("../docs/figures.json", import.meta.url);
 
-export function recordFigures(measured: readonly Measured[]): void {
+export function recordFigures(measured: readonly MeasuredFigure[]): void {
   const date = new Date().toISOString().slice(0, 10);
   const fresh = measured.map((one): FigureRecord => ({
     ...one,
@@ -37,9 +37,9 @@ export function recordFigures(measured: readonly Measured[]): void {
     date,
     machine: describeMachine(),
   }));
-  const kept = readRecords().filter((old) => !fresh.some((one) => placeOf(one) === placeOf(old)));
+  const kept = readRecords().filter((old) => !fresh.some((one) => recordKey(one) === recordKey(old)));
   const records = [...kept, ...fresh].toSorted(
-    (one, other) => one.figure - other.figure || placeOf(one).localeCompare(placeOf(other)),
+    (one, other) => one.figure - other.figure || recordKey(one).localeCompare(recordKey(other)),
   );
   const draft = new URL(`${path.href}.${process.pid}`);
   writeFileSync(draft, `${JSON.stringify(records, undefined, 2)}\n`);
@@ -50,7 +50,7 @@ export function readRecords(): FigureRecord[] {
   return JSON.parse(readFileSync(path, "utf8")) as FigureRecord[];
 }
 
-const placeOf = ({ name, engine }: Measured): string => `${name} ${engine}`;
+const recordKey = ({ name, engine }: MeasuredFigure): string => `${name} ${engine}`;
 
 function describeMachine(): string {
   return `${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${availableParallelism()} cores, Node ${process.versions.node}`;

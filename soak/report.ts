@@ -10,11 +10,11 @@ export interface Report {
 const shownMax = 10;
 
 /** In Markdown, so that it can be pasted. */
-export function toTable(reports: readonly Report[]): string {
+export function formatTable(reports: readonly Report[]): string {
   const rows = reports.map(({ figure, engine, counts, violations }) => [
     figure,
     engine,
-    inWords(counts),
+    formatCounts(counts),
     String(violations.length),
   ]);
   const cells = [["figure", "engine", "counts", "violations"], ...rows];
@@ -27,13 +27,13 @@ export function toTable(reports: readonly Report[]): string {
   );
 }
 
-export function inWords(counts: Report["counts"]): string {
+export function formatCounts(counts: Report["counts"]): string {
   return Object.entries(counts)
     .map(([name, count]) => `${name} ${count.toLocaleString("en").replaceAll(",", " ")}`)
     .join(", ");
 }
 
-export function toViolations(reports: readonly Report[]): string {
+export function formatViolations(reports: readonly Report[]): string {
   return reports
     .flatMap(({ figure, engine, violations }) => [
       ...violations.slice(0, shownMax).map((violation) => `${figure} on ${engine}: ${violation}`),

@@ -5,7 +5,7 @@
  */
 import type { Cluster } from "./cluster.ts";
 import { type CrashPlan, runCrash } from "./crash.ts";
-import { duplicateFaults, runDuplicates } from "./duplicates.ts";
+import { findDuplicateFaults, runDuplicates } from "./duplicates.ts";
 import type { Report } from "./report.ts";
 import { openShop } from "./shop.ts";
 
@@ -28,7 +28,7 @@ export async function runScaleOut(
     copies,
     isOver: areCopiesOver,
   });
-  const faults = await duplicateFaults(database.db, sent);
+  const faults = await findDuplicateFaults(database.db, sent);
   // One is away at a time, so that there is always one left of its kind.
   const turns = [gateways[0], workers[0], gateways[1], workers[1]] as const;
   let turn = 0;

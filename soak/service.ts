@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
-import type { Ask, Answered, Access } from "./shop.ts";
+import type { Ask, HttpAnswer, DemoCredentials } from "./shop.ts";
 
 const main = new URL("../src/main.ts", import.meta.url).pathname;
 /** What `npm start` tells Node itself. */
@@ -28,7 +28,7 @@ export interface Service extends AsyncDisposable {
   /** Where demo.json is. */
   readonly folder: string;
   /** Of the demo. */
-  readonly access: Access;
+  readonly access: DemoCredentials;
   /** What it did that nobody asked for: ended by itself. */
   readonly faults: readonly string[];
   /** Of what runs now. */
@@ -60,7 +60,7 @@ export async function startService({
   folder,
 }: ServiceOptions): Promise<Service> {
   const dataDir = folder ?? mkdtempSync(join(tmpdir(), "commerce-gateway-soak-"));
-  const port = await freePort();
+  const port = await findFreePort();
   const settings = {
     PORT: String(port),
     DATA_DIR: dataDir,
@@ -72,7 +72,7 @@ export async function startService({
       : { DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: `soak:${Buffer.alloc(32, 7).toString("base64")}` }),
     ...environment,
   };
-  const ask = askOver(port);
+  const ask = sendOverHttp(port);
   const faults: string[] = [];
   let running: Running | undefined;
   const start = async (): Promise<void> => {
@@ -93,7 +93,7 @@ export async function startService({
     await dispose();
     throw error;
   }
-  const access = JSON.parse(readFileSync(join(dataDir, "demo.json"), "utf8")) as Access;
+  const access = JSON.parse(readFileSync(join(dataDir, "demo.json"), "utf8")) as DemoCredentials;
   return {
     engine: databaseUrl === undefined ? "pglite" : "postgres",
     ask,
@@ -184,13 +184,13 @@ async function untilReady({ child, said }: Running, ask: Ask): Promise<void> {
 const answerMsMax = 20_000;
 
 /** Over connections that are kept, as clients do, unless told; one that breaks is no answer. */
-export function askOver(
+export function sendOverHttp(
   port: number,
   localAddress = "127.0.0.1",
   agent = new Agent({ keepAlive: true }),
 ): Ask {
   return ({ method, url, headers, body = "" }) =>
-    new Promise<Answered>((done, failed) => {
+    new Promise<HttpAnswer>((done, failed) => {
       const place = { agent, host: "127.0.0.1", port, localAddress, timeout: answerMsMax };
       const length = body === "" ? {} : { "content-length": String(Buffer.byteLength(body)) };
       const call = request(
@@ -202,7 +202,7 @@ export function askOver(
           response.once("end", () =>
             done({
               status: response.statusCode ?? 0,
-              headers: response.headers as Answered["headers"],
+              headers: response.headers as HttpAnswer["headers"],
               text,
             }),
           );
@@ -214,7 +214,7 @@ export function askOver(
     });
 }
 
-export function freePort(): Promise<number> {
+export function findFreePort(): Promise<number> {
   return new Promise((done, failed) => {
     const server = createServer().once("error", failed);
     server.listen(0, "127.0.0.1", () => {

@@ -6,26 +6,26 @@
 import { randomUUID } from "node:crypto";
 import type { DemoFile } from "#demo/demo-file.ts";
 
-export interface Asked {
+export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
 
-export interface Answered {
+export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
 }
 
 /** Throws where there is no answer. */
-export type Ask = (asked: Asked) => Promise<Answered>;
+export type Ask = (asked: HttpRequest) => Promise<HttpAnswer>;
 
-export type Access = Pick<DemoFile, "keys" | "tokens" | "staff" | "oauthClient">;
+export type DemoCredentials = Pick<DemoFile, "keys" | "tokens" | "staff" | "oauthClient">;
 
 export interface Shop {
-  readonly access: Access;
+  readonly access: DemoCredentials;
   /** They sell in Germany, and there is more of each than all of the load could buy. */
   readonly variantIds: readonly string[];
   readonly codes: readonly string[];
@@ -34,7 +34,7 @@ export interface Shop {
 /** A write that may be sent again: the same bytes under the same key. */
 export interface Write {
   readonly key: string;
-  readonly asked: Asked;
+  readonly asked: HttpRequest;
 }
 
 const json = { "content-type": "application/json" };
@@ -133,7 +133,7 @@ export function stockWrite(shop: Pick<Shop, "access">, variantId: string, delta 
   );
 }
 
-export interface Told {
+export interface ParsedAnswer {
   readonly status: number;
   readonly code: string | undefined;
   readonly isReplay: boolean;
@@ -142,11 +142,11 @@ export interface Told {
 }
 
 /** GraphQL says in the body what REST says by its status. */
-export function readAnswer({ status, headers, text }: Answered): Told {
+export function readAnswer({ status, headers, text }: HttpAnswer): ParsedAnswer {
   const body = parse(text);
   const code = body.error?.code ?? body.errors?.[0]?.extensions.code;
   return {
-    status: code === undefined || status !== 200 ? status : statusOf(code),
+    status: code === undefined || status !== 200 ? status : statusOfCode(code),
     code,
     isReplay: headers["idempotent-replayed"] === "true",
     requestId: headers["x-request-id"] ?? "",
@@ -175,22 +175,22 @@ const statuses: Readonly<Record<string, number>> = {
   invalid_field: 400,
   service_unavailable: 503,
 };
-const statusOf = (code: string): number => statuses[code] ?? 500;
+const statusOfCode = (code: string): number => statuses[code] ?? 500;
 
 /** What `data` is; throws where the answer is a refusal. */
-export function dataOf({ status, code, text }: Told): Readonly<Record<string, unknown>> {
+export function requireData({ status, code, text }: ParsedAnswer): Readonly<Record<string, unknown>> {
   if (status !== 200 || code !== undefined)
     throw new Error(`Refused with ${status} ${code ?? ""}: ${text.slice(0, 500)}`);
   return parse(text).data ?? {};
 }
 
 /** Once, and it has to succeed. */
-async function askGraph(
+async function runMutation(
   ask: Ask,
-  access: Access,
+  access: DemoCredentials,
   mutation: Mutation,
 ): Promise<Readonly<Record<string, unknown>>> {
-  return dataOf(readAnswer(await ask(graphqlWrite({ access }, mutation).asked)));
+  return requireData(readAnswer(await ask(graphqlWrite({ access }, mutation).asked)));
 }
 
 const variantsWanted = 4;
@@ -198,8 +198,8 @@ const stockRaised = 10_000_000;
 const wantedAtOnce = 200;
 
 /** Looks for what can be bought in any amount, and makes the promotions. */
-export async function openShop(ask: Ask, access: Access): Promise<Shop> {
-  const found = await askGraph(ask, access, {
+export async function openShop(ask: Ask, access: DemoCredentials): Promise<Shop> {
+  const found = await runMutation(ask, access, {
     token: "admin",
     query: "{ products(first: 30) { edges { node { variants { id } } } } }",
     variables: {},
@@ -217,13 +217,17 @@ export async function openShop(ask: Ask, access: Access): Promise<Shop> {
   }
   if (variantIds.length < variantsWanted)
     throw new Error("The demo has too few products that can be bought in any amount.");
-  return { access, variantIds, codes: [await makeCode(ask, access, 1000), await makeCode(ask, access, 500)] };
+  return {
+    access,
+    variantIds,
+    codes: [await createPromotionCode(ask, access, 1000), await createPromotionCode(ask, access, 500)],
+  };
 }
 
-async function makeCode(ask: Ask, access: Access, basisPoints: number): Promise<string> {
+async function createPromotionCode(ask: Ask, access: DemoCredentials, basisPoints: number): Promise<string> {
   const code = `SOAK-${randomUUID().slice(0, 8)}`;
   const admin = (mutation: string, variables: object): Promise<Readonly<Record<string, unknown>>> =>
-    askGraph(ask, access, { token: "admin", query: mutation, variables: { ...variables } });
+    runMutation(ask, access, { token: "admin", query: mutation, variables: { ...variables } });
   const made = await admin(
     "mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }",
     {
@@ -241,7 +245,7 @@ async function makeCode(ask: Ask, access: Access, basisPoints: number): Promise<
   return code;
 }
 
-export interface CartSeen {
+export interface CartState {
   readonly id: string;
   readonly version: number;
   readonly lines: readonly { readonly id: string; readonly variantId: string; readonly quantity: number }[];
@@ -253,19 +257,19 @@ const cartCreate = `mutation ($key: String, $input: CartCreateInput!) { cartCrea
 
 async function createCart(
   ask: Ask,
-  access: Access,
+  access: DemoCredentials,
   lines: readonly { variantId: string; quantity: number }[],
-): Promise<CartSeen | undefined> {
+): Promise<CartState | undefined> {
   const write = graphqlWrite(
     { access },
     { token: "storefront", query: cartCreate, variables: { input: { market: "DE", lines } } },
   );
   const told = readAnswer(await ask(write.asked));
-  return told.code === undefined ? (dataOf(told)["cartCreate"] as CartSeen) : undefined;
+  return told.code === undefined ? (requireData(told)["cartCreate"] as CartState) : undefined;
 }
 
 /** With one of the first variant in it. */
-export async function openCart(ask: Ask, { access, variantIds }: Shop): Promise<CartSeen> {
+export async function openCart(ask: Ask, { access, variantIds }: Shop): Promise<CartState> {
   const cart = await createCart(ask, access, [{ variantId: variantIds[0] ?? "", quantity: 1 }]);
   if (cart === undefined) throw new Error("A cart could not be opened.");
   return cart;

@@ -8,7 +8,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Report } from "./report.ts";
 import type { Service } from "./service.ts";
-import { type Answered, openShop, readAnswer, type Shop, stockWrite, type Write } from "./shop.ts";
+import { type HttpAnswer, openShop, readAnswer, type Shop, stockWrite, type Write } from "./shop.ts";
 
 export interface StopPlan {
   readonly clients: number;
@@ -55,7 +55,7 @@ export async function runStop(service: Service, plan: StopPlan): Promise<Report>
 async function stopUnderLoad(load: Load, { clients, answersPerStop }: StopPlan): Promise<void> {
   const { service, counts } = load;
   load.isToldToStop = false;
-  const asking = Promise.all(Array.from({ length: clients }, (_, index) => beClient(load, index)));
+  const asking = Promise.all(Array.from({ length: clients }, (_, index) => runClient(load, index)));
   const until = counts.answers + Math.round(answersPerStop * (0.5 + Math.random()));
   while (counts.answers < until && load.violations.length === 0) await sleep(1);
   load.isToldToStop = true;
@@ -68,30 +68,31 @@ async function stopUnderLoad(load: Load, { clients, answersPerStop }: StopPlan):
 const triesMax = 3;
 
 /** Every third client reads. */
-async function beClient(load: Load, index: number): Promise<void> {
+async function runClient(load: Load, index: number): Promise<void> {
   for (let tries = 0; tries < triesMax && load.violations.length === 0;) {
     const { shop } = load;
     const variantId = shop.variantIds[index % shop.variantIds.length] ?? "";
-    const isAnswered = index % 3 === 2 ? await look(load) : await change(load, stockWrite(shop, variantId));
+    const isAnswered =
+      index % 3 === 2 ? await sendRead(load) : await sendChange(load, stockWrite(shop, variantId));
     if (!isAnswered) tries += 1;
   }
 }
 
-async function change(load: Load, write: Write): Promise<boolean> {
-  const isAnswered = await askOnce(load, write.asked);
+async function sendChange(load: Load, write: Write): Promise<boolean> {
+  const isAnswered = await sendOnce(load, write.asked);
   if (!isAnswered) load.turnedAway.push(write);
   return isAnswered;
 }
 
-function look(load: Load): Promise<boolean> {
+function sendRead(load: Load): Promise<boolean> {
   const headers = { authorization: `Bearer ${load.shop.access.keys.full}` };
-  return askOnce(load, { method: "GET", url: "/api/v1/open/identity", headers, body: undefined });
+  return sendOnce(load, { method: "GET", url: "/api/v1/open/identity", headers, body: undefined });
 }
 
 const pauseMs = 5;
 
 /** Or the door was closed. */
-async function askOnce(load: Load, asked: Write["asked"]): Promise<boolean> {
+async function sendOnce(load: Load, asked: Write["asked"]): Promise<boolean> {
   const { service, counts, violations } = load;
   const isInTime = !load.isToldToStop;
   const answered = await service.ask(asked).catch((error: unknown) => error);
@@ -108,7 +109,7 @@ async function askOnce(load: Load, asked: Write["asked"]): Promise<boolean> {
     await sleep(pauseMs);
     return false;
   }
-  const { status, code, text } = readAnswer(answered as Answered);
+  const { status, code, text } = readAnswer(answered as HttpAnswer);
   counts.answers += 1;
   if (status !== 200 || code !== undefined)
     fail(

@@ -36,7 +36,7 @@ export const suites = {
 const project = new URL("../", import.meta.url).pathname;
 
 /** What vitest writes of a run, as far as it is read here. */
-interface Outcome {
+interface VitestResult {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
   readonly numPendingTests: number;
@@ -61,7 +61,7 @@ export async function runSuite(name: keyof typeof suites): Promise<Report> {
     const [exitCode] = (await once(child, "exit")) as [number | null];
     const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
       readFileSync(file, "utf8"),
-    ) as Outcome;
+    ) as VitestResult;
     const failed = testResults.flatMap(({ assertionResults }) =>
       assertionResults.filter(({ status }) => status === "failed"),
     );

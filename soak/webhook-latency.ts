@@ -14,7 +14,7 @@ import { createDispatchWorld, type DispatchWorld, type Installed } from "#test/w
 import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import { createSafeSender } from "#webhooks/safe-request.ts";
 import type { Report } from "./report.ts";
-import { arrivalOf, type Receiver, startReceiver } from "./webhook-receiver.ts";
+import { arrivalKey, type Receiver, startReceiver } from "./webhook-receiver.ts";
 
 export interface LatencyPlan {
   /** PostgreSQL; undefined: the embedded database. */
@@ -45,7 +45,7 @@ export async function runWebhookLatency({ databaseUrl, isOver, onStep }: Latency
   const database = await openDatabase(databaseUrl === undefined ? { folder } : { url: databaseUrl });
   const arrivedAt = new Map<string, number>();
   const onArrival = (path: string, eventId: string, atMs: number): void => {
-    const arrival = arrivalOf(path, eventId);
+    const arrival = arrivalKey(path, eventId);
     if (!arrivedAt.has(arrival)) arrivedAt.set(arrival, atMs);
   };
   let isHole = false;
@@ -64,14 +64,14 @@ export async function runWebhookLatency({ databaseUrl, isOver, onStep }: Latency
     const figures: Figures = { single: [], without: [], beside: [] };
     dispatcher.start();
     // A first spell warms everything up and counts nowhere.
-    await spell(latency, single);
-    await spell(latency, many);
+    await runLoadPeriod(latency, single);
+    await runLoadPeriod(latency, many);
     do {
-      figures.single.push(...(await spell(latency, single)));
+      figures.single.push(...(await runLoadPeriod(latency, single)));
       isHole = false;
-      figures.without.push(...(await spell(latency, many)));
+      figures.without.push(...(await runLoadPeriod(latency, many)));
       isHole = true;
-      figures.beside.push(...(await spell(latency, many)));
+      figures.beside.push(...(await runLoadPeriod(latency, many)));
       onStep(
         `${database.engine}: p99 ${percentile(figures.single, 0.99)} ms; of many ${percentile(figures.without, 0.99)} ms without a black hole, ${percentile(figures.beside, 0.99)} ms beside one`,
       );
@@ -114,7 +114,7 @@ interface Written {
  * Events fall due at an even pace, for each audience in turn. Gives what each took to each endpoint but the
  * black hole, from its commit on.
  */
-async function spell(latency: Latency, audiences: readonly Audience[]): Promise<number[]> {
+async function runLoadPeriod(latency: Latency, audiences: readonly Audience[]): Promise<number[]> {
   const { arrivedAt } = latency;
   const startedAt = performance.now();
   const writing: Promise<Written>[] = [];
@@ -142,7 +142,7 @@ async function write({ world, dispatcher }: Latency, audience: Audience): Promis
   const committedAtMs = performance.now();
   dispatcher.wake();
   return {
-    arrivals: audience.paths.filter((path) => path !== holePath).map((path) => arrivalOf(path, eventId)),
+    arrivals: audience.paths.filter((path) => path !== holePath).map((path) => arrivalKey(path, eventId)),
     committedAtMs,
   };
 }

@@ -21,22 +21,22 @@ export interface Receiver extends AsyncDisposable {
   readonly counts: { requests: number; refused: number; duplicates: number };
 }
 
-export interface Receiving {
+export interface ReceiverOptions {
   readonly reply: (path: string) => Reply;
   /** When the head of a request was there, on `performance`'s clock. */
   readonly onArrival?: (path: string, eventId: string, atMs: number) => void;
 }
 
-export const arrivalOf = (path: string, eventId: string): string => `${path} ${eventId}`;
+export const arrivalKey = (path: string, eventId: string): string => `${path} ${eventId}`;
 
-export async function startReceiver({ reply, onArrival }: Receiving): Promise<Receiver> {
+export async function startReceiver({ reply, onArrival }: ReceiverOptions): Promise<Receiver> {
   const secrets = new Map<string, string>();
   const accepted = new Set<string>();
   const bodies = new Map<string, Buffer>();
   const violations: string[] = [];
   const counts = { requests: 0, refused: 0, duplicates: 0 };
   const judge = (path: string, headers: IncomingMessage["headers"], body: Buffer): string => {
-    const arrival = arrivalOf(path, String(headers["webhook-id"]));
+    const arrival = arrivalKey(path, String(headers["webhook-id"]));
     const secret = secrets.get(path);
     if (secret !== undefined && !isSigned(secret, { body, headers }))
       violations.push(`${arrival} has a signature that is wrong.`);

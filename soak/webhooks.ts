@@ -6,21 +6,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { untilAnswered } from "./checkout-crash.ts";
+import { withRetries } from "./checkout-crash.ts";
 import type { Report } from "./report.ts";
 import type { Service } from "./service.ts";
 import {
-  type Access,
+  type DemoCredentials,
   addressWrite,
-  type Answered,
+  type HttpAnswer,
   type Ask,
-  dataOf,
+  requireData,
   openCart,
   openShop,
   readAnswer,
   type Shop,
 } from "./shop.ts";
-import { arrivalOf, type Receiver, type Reply, startReceiver } from "./webhook-receiver.ts";
+import { arrivalKey, type Receiver, type Reply, startReceiver } from "./webhook-receiver.ts";
 
 /** For every process: the waiting between attempts is short, and the receiver is on this machine. */
 export const webhookEnvironment = { WEBHOOK_RETRY_SCALE: "0.001", WEBHOOK_ALLOW_LOOPBACK: "1" };
@@ -68,7 +68,7 @@ export async function runWebhooks(plan: WebhooksPlan): Promise<Report> {
   } finally {
     await stopWriting();
   }
-  const { events, faults } = await settle(plan, { endpoints, receiver, last });
+  const { events, faults } = await awaitDeliveries(plan, { endpoints, receiver, last });
   return {
     figure: "webhooks",
     engine: service.engine,
@@ -93,7 +93,7 @@ const endpointsWanted = [{ payloadMode: "snapshot" }, { payloadMode: "thin" }, {
 
 async function openEndpoints(
   ask: Ask,
-  { access, receiver }: { readonly access: Access; readonly receiver: Receiver },
+  { access, receiver }: { readonly access: DemoCredentials; readonly receiver: Receiver },
 ): Promise<Endpoint[]> {
   const endpoints: Endpoint[] = [];
   for (const [index, wanted] of endpointsWanted.entries()) {
@@ -110,7 +110,7 @@ async function openEndpoints(
       "idempotency-key": `endpoint-${index}`,
     };
     const answered = await ask({ method: "POST", url: "/api/v1/open/webhooks/endpoints", headers, body });
-    const { endpoint, secret } = dataOf(readAnswer(answered)) as {
+    const { endpoint, secret } = requireData(readAnswer(answered)) as {
       readonly endpoint: { readonly id: string };
       readonly secret: { readonly value: string };
     };
@@ -127,7 +127,7 @@ interface Writing {
 }
 
 /** Instead of an answer, for whoever has none when it ends: what was written, the database says. */
-const unasked: Answered = { status: 200, headers: {}, text: "{}" };
+const skippedAnswer: HttpAnswer = { status: 200, headers: {}, text: "{}" };
 
 /** Gives how it ends. */
 function startWriting(
@@ -135,13 +135,16 @@ function startWriting(
   { shop, counts, receiver }: Writing,
 ): () => Promise<unknown> {
   const end = new AbortController();
-  const ask = untilAnswered((asked) => (end.signal.aborted ? Promise.resolve(unasked) : service.ask(asked)), {
-    onLost: () => void (counts.unanswered += 1),
-  });
+  const ask = withRetries(
+    (asked) => (end.signal.aborted ? Promise.resolve(skippedAnswer) : service.ask(asked)),
+    {
+      onLost: () => void (counts.unanswered += 1),
+    },
+  );
   const write = async (): Promise<void> => {
     const { id } = await openCart(ask, shop);
     while (!end.signal.aborted) {
-      dataOf(readAnswer(await ask(addressWrite(shop, id).asked)));
+      requireData(readAnswer(await ask(addressWrite(shop, id).asked)));
       counts.writes += 1;
       while (
         !end.signal.aborted &&
@@ -192,10 +195,10 @@ interface Settling {
 }
 
 /** Waits until nothing waits, and gives what is missing then. */
-async function settle(
+async function awaitDeliveries(
   { services, isHurried, onStep }: WebhooksPlan,
   { endpoints, receiver, last }: Settling,
-): Promise<Found> {
+): Promise<MissingDeliveries> {
   const beganMs = performance.now();
   const isPatient = (): boolean => performance.now() < Math.max(beganMs, last.arrivalMs) + patienceMs;
   for (;;) {
@@ -223,13 +226,13 @@ async function settle(
   }
 }
 
-interface Owed {
+interface ExpectedDelivery {
   readonly endpointId: string;
   readonly eventId: string;
   readonly status: string | null;
 }
 
-interface Found {
+interface MissingDeliveries {
   readonly events: number;
   /** What has not arrived, as the receiver calls it. */
   readonly missing: readonly string[];
@@ -240,9 +243,9 @@ interface Found {
 async function findMissing(
   db: Database,
   { endpoints, receiver }: Pick<Settling, "endpoints" | "receiver">,
-): Promise<Found> {
+): Promise<MissingDeliveries> {
   const ids = endpoints.map(({ id }) => id);
-  const { rows } = await sql<Owed>`
+  const { rows } = await sql<ExpectedDelivery>`
     select w.id as endpoint_id, e.id as event_id, d.status
     from webhook_endpoint w
     join event e on e.merchant_id = w.merchant_id and (e.installation_id is null or e.installation_id = w.installation_id) and e.subject_id <> w.id
@@ -250,7 +253,8 @@ async function findMissing(
     left join webhook_delivery d on d.event_id = e.id and d.endpoint_id = w.id and d.replay_no = 0
     where w.id = any(${ids}::text[])`.execute(db);
   const pathOf = new Map(endpoints.map(({ id, path }) => [id, path]));
-  const arrival = ({ endpointId, eventId }: Owed): string => arrivalOf(pathOf.get(endpointId) ?? "", eventId);
+  const arrival = ({ endpointId, eventId }: ExpectedDelivery): string =>
+    arrivalKey(pathOf.get(endpointId) ?? "", eventId);
   const missing = rows.filter((owed) => !receiver.accepted.has(arrival(owed)));
   const undone = rows.filter(({ status }) => status !== "succeeded");
   return {

@@ -11,8 +11,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { type CommerceClient, CommerceError, createCommerceClient } from "#client/index.ts";
 import { type CommerceEvent, verifyWebhook } from "#client/webhooks.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
-import { checkoutOf, createWrite, openCheckout, readSession, submitWrite } from "#soak/checkout-shop.ts";
-import { cartWrite, dataOf, openCart, openShop, readAnswer, type Shop } from "#soak/shop.ts";
+import { toCheckout, createWrite, openCheckout, readSession, submitWrite } from "#soak/checkout-shop.ts";
+import { cartWrite, requireData, openCart, openShop, readAnswer, type Shop } from "#soak/shop.ts";
 import { type Service, startService } from "#soak/service.ts";
 import { demoPlace } from "#test/support/copies.ts";
 import { type ContractProxy, startContractProxy } from "#test/workflows/contract-proxy.ts";
@@ -129,7 +129,7 @@ describe("a purchase", () => {
     await graph(
       cartWrite(shop, { mutation: "cartDeliveryOptionSelect", input, cartId: cart.path.cartId }).asked,
     );
-    const checkout = checkoutOf(readAnswer(await service.ask(createWrite(shop, cart.path.cartId).asked)));
+    const checkout = toCheckout(readAnswer(await service.ask(createWrite(shop, cart.path.cartId).asked)));
     await graph(submitWrite(shop, checkout).asked);
     await expect
       .poll(() => readSession(service.ask, shop, checkout.sessionId))
@@ -198,7 +198,7 @@ describe("a purchase", () => {
 });
 
 const graph = async (asked: Parameters<Service["ask"]>[0]): Promise<unknown> =>
-  dataOf(readAnswer(await service.ask(asked)));
+  requireData(readAnswer(await service.ask(asked)));
 
 const numberOf = (event: CommerceEvent): string =>
   event.type === "order.placed" && "number" in event.data.object

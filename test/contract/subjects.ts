@@ -1,5 +1,13 @@
 /** Creates the objects of valid requests anew for each request, so that their state allows the operation. */
-import { type Ask, dataOf, graphqlWrite, openCart, readAnswer, restWrite, type Shop } from "#soak/shop.ts";
+import {
+  type Ask,
+  requireData,
+  graphqlWrite,
+  openCart,
+  readAnswer,
+  restWrite,
+  type Shop,
+} from "#soak/shop.ts";
 import { openCheckout } from "#soak/checkout-shop.ts";
 import type { DocumentOperation } from "./document.ts";
 import type { Ground, Parts } from "./ground.ts";
@@ -31,7 +39,7 @@ export async function subjectOf(
 async function withCode({ ask, shop }: Market): Promise<Partial<Parts>> {
   const { id: cartId } = await openCart(ask, shop);
   const write = restWrite(shop, { method: "PUT", cartId, path: "/promotion", body: { code: shop.codes[0] } });
-  const { cartVersion } = dataOf(readAnswer(await ask(write.asked))) as { readonly cartVersion: number };
+  const { cartVersion } = requireData(readAnswer(await ask(write.asked))) as { readonly cartVersion: number };
   return { path: { cartId }, body: { expectedVersion: cartVersion } };
 }
 
@@ -53,7 +61,7 @@ export async function putAway(
     query,
     variables: { endpointId: data.endpoint.id, input: {} },
   });
-  dataOf(readAnswer(await ask(asked)));
+  requireData(readAnswer(await ask(asked)));
 }
 
 /** Codes with which valid requests may still be refused, for example an expired code or too many replays. */

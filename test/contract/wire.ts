@@ -3,7 +3,7 @@
  * client would correct or refuse some of them.
  */
 import { Agent, request } from "node:http";
-import type { Asked, Answered } from "#soak/shop.ts";
+import type { HttpRequest, HttpAnswer } from "#soak/shop.ts";
 
 export interface Sent {
   readonly method: string;
@@ -12,7 +12,7 @@ export interface Sent {
   readonly body: Buffer | null;
 }
 
-export interface Heard extends Answered {
+export interface Heard extends HttpAnswer {
   /** The parsed body; undefined if it is no JSON. */
   readonly json: unknown;
 }
@@ -46,7 +46,7 @@ export function openWire(port: number, connections = 8): Wire {
             response.once("end", () =>
               done({
                 status: response.statusCode ?? 0,
-                headers: response.headers as Answered["headers"],
+                headers: response.headers as HttpAnswer["headers"],
                 text,
                 json: parse(text),
               }),
@@ -64,7 +64,7 @@ export function openWire(port: number, connections = 8): Wire {
 /** Adapts the wire to the function that other tests use for requests. */
 export const askOver =
   (send: Send) =>
-  ({ method, url, headers, body }: Asked): Promise<Answered> =>
+  ({ method, url, headers, body }: HttpRequest): Promise<HttpAnswer> =>
     send({
       method,
       url,

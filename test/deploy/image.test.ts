@@ -8,7 +8,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path";
 import { validate } from "dockerfile-utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { askOver, freePort } from "#soak/service.ts";
+import { sendOverHttp, findFreePort } from "#soak/service.ts";
 import {
   buildImage,
   commandOf,
@@ -101,7 +101,7 @@ describe.runIf(process.env["TEST_IMAGE"] === "1")("the built image", () => {
       mkdirSync(dataDir, { mode: 0o700 });
       const user = userOf(final);
       if (user !== undefined) chownSync(dataDir, user.uid, user.gid);
-      const port = await freePort();
+      const port = await findFreePort();
       const given = Object.fromEntries(
         (findStep(final, "ENV")?.words ?? []).map((pair) => pair.split("=") as [string, string]),
       );
@@ -129,7 +129,7 @@ describe.runIf(process.env["TEST_IMAGE"] === "1")("the built image", () => {
       let said = "";
       child.stderr.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
       try {
-        const ask = askOver(port);
+        const ask = sendOverHttp(port);
         const status = async (url: string): Promise<number | string> => {
           if (child.exitCode !== null) throw new Error(`It ended: ${said}`);
           return ask({ method: "GET", url, headers: { accept: "text/html" }, body: undefined }).then(

@@ -11,8 +11,8 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { failureKinds } from "#foundation/failure.ts";
-import { askOver, freePort } from "#soak/service.ts";
-import type { Asked } from "#soak/shop.ts";
+import { sendOverHttp, findFreePort } from "#soak/service.ts";
+import type { HttpRequest } from "#soak/shop.ts";
 import { hasNginx, nginx, startBalancer, writeBalancer } from "#test/support/balancer.ts";
 
 if (!hasNginx)
@@ -58,7 +58,7 @@ async function startGateways({
 
 describe.runIf(hasNginx)("the load balancer", () => {
   it("has a configuration that nginx accepts, within a container's limit of 1024 open files", async () => {
-    const { folder, args } = writeBalancer({ port: await freePort(), gateways: [4000, 4001] });
+    const { folder, args } = writeBalancer({ port: await findFreePort(), gateways: [4000, 4001] });
     const limited = ["-c", 'ulimit -Sn 1024 && exec "$0" "$@"', nginx, "-t", ...args];
     const { stderr } = await promisify(execFile)("sh", limited).finally(() =>
       rmSync(folder, { recursive: true }),
@@ -69,36 +69,36 @@ describe.runIf(hasNginx)("the load balancer", () => {
 
   const key: Record<string, string> = { "idempotency-key": "once" };
   const rest = "/api/v1/thing?a=b%2Fc";
-  it.each<[string, Pick<Asked, "method" | "url">, Record<string, string>, { status: number; times: number }]>(
+  it.each<
+    [string, Pick<HttpRequest, "method" | "url">, Record<string, string>, { status: number; times: number }]
+  >([
+    ["a read", { method: "GET", url: rest }, {}, { status: 200, times: 2 }],
+    ["a PUT with its key", { method: "PUT", url: rest }, key, { status: 200, times: 2 }],
+    ["a DELETE with its key", { method: "DELETE", url: rest }, key, { status: 200, times: 2 }],
+    ["a POST with its key", { method: "POST", url: rest }, key, { status: 200, times: 2 }],
+    ["no POST without one", { method: "POST", url: rest }, {}, { status: 502, times: 1 }],
+    ["a page", { method: "GET", url: "/docs" }, {}, { status: 200, times: 2 }],
+    // This operation's key is an argument; the header alone does not prevent a second effect.
     [
-      ["a read", { method: "GET", url: rest }, {}, { status: 200, times: 2 }],
-      ["a PUT with its key", { method: "PUT", url: rest }, key, { status: 200, times: 2 }],
-      ["a DELETE with its key", { method: "DELETE", url: rest }, key, { status: 200, times: 2 }],
-      ["a POST with its key", { method: "POST", url: rest }, key, { status: 200, times: 2 }],
-      ["no POST without one", { method: "POST", url: rest }, {}, { status: 502, times: 1 }],
-      ["a page", { method: "GET", url: "/docs" }, {}, { status: 200, times: 2 }],
-      // This operation's key is an argument; the header alone does not prevent a second effect.
-      [
-        "no POST to the graph, whatever its headers say",
-        { method: "POST", url: "/graphql" },
-        key,
-        { status: 502, times: 1 },
-      ],
-      ["nor to what leads there", { method: "POST", url: "/api/../graphql" }, key, { status: 502, times: 1 }],
-      [
-        "no POST to the token endpoint",
-        { method: "POST", url: "/oauth/token" },
-        key,
-        { status: 502, times: 1 },
-      ],
+      "no POST to the graph, whatever its headers say",
+      { method: "POST", url: "/graphql" },
+      key,
+      { status: 502, times: 1 },
     ],
-  )(
+    ["nor to what leads there", { method: "POST", url: "/api/../graphql" }, key, { status: 502, times: 1 }],
+    [
+      "no POST to the token endpoint",
+      { method: "POST", url: "/oauth/token" },
+      key,
+      { status: 502, times: 1 },
+    ],
+  ])(
     "repeats a request that one gateway lost at the other: %s",
     async (_what, { method, url }, headers, { status, times }) => {
       await using gateways = await startGateways({ losses: 1 });
       await using balancer = await startBalancer(gateways.ports);
       const body = method === "GET" ? undefined : '{"a":1}';
-      const answered = await askOver(balancer.port)({ method, url, headers, body });
+      const answered = await sendOverHttp(balancer.port)({ method, url, headers, body });
       expect(answered.status).toBe(status);
       const sent = gateways.seen.map((request) => [
         request.url,
@@ -115,7 +115,7 @@ describe.runIf(hasNginx)("the load balancer", () => {
     await using gateways = await startGateways();
     await using balancer = await startBalancer(gateways.ports);
     const headers = { "x-forwarded-for": "192.0.2.1, 192.0.2.2", host: "api.shop.example:8443" };
-    await askOver(balancer.port, "127.0.0.9")({ method: "GET", url: "/", headers, body: undefined });
+    await sendOverHttp(balancer.port, "127.0.0.9")({ method: "GET", url: "/", headers, body: undefined });
     expect(gateways.seen[0]?.headers).toMatchObject({
       "x-forwarded-for": "127.0.0.9",
       host: "api.shop.example:8443",
@@ -127,7 +127,7 @@ describe.runIf(hasNginx)("the load balancer", () => {
     async (url) => {
       await using gateways = await startGateways();
       await using balancer = await startBalancer(gateways.ports);
-      const { status, text: body } = await askOver(balancer.port)({
+      const { status, text: body } = await sendOverHttp(balancer.port)({
         method: "GET",
         url,
         headers: {},
@@ -144,15 +144,15 @@ describe.runIf(hasNginx)("the load balancer", () => {
   it("sends its own errors in the service's format", async () => {
     await using gateways = await startGateways();
     await using balancer = await startBalancer(gateways.ports);
-    const [away, other] = [await freePort(), await freePort()];
+    const [away, other] = [await findFreePort(), await findFreePort()];
     await using alone = await startBalancer([away, other]);
-    const large = await askOver(balancer.port)({
+    const large = await sendOverHttp(balancer.port)({
       method: "POST",
       url: "/graphql",
       headers: {},
       body: " ".repeat(8 * 1024 * 1024 + 1),
     });
-    const lost = await askOver(alone.port)({ method: "GET", url: "/", headers: {}, body: undefined });
+    const lost = await sendOverHttp(alone.port)({ method: "GET", url: "/", headers: {}, body: undefined });
     for (const [answered, status, code] of [
       [large, 413, "request_too_large"],
       [lost, 502, "service_unavailable"],

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDemoFile } from "#demo/demo-file.ts";
-import { type Service, freePort, startService } from "#soak/service.ts";
+import { type Service, findFreePort, startService } from "#soak/service.ts";
 import { demoPlace } from "#test/support/copies.ts";
 import { runHere, temporaryFolder } from "#test/support/process.ts";
 import { type Listening, startProgram } from "#test/support/program.ts";
@@ -171,7 +171,7 @@ async function startCluster(programs: string): Promise<Listening> {
       cwd: folder,
     },
   );
-  const port = await freePort();
+  const port = await findFreePort();
   const args = ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", "", "-c", "fsync=off"];
   return startProgram({ file: join(programs, "postgres"), args, port, folder, user });
 }

@@ -3,15 +3,21 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServiceApp } from "#app/app.ts";
 import { expireSessions } from "#commerce/checkout/release-sessions.ts";
-import { checkoutFaults } from "#soak/checkout-checks.ts";
-import { noCounts, raceCancel, raceSingleUse, type Races, raceSubmits } from "#soak/checkout-races.ts";
+import { findCheckoutFaults } from "#soak/checkout-checks.ts";
+import {
+  createRaceCounts,
+  raceCancel,
+  raceSingleUse,
+  type RaceRun,
+  raceSubmits,
+} from "#soak/checkout-races.ts";
 import {
   type Checkout,
-  checkoutOf,
+  toCheckout,
   createWrite,
   openCheckout,
   readSession,
-  readyCart,
+  createReadyCart,
   submitWrite,
 } from "#soak/checkout-shop.ts";
 import { type Ask, openShop, readAnswer, type Shop } from "#soak/shop.ts";
@@ -40,18 +46,18 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
   const settle = async (): Promise<void> =>
     void (await Promise.all([world.app, ...others].map(({ payments }) => payments.drive())));
 
-  const openRaces = (): Races => ({
+  const openRaces = (): RaceRun => ({
     doors,
     shop,
     settle,
     violations: [],
     sessionIds: [],
-    counts: noCounts(),
+    counts: createRaceCounts(),
   });
 
   async function expectKept(sessionIds: readonly string[]): Promise<void> {
     await settle();
-    expect(await checkoutFaults(world.database.db, sessionIds)).toEqual([]);
+    expect(await findCheckoutFaults(world.database.db, sessionIds)).toEqual([]);
   }
 
   /** The authorizations that the provider received. */
@@ -90,7 +96,7 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
 
   it("sell the last unit to one of twenty buyers", async () => {
     const cartIds: string[] = [];
-    for (let cart = 0; cart < 20; cart += 1) cartIds.push(await readyCart(doors[0], shop));
+    for (let cart = 0; cart < 20; cart += 1) cartIds.push(await createReadyCart(doors[0], shop));
     const [variantId = ""] = shop.variantIds;
     const { db } = world.database;
     const left = async (set: (stock: { onHand: number; reserved: number }) => number): Promise<void> => {
@@ -120,7 +126,7 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
         readAnswer(await (doors[index % doors.length] ?? doors[0])(createWrite(shop, cartId).asked)),
       ),
     );
-    const won = told.filter(({ code }) => code === undefined).map(checkoutOf);
+    const won = told.filter(({ code }) => code === undefined).map(toCheckout);
     expect(won).toHaveLength(1);
     expect(told.filter(({ code }) => code !== undefined).map(({ status, code }) => [status, code])).toEqual(
       Array.from({ length: 19 }, () => [409, "invalid_state"]),

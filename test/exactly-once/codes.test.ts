@@ -1,7 +1,7 @@
 /** Redeems one code twenty times at once in two processes: a short version of `npm run soak`. */
 import { expect, it } from "vitest";
 import type { ServiceApp } from "#app/app.ts";
-import { codeFaults, runCodes } from "#soak/codes.ts";
+import { findCodeFaults, runCodes } from "#soak/codes.ts";
 import { createWorld, publicUrl } from "#test/support/world.ts";
 import { askOf, environment, startBeside } from "./ask.ts";
 
@@ -24,7 +24,7 @@ it.each(["pglite", "postgres"] as const)(
     };
     const { violations, counts } = await runCodes(plan);
     const { clientId } = world.demo.oauthClient;
-    expect([...violations, ...(await codeFaults(world.database.db, { clientId, codes }))]).toEqual([]);
+    expect([...violations, ...(await findCodeFaults(world.database.db, { clientId, codes }))]).toEqual([]);
     expect(counts).toEqual({ codes, redemptions: codes * 20, tokens: codes, refused: codes * 19 });
     for (const other of others) await other.close();
   },

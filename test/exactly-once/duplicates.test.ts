@@ -1,7 +1,7 @@
 /** Sends the same write fifty times at once to two processes: a short version of `npm run soak`. */
 import { expect, it } from "vitest";
 import type { ServiceApp } from "#app/app.ts";
-import { duplicateFaults, runDuplicates } from "#soak/duplicates.ts";
+import { findDuplicateFaults, runDuplicates } from "#soak/duplicates.ts";
 import { openShop } from "#soak/shop.ts";
 import { createWorld } from "#test/support/world.ts";
 import { askOf, environment, startBeside } from "./ask.ts";
@@ -21,7 +21,7 @@ it.each(["pglite", "postgres"] as const)(
       isOver: ({ keys }: { keys: number }) => keys >= 20,
     };
     const { violations, counts, sent } = await runDuplicates(shop, plan);
-    expect([...violations, ...(await duplicateFaults(world.database.db, sent))]).toEqual([]);
+    expect([...violations, ...(await findDuplicateFaults(world.database.db, sent))]).toEqual([]);
     expect(counts).toMatchObject({ keys: 20, answers: 1000 });
     expect(Number(counts["replays"]) + Number(counts["inProgress"])).toBe(20 * 49);
     for (const other of others) await other.close();

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { arrivalOf, type Receiver, startReceiver } from "#soak/webhook-receiver.ts";
+import { arrivalKey, type Receiver, startReceiver } from "#soak/webhook-receiver.ts";
 import { addressWrite, openCart, openShop, type Shop, type Write } from "#soak/shop.ts";
 import { askOf } from "#test/exactly-once/ask.ts";
 import { expectError } from "#test/support/expect-error.ts";
@@ -61,7 +61,7 @@ describe("a PostgreSQL outage", () => {
       .select("id")
       .where("subjectId", "=", cartId)
       .where("type", "=", "cart.address_set");
-    return (await events.execute()).map(({ id }) => arrivalOf("/hooks", id));
+    return (await events.execute()).map(({ id }) => arrivalKey("/hooks", id));
   };
 
   it.each(["fast", "immediate"] as const)(

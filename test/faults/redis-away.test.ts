@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { createRedisLimiter } from "#http/redis-limiter.ts";
-import { freePort } from "#soak/service.ts";
+import { findFreePort } from "#soak/service.ts";
 import { hasRedis } from "#test/support/balancer.ts";
 import { type Listening, startProgram } from "#test/support/program.ts";
 
@@ -30,7 +30,7 @@ const startRedisAt = (port: number): Promise<Listening> => {
 
 describe.runIf(hasRedis)("a Redis outage under load", () => {
   it("blocks nobody, disables no limit, and ends with shared counting", async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const logged: { event: string }[] = [];
     const log = createLog("info", {
       write: (line) => void logged.push(JSON.parse(line) as { event: string }),

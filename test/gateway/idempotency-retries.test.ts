@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import {
   addressWrite,
-  type CartSeen,
+  type CartState,
   cartWrite,
   openCart,
   openShop,
@@ -47,7 +47,7 @@ describeOnBoth("a change", (_open, engine) => {
     await sql`delete from giving_up`.execute(db);
     await sql`insert into giving_up values (${sqlState}, ${times})`.execute(db);
   };
-  const versionOf = async ({ id }: CartSeen): Promise<number> =>
+  const versionOf = async ({ id }: CartState): Promise<number> =>
     (
       await world()
         .database.db.selectFrom("cart")

@@ -9,9 +9,9 @@ import { openCheckout, readSession, submitWrite } from "#soak/checkout-shop.ts";
 import { readDemoFile } from "#demo/demo-file.ts";
 import { type Cluster, startCluster } from "#soak/cluster.ts";
 import { runScaleOut } from "#soak/scale-out.ts";
-import { askOver, type Service } from "#soak/service.ts";
+import { sendOverHttp, type Service } from "#soak/service.ts";
 import {
-  type Answered,
+  type HttpAnswer,
   type Ask,
   openCart,
   openShop,
@@ -20,7 +20,7 @@ import {
   type Shop,
   stockWrite,
 } from "#soak/shop.ts";
-import { arrivalOf, type Receiver, startReceiver } from "#soak/webhook-receiver.ts";
+import { arrivalKey, type Receiver, startReceiver } from "#soak/webhook-receiver.ts";
 import { hasNginx, hasRedis } from "#test/support/balancer.ts";
 import { hasPooler } from "#test/support/pooler.ts";
 import { demoPlace } from "#test/support/copies.ts";
@@ -61,7 +61,7 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
   }, startsMsMax);
   afterAll(() => stack.disposeAsync());
 
-  const get = (url: string, headers: Record<string, string> = {}, by: Ask = ask): Promise<Answered> =>
+  const get = (url: string, headers: Record<string, string> = {}, by: Ask = ask): Promise<HttpAnswer> =>
     by({ method: "GET", url, headers, body: undefined });
   const bearer = (): Record<string, string> => ({ authorization: `Bearer ${shop.access.keys.full}` });
   /** Returns the answers of both gateways, one after the other. */
@@ -125,7 +125,7 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
       .where("type", "=", "order.placed")
       .orderBy("id", "desc")
       .executeTakeFirstOrThrow();
-    await expect.poll(() => [...receiver.accepted]).toContain(arrivalOf("/hooks", id));
+    await expect.poll(() => [...receiver.accepted]).toContain(arrivalKey("/hooks", id));
     expect(receiver.violations).toEqual([]);
   });
 
@@ -133,7 +133,10 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
     const guess = async (by: Ask, claimed = ""): Promise<number> =>
       (await get("/api/v1/open/identity", { "x-forwarded-for": claimed, authorization: "Bearer wrong" }, by))
         .status;
-    const [guesser, neighbour] = [askOver(cluster.port, "127.0.0.7"), askOver(cluster.port, "127.0.0.8")];
+    const [guesser, neighbour] = [
+      sendOverHttp(cluster.port, "127.0.0.7"),
+      sendOverHttp(cluster.port, "127.0.0.8"),
+    ];
     // The limit is shared with Redis, and separate for each gateway without.
     const admitted = hasRedis ? guessesMax : 2 * guessesMax;
     const statuses: number[] = [];
@@ -145,9 +148,9 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
   it("answer all requests while one of them is stopped", async () => {
     const [staying, leaving] = cluster.gateways;
     const over = new AbortController();
-    const read: Answered[] = [];
+    const read: HttpAnswer[] = [];
     const reader = async (from: string): Promise<void> => {
-      const by = askOver(cluster.port, from);
+      const by = sendOverHttp(cluster.port, from);
       while (!over.signal.aborted) read.push(await get(productUrl, {}, by));
     };
     const keys: string[] = [];

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { expect, it, vi } from "vitest";
-import { freePort } from "#soak/service.ts";
+import { findFreePort } from "#soak/service.ts";
 import { startCollector } from "#test/support/collector.ts";
 import { demoPlace } from "#test/support/copies.ts";
 import { type Running, startService } from "#test/support/process.ts";
@@ -67,7 +67,7 @@ it("the service with tracing exports all spans before it ends, with the standard
 });
 
 it("the service with tracing works as usual and logs it if the collector is unreachable", async () => {
-  const service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` });
+  const service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await findFreePort()}` });
   expect((await products(service.address)).status).toBe(404);
   await expect.poll(() => service.output(), { timeout: 30_000 }).toContain("traces_lost");
   expect((await products(service.address)).status).toBe(404);

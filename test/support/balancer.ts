@@ -6,7 +6,7 @@
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "#soak/service.ts";
+import { findFreePort } from "#soak/service.ts";
 import { isInstalled, type Listening, startProgram } from "./program.ts";
 
 export const nginx = "/usr/sbin/nginx";
@@ -21,13 +21,13 @@ export const hasRedis = isInstalled(redis, "--version");
  * the gateway that answered.
  */
 export async function startBalancer(gateways: readonly number[]): Promise<Listening> {
-  const port = await freePort();
+  const port = await findFreePort();
   const { folder, args } = writeBalancer({ port, gateways });
   return startProgram({ file: nginx, args, port, folder });
 }
 
 export async function startRedis(): Promise<Listening> {
-  const port = await freePort();
+  const port = await findFreePort();
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-redis-"));
   return startProgram({
     file: redis,

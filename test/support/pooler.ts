@@ -5,7 +5,7 @@
 import { chownSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "#soak/service.ts";
+import { findFreePort } from "#soak/service.ts";
 import { isInstalled, type Listening, startProgram } from "./program.ts";
 
 const pgbouncer = "/usr/sbin/pgbouncer";
@@ -24,7 +24,7 @@ export interface Pooler extends Listening {
 const connectionsOfServer = 8;
 
 export async function startPooler(databaseUrl: string): Promise<Pooler> {
-  const port = await freePort();
+  const port = await findFreePort();
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-pgbouncer-"));
   const file = join(folder, "pgbouncer.ini");
   const { hostname, port: serverPort, username } = new URL(databaseUrl);

@@ -4,13 +4,13 @@ import { readSettings } from "#app/settings.ts";
 import { serveInOneProcess } from "#cli/one-process.ts";
 import { createLog } from "#foundation/log.ts";
 import { isTracing } from "#foundation/tracing.ts";
-import { freePort } from "#soak/service.ts";
+import { findFreePort } from "#soak/service.ts";
 import { startCollector } from "#test/support/collector.ts";
 
 it("a failed start exports its traces if the database is unreachable", async () => {
   await using collector = await startCollector();
   const settings = readSettings({
-    DATABASE_URL: `postgres://nobody@127.0.0.1:${await freePort()}/none`,
+    DATABASE_URL: `postgres://nobody@127.0.0.1:${await findFreePort()}/none`,
     ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
     PORT: "0",

@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { freePort } from "#soak/service.ts";
+import { findFreePort } from "#soak/service.ts";
 
 const binary = new URL("../../node_modules/.bin/prism", import.meta.url).pathname;
 const document = new URL("../../schema/openapi.json", import.meta.url).pathname;
@@ -14,7 +14,7 @@ export interface ContractProxy extends AsyncDisposable {
 }
 
 export async function startContractProxy(servicePort: number): Promise<ContractProxy> {
-  const port = await freePort();
+  const port = await findFreePort();
   const { PATH, HOME } = process.env;
   const args = [
     "proxy",
