@@ -166,7 +166,7 @@ describe.each(languages)("%s", (_language, extension, program, args) => {
   });
 });
 
-it("is in the guide exactly as the test runs it", () => {
+it("the verifiers are linked from the guide exactly as the test runs them", () => {
   const guide = readFileSync(new URL("../docs/guides/webhooks.md", import.meta.url), "utf8");
   for (const [, extension] of languages)
     expect(guide).toContain(`[verify.${extension}](verify/verify.${extension})`);

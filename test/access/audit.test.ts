@@ -187,7 +187,7 @@ it("an audit entry has an actor for staff members and apps, and none for buyers"
   expect(getAuditActor({ kind: "system", merchantId: "mer_1" })).toBeUndefined();
 });
 
-it("recognizes the type of an id, and rejects other texts", () => {
+it("the audit log recognizes the type of an id, and rejects other texts", () => {
   expect(getIdKind(createId("cart"))).toBe("cart");
   expect(getIdKind(createId("webhookEndpoint"))).toBe("webhookEndpoint");
   expect(

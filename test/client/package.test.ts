@@ -16,7 +16,7 @@ const root = new URL("../../", import.meta.url).pathname;
 const source = join(root, "clients/typescript/src");
 const world = useWorld();
 
-it("its types equal the current output of the generator", () => {
+it("the client's types equal the current output of the generator", () => {
   const [head = "", types = ""] = readFileSync(join(source, "schema.ts"), "utf8").split(/(?<= \*\/\n)([^]*)/);
   const written = [...head.matchAll(/sha256 of ([^:]+): ([0-9a-f]{64})/g)].map(([, what, hash]) => [
     what,

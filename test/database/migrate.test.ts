@@ -86,7 +86,7 @@ describeOnBoth("migrate", (_open, engine) => {
   });
 });
 
-it("makes two processes that start at once wait for each other", async () => {
+it("migrating makes two processes that start at once wait for each other", async () => {
   const first = await openEmpty("postgres");
   try {
     const slow = { ...one, sql: `${one.sql} select pg_sleep(0.2);` };
@@ -97,7 +97,7 @@ it("makes two processes that start at once wait for each other", async () => {
   }
 });
 
-it("finds migrations with unique numbers in one order", () => {
+it("migrations have unique numbers in one order", () => {
   const names = readMigrations().map(({ name }) => name);
   names.forEach((name, index) =>
     expect(name).toMatch(new RegExp(`^${String(index + 1).padStart(4, "0")}-[a-z0-9-]+$`)),

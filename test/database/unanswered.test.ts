@@ -136,7 +136,7 @@ describe.each([true, false])("a statement that exceeds its time limit (prepared:
   });
 });
 
-it("has no limit if none is configured", async () => {
+it("a statement has no time limit if none is configured", async () => {
   const { db, ...database } = await openDatabase({ url: await createDatabase(), poolSize: 1 });
   await expect(sql`select pg_sleep(3)`.execute(db)).resolves.toBeDefined();
   await database.close();

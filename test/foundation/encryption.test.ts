@@ -26,7 +26,7 @@ const expectRefused = (ring: Keyring, sealed: SealedValue, at: SealContext): voi
   expect(() => ring.open(sealed, at)).toThrow(DecryptionFailed);
 };
 
-it("decrypts to the encrypted bytes", () => {
+it("a sealed value decrypts to the original bytes", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (plaintext) => {
       expect(new Uint8Array(keyring.open(keyring.seal(plaintext, place), place))).toEqual(plaintext);
@@ -34,7 +34,7 @@ it("decrypts to the encrypted bytes", () => {
   );
 });
 
-it("decrypts to the encrypted text, in UTF-8", () => {
+it("a sealed value decrypts to the original text, in UTF-8", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (plaintext) => {
       expect(keyring.open(keyring.seal(plaintext, place), place).toString("utf8")).toBe(plaintext);
@@ -42,7 +42,7 @@ it("decrypts to the encrypted text, in UTF-8", () => {
   );
 });
 
-it("decrypts plain byte arrays as the databases return them, also a slice of a larger one", () => {
+it("a sealed value decrypts from plain byte arrays as the databases return them, also a slice of a larger one", () => {
   const { sealed, dataKey, keyId } = keyring.seal("plain", place);
   const apart = (bytes: Uint8Array): Uint8Array =>
     new Uint8Array([0, ...bytes, 0]).subarray(1, bytes.length + 1);
@@ -51,7 +51,7 @@ it("decrypts plain byte arrays as the databases return them, also a slice of a l
   );
 });
 
-it("creates a different ciphertext, nonce and data key each time, none of which contains the plaintext", () => {
+it("sealing creates a different ciphertext, nonce and data key each time, none of which contains the plaintext", () => {
   const plaintext = "Anna Beispiel, Hauptstraße 1";
   const all = Array.from({ length: 50 }, () => keyring.seal(plaintext, place));
   expect(new Set(all.map(({ sealed }) => Buffer.from(sealed).toString("hex"))).size).toBe(50);

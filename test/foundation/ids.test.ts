@@ -4,7 +4,7 @@ import { createId, createOrderedId, firstIdAt, isId, type IdKind, prefixes } fro
 
 const kinds = Object.keys(prefixes) as IdKind[];
 
-it.each(kinds)("of a %s have the documented format", (kind) => {
+it.each(kinds)("ids of a %s have the documented format", (kind) => {
   const id = createId(kind);
   expect(id).toMatch(/^[a-z]{3,4}_[0-9a-hjkmnp-tv-z]{26}$/);
   expect(id.startsWith(`${prefixes[kind]}_`)).toBe(true);
@@ -21,14 +21,14 @@ it("ids are unique: 100 000 of one millisecond", () => {
   );
 });
 
-it("sort by their creation time, to the millisecond", () => {
+it("ids sort by their creation time, to the millisecond", () => {
   const times = [0, 1, 31, 32, 1023, 1024, 1_700_000_000_000, 1_700_000_000_001, 2 ** 41, 2 ** 48 - 1];
   const ids = times.map((at) => createId("merchant", at));
   expect(ids.toSorted()).toEqual(ids);
   expect(createId("merchant", 2 ** 48 - 1)).toMatch(/^mer_7zzzzzzzzz/);
 });
 
-it("sort in the order of creation, whatever their time is and whatever other ids are created in between", () => {
+it("ids sort in the order of creation, whatever their time and whatever other ids are created between", () => {
   const [early, late] = [1_700_000_000_000, 1_700_000_000_001];
   const ids = Array.from({ length: 2_000 }, (_, index) =>
     createOrderedId("audit", index % 3 === 0 ? late : early),
@@ -45,7 +45,7 @@ it("sort in the order of creation, whatever their time is and whatever other ids
   ]).toEqual([true, true]);
 });
 
-it("spread their random part over the whole alphabet", () => {
+it("ids spread their random part over the whole alphabet", () => {
   const seen = Array.from({ length: 16 }, () => new Set<string>());
   for (let count = 0; count < 2000; count += 1)
     for (const [place, set] of seen.entries()) set.add(createId("variant").charAt(14 + place));

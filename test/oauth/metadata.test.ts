@@ -8,7 +8,7 @@ import { webapiFetch } from "./people.ts";
 const world = useWorld();
 const allScopes = ["catalog:read", "checkout:quote", "webhooks:read", "webhooks:write"];
 
-it("describes the authorization server (RFC 8414)", async () => {
+it("the OAuth metadata describes the authorization server (RFC 8414)", async () => {
   const { status, headers, body } = await world().get("/.well-known/oauth-authorization-server");
   expect([
     status,

@@ -16,7 +16,7 @@ it.each([
   [{ HOST: "localhost", PORT: "8080" }, "http://localhost:8080"],
   [{ HOST: "::1", PORT: "8080" }, "http://[::1]:8080"],
   [{ PORT: "8080", PUBLIC_URL: "https://api.example.com" }, "https://api.example.com"],
-])("with %o links begin with %s", (given, expected) => {
+])("links in events have the public address: with %o they begin with %s", (given, expected) => {
   expect(getPublicUrl(readSettings({ ...environment, ...given }))).toBe(expected);
 });
 

@@ -36,7 +36,7 @@ const commands = [
   "config",
 ];
 
-it("explains every command with --help, and mentions --json if the command prints data", async () => {
+it("the command line explains every command with --help, and mentions --json if the command prints data", async () => {
   for (const command of commands) {
     const { code, stdout, stderr } = await runHere([...command.split(" "), "--help"]);
     expect({ command, code, stderr }).toEqual({ command, code: 0, stderr: "" });
@@ -273,7 +273,7 @@ it("the command line shows the settings in force with secrets masked", async () 
   expect((await runHere(["config", "--json"], { PORT: "x" })).code).toBe(1);
 });
 
-it("runs on Node 26 under npm, whatever Node is installed", async () => {
+it("the command line runs on Node 26 under npm, whatever Node is installed", async () => {
   const { stdout } = await promisify(execFile)(
     "npm",
     ["run", "--silent", "commerce", "--", "config", "--json"],

@@ -65,7 +65,7 @@ const brief = ({ action, actor, merchantId, targetType, targetId }: AuditRow): u
   targetId,
 ];
 
-it("creates and disables staff members, prints a password once, and audits it", async () => {
+it("the command line creates and disables staff members, prints a password once, and audits it", async () => {
   const { folder, environment, run, runHere } = await commands();
   const shop = ["--slug", "shop", "--name", "Shop", "--locale", "en", "--market", "DE"];
   const merchantId = String((await runHere("merchant", "create", ...shop))["id"]);
@@ -103,7 +103,7 @@ it("creates and disables staff members, prints a password once, and audits it", 
   expect(JSON.stringify(entries)).not.toMatch(/shop\.example|Ana|typed/);
 });
 
-it("changes an account's password, enables the account again, and audits it", async () => {
+it("the command line changes an account's password, enables the account again, and audits it", async () => {
   const { folder, environment, run, runHere } = await commands();
   const shop = ["--slug", "shop", "--name", "Shop", "--locale", "en", "--market", "DE"];
   const merchantId = String((await runHere("merchant", "create", ...shop))["id"]);
@@ -174,7 +174,7 @@ it("disables, enables and lists OAuth clients, and audits it", async () => {
   ]);
 });
 
-it("creates OAuth clients, rotates signing keys, and audits it", async () => {
+it("the command line creates OAuth clients, rotates signing keys, and audits it", async () => {
   const { folder, environment, run, runHere } = await commands();
   const app = await runHere("app", "create", "--name", "App");
   const uris = ["--redirect-uri", "http://127.0.0.1:5000/callback", "https://app.example/callback"];
@@ -194,7 +194,7 @@ it("creates OAuth clients, rotates signing keys, and audits it", async () => {
   ]);
 });
 
-it("exports the audit log page by page, as CSV or one JSON object per line", async () => {
+it("the command line exports the audit log page by page, as CSV or one JSON object per line", async () => {
   const { folder, environment } = await commands();
   const first = Date.parse("2026-03-01T12:00:00.000Z");
   await inDatabase(folder, (db) =>
@@ -250,7 +250,7 @@ async function typed(
   return { code, stdout };
 }
 
-it("re-encrypts everything with the first encryption key, and names values that it cannot decrypt", async () => {
+it("the command line re-encrypts everything with the first encryption key, and names values that it cannot decrypt", async () => {
   const { folder, environment, run, runHere } = await commands(demoFolder());
   const path = join(folder, "encryption-keys");
   const old = readFileSync(path, "utf8").trim();
@@ -290,7 +290,7 @@ it("re-encrypts everything with the first encryption key, and names values that 
   );
 });
 
-it("erases a buyer's data, and reports it", async () => {
+it("the command line erases a buyer's data, and reports it", async () => {
   const { folder, environment, run } = await commands();
   await run("seed");
   const demo = readDemoFile(folder);

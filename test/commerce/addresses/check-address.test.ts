@@ -205,7 +205,7 @@ describe("the basic level", () => {
   });
 });
 
-it("lists the allowed regions if they are few, and never repeats the input", () => {
+it("the address check lists the allowed regions if they are few, and never repeats the input", () => {
   const input = { ...inBerlin, regionCode: "QX-QX", postalCode: "QXQX", phone: "QXQX", email: "QXQX" };
   const { message, parts } = refusal(input);
   const [region] = parts.details ?? [];

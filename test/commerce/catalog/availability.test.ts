@@ -32,7 +32,7 @@ it.each([
   expect(computeAvailability({ ...stock, ...change }, now)).toBe(expected);
 });
 
-it("of a product is that of its best variant", () => {
+it("the availability of a product is that of its best variant", () => {
   expect(bestAvailability(["discontinued", "backorder", "out_of_stock", "low_stock"])).toBe("low_stock");
   expect(bestAvailability(["preorder", "backorder"])).toBe("backorder");
   expect(bestAvailability([])).toBe("out_of_stock");

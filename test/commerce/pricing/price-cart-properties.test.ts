@@ -14,7 +14,7 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-it("adds up: the total, each line, each discount and its parts", () => {
+it("a priced cart adds up: the total, each line, each discount and its parts", () => {
   fc.assert(
     fc.property(randomCart, (input) => {
       const cart = priceCart(input);

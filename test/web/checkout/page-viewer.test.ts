@@ -27,7 +27,7 @@ async function askAs(
   return { data: { ...data }, codes: errors.map((error) => toFailure(error).code) };
 }
 
-it("finds its own session, cart and order, and no others", async () => {
+it("a checkout page's viewer finds its own session, cart and order, and no others", async () => {
   const world = useIt();
   const { id: cartId } = await makeCart(world, {
     lines: { "KIT-KVERN": 1 },

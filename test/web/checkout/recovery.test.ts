@@ -46,7 +46,7 @@ async function changePrice({ database }: World, from: number, to: number): Promi
 const tickedToken = (page: string): string | undefined =>
   /name="token"\s+value="(\w+)"\s+checked/.exec(page)?.[1];
 
-it("shows a changed price, and pays it with the next press", async () => {
+it("the checkout page shows a changed price, and pays it with the next press", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
@@ -64,7 +64,7 @@ it("shows a changed price, and pays it with the next press", async () => {
   }
 });
 
-it("shows that a code no longer applies, and pays without it with the next press", async () => {
+it("the checkout page shows that a code no longer applies, and pays without it with the next press", async () => {
   const world = useIt();
   await makeCode(world, "GONE10");
   const session = await makePayableSession(world);
@@ -84,7 +84,7 @@ it("shows that a code no longer applies, and pays without it with the next press
 const codes = ({ database }: World, code: string) =>
   database.db.selectFrom("promotionCode").select("promotionId").where("code", "=", code);
 
-it("keeps the selected means of payment when a delivery option is chosen, and ignores an unknown one", async () => {
+it("the checkout page keeps the selected means of payment when a delivery option is chosen, and ignores an unknown one", async () => {
   const world = useIt();
   const buyer = await opened(world, (await makePayableSession(world)).url);
   const [, express = ""] = optionsOf(buyer.last().text);
@@ -94,7 +94,7 @@ it("keeps the selected means of payment when a delivery option is chosen, and ig
   expect(tickedToken((await buyer.open('?changed&token=tok_"x')).text)).toBe("tok_success");
 });
 
-it("shows a declined payment at the top until a change, and beside the means of payment until another attempt", async () => {
+it("the checkout page shows a declined payment at the top until a change, and beside the means of payment until another attempt", async () => {
   const world = useIt();
   const buyer = await opened(world, (await makePayableSession(world)).url);
   await buyer.press("pay", { token: "tok_decline" });
@@ -108,7 +108,7 @@ it("shows a declined payment at the top until a change, and beside the means of 
   expect(changed.text).toMatch(/<p class="fault last-payment">Die Karte wurde abgelehnt\./);
 });
 
-it("reports a form with manipulated numbers as outdated instead of failing", async () => {
+it("the checkout page reports a form with manipulated numbers as outdated instead of failing", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
@@ -126,7 +126,7 @@ it("reports a form with manipulated numbers as outdated instead of failing", asy
   expect(await sessionOf(world, session)).toMatchObject({ status: "open" });
 });
 
-it("lets the buyer give up a payment that takes long", async () => {
+it("the checkout page lets the buyer give up a payment that takes long", async () => {
   const world = useIt();
   const buyer = await opened(world, (await makePayableSession(world)).url);
   await buyer.press("pay", { token: "tok_late_success" });
@@ -141,7 +141,7 @@ it("lets the buyer give up a payment that takes long", async () => {
   ]);
 });
 
-it("shows texts in one language, whatever format the amounts have", async () => {
+it("the checkout page shows texts in one language, whatever format the amounts have", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   await world.database.db
@@ -154,7 +154,7 @@ it("shows texts in one language, whatever format the amounts have", async () => 
   expect(text).toMatch(/another \d+ minutes/);
 });
 
-it("shows a buyer who has paid the amount, and how the merchant will contact the buyer", async () => {
+it("the checkout page shows a buyer who has paid the amount, and how the merchant will contact the buyer", async () => {
   const world = useIt();
   const session = await makeSession(world, { lines: { "KIT-KVERN": 1 } });
   const buyer = await opened(world, session.url);

@@ -29,7 +29,7 @@ async function opened(world: World, url: string): Promise<Buyer> {
   return buyer;
 }
 
-it("sets a cookie for its own path only, unreadable for scripts, and not sent by other sites' forms", async () => {
+it("the checkout page sets a cookie for its own path only, unreadable for scripts, and not sent by other sites' forms", async () => {
   const world = useIt();
   const { url } = await makeSession(world);
   const buyer = buyerOf(world, url);
@@ -45,7 +45,7 @@ it("sets a cookie for its own path only, unreadable for scripts, and not sent by
   );
 });
 
-it("refuses a form without the cookie, with another session's cookie, or from another site", async () => {
+it("the checkout page refuses a form without the cookie, with another session's cookie, or from another site", async () => {
   const world = useIt();
   const session = await makeSession(world);
   const [buyer, other] = [
@@ -82,7 +82,7 @@ it("refuses a form without the cookie, with another session's cookie, or from an
   expect(await sessionOf(world, session)).toMatchObject({ version: 1 });
 });
 
-it("hides personal data from a visitor with only the address once something was done, and lets that visitor enter another address", async () => {
+it("the checkout page hides personal data from a visitor with only the address once something was done, and lets that visitor enter another address", async () => {
   const world = useIt();
   const { id: cartId } = await makeCart(world, { lines: { "KIT-KVERN": 1 } });
   await changeCart(world, "cartBuyerSet", { cartId, input: { email: "erika@example.com" } });
@@ -140,7 +140,7 @@ it("hides personal data from a visitor with only the address once something was 
   ]);
 });
 
-it("charges only the amount that was shown: a changed amount is shown first", async () => {
+it("the checkout page charges only the amount that was shown: a changed amount is shown first", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
@@ -170,7 +170,7 @@ async function refusedOf(buyer: Buyer, fields: Readonly<Record<string, string>>)
   return [status, faultsOf(text)];
 }
 
-it("asks for the fields of a changed country, and keeps the typed values", async () => {
+it("the checkout page asks for the fields of a changed country, and keeps the typed values", async () => {
   const world = useIt();
   const session = await makeSession(world, { country: "US" });
   const buyer = await opened(world, session.url);
@@ -204,7 +204,7 @@ it("asks for the fields of a changed country, and keeps the typed values", async
   expect(await sessionOf(world, session)).toMatchObject({ version: 1 });
 });
 
-it("cancels on going back, unlocks the cart, and redirects to the shop", async () => {
+it("the checkout page cancels on going back, unlocks the cart, and redirects to the shop", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
@@ -243,7 +243,7 @@ it("cancels on going back, unlocks the cart, and redirects to the shop", async (
   expect(await ordersOf(world, session)).toEqual([]);
 });
 
-it("reports an ended or unknown session", async () => {
+it("the checkout page reports an ended or unknown session", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
@@ -261,7 +261,7 @@ it("reports an ended or unknown session", async () => {
   expect((await world.send({ method: "DELETE", url: buyer.path })).status).toBe(405);
 });
 
-it("waits for a slow payment, and lets the buyer give up a late one and pay otherwise", async () => {
+it("the checkout page waits for a slow payment, and lets the buyer give up a late one and pay otherwise", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
@@ -296,7 +296,7 @@ it.each([
   ["de-DE", "de", "Kasse", "Gesamt bisher"],
   ["ja-JP", "ja", "ご購入手続き", "現時点の合計"],
   ["fr-FR", "en", "Checkout", "Total so far"],
-])("uses the session's language: %s", async (locale, language, heading, total) => {
+])("the checkout page uses the session's language: %s", async (locale, language, heading, total) => {
   const world = useIt();
   const session = await makeSession(world, { input: {} });
   await world.database.db
@@ -310,7 +310,7 @@ it.each([
   );
 });
 
-it("counts wrong secrets and wrong codes; the codes together with those of REST", async () => {
+it("the checkout page counts wrong secrets and wrong codes; the codes together with those of REST", async () => {
   const world = useLimited();
   for (let count = 0; count < 20; count += 1)
     expect((await world.get(`/checkout/${"B".repeat(43)}`)).status).toBe(404);
@@ -339,7 +339,7 @@ it("counts wrong secrets and wrong codes; the codes together with those of REST"
   expect(textOf((await buyer.open()).text)).not.toContain("RIGHT:");
 });
 
-it("stores the secret only as a digest, and never logs it", async () => {
+it("the checkout page stores the secret only as a digest, and never logs it", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);

@@ -41,7 +41,7 @@ const told = (...deliveries: Delivery[]): ReturnType<typeof addLiveDeliveries> =
   addLiveDeliveries(new Map(), deliveries);
 const newest = { status: null, isNewest: true } as const;
 
-it("adds updates newer than the page's oldest row, in order, and ignores those of older pages", () => {
+it("merging adds updates newer than the page's oldest row, in order, and ignores those of older pages", () => {
   const merged = mergeDeliveries(
     pageOf([delivery(2), delivery(4)]),
     told(delivery(5), delivery(1), delivery(3)),
@@ -55,14 +55,14 @@ it("adds updates newer than the page's oldest row, in order, and ignores those o
   ]);
 });
 
-it("shows the latest update, also if the page was reloaded before it and answers late", () => {
+it("merging shows the latest update, also if the page was reloaded before it and answers late", () => {
   const late = pageOf([delivery(2, "SENDING")]);
   expect(
     shownBy(mergeDeliveries(late, told(delivery(2, "SENDING"), delivery(2, "SUCCEEDED")), newest)),
   ).toEqual(["whd_2 SUCCEEDED"]);
 });
 
-it("replaces updates from before the reload, and keeps later ones", () => {
+it("merging replaces updates from before the reload, and keeps later ones", () => {
   const whenAsked = told(delivery(1, "SENDING"), delivery(2, "SENDING"));
   const since = liveDeliveriesSince(
     addLiveDeliveries(whenAsked, [delivery(2, "RETRYING"), delivery(3, "PENDING")]),
@@ -76,7 +76,7 @@ it("replaces updates from before the reload, and keeps later ones", () => {
   ]);
 });
 
-it("adds every row to an only page, and no row to an older page, whose rows it updates", () => {
+it("merging adds every row to an only page, and no row to an older page, whose rows it updates", () => {
   expect(shownBy(mergeDeliveries(pageOf([], false), told(delivery(1)), newest))).toEqual(["whd_1 SUCCEEDED"]);
   const older = mergeDeliveries(pageOf([delivery(2, "RETRYING")]), told(delivery(2), delivery(9)), {
     status: null,
@@ -85,7 +85,7 @@ it("adds every row to an only page, and no row to an older page, whose rows it u
   expect(shownBy(older)).toEqual(["whd_2 SUCCEEDED"]);
 });
 
-it("applies the status filter when rows change their status", () => {
+it("merging applies the status filter when rows change their status", () => {
   const page = pageOf([delivery(2, "RETRYING")], false);
   const changed = told(delivery(2, "SUCCEEDED"), delivery(3, "RETRYING"));
   expect(shownBy(mergeDeliveries(page, changed, { status: "RETRYING", isNewest: true }))).toEqual([
@@ -93,14 +93,14 @@ it("applies the status filter when rows change their status", () => {
   ]);
 });
 
-it("reports new rows and changed statuses only", () => {
+it("merging reports new rows and changed statuses only", () => {
   const before = pageOf([delivery(1), delivery(2, "SENDING")]);
   const after = pageOf([delivery(1), delivery(2, "SUCCEEDED"), delivery(3, "PENDING")]);
   expect(changedDeliveries(before, after).map(({ id }) => id)).toEqual(["whd_2", "whd_3"]);
   expect(changedDeliveries(after, after)).toEqual([]);
 });
 
-it("keeps the newest updates, however long the page is open", () => {
+it("merging keeps the newest updates, however long the page is open", () => {
   const all = addLiveDeliveries(
     told(delivery(0)),
     Array.from({ length: liveDeliveriesMax }, (_, index) => delivery(index + 1)),

@@ -262,7 +262,7 @@ describe("an example answer from the demo", () => {
   });
 });
 
-it("appears beside its operation, below another path and without a demo", async () => {
+it("example answers appear beside their operation, below another path and without a demo", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "docs-"));
   const settings = readSettings({
     PORT: "4000",

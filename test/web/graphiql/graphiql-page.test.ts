@@ -15,7 +15,7 @@ import type { Answer } from "#test/support/world.ts";
 const world = useWorld();
 const open = (url: string): Promise<Answer> => world().get(url, { accept: "text/html" });
 
-it("is a small page without inline script or style, whose policy allows only this service's files", async () => {
+it("GraphiQL's page is a small page without inline script or style, whose policy allows only this service's files", async () => {
   const { status, headers, text } = await open("/graphql");
   expect(status).toBe(200);
   expect(text.length).toBeLessThan(64 * 1024);
@@ -28,7 +28,7 @@ it("is a small page without inline script or style, whose policy allows only thi
   );
 });
 
-it("names files by their hash, compressed and cached forever", async () => {
+it("GraphiQL's files are named by their hash, compressed and cached forever", async () => {
   const { text } = await open("/graphql");
   const addresses = new Set(text.match(/\/assets\/graphiql-[\w.-]+\.(?:js|css)/g));
   expect(addresses.size).toBe(Object.keys(graphiqlComponentFiles).length + 2);
@@ -43,7 +43,7 @@ it("names files by their hash, compressed and cached forever", async () => {
   }
 });
 
-it("renders what the package renders: if this fails, a new version changed it (component-plugin.ts, editor.ts)", () => {
+it("GraphiQL's page renders what the package renders: if this fails, a new version changed it (component-plugin.ts, editor.ts)", () => {
   expect(Object.keys(parts).toSorted()).toEqual([
     "css",
     "editorWorkerService",
@@ -73,7 +73,7 @@ it("renders what the package renders: if this fails, a new version changed it (c
     expect(parts.js).toContain(name);
 });
 
-it("has the colours of all other pages", () => {
+it("GraphiQL's page has the colours of all other pages", () => {
   const own = readFileSync(
     join(import.meta.dirname, "../../../src/pages/graphiql/browser/graphiql.css"),
     "utf8",
@@ -83,7 +83,7 @@ it("has the colours of all other pages", () => {
   expect(colorsOf(own)).toEqual(colorsOf(baseStyle));
 });
 
-it("serves a type map that loads only its own files and the graph", async () => {
+it("the type map loads only its own files and the graph", async () => {
   const { status, headers, text } = await open("/graphql/map");
   expect(status).toBe(200);
   expect(headers["content-security-policy"]).toMatch(
