@@ -68,6 +68,12 @@ const bulkFile = z
     }),
   }));
 
+const synonymRules = z.array(
+  z.strictObject({ terms: z.array(nonEmptyText).min(1), replacements: z.array(nonEmptyText).default([]) }),
+);
+/** Search synonyms by locale. */
+const synonymsFile = z.strictObject({ en: synonymRules, de: synonymRules, ja: synonymRules });
+
 /**
  * Parsers of the data files' JSON text. A parser throws an error that names the file, the entry and the
  * broken rule.
@@ -76,6 +82,7 @@ export const parseDemoData = {
   catalog: (json: string) => parseDataFile("catalog.json", catalogFileSchema, json),
   merchants: (json: string) => parseDataFile("merchants.json", merchantsFileSchema, json),
   bulk: (json: string) => parseDataFile("bulk.json", bulkFile, json),
+  synonyms: (json: string) => parseDataFile("synonyms.json", synonymsFile, json),
 } as const;
 
 export const loadDemoCatalog = loadOnce(() => parseDemoData.catalog(readDataFile("catalog")));
@@ -83,6 +90,7 @@ export const loadBulkVocabulary = loadOnce(() => parseDemoData.bulk(readDataFile
 export const loadDemoSales = loadOnce(() =>
   parseDataFile("sales.json", salesFileSchema, readDataFile("sales")),
 );
+export const loadDemoSynonyms = loadOnce(() => parseDemoData.synonyms(readDataFile("synonyms")));
 /** Loads the two merchants with their products. Throws if a product has a category that its merchant lacks. */
 export const loadDemoMerchants = loadOnce(() => {
   const { first, second } = parseDemoData.merchants(readDataFile("merchants"));

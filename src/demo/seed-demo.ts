@@ -9,7 +9,8 @@ import { createId } from "#foundation/ids.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
 import type { CatalogEntry } from "#demo/data/catalog-schema.ts";
-import { type DemoMerchant, loadDemoMerchants, loadDemoSales } from "#demo/demo-data.ts";
+import { type DemoMerchant, loadDemoMerchants, loadDemoSales, loadDemoSynonyms } from "#demo/demo-data.ts";
+import { writeSynonyms } from "#commerce/search/synonyms.ts";
 import type { DemoProduct } from "./demo-file.ts";
 import {
   insertProductRows,
@@ -66,6 +67,9 @@ export async function seedDemo(
   await insertMerchants(transaction, [first.merchant, second.merchant]);
   await insertProductRows(transaction, [...first.products, ...second.products]);
   await insertTableRows(transaction, { searchQueryDay: createSearchRows(now) });
+  for (const { merchant } of [first.merchant, second.merchant])
+    for (const [locale, rules] of Object.entries(loadDemoSynonyms()))
+      await writeSynonyms(transaction, { merchantId: merchant.id, now }, { locale, rules });
   const [firstId, secondId] = [first.merchant.merchant.id, second.merchant.merchant.id];
   const at = new Date(now.getTime() - productAgeDaysMax * dayMs);
   const [firstInstallation, secondInstallation] = await insertAppWithInstallations(transaction, {

@@ -14,6 +14,7 @@ import "./markets/markets.ts";
 import "./catalog/admin-products.ts";
 import "./catalog/admin-variants.ts";
 import "./catalog/search.ts";
+import "./catalog/synonyms.ts";
 import "./catalog/mutations.ts";
 import "./catalog/import.ts";
 import "./markets/mutations.ts";

@@ -152,7 +152,11 @@ export const searchAnswer = z.strictObject({
           .max(20),
       }),
     ),
-    query: z.strictObject({ normalized: z.string(), corrected: z.string().nullable() }),
+    query: z.strictObject({
+      normalized: z.string(),
+      corrected: z.string().nullable(),
+      dropped: z.array(z.string()),
+    }),
     indexedAt: timestamp,
   }),
 });

@@ -85,7 +85,8 @@ export async function lockOrder(
     .where("merchantId", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  // A second statement reads the order: the locking statement, if it waited, would return the lines as they were before the wait.
+  // A second statement reads the order: the locking statement, if it waited, would return the lines as they
+  // were before the wait.
   const order =
     locked === undefined ? undefined : (await findOrders(transaction, [locked.id])).get(locked.id);
   if (order === undefined || isForeignOrder(order, context)) throw fail("order_not_found");

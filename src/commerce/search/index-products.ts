@@ -17,9 +17,11 @@ import {
   type SearchOfferRow,
   buildSearchOfferRows,
   buildSearchTermRows,
+  type SearchTermRow,
   draftWordsToStem,
 } from "./index-rows.ts";
 import { loadProductsToIndex } from "./load-products.ts";
+import { popularityStep } from "./offer-key.ts";
 import { loadStems } from "./stems.ts";
 
 const batchSize = 500;
@@ -66,7 +68,7 @@ async function indexBatch(handle: Transaction, ids: readonly string[], now: Date
     handle,
     offers.flatMap(({ rows }) => rows),
   );
-  await insertTerms(handle, buildSearchTermRows(drafts));
+  await insertSearchTerms(handle, buildSearchTermRows(drafts, stems));
 }
 
 function wordsByStemmer(drafts: readonly SearchDocumentDraft[]): Map<string, Set<string>> {
@@ -94,15 +96,15 @@ async function insertDocuments(
     )
     insert into search_document (product_id, locale, locales, stemmer, title, title_folded, title_words,
     codes, words, head, indexed_at, title_stems,
-      group_key, merchant_id, brand, published_at, offers)
+      group_key, merchant_id, brand, published_at, attributes, offers)
     select "productId", locale, locales, stemmer, title, "titleFolded", "titleWords", codes, words, head,
     ${now}::timestamptz, "titleStems",
-      "groupKey", "merchantId", brand, "publishedAt", offers
+      "groupKey", "merchantId", brand, "publishedAt", attributes, offers
     from json_to_recordset(${JSON.stringify(rows)}::json) as r("productId" text, locale text, locales text[],
     stemmer text, title text,
       "titleFolded" text, "titleWords" text[], codes text, words tsvector, head tsvector, "titleStems" text[],
       "groupKey" text, "merchantId" text,
-      brand text, "publishedAt" timestamptz, offers jsonb)`.execute(handle);
+      brand text, "publishedAt" timestamptz, attributes text[], offers jsonb)`.execute(handle);
 }
 
 async function insertOffers(handle: Transaction, rows: readonly SearchOfferRow[]): Promise<void> {
@@ -122,19 +124,19 @@ async function insertOffers(handle: Transaction, rows: readonly SearchOfferRow[]
 
 /**
  * Inserts only missing terms, in a fixed order, so that two transactions that add the same terms wait for
- * each other instead of deadlocking.
+ * each other instead of deadlocking. A term of descriptions that now occurs in a title gets its keys for typo
+ * correction.
  */
-async function insertTerms(
-  handle: Transaction,
-  rows: readonly { locale: string; term: string; trigramKey: string }[],
-): Promise<void> {
+export async function insertSearchTerms(handle: Transaction, rows: readonly SearchTermRow[]): Promise<void> {
   await sql`
-    insert into search_term (locale, term, trigram_key)
-    select locale, term, "trigramKey" from json_to_recordset(${JSON.stringify(rows)}::json) as r(locale text,
-    term text, "trigramKey" text)
-    where not exists (select from search_term t where t.locale = r.locale and t.term = r.term)
+    insert into search_term (locale, term, reversed, typo_keys)
+    select locale, term, reversed, "typoKeys" from json_to_recordset(${JSON.stringify(rows)}::json)
+      as r(locale text, term text, reversed text, "typoKeys" int[])
+    where not exists (select from search_term t where t.locale = r.locale and t.term = r.term
+      and t.reversed = r.reversed and (t.typo_keys is not null or r."typoKeys" is null))
     order by locale, term collate "C"
-    on conflict do nothing`.execute(handle);
+    on conflict (locale, term) do update set reversed = excluded.reversed,
+      typo_keys = coalesce(excluded.typo_keys, search_term.typo_keys)`.execute(handle);
 }
 
 interface MerchantToIndex {
@@ -291,5 +293,22 @@ function writePopularity(db: Database, rows: readonly ProductPopularity[]): Prom
     );
     await sql`update search_offer o set popularity = c.units from ${counts}
       where o.product_id = c.id`.execute(transaction);
+    await writePopularitySteps(transaction, rows);
   });
+}
+
+/** Writes the popularity steps of offer keys, in documents whose step has changed. */
+async function writePopularitySteps(
+  transaction: Transaction,
+  rows: readonly ProductPopularity[],
+): Promise<void> {
+  const steps = rows.map(({ units }) => popularityStep(units));
+  await sql`
+    update search_document d set offers = (
+      select jsonb_object_agg(o.key, split_part(o.value, '/', 1) || '/' || split_part(o.value, '/', 2) || '/'
+        || c.step)
+      from jsonb_each_text(d.offers) as o)
+    from unnest(${rows.map(({ id }) => id)}::text[], ${steps}::int[]) as c(id, step)
+    where d.product_id = c.id and exists (select from jsonb_each_text(d.offers) as o
+      where split_part(o.value, '/', 3) <> c.step::text)`.execute(transaction);
 }

@@ -4,19 +4,23 @@
  */
 import { bestAvailability, type Availability } from "#commerce/catalog/availability.ts";
 import { chooseLocale } from "#foundation/text.ts";
+import { attributeText, attributeValues } from "./attribute-texts.ts";
 import type { IndexedProduct, IndexedMarket } from "./load-products.ts";
-import { categoryLexeme, languageLexeme, merchantLexeme } from "./match-query.ts";
-import { buildCountedKey, buildOfferKey } from "./offer-key.ts";
-import { type StemsByStemmer, stemmerOf } from "./stems.ts";
 import {
-  normalizeCode,
-  splitWords,
-  joinedForms,
-  lexemesOf,
-  joinWords,
-  trigramKey,
-  type SearchWord,
-} from "./tokens.ts";
+  attributeLexeme,
+  brandLexeme,
+  categoryLexeme,
+  languageLexeme,
+  merchantLexeme,
+  quoteLexeme,
+} from "./match-query.ts";
+import { buildCountedKey, buildOfferKey } from "./offer-key.ts";
+import { findQuantities } from "./quantities.ts";
+import { type StemsByStemmer, stemmerOf } from "./stems.ts";
+import { normalizeCode, splitWords, joinedForms, lexemesOf, joinWords, type SearchWord } from "./tokens.ts";
+import { typoKeysOfTerm } from "./typo-distance.ts";
+import { withoutUmlautDigraphs } from "./word-lists.ts";
+import { reverseText } from "./word-vocabulary.ts";
 
 export interface SearchOfferRow {
   readonly country: string;
@@ -53,6 +57,8 @@ export interface SearchDocumentRow {
   readonly brand: string | null;
   readonly groupKey: string;
   readonly publishedAt: Date;
+  /** Attributes as `code:value`, by which facets are counted. */
+  readonly attributes: readonly string[];
   /** Offer keys of the product by country code. */
   readonly offers: Readonly<Record<string, string>>;
 }
@@ -63,8 +69,10 @@ export interface SearchDocumentDraft {
   /** Lexemes for filtering by merchant and category instead of by a word. */
   readonly marks: string;
   readonly fields: Record<"codes" | "title" | "brand" | "categories" | "text", ReadonlySet<string>>;
-  /** Words to which a misspelt query word may be corrected. */
-  readonly terms: ReadonlySet<string>;
+  /** Words of title, brand and categories, to which misspelt query words may be corrected. */
+  readonly headTerms: ReadonlySet<string>;
+  /** Words of summary and description. */
+  readonly textTerms: ReadonlySet<string>;
 }
 
 export function buildSearchOfferRows(
@@ -95,7 +103,13 @@ export function buildSearchOfferRows(
       locales,
       fallbackLocale,
       groupKey: groupKeyOf(product),
-      offerKey: buildCountedKey({ availability, currency: market.currency, minMinor, fallbackLocale }),
+      offerKey: buildCountedKey({
+        availability,
+        currency: market.currency,
+        minMinor,
+        fallbackLocale,
+        popularity: product.popularity,
+      }),
     }));
   });
 }
@@ -124,11 +138,15 @@ export function draftSearchDocuments(
   ]);
   const brandWords = splitWords(product.brand ?? "");
   const brand = new Set([...lexemesOf(brandWords), ...joinedForms(product.brand ?? "")]);
+  const values = attributeValues(product.attributes);
   const filters = [
     merchantLexeme(product.merchantId),
     ...product.categories.map(({ slug }) => categoryLexeme(slug)),
+    ...(product.brand === null ? [] : [brandLexeme(product.brand)]),
+    ...values.map(({ code, value }) => attributeLexeme(code, value)),
   ];
-  const marks = filters.map((mark) => ` '${mark}'`).join("");
+  const marks = [...new Set(filters)].map((mark) => ` ${quoteLexeme(mark)}`).join("");
+  const attributes = values.map(({ code, value }) => `${code}:${value}`);
   return product.translations.map(({ locale, title, summary, description }) => {
     const titleWords = splitWords(title);
     const names = product.categories.map(
@@ -148,17 +166,30 @@ export function draftSearchDocuments(
       brand: product.brand,
       groupKey: groupKeyOf(product),
       publishedAt: product.publishedAt,
+      attributes,
       offers,
     };
+    const text = `${summary ?? ""}\n${description ?? ""}\n${attributeText(product, locale)}`;
+    const textWords = splitWords(text);
+    const isGerman = row.stemmer === "german";
     const fields = {
       codes: codeLexemes,
-      title: new Set([...lexemesOf(titleWords), ...joinedForms(title)]),
+      title: new Set([...lexemesOf(titleWords), ...joinedForms(title), ...furtherForms(title, isGerman)]),
       brand,
       categories: lexemesOf(categoryWords),
-      text: lexemesOf(splitWords(`${summary ?? ""}\n${description ?? ""}`)),
+      text: new Set([...lexemesOf(textWords), ...furtherForms(text, isGerman)]),
     };
-    return { row, marks, fields, terms: termsOf([...titleWords, ...brandWords, ...categoryWords]) };
+    const headTerms = termsOf([...titleWords, ...brandWords, ...categoryWords]);
+    return { row, marks, fields, headTerms, textTerms: termsOf(textWords).difference(headTerms) };
   });
+}
+
+/** Quantities of a text, and in German texts the words that spell umlauts with two letters, folded. */
+function furtherForms(text: string, isGerman: boolean): string[] {
+  const umlautForms = isGerman
+    ? splitWords(text).flatMap((word) => withoutUmlautDigraphs(word.text) ?? [])
+    : [];
+  return [...findQuantities(text).map(({ lexeme }) => lexeme), ...umlautForms];
 }
 
 export function finishSearchDocument(
@@ -186,15 +217,45 @@ export function draftWordsToStem({
   return [...title, ...brand, ...categories, ...text];
 }
 
+export interface SearchTermRow {
+  readonly locale: string;
+  readonly term: string;
+  /** The stem of the term, or the term if it has none, in reverse, so that compounds are found by their end. */
+  readonly reversed: string;
+  /** Keys for typo correction; null for words that occur only in summaries and descriptions. */
+  readonly typoKeys: readonly number[] | null;
+}
+
 export function buildSearchTermRows(
   drafts: readonly SearchDocumentDraft[],
-): { locale: string; term: string; trigramKey: string }[] {
+  stems: StemsByStemmer,
+): SearchTermRow[] {
   const byLocale = Map.groupBy(drafts, ({ row }) => row.locale);
   return [...byLocale].flatMap(([locale, own]) => {
-    const terms = new Set(own.flatMap((draft) => [...draft.terms]));
-    return [...terms].map((term) => ({ locale, term, trigramKey: trigramKey(term) }));
+    const wordStems = stems.get(stemmerOf(locale));
+    const headTerms = new Set(own.flatMap((draft) => [...draft.headTerms]));
+    const terms = new Set([...headTerms, ...own.flatMap((draft) => [...draft.textTerms])]);
+    return [...terms].map((term) =>
+      toSearchTermRow({ locale, term, stem: wordStems?.get(term), isCorrected: headTerms.has(term) }),
+    );
   });
 }
+
+interface SearchTerm {
+  readonly locale: string;
+  readonly term: string;
+  /** Empty for stop words. */
+  readonly stem: string | undefined;
+  /** True if misspelt words may be corrected to this term. */
+  readonly isCorrected: boolean;
+}
+
+export const toSearchTermRow = ({ locale, term, stem = "", isCorrected }: SearchTerm): SearchTermRow => ({
+  locale,
+  term,
+  reversed: reverseText(stem === "" ? term : stem),
+  typoKeys: isCorrected ? typoKeysOfTerm(term) : null,
+});
 
 /**
  * Builds the text form of a tsvector; the fields get the weights A, B, C, D in their order. Lexemes contain

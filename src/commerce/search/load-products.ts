@@ -23,6 +23,17 @@ export interface IndexedProduct {
   }[];
   /** Categories of the product and all their ancestors. */
   readonly categories: readonly Category[];
+  readonly attributes: readonly IndexedAttribute[];
+  /** Labels of the options' choices by locale, for example colors and sizes. */
+  readonly choiceLabels: readonly Readonly<Record<string, string>>[];
+}
+
+/** An attribute as stored with its product. */
+export interface IndexedAttribute {
+  readonly code: string;
+  readonly names: Readonly<Record<string, string>>;
+  readonly value: string | number | boolean | readonly string[];
+  readonly unit: string | null;
 }
 
 interface Translation {
@@ -66,6 +77,10 @@ export async function loadProductsToIndex(
       "p.popularity",
       "p.publishedAt",
       "m.defaultLocale as merchantLocale",
+      sql<readonly IndexedAttribute[]>`p.attributes`.as("attributes"),
+      sql<IndexedProduct["choiceLabels"]>`coalesce((select jsonb_agg(c.choice -> 'labels')
+        from product_option o, jsonb_array_elements(o.choices) as c(choice)
+        where o.product_id = p.id), '[]')`.as("choiceLabels"),
     ])
     .where(sql<boolean>`p.id = any(${ids}::text[])`)
     .where("p.status", "=", "published")

@@ -11,6 +11,8 @@ import {
   offerFallbackLocaleSql,
   isOfferInStockSql,
   offerMinPriceSql,
+  offerAvailabilitySql,
+  offerPopularitySql,
 } from "./offer-key.ts";
 import {
   type SearchMatchesSql,
@@ -120,29 +122,64 @@ export function matchesOfWords(form: SearchStatementForm): SearchMatchesSql {
   const key = sql`d.offer_key`;
   const price = sql`, ${offerCurrencySql(key)} as currency, ${offerMinPriceSql(key)} as min_minor`;
   const sortKey: Sql = {
-    relevance: sql`, ${scoreSql(form, isOfferInStockSql(key))} as score`,
+    relevance: sql`, ${scoreSql(form, key)} as score`,
     newest: sql`, d.published_at`,
     price_asc: price,
     price_desc: price,
     title_asc: sql`, d.title_folded`,
     popularity: sql`, o.popularity, d.published_at`,
   }[sort];
-  // Popularity is recalculated every hour and stored only in `search_offer`, so sorting by popularity needs
-  // a join.
+  // Documents contain only the step of the popularity, so sorting by popularity needs a join.
   const popularity =
     sort === "popularity"
       ? sql`join search_offer o on o.product_id = d.product_id and o.country = ${countryParameter}`
       : sql``;
+  const attributes = form.hasAttributeFacets ? sql`, d.attributes` : sql``;
   const base = sql`
-    select d.product_id, d.locale, d.group_key, d.brand, ${countedKeySql(key)} as offer ${sortKey}
-    from (select *, offers ->> ${countryParameter}::text as offer_key from search_document
-    where words @@ (${query(form)}) offset 0) as d ${popularity}
-    where ${key} is not null and ${isShown(key)} and ${isMerchantActiveSql(sql`d.merchant_id`)}`;
+    select d.product_id, d.locale, d.group_key, d.brand, ${countedKeySql(key)} as offer ${attributes} ${sortKey}
+    from ${shownDocuments(form, { words: query(form), joined: popularity })}`;
   return {
     base,
     main: mainCurrencySql(mostUsedCurrencySql(offerCurrencySql(sql`offer`), sql`base`)),
     order: orders[sort],
   };
+}
+
+interface DocumentSource {
+  /** The tsquery that the documents must match. */
+  readonly words: Sql;
+  /** Joins with further tables. */
+  readonly joined?: Sql;
+  /**
+   * True if the caller reads only the first documents. Without a materialized subquery, PostgreSQL would read
+   * the whole table for them instead of the index.
+   */
+  readonly isLimited?: boolean;
+}
+
+/**
+ * The documents that match a tsquery and the filters, one for each product that is offered in the country, as
+ * the text after `from`. The document is called `d`, its offer key `d.offer_key`.
+ */
+export function shownDocuments(
+  form: SearchStatementForm,
+  { words, joined = sql``, isLimited = false }: DocumentSource,
+): Sql {
+  const key = sql`d.offer_key`;
+  const filters = [sql`${key} is not null`, isShown(key), isMerchantActiveSql(sql`d.merchant_id`)];
+  if (form.hasPrice)
+    filters.push(sql`${offerCurrencySql(key)} = ${parameter("priceCurrency")}::text
+      and ${offerMinPriceSql(key)} >= ${parameter("priceMin")}::bigint
+      and ${offerMinPriceSql(key)} <= ${parameter("priceMax")}::bigint`);
+  if (form.hasAvailability)
+    filters.push(sql`${offerAvailabilitySql(key)} = any(${parameter("availabilities")}::text[])`);
+  const matched = sql`select *, offers ->> ${countryParameter}::text as offer_key from search_document
+    where words @@ (${words})`;
+  const documents = isLimited
+    ? sql`with matched as materialized (${matched}) select * from matched`
+    : sql`${matched} offset 0`;
+  return sql`(${documents}) as d ${joined}
+    where ${sql.join(filters, sql` and `)}`;
 }
 
 /**
@@ -172,25 +209,66 @@ const orders: Record<SearchSort, Sql> = {
  * words and always uses the full-text index; for frequent words PostgreSQL would otherwise read and
  * decompress all documents.
  */
-function query({ hasMerchant }: SearchStatementForm): Sql {
-  const words = parameter<string>("filtered");
-  if (!hasMerchant) return sql`select ${words}::tsquery`;
-  return sql`select ${words}::tsquery && quote_literal(${parameter("merchantMark")}::text || id)::tsquery
+const query = (form: SearchStatementForm): Sql =>
+  withMerchant(form, sql`${parameter<string>("filtered")}::tsquery`);
+
+/** Adds the filter by merchant to a tsquery; the result is a subselect. */
+export function withMerchant({ hasMerchant }: SearchStatementForm, words: Sql): Sql {
+  if (!hasMerchant) return sql`select ${words}`;
+  return sql`select ${words} && quote_literal(${parameter("merchantMark")}::text || id)::tsquery
     from merchant where slug = ${parameter("merchant")}::text`;
 }
 
 /**
- * Score of a document. The distances between the steps exceed the sum of everything below them, so being in
- * stock only matters among documents of the same step.
+ * The tier of a document by the fields that contain all words. The distance between tiers is larger than the
+ * sum of stock, popularity and text rank, which order the documents of one tier.
  */
-export function scoreSql({ hasCode }: SearchStatementForm, inStock: Sql): Sql {
+export const scoreTiers = {
+  code: 2000,
+  code_prefix: 1500,
+  title_phrase: 600,
+  title_exact: 500,
+  title: 400,
+  title_or_brand: 300,
+  title_brand_or_category: 200,
+  text: 100,
+} as const;
+export const scoreTierNames = [
+  "code",
+  "code_prefix",
+  "title_phrase",
+  "title_exact",
+  "title",
+  "title_or_brand",
+  "title_brand_or_category",
+  "text",
+] as const satisfies readonly (keyof typeof scoreTiers)[];
+export type ScoreTierName = (typeof scoreTierNames)[number];
+export const stockScore = 40;
+export const popularityStepScore = 4;
+export const textRankScore = 10;
+
+const points = (value: number): Sql => sql.raw(String(value));
+
+export function tierSql({ hasCode }: SearchStatementForm): Sql {
   const code = hasCode
     ? sql`when strpos(d.codes, ${parameter("codeStart")}::text) > 0 then case
-      when strpos(d.codes, ${parameter("code")}::text) > 0 then 1000 else 500 end`
+      when strpos(d.codes, ${parameter("code")}::text) > 0 then ${points(scoreTiers.code)}
+      else ${points(scoreTiers.code_prefix)} end`
     : sql``;
-  return sql`(case ${code} when strpos(' ' || d.title_folded, ${parameter("phrase")}::text) > 0 then 200
-    when d.head @@ ${parameter("allInTitle")}::tsquery then 100
-      when d.head @@ ${parameter("all")}::tsquery then 50 else 1 end
-    + case when ${inStock} then 20 else 0 end
-    + 10 * ts_rank('{0.3,0.3,1,0.5}', d.head, ${parameter("any")}::tsquery, 1)::float8)`;
+  return sql`case ${code} when strpos(' ' || d.title_folded, ${parameter("phrase")}::text) > 0
+      then ${points(scoreTiers.title_phrase)}
+    when d.head @@ ${parameter("exactInTitle")}::tsquery then ${points(scoreTiers.title_exact)}
+    when d.head @@ ${parameter("allInTitle")}::tsquery then ${points(scoreTiers.title)}
+    when d.head @@ ${parameter("allInTitleOrBrand")}::tsquery then ${points(scoreTiers.title_or_brand)}
+    when d.head @@ ${parameter("all")}::tsquery then ${points(scoreTiers.title_brand_or_category)}
+    else ${points(scoreTiers.text)} end`;
 }
+
+export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${parameter("any")}::tsquery, 1)::float8`;
+
+/** Score of a document: its tier, then stock, popularity and the rank of its texts. */
+export const scoreSql = (form: SearchStatementForm, key: Sql): Sql =>
+  sql`(${tierSql(form)} + case when ${isOfferInStockSql(key)} then ${points(stockScore)} else 0 end
+    + ${points(popularityStepScore)} * ${offerPopularitySql(key)}
+    + ${points(textRankScore)} * ${textRankSql})`;

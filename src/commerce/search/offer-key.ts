@@ -2,7 +2,7 @@
  * The offer key: a short text with the properties by which facets are counted. Grouping by one text is three
  * times as fast as grouping by the separate columns, and there are few different keys. The key consists of
  * one digit for the availability, the currency, and two digits for the price step of the lowest price. In a
- * document, the fallback locale, a slash and the lowest price follow.
+ * document, the fallback locale, the lowest price and the popularity step follow, separated by slashes.
  */
 import { type RawBuilder, sql } from "kysely";
 import { availabilities, type Availability } from "#commerce/catalog/availability.ts";
@@ -22,12 +22,24 @@ export interface OfferKeyParts {
   readonly currency: string;
   readonly minMinor: number;
   readonly fallbackLocale: string;
+  /** Units sold in the last 30 days. */
+  readonly popularity: number;
 }
 
+const popularityStepMax = 9;
+
+/**
+ * The popularity in steps of powers of two (0, 1–2, 3–6, 7–14, …), from 0 to 9. Documents are written again
+ * only when the step changes.
+ */
+export const popularityStep = (popularity: number): number =>
+  Math.min(popularityStepMax, Math.floor(Math.log2(Math.max(0, popularity) + 1)));
+
 /** Returns the full offer key, as stored in documents. */
-export function buildOfferKey({ availability, currency, minMinor, fallbackLocale }: OfferKeyParts): string {
+export function buildOfferKey(parts: OfferKeyParts): string {
+  const { availability, currency, minMinor, fallbackLocale, popularity } = parts;
   const step = priceSteps.filter((from) => from <= minMinor).length;
-  return `${availabilities.indexOf(availability)}${currency}${String(step).padStart(2, "0")}${fallbackLocale}/${minMinor}`;
+  return `${availabilities.indexOf(availability)}${currency}${String(step).padStart(2, "0")}${fallbackLocale}/${minMinor}/${popularityStep(popularity)}`;
 }
 
 const countedLength = 6;
@@ -45,6 +57,9 @@ export const offerPriceStepSql = (key: Sql): Sql => sql`substr(${key}, 5, 2)::in
 export const offerFallbackLocaleSql = (key: Sql): Sql =>
   sql`split_part(substr(${key}, ${sql.raw(String(countedLength + 1))}), '/', 1)`;
 export const offerMinPriceSql = (key: Sql): Sql => sql`split_part(${key}, '/', 2)::bigint`;
+/** SQL expression for the popularity step, from 0 to 9; 0 in keys of documents that have no step yet. */
+export const offerPopularitySql = (key: Sql): Sql =>
+  sql`coalesce(nullif(split_part(${key}, '/', 3), ''), '0')::int`;
 
 /**
  * SQL condition that an offer is in stock: the first digit of the key is that of `in_stock` or `low_stock`,

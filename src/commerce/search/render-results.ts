@@ -7,9 +7,17 @@ import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { chooseLocale, escapeHtml } from "#foundation/text.ts";
 import { currencyExponent } from "#foundation/money.ts";
 import { facetBucketsMax, type SearchFacetRows } from "./search-statement.ts";
+import {
+  popularityStepScore,
+  type ScoreTierName,
+  scoreTierNames,
+  scoreTiers,
+  stockScore,
+  textRankScore,
+} from "./match-statements.ts";
 import { priceSteps } from "./offer-key.ts";
-import type { ParsedSearchQuery } from "./match-query.ts";
-import type { StemsByStemmer } from "./stems.ts";
+import type { ParsedSearchQuery } from "./parse-query.ts";
+import type { ExpandedQuery } from "./word-forms.ts";
 import { splitDenseWord, splitWords, foldText, type SearchWord } from "./tokens.ts";
 
 export interface SearchHit {
@@ -18,6 +26,16 @@ export interface SearchHit {
   readonly score: number;
   readonly matched: readonly MatchedField[];
   readonly titleHighlight: string | null;
+  /** The parts of the score; null if the search is not explained. */
+  readonly explanation: SearchExplanation | null;
+}
+
+export interface SearchExplanation {
+  readonly tier: ScoreTierName;
+  readonly tierScore: number;
+  readonly stockScore: number;
+  readonly popularityScore: number;
+  readonly textScore: number;
 }
 
 type MatchedField = "sku" | "title" | "brand" | "category" | "description";
@@ -33,18 +51,34 @@ export interface SearchHitRow extends ProductSummaryRow {
   readonly inBrand?: boolean;
   readonly inCategory?: boolean;
   readonly inText?: boolean;
+  /** Present only if the search is explained. */
+  readonly explanation?: {
+    readonly tier: number;
+    readonly isInStock: boolean;
+    readonly popularityStep: number;
+    readonly textRank: number;
+  };
 }
 
-export function renderSearchHit(
-  hit: SearchHitRow,
-  query: ParsedSearchQuery,
-  stems: StemsByStemmer,
-): SearchHit {
+export function renderSearchHit(hit: SearchHitRow, expanded: ExpandedQuery): SearchHit {
   const { score, stemmer, titleStems = null } = hit;
   const { id, locale, title } = hit.kept;
-  if (stemmer === undefined) return { productId: id, locale, score, matched: [], titleHighlight: null };
-  const titleHighlight = highlightTitle({ title, stemmer, titleStems }, query, stems);
-  return { productId: id, locale, score, matched: matchedIn(hit), titleHighlight };
+  if (stemmer === undefined)
+    return { productId: id, locale, score, matched: [], titleHighlight: null, explanation: null };
+  const titleHighlight = highlightTitle({ title, stemmer, titleStems }, expanded);
+  return { productId: id, locale, score, matched: matchedIn(hit), titleHighlight, explanation: explain(hit) };
+}
+
+function explain({ explanation }: SearchHitRow): SearchExplanation | null {
+  if (explanation === undefined) return null;
+  const { tier, isInStock, popularityStep, textRank } = explanation;
+  return {
+    tier: scoreTierNames.find((name) => scoreTiers[name] === tier) ?? "text",
+    tierScore: tier,
+    stockScore: isInStock ? stockScore : 0,
+    popularityScore: popularityStepScore * popularityStep,
+    textScore: textRankScore * textRank,
+  };
 }
 
 function matchedIn({ inCode, inTitle, inBrand, inCategory, inText }: SearchHitRow): MatchedField[] {
@@ -59,7 +93,7 @@ function matchedIn({ inCode, inTitle, inBrand, inCategory, inText }: SearchHitRo
 }
 
 export interface SearchFacet {
-  readonly key: "category" | "merchant" | "brand" | "availability" | "price";
+  readonly key: "category" | "merchant" | "brand" | "availability" | "attribute" | "price";
   readonly buckets: readonly Bucket[];
 }
 
@@ -88,6 +122,14 @@ export function renderSearchFacets(
       key: "availability",
       buckets: raw.availability.map(({ value, count }) => ({ value, label: value, count })),
     },
+    ...(raw.attributes === undefined
+      ? []
+      : [
+          {
+            key: "attribute" as const,
+            buckets: raw.attributes.map(({ value, count }) => ({ value, label: value, count })),
+          },
+        ]),
     { key: "price", buckets: currency === null ? [] : priceBuckets(raw.price, locale, currency) },
   ];
 }
@@ -158,17 +200,21 @@ export interface StemmedTitle {
 /** Returns the title as HTML with matching words in `<mark>`; null if no word matches. */
 export function highlightTitle(
   { title, stemmer, titleStems }: StemmedTitle,
-  query: ParsedSearchQuery,
-  stems: StemsByStemmer,
+  { query, stems, forms }: ExpandedQuery,
 ): string | null {
   const wordStems = stems.get(stemmer);
   const queryStems = new Set(
     query.words.map(({ text }) => wordStems?.get(text)).filter((stem) => stem !== undefined && stem !== ""),
   );
+  const formTexts = new Set(
+    forms
+      .flatMap(({ exact, loose }) => [...exact, ...loose])
+      .flatMap(({ lexemes }) => lexemes.map(({ text }) => text)),
+  );
   const marked = splitWords(title).flatMap((word, index) =>
     word.isDense
       ? markDense(title, word, query)
-      : isInQuery(word, query) || queryStems.has(titleStems?.[index] ?? "")
+      : isInQuery(word, query) || queryStems.has(titleStems?.[index] ?? "") || formTexts.has(word.text)
         ? [word]
         : [],
   );

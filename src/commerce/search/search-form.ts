@@ -5,15 +5,19 @@
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
 import { localeChain } from "#foundation/text.ts";
+import type { Availability } from "#commerce/catalog/availability.ts";
 import {
-  matchAllWords,
-  matchAnyWord,
+  attributeLexeme,
+  brandLexeme,
   categoryLexeme,
+  matchAllParts,
   matchAnyForm,
+  matchAnyPart,
+  matchEverything,
   merchantLexeme,
-  type ParsedSearchQuery,
+  quoteLexeme,
 } from "./match-query.ts";
-import type { StemsByStemmer } from "./stems.ts";
+import type { ExpandedQuery } from "./word-forms.ts";
 
 export const searchSorts = [
   "relevance",
@@ -39,26 +43,50 @@ export interface SearchInput {
   readonly sort: SearchSort;
   readonly page: number;
   readonly pageSize: number;
+  /** Filters of the GraphQL schema; REST has only category and merchant. */
+  readonly filters?: SearchFilters | undefined;
+  /** True adds the parts of the score to each hit. */
+  readonly isExplained?: boolean | undefined;
+  /** True counts the facets of attributes. */
+  readonly hasAttributeFacets?: boolean | undefined;
+}
+
+/** A product must match all filters, and one value of each filter. */
+export interface SearchFilters {
+  readonly brands?: readonly string[] | undefined;
+  /** Range of the lowest price in the country, both ends included. Offers in other currencies do not match. */
+  readonly price?: PriceFilter | undefined;
+  readonly availabilities?: readonly Availability[] | undefined;
+  readonly attributes?: readonly AttributeFilter[] | undefined;
+}
+
+interface PriceFilter {
+  readonly currency: string;
+  readonly minMinor: number | null;
+  readonly maxMinor: number | null;
+}
+
+interface AttributeFilter {
+  readonly code: string;
+  readonly values: readonly string[];
 }
 
 export interface SearchStatementForm {
-  /** False if the search text is empty; then all products match. */
+  /** False if there are neither words nor filters that need the full-text index; then offers are read. */
   readonly hasWords: boolean;
   /** True if the search text may be a SKU or GTIN. */
   readonly hasCode: boolean;
   readonly hasCategory: boolean;
   readonly hasMerchant: boolean;
+  readonly hasPrice: boolean;
+  readonly hasAvailability: boolean;
+  readonly hasAttributeFacets: boolean;
+  readonly isExplained: boolean;
   readonly sort: SearchSort;
 }
 
-export const searchStatementFormKey = ({
-  hasWords,
-  hasCode,
-  hasCategory,
-  hasMerchant,
-  sort,
-}: SearchStatementForm): string =>
-  `search ${Number(hasWords)}${Number(hasCode)}${Number(hasCategory)}${Number(hasMerchant)} ${sort}`;
+export const searchStatementFormKey = ({ sort, ...flags }: SearchStatementForm): string =>
+  `search ${Object.values(flags).map(Number).join("")} ${sort}`;
 
 /** SQL of the matching products of a search: a subquery, their main currency and their order. */
 export interface SearchMatchesSql {
@@ -125,17 +153,17 @@ export const mostUsedCurrencySql = (
   from: RawBuilder<unknown>,
 ): RawBuilder<unknown> => sql`select ${currency} from ${from} group by 1 order by count(*) desc, 1 limit 1`;
 
-interface ParsedSearch {
-  readonly query: ParsedSearchQuery;
-  readonly stems: StemsByStemmer;
+interface ExpandedSearch {
+  readonly expanded: ExpandedQuery;
   readonly now: Date;
 }
 
 export type SearchValues = Readonly<Record<string, unknown>>;
 
 /** Returns the parameter values of the search statement. */
-export function searchValues(input: SearchInput, { query, stems, now }: ParsedSearch): SearchValues {
-  const { market, locale, category, merchant, page, pageSize } = input;
+export function searchValues(input: SearchInput, { expanded, now }: ExpandedSearch): SearchValues {
+  const { market, locale, category, merchant, page, pageSize, filters = {} } = input;
+  const { price, availabilities } = filters;
   const offset = (page - 1) * pageSize;
   return {
     country: market,
@@ -146,33 +174,55 @@ export function searchValues(input: SearchInput, { query, stems, now }: ParsedSe
     merchant,
     merchantMark: merchantLexeme(""),
     categoryKey: `${market}/${category}`,
-    ...(input.q.trim() === "" ? {} : wordValues(query, stems, category)),
+    priceCurrency: price?.currency,
+    priceMin: price?.minMinor ?? 0,
+    priceMax: price?.maxMinor ?? Number.MAX_SAFE_INTEGER,
+    availabilities,
+    ...(hasWords(input) ? wordValues(expanded, input) : {}),
   };
 }
 
+/** Whether the search needs the full-text index. */
+export const hasWords = ({ q, filters }: SearchInput): boolean =>
+  q.trim() !== "" || Object.values(filters ?? {}).some((filter) => filter !== undefined);
+
 /** Returns the parameters that depend on the words: tsquery texts, and texts compared with `strpos`. */
-function wordValues(
-  query: ParsedSearchQuery,
-  stems: StemsByStemmer,
-  category: string | undefined,
-): SearchValues {
-  const { words, normalized, code } = query;
-  const all = matchAllWords(query, stems);
-  const anyText = matchAnyWord(query, stems, "D");
+function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchValues {
+  const { query, forms } = expanded;
+  const phrase = forms.map(({ part }) => part.text).join(" ");
+  const anyText = matchAnyPart(expanded, { weight: "D" });
   return {
-    all,
-    filtered: category === undefined ? all : `(${all}) & '${categoryLexeme(category)}'`,
-    allInTitle: matchAllWords(query, stems, "B"),
-    any: matchAnyForm(query, stems),
-    anyCode: matchAnyWord(query, stems, "A"),
-    anyTitle: matchAnyWord(query, stems, "B"),
-    anyBrand: matchAnyWord(query, stems, "C"),
+    all: matchAllParts(expanded),
+    filtered: matchWithFilters(matchRequired(expanded, input), input),
+    exactInTitle: matchAllParts(expanded, { weight: "B", isExact: true }),
+    allInTitle: matchAllParts(expanded, { weight: "B" }),
+    allInTitleOrBrand: matchAllParts(expanded, { weight: "BC" }),
+    any: matchAnyForm(expanded),
+    anyCode: matchAnyPart(expanded, { weight: "A" }),
+    anyTitle: matchAnyPart(expanded, { weight: "B" }),
+    anyBrand: matchAnyPart(expanded, { weight: "C" }),
     anyCategory: anyText,
     anyText,
     // A dense word (without spaces around it) may begin anywhere in the title; another word must follow a
     // space.
-    phrase: words[0]?.isDense === true ? normalized : ` ${normalized}`,
-    code: ` ${code} `,
-    codeStart: ` ${code}`,
+    phrase: query.words[0]?.isDense === true ? phrase : ` ${phrase}`,
+    code: ` ${query.code} `,
+    codeStart: ` ${query.code}`,
   };
+}
+
+const matchRequired = (expanded: ExpandedQuery, { q }: SearchInput): string =>
+  q.trim() === "" ? matchEverything : matchAllParts(expanded, { hasMerchants: true });
+
+const anyOf = (lexemes: readonly string[]): string => `(${lexemes.map(quoteLexeme).join(" | ")})`;
+
+/** Adds the filters by category, brand and attributes to a tsquery. */
+export function matchWithFilters(words: string, { category, filters = {} }: SearchInput): string {
+  const { brands, attributes = [] } = filters;
+  const conditions = [
+    ...(category === undefined ? [] : [quoteLexeme(categoryLexeme(category))]),
+    ...(brands === undefined ? [] : [anyOf(brands.map(brandLexeme))]),
+    ...attributes.map(({ code, values }) => anyOf(values.map((value) => attributeLexeme(code, value)))),
+  ];
+  return conditions.length === 0 ? words : `(${words}) & ${conditions.join(" & ")}`;
 }

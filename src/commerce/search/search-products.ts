@@ -8,13 +8,8 @@ import { LRUCache } from "lru-cache";
 import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { runForRow } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
-import { localeChain } from "#foundation/text.ts";
-import {
-  correctSearchQuery,
-  type ParsedSearchQuery,
-  parseSearchQuery,
-  queryWordsToStem,
-} from "./match-query.ts";
+import { joinablePhrases, joinParts, type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
+import { repairQuery } from "./repair-query.ts";
 import {
   type SearchFacet,
   type SearchHitRow,
@@ -22,8 +17,10 @@ import {
   renderSearchFacets,
   renderSearchHit,
 } from "./render-results.ts";
-import { checkStemCache, type StemsByStemmer, getCachedStems } from "./stems.ts";
+import { checkStemCache, getCachedStems } from "./stems.ts";
+import { splitWords } from "./tokens.ts";
 import {
+  hasWords,
   searchStatementFormKey,
   searchMatchesMax,
   type SearchStatementForm,
@@ -31,6 +28,9 @@ import {
   type SearchValues,
   searchValues,
 } from "./search-form.ts";
+import { type ExpandedQuery, expandQuery } from "./word-forms.ts";
+import { withoutUmlautDigraphs } from "./word-lists.ts";
+import { checkVocabulary, readVocabulary } from "./word-vocabulary.ts";
 import { cachedPageStatement, type SearchFacetRows, searchStatement } from "./search-statement.ts";
 
 export interface SearchResult {
@@ -43,36 +43,101 @@ export interface SearchResult {
   /** Locale in which most matches are shown; the requested locale if nothing was found. */
   readonly localeResolved: string;
   readonly facets: readonly SearchFacet[];
-  readonly query: { readonly normalized: string; readonly corrected: string | null };
+  readonly query: {
+    readonly normalized: string;
+    readonly corrected: string | null;
+    /** Words that the found products need not contain. */
+    readonly dropped: readonly string[];
+  };
   readonly indexedAt: Date;
 }
 
-const hitsToCorrect = 5;
-
 export async function searchProducts(reader: Reader, input: SearchInput, now: Date): Promise<SearchResult> {
   const query = parseSearchQuery(input.q);
-  const found = await runSearch(reader, { input, query, now });
-  if (query.words.length === 0 || found.totalItems >= hitsToCorrect) return found;
-  const corrected = await correctSearchQuery(reader, query, localeChain(input.locale));
-  if (corrected === undefined) return found;
-  const better = await runSearch(reader, { input, query: corrected, now });
-  if (better.totalItems <= found.totalItems) return found;
-  return { ...better, query: { normalized: query.normalized, corrected: corrected.normalized } };
+  const run = await runSearch(reader, { input, query, now });
+  const fillers = query.parts.filter(({ isFiller }) => isFiller).map(({ text }) => text);
+  const { normalized } = query;
+  const result = { ...run.result, query: { normalized, corrected: null, dropped: fillers } };
+  if (query.words.length === 0 || result.totalItems > 0) return result;
+  const repaired = await repairQuery({
+    ...run,
+    reader,
+    input,
+    expand: (text, options) => expand(reader, text, options),
+  });
+  if (repaired === undefined) return { ...result, query: { normalized, corrected: null, dropped: [] } };
+  const better = await runSearch(reader, { input, query: repaired.query, now });
+  const { corrected, dropped } = repaired;
+  return { ...better.result, query: { normalized, corrected, dropped } };
 }
+
+/** Finds the forms of a query's words in the dictionaries and the vocabulary. */
+async function expand(
+  reader: Reader,
+  query: ParsedSearchQuery,
+  { isJoined = true }: { readonly isJoined?: boolean } = {},
+): Promise<ExpandedQuery> {
+  const stems = await getCachedStems(reader, wordsToStem(query));
+  const words = query.words.filter(({ isDense }) => !isDense).map(({ text }) => text);
+  const dense = query.words.filter(({ isDense }) => isDense).map(({ text }) => text);
+  const phrases = [...(isJoined ? joinablePhrases(query) : []), ...dense];
+  const vocabulary = await readVocabulary(reader, { words, phrases, stems });
+  const joined = joinParts(query, (texts) => {
+    const entry = vocabulary.get(texts.join(" "));
+    return entry !== undefined && (entry.isKnown || entry.synonyms.length > 0);
+  });
+  const synonyms = [...vocabulary.values()].flatMap((entry) => entry.synonyms.map(({ phrase }) => phrase));
+  const synonymWords = new Set(
+    synonyms.filter((phrase) => splitWords(phrase)[0]?.isDense === false && !phrase.includes(" ")),
+  );
+  if (synonymWords.size === 0) return expandQuery(joined, { stems, vocabulary });
+  // Synonyms are searched with their stems and compounds too.
+  const synonymStems = await getCachedStems(reader, synonymWords);
+  const synonymEntries = await readVocabulary(reader, {
+    words: [...synonymWords],
+    phrases: [],
+    stems: synonymStems,
+  });
+  return expandQuery(joined, {
+    stems,
+    vocabulary,
+    synonyms: { stems: synonymStems, vocabulary: synonymEntries },
+  });
+}
+
+/**
+ * The words whose stems are needed. A word is also looked up with its accents, because stop words are listed
+ * with accents.
+ */
+const wordsToStem = ({ words }: ParsedSearchQuery): Set<string> =>
+  new Set(
+    words
+      .filter(({ isDense }) => !isDense)
+      .flatMap(({ text, raw }) => [text, raw, withoutUmlautDigraphs(text) ?? text]),
+  );
 
 interface SearchRun {
   readonly input: SearchInput;
   readonly query: ParsedSearchQuery;
   readonly now: Date;
-  /** True if the search is repeated because the indexed languages had changed since the stems were cached. */
+  /** True if the search is repeated because stems or vocabulary had changed since they were cached. */
   readonly isAgain?: true;
 }
 
-async function runSearch(reader: Reader, { input, query, now, isAgain }: SearchRun): Promise<SearchResult> {
-  const hasWords = input.q.trim() !== "";
-  const stems: StemsByStemmer = hasWords ? await getCachedStems(reader, queryWordsToStem(query)) : new Map();
+interface FinishedSearch {
+  readonly result: Omit<SearchResult, "query">;
+  readonly expanded: ExpandedQuery;
+  readonly form: SearchStatementForm;
+  readonly values: SearchValues;
+}
+
+async function runSearch(reader: Reader, { input, query, now, isAgain }: SearchRun): Promise<FinishedSearch> {
+  const expanded =
+    query.words.length > 0
+      ? await expand(reader, query)
+      : { query, stems: new Map<string, ReadonlyMap<string, string>>(), forms: [] };
   const form = formOf(input, query);
-  const values = searchValues(input, { query, stems, now });
+  const values = searchValues(input, { expanded, now });
   const statement = {
     form: searchStatementFormKey(form),
     write: (): RawBuilder<unknown> => searchStatement(form),
@@ -80,23 +145,28 @@ async function runSearch(reader: Reader, { input, query, now, isAgain }: SearchR
     hasManyForms: true,
   };
   const search = (): Promise<Row> => runForRow<Row>(reader, statement);
-  const row = hasWords
+  const row = form.hasWords
     ? await search()
     : await browse(reader, { key: countsCacheKey(form, values), values, count: search });
-  // The indexed languages have changed, so the stems of the query's words are looked up again.
-  if (hasWords && !checkStemCache(reader, row.usedLocales ?? []) && isAgain === undefined)
-    return runSearch(reader, { input, query, now, isAgain: true });
-  return {
-    hits: row.hits.map((hit) => renderSearchHit(hit, query, stems)),
+  if (form.hasWords && isAgain === undefined && query.words.length > 0) {
+    // Both checks run, because each clears its cache.
+    const isCurrent = [
+      checkStemCache(reader, row.usedLocales ?? []),
+      checkVocabulary(reader, row.vocabularyVersion ?? ""),
+    ].every(Boolean);
+    if (!isCurrent) return runSearch(reader, { input, query, now, isAgain: true });
+  }
+  const result = {
+    hits: row.hits.map((hit) => renderSearchHit(hit, expanded)),
     summaries: row.hits,
     totalItems: Math.min(row.total, searchMatchesMax),
-    totalItemsRelation: row.total > searchMatchesMax ? "at_least" : "exact",
+    totalItemsRelation: row.total > searchMatchesMax ? ("at_least" as const) : ("exact" as const),
     currency: row.currency,
     localeResolved: row.locale ?? input.locale,
     facets: renderSearchFacets(row.facets, input.locale, row.currency),
-    query: { normalized: query.normalized, corrected: null },
     indexedAt: row.indexedAt ?? now,
   };
+  return { result, expanded, form, values };
 }
 
 interface Browse {
@@ -166,16 +236,19 @@ async function readCachedPage(
  * Returns the form of a search. A query of punctuation only still counts as a search with words, and finds
  * nothing.
  */
-function formOf(
-  { q, category, merchant, sort }: SearchInput,
-  { code }: ParsedSearchQuery,
-): SearchStatementForm {
+function formOf(input: SearchInput, { code }: ParsedSearchQuery): SearchStatementForm {
+  const { category, merchant, sort, filters, isExplained = false, hasAttributeFacets = false } = input;
+  const isRelevanceOfAll = input.q.trim() === "" && sort === "relevance";
   return {
-    hasWords: q.trim() !== "",
+    hasWords: hasWords(input),
     hasCode: code !== null,
     hasCategory: category !== undefined,
     hasMerchant: merchant !== undefined,
-    sort,
+    hasPrice: filters?.price !== undefined,
+    hasAvailability: filters?.availabilities !== undefined,
+    hasAttributeFacets: hasAttributeFacets && hasWords(input),
+    isExplained: isExplained && hasWords(input),
+    sort: isRelevanceOfAll ? "popularity" : sort,
   };
 }
 
@@ -183,6 +256,7 @@ interface Row extends Counted {
   readonly hits: readonly SearchHitRow[];
   /** Locales of the indexed documents; present only if the search has words. */
   readonly usedLocales?: readonly (string | null)[] | null;
+  readonly vocabularyVersion?: string;
   readonly indexedAt: Date | null;
   /** First products of the sort order; present only if the search has no words. */
   readonly first?: readonly CachedHit[];

@@ -7,14 +7,21 @@
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
 import { summaryColumnsSql, summaryJoinsSql } from "#commerce/catalog/read-summaries.ts";
-import { matchesWithoutWords, matchesOfWords, scoreSql } from "./match-statements.ts";
+import { matchesOfWords, matchesWithoutWords, scoreSql, textRankSql, tierSql } from "./match-statements.ts";
+import { vocabularyVersionSql } from "./word-vocabulary.ts";
 import {
   countryParameter,
   searchMatchesMax,
   searchPageSizeMax,
   type SearchStatementForm,
 } from "./search-form.ts";
-import { offerAvailabilitySql, offerCurrencySql, isOfferInStockSql, offerPriceStepSql } from "./offer-key.ts";
+import {
+  isOfferInStockSql,
+  offerAvailabilitySql,
+  offerCurrencySql,
+  offerPopularitySql,
+  offerPriceStepSql,
+} from "./offer-key.ts";
 
 type Sql = RawBuilder<unknown>;
 
@@ -47,11 +54,11 @@ export function searchStatement(form: SearchStatementForm): Sql {
     select (select coalesce(json_agg(h order by h.place), '[]') from (select *
     from page) as h) as hits, (select total from size) as total,
       (select currency from main where (select total from size) > 0) as currency, ${mostUsedLocale} as locale,
-      ${facetsOf()} as facets,
+      ${facetsOf(form)} as facets,
       ${
         form.hasWords
           ? sql`(select array_agg(locale)
-        from used) as used_locales`
+        from used) as used_locales, ${vocabularyVersionSql} as vocabulary_version`
           : cacheColumns
       }, ${indexedAt} as indexed_at`;
 }
@@ -134,11 +141,8 @@ function pageOf(form: SearchStatementForm, order: Sql): Sql {
   return sql`
     select f.place,
     ${
-      form.sort === "relevance"
-        ? sql`f.score`
-        : sql`${scoreSql(form, isOfferInStockSql(sql`f.offer`))} as
-      score`
-    },
+      form.sort === "relevance" ? sql`f.score` : sql`${scoreSql(form, offerKey)} as score`
+    }, ${form.isExplained ? explanation(form) : sql``}
       ${isIn("anyCode", "head")} as "inCode", ${isIn("anyTitle", "head")} as "inTitle",
       ${isIn("anyBrand", "head")} as "inBrand",
       ${isIn("anyCategory", "head")} as "inCategory", ${isIn("anyText", "words")} as "inText", d.stemmer,
@@ -146,6 +150,13 @@ function pageOf(form: SearchStatementForm, order: Sql): Sql {
     from (${pageRows}) as f join search_document d on d.product_id = f.product_id
     and d.locale = f.locale ${tables}`;
 }
+
+const offerKey = sql`(d.offers ->> ${countryParameter}::text)`;
+
+/** The parts of the score of a hit. */
+const explanation = (form: SearchStatementForm): Sql => sql`json_build_object('tier', ${tierSql(form)},
+  'isInStock', ${isOfferInStockSql(offerKey)}, 'popularityStep', ${offerPopularitySql(offerKey)},
+  'textRank', ${textRankSql}) as explanation,`;
 
 /*
  * SQL of the facets. One pass groups the matches by their common properties, and all facets are summed from
@@ -165,6 +176,8 @@ export interface SearchFacetRows {
   readonly merchant: readonly { value: string; label: string; count: number }[];
   readonly brand: readonly { value: string; count: number }[];
   readonly availability: readonly { value: string; count: number }[];
+  /** Present only if they were requested. `value` is `code:value`. */
+  readonly attributes?: readonly { value: string; count: number }[];
   /** `step` is the number of the highest price step that is not above the price; 0 means below the first step. */
   readonly price: readonly { step: number; count: number }[];
 }
@@ -192,7 +205,7 @@ const byOffer = sql`(select locale, ${offerAvailabilitySql(sql`offer`)} as avail
 const mostUsedLocale = sql`(select locale from ${byOffer} as o group by locale
   order by sum(count) desc, locale limit 1)`;
 
-function facetsOf(): Sql {
+function facetsOf({ hasAttributeFacets }: SearchStatementForm): Sql {
   const largest = sql`count desc, value`;
   return sql`json_build_object(
     'category', ${list(
@@ -226,8 +239,16 @@ function facetsOf(): Sql {
       sql`select step, sum(count) as count from ${byOffer} as o
       where currency = (select currency from main) group by step`,
       sql`step`,
-    )})`;
+    )} ${hasAttributeFacets ? attributeFacets : sql``})`;
 }
 
-const list = (rows: Sql, order: Sql): Sql =>
-  sql`(select coalesce(json_agg(r order by ${order}), '[]') from (${rows}) as r)`;
+const attributeFacetsMax = 1000;
+const attributeFacets = sql`, 'attributes', ${list(
+  sql`select a.value, count(*)::int as count from found as f, unnest(f.attributes) as a(value) group by 1
+    order by count desc, value limit ${sql.raw(String(attributeFacetsMax))}`,
+  sql`count desc, value`,
+)}`;
+
+function list(rows: Sql, order: Sql): Sql {
+  return sql`(select coalesce(json_agg(r order by ${order}), '[]') from (${rows}) as r)`;
+}

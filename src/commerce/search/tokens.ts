@@ -138,16 +138,3 @@ export function normalizeCode(text: string): string {
 export function joinWords(words: readonly SearchWord[]): string {
   return words.map(({ text }) => text).join(" ");
 }
-
-const alphabet = "abcdefghijklmnopqrstuvwxyz0123456789";
-const foreign = /[^a-z0-9]/gu;
-
-/**
- * Maps every character of a term to ASCII, so that PostgreSQL can compare terms of any script by trigrams.
- * Different letters of an alphabet get different characters; Korean syllables are split into their letters.
- */
-export function trigramKey(term: string): string {
-  return term
-    .normalize("NFD")
-    .replaceAll(foreign, (character) => alphabet.charAt((character.codePointAt(0) ?? 0) % alphabet.length));
-}

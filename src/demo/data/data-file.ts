@@ -62,5 +62,5 @@ export function loadOnce<Data>(read: () => Data): () => Data {
   return () => (data ??= read());
 }
 
-export const readDataFile = (name: "catalog" | "merchants" | "sales" | "bulk"): string =>
+export const readDataFile = (name: "catalog" | "merchants" | "sales" | "bulk" | "synonyms"): string =>
   readFileSync(new URL(`${name}.json`, import.meta.url), "utf8");

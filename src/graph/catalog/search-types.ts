@@ -1,5 +1,6 @@
 /** Graph types of the product search: sort orders, found products, facets, and the data about a page. */
 import { type ProductSummary, renderProductSummaryRow } from "#commerce/catalog/render-product.ts";
+import type { SearchExplanation } from "#commerce/search/render-results.ts";
 import type { SearchResult } from "#commerce/search/search-products.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { ProductListingInterface } from "./products.ts";
@@ -44,12 +45,49 @@ const FacetKeyEnum = defineEnum("FacetKey", {
     merchant: "Groups by merchant; values are merchant slugs.",
     brand: "Groups by brand; values are brand names.",
     availability: "Groups by availability; values are `in_stock`, `low_stock` and so on.",
+    attribute: "Groups by attribute; values are `code:value`. Returned only with `hasAttributeFacets`.",
     price: "Groups by price; values are ranges `from-to` in minor units of `meta.currency`, excluding `to`.",
   },
 });
 
 type Hit = SearchResult["hits"][number];
-type SearchItem = ProductSummary & Pick<Hit, "score" | "matched" | "titleHighlight">;
+type SearchItem = ProductSummary & Pick<Hit, "score" | "matched" | "titleHighlight" | "explanation">;
+
+const SearchTierEnum = defineEnum("SearchTier", {
+  description: "The fields of a product that contain all words of the query. The first tiers come first.",
+  values: {
+    code: "The query is a SKU or GTIN of the product.",
+    code_prefix: "A SKU or GTIN of the product begins with the query.",
+    title_phrase: "The title contains the words one after the other.",
+    title_exact: "The title contains the words as they were typed.",
+    title: "The title contains stems, compounds or synonyms of the words.",
+    title_or_brand: "Title and brand together contain the words.",
+    title_brand_or_category: "Title, brand and category names together contain the words.",
+    text: "Some of the words are only in the summary, description, attributes or options.",
+  } satisfies Record<SearchExplanation["tier"], string>,
+});
+
+const SearchExplanationRef = builder.objectRef<SearchExplanation>("SearchExplanation").implement({
+  description:
+    "The parts of a found product's score. The tier decides first, then stock, popularity and texts.",
+  fields: (t) => ({
+    tier: t.field({
+      type: SearchTierEnum,
+      description: "The fields that contain all words of the query.",
+      resolve: ({ tier }) => tier,
+    }),
+    tierScore: t.exposeFloat("tierScore", { description: "The points of the tier." }),
+    stockScore: t.exposeFloat("stockScore", {
+      description: "The points for being in stock; 0 if it is not.",
+    }),
+    popularityScore: t.exposeFloat("popularityScore", {
+      description: "The points for the units ordered in the last 30 days, in steps of powers of two.",
+    }),
+    textScore: t.exposeFloat("textScore", {
+      description: "The points for the number of matching words and the length of the texts.",
+    }),
+  }),
+});
 
 const SearchHighlightsRef = builder.objectRef<{ title: string | null }>("SearchHighlights").implement({
   description:
@@ -82,6 +120,14 @@ const ProductSearchItemRef = builder.objectRef<SearchItem>("ProductSearchItem").
       type: SearchHighlightsRef,
       description: "Texts of the product with the matching words marked.",
       resolve: ({ titleHighlight }) => ({ title: titleHighlight }),
+    }),
+    explanation: t.field({
+      type: SearchExplanationRef,
+      nullable: true,
+      description:
+        "Why the product has its place, for the merchant's staff and admins; null for other callers, and " +
+        "for searches without words.",
+      resolve: ({ explanation }) => explanation,
     }),
   }),
 });
@@ -151,6 +197,12 @@ const SearchQueryRef = builder.objectRef<SearchResult["query"]>("SearchQuery").i
       nullable: true,
       description: "The query with misspelt words corrected; null if no correction was used.",
     }),
+    dropped: t.stringList({
+      description:
+        "Words that the found products need not contain: words that describe no product, for example " +
+        "`best`, and words that were left out because no product contains all words. Empty if all words match.",
+      resolve: ({ dropped }) => [...dropped],
+    }),
   }),
 });
 
@@ -208,7 +260,9 @@ builder.objectFields(ProductSearchMetaRef, (t) => ({
   }),
   facets: t.field({
     type: [SearchFacetRef],
-    description: "The found products, grouped by category, merchant, brand, availability and price.",
+    description:
+      "The found products, grouped by category, merchant, brand, availability and price, " +
+      "and with `hasAttributeFacets` by attribute.",
     complexity: { multiplier: 5 },
     resolve: ({ result }) => [...result.facets],
   }),
@@ -241,10 +295,10 @@ export const ProductSearchResultRef = builder.objectRef<SearchPage>("ProductSear
 });
 
 function itemsOf({ hits, summaries }: SearchResult, publicUrl: string): SearchItem[] {
-  return hits.flatMap(({ score, matched, titleHighlight }, index) => {
+  return hits.flatMap(({ score, matched, titleHighlight, explanation }, index) => {
     const row = summaries[index];
     return row === undefined
       ? []
-      : [{ ...renderProductSummaryRow(row, publicUrl), score, matched, titleHighlight }];
+      : [{ ...renderProductSummaryRow(row, publicUrl), score, matched, titleHighlight, explanation }];
   });
 }

@@ -8,7 +8,14 @@ import type { SearchInput } from "#commerce/search/search-form.ts";
 import { type SearchResult, searchProducts } from "#commerce/search/search-products.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { type CallerKind, getCallerKind, allCallers, type GraphContext } from "#graph/context.ts";
+import {
+  allCallers,
+  type CallerKind,
+  getCallerKind,
+  type GraphContext,
+  merchantReaders,
+} from "#graph/context.ts";
+import { ProductSearchFilterInput, toSearchFilters } from "./search-filter.ts";
 import { ProductSearchResultRef, ProductSearchSortEnum } from "./search-types.ts";
 
 export const searchPageWindowMax = 10_000;
@@ -46,6 +53,10 @@ builder.queryField("productSearch", (t) =>
         description: "Returns only products of the category with this slug or of a category below it.",
       }),
       merchant: t.arg({ type: "Slug", description: "Returns only products of the merchant with this slug." }),
+      filter: t.arg({ type: ProductSearchFilterInput, description: "Further filters." }),
+      hasAttributeFacets: t.arg.boolean({
+        description: "Whether the facets also group the products by attribute. False if left out.",
+      }),
       sort: t.arg({ type: ProductSearchSortEnum, required: true, description: "The order of the products." }),
       page: t.arg.int({
         required: true,
@@ -69,13 +80,40 @@ builder.queryField("productSearch", (t) =>
         });
       }
       const merchant = await merchantFilter(context, args.merchant ?? undefined);
-      const input = { ...args, category: args.category ?? undefined, merchant };
+      const input = toSearchInput(context, args, merchant);
       const result = await searchProducts(context.db, input, context.clock.now());
       countProductSearch(context, input, result);
       return { input, result };
     },
   }),
 );
+
+interface SearchArguments extends Pick<
+  SearchInput,
+  "q" | "locale" | "market" | "sort" | "page" | "pageSize"
+> {
+  readonly category?: string | null | undefined;
+  readonly filter?: Parameters<typeof toSearchFilters>[0];
+  readonly hasAttributeFacets?: boolean | null | undefined;
+}
+
+function toSearchInput(
+  { viewer }: GraphContext,
+  { category, filter, hasAttributeFacets, ...args }: SearchArguments,
+  merchant: string | undefined,
+): SearchInput {
+  return {
+    ...args,
+    category: category ?? undefined,
+    merchant,
+    filters: toSearchFilters(filter),
+    hasAttributeFacets: hasAttributeFacets === true,
+    isExplained: explainedCallers.has(getCallerKind(viewer)),
+  };
+}
+
+/** Callers that see why a product has its place in the results. */
+const explainedCallers: ReadonlySet<CallerKind> = new Set(merchantReaders);
 
 const buyerCallers: ReadonlySet<CallerKind> = new Set(["anonymous", "api_key", "oauth", "storefront"]);
 

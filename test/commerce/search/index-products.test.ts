@@ -108,7 +108,7 @@ describeOnBoth("indexing products", (open) => {
     expect(await found("topmost")).toEqual(["p_lantern"]);
   });
 
-  it("stores the lowest and highest price and the best availability of the variants sold in the market", async () => {
+  it("stores the lowest and highest price and the best availability of the market's variants", async () => {
     await addProducts(database, [
       { id: "p_many", merchant: "mer_a", titles: { en: "Many" }, prices: { EUR: 700 }, stock: 0 },
     ]);

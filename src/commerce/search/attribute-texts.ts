@@ -1,0 +1,45 @@
+/**
+ * The searchable texts and filter values of a product's attributes and options. A number is searched with its
+ * unit (`Capacity 50 l`), a true boolean by its name (`Dishwasher safe`), and a country of origin by its name
+ * in the locale of the document.
+ */
+import { chooseLocale } from "#foundation/text.ts";
+import type { IndexedAttribute, IndexedProduct } from "./load-products.ts";
+
+/** An attribute value as facets count it; an attribute with several values has several. */
+export interface AttributeValue {
+  readonly code: string;
+  readonly value: string;
+}
+
+export const attributeValues = (attributes: readonly IndexedAttribute[]): AttributeValue[] =>
+  attributes.flatMap(({ code, value }) => valuesOf(value).map((one) => ({ code, value: one })));
+
+const valuesOf = (value: IndexedAttribute["value"]): string[] =>
+  typeof value === "object" ? [...value] : [String(value)];
+
+export function attributeText(
+  { attributes, choiceLabels, merchantLocale }: IndexedProduct,
+  locale: string,
+): string {
+  const localized = (texts: Readonly<Record<string, string>>): string =>
+    texts[chooseLocale(Object.keys(texts), [locale], [merchantLocale]) ?? ""] ?? "";
+  const lines = attributes.map((attribute) => {
+    const { value, names, unit } = attribute;
+    if (typeof value === "boolean") return value ? localized(names) : "";
+    const texts = valuesOf(value).map((text) => countryName(attribute, { text, locale }) ?? text);
+    return `${localized(names)} ${texts.join(" ")}${unit === null ? "" : ` ${unit}`}`;
+  });
+  return [...lines, ...choiceLabels.map(localized)].join("\n");
+}
+
+const countryCode = /^[A-Z]{2}$/;
+
+/** The name of the country of an attribute such as `origin: "JP"`; undefined for other values. */
+function countryName(
+  { code }: IndexedAttribute,
+  { text, locale }: { readonly text: string; readonly locale: string },
+): string | undefined {
+  if (!/origin|country/.test(code) || !countryCode.test(text)) return undefined;
+  return `${new Intl.DisplayNames(locale, { type: "region" }).of(text) ?? ""} ${text}`;
+}

@@ -1,0 +1,56 @@
+/**
+ * Rules for compound words. German, Dutch, Swedish, Danish, Norwegian and Finnish write compounds as one word
+ * (`Gusseisenpfanne`), English some of them (`headlamp`).
+ */
+import { stemmerNames } from "./stems.ts";
+
+interface CompoundLanguage {
+  readonly stemmer: string;
+  /** True if a compound is recognized only if its first part is a known word too. */
+  readonly isRestKnown: boolean;
+}
+
+/** Languages whose compounds are found by their last part. */
+export const compoundLanguages: readonly CompoundLanguage[] = [
+  { stemmer: "german", isRestKnown: false },
+  { stemmer: "dutch", isRestKnown: false },
+  { stemmer: "swedish", isRestKnown: false },
+  { stemmer: "danish", isRestKnown: false },
+  { stemmer: "norwegian", isRestKnown: false },
+  { stemmer: "finnish", isRestKnown: false },
+  { stemmer: "english", isRestKnown: true },
+];
+
+/** Stemmers of the languages whose compounds are also found by their first part. */
+export const prefixCompoundStemmers: ReadonlySet<string> = new Set(
+  compoundLanguages.filter(({ isRestKnown }) => !isRestKnown).map(({ stemmer }) => stemmer),
+);
+
+export const languagesOfStemmer = (stemmer: string): string[] =>
+  Object.keys(stemmerNames).filter((language) => stemmerNames[language] === stemmer);
+
+const partLengthMin = 3;
+/** Letters that join the parts of compounds: Geburtstag-s-geschenk, Küche-n-messer. The longest come first. */
+const linkingElements = ["", "s", "n", "es", "en", "er", "e"] as const;
+const endings = ["", "n", "en", "e", "s"] as const;
+
+/**
+ * The pairs of words of which a word may consist, the most balanced pairs first: `kaffeemuhlen` → `kaffee`
+ * and `muhle`.
+ */
+export function compoundSplits(word: string): (readonly [string, string])[] {
+  const splits: { readonly pair: readonly [string, string]; readonly cost: number }[] = [];
+  for (let at = partLengthMin; at <= word.length - partLengthMin; at += 1) {
+    for (const first of withoutSuffixes(word.slice(0, at), linkingElements))
+      for (const last of withoutSuffixes(word.slice(at), endings)) {
+        const removed = word.length - first.length - last.length;
+        splits.push({ pair: [first, last], cost: 10 * removed - Math.min(first.length, last.length) });
+      }
+  }
+  return splits.toSorted((one, other) => one.cost - other.cost).map(({ pair }) => pair);
+}
+
+const withoutSuffixes = (text: string, suffixes: readonly string[]): string[] =>
+  suffixes
+    .filter((suffix) => text.endsWith(suffix) && text.length - suffix.length >= partLengthMin)
+    .map((suffix) => text.slice(0, text.length - suffix.length));

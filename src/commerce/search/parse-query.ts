@@ -1,0 +1,111 @@
+/**
+ * Splits a buyer's search text into words and parts. Each part must be found, except fillers. A part is a
+ * word, a quantity (`0.5 l`), or several words that the vocabulary joins (`power bank`).
+ */
+import { findQuantities } from "./quantities.ts";
+import { joinWords, normalizeCode, type SearchWord, splitWords } from "./tokens.ts";
+import { isFiller } from "./word-lists.ts";
+
+export interface ParsedSearchQuery {
+  readonly words: readonly SearchWord[];
+  readonly parts: readonly QueryPart[];
+  readonly normalized: string;
+  /** The whole query in the form in which SKUs and GTINs are indexed; null if it is shorter than 3 characters. */
+  readonly code: string | null;
+}
+
+export interface QueryPart {
+  /** The words of the part, separated by spaces. */
+  readonly text: string;
+  readonly words: readonly SearchWord[];
+  /** True for the last part of the query, whose last word may be the beginning of a longer word. */
+  readonly isLast: boolean;
+  /** The lexeme of a quantity, for example `500ml`; undefined for other parts. */
+  readonly quantity?: string | undefined;
+  /** True for a word that describes no product, for example `best`. */
+  readonly isFiller: boolean;
+}
+
+const codeLengthMin = 3;
+
+export function parseSearchQuery(q: string): ParsedSearchQuery {
+  const words = splitWords(q);
+  const code = normalizeCode(q);
+  return {
+    words,
+    parts: findParts(q, words),
+    normalized: joinWords(words),
+    code: code.length >= codeLengthMin && words.length > 0 ? code : null,
+  };
+}
+
+function findParts(q: string, words: readonly SearchWord[]): QueryPart[] {
+  const quantities = findQuantities(q).map(({ lexeme, start, end }) => ({
+    quantity: lexeme,
+    words: words.filter((word) => word.start >= start && word.end <= end),
+  }));
+  const spans: { quantity?: string; words: readonly SearchWord[] }[] = [];
+  for (const word of words) {
+    const quantity = quantities.find((found) => found.words.includes(word));
+    if (quantity === undefined) spans.push({ words: [word] });
+    else if (quantity.words[0] === word) spans.push(quantity);
+  }
+  const isOnlyFiller = spans.every((span) => isFillerSpan(span.words));
+  return spans.map(({ words: own, quantity }, index) => ({
+    words: own,
+    text: joinWords(own),
+    isLast: index === spans.length - 1,
+    quantity,
+    isFiller: !isOnlyFiller && isFillerSpan(own),
+  }));
+}
+
+const isFillerSpan = ([word, second]: readonly SearchWord[]): boolean =>
+  word !== undefined && second === undefined && isFiller(word.text);
+
+/**
+ * Joins neighboring one-word parts for which `isJoined` is true, for example `power` and `bank`. Fillers and
+ * quantities are not joined.
+ */
+export function joinParts(
+  query: ParsedSearchQuery,
+  isJoined: (texts: readonly string[]) => boolean,
+): ParsedSearchQuery {
+  const parts: QueryPart[] = [];
+  for (let index = 0; index < query.parts.length;) {
+    const length = [3, 2].find((count) => {
+      const run = query.parts.slice(index, index + count);
+      return run.length === count && run.every(isJoinable) && isJoined(run.map(({ text }) => text));
+    });
+    const run = query.parts.slice(index, index + (length ?? 1));
+    const words = run.flatMap((part) => part.words);
+    const [first] = run;
+    if (first !== undefined)
+      parts.push(
+        run.length === 1
+          ? first
+          : { text: joinWords(words), words, isLast: run.at(-1)?.isLast === true, isFiller: false },
+      );
+    index += run.length;
+  }
+  return { ...query, parts };
+}
+
+const isJoinable = ({ words, quantity, isFiller: isFillerPart }: QueryPart): boolean =>
+  quantity === undefined && !isFillerPart && words.length === 1 && words[0]?.isDense === false;
+
+/** The phrases of two and three neighboring words, which the vocabulary may join. */
+export function joinablePhrases({ parts }: ParsedSearchQuery): string[] {
+  return [2, 3].flatMap((count) =>
+    parts.flatMap((_, index) => {
+      const run = parts.slice(index, index + count);
+      return run.length === count && run.every(isJoinable) ? [run.map(({ text }) => text).join(" ")] : [];
+    }),
+  );
+}
+
+/** The query without some of its parts, for example without words that no product has. */
+export function withoutParts(query: ParsedSearchQuery, dropped: ReadonlySet<QueryPart>): ParsedSearchQuery {
+  const parts = query.parts.filter((part) => !dropped.has(part));
+  return { ...query, parts, words: parts.flatMap(({ words }) => words), code: null };
+}

@@ -1,0 +1,194 @@
+/**
+ * Synonyms of a merchant in one locale. A rule without replacements makes its terms equivalent; a rule with
+ * replacements lets a search for a term also find the replacements, but not the other way round. A change
+ * replaces the whole list, so that a list can be exported, edited and imported.
+ */
+import { sql } from "kysely";
+import { requireVersion, type CommandContext } from "#commerce/command-context.ts";
+import type { Reader, Transaction } from "#database/transaction.ts";
+import {
+  countFaults,
+  faultAt,
+  type Faults,
+  repeatFaults,
+  requireNoFaults,
+  textFaults,
+} from "#foundation/faults.ts";
+import { insertSearchTerms } from "./index-products.ts";
+import { type SearchTermRow, toSearchTermRow } from "./index-rows.ts";
+import { loadStems, stemmerOf } from "./stems.ts";
+import { joinWords, splitWords } from "./tokens.ts";
+
+export interface SynonymRule {
+  /** Words or phrases of one to three words. */
+  readonly terms: readonly string[];
+  /** Words that a search for a term also finds; empty if the terms are equivalent. */
+  readonly replacements: readonly string[];
+}
+
+export interface SynonymList {
+  readonly merchantId: string;
+  readonly locale: string;
+  readonly version: number;
+  readonly rules: readonly SynonymRule[];
+  readonly updatedAt: Date;
+}
+
+export interface SynonymsSetInput {
+  readonly locale: string;
+  readonly expectedVersion?: number | null | undefined;
+  readonly rules: readonly {
+    readonly terms: readonly string[];
+    readonly replacements?: readonly string[] | null | undefined;
+  }[];
+}
+
+export const synonymBounds = { rulesMax: 2000, termsMax: 20, termMax: 60, wordsMax: 3 } as const;
+
+export async function setSynonyms(
+  transaction: Transaction,
+  context: CommandContext,
+  input: SynonymsSetInput,
+): Promise<{ locale: string }> {
+  const { locale, expectedVersion } = input;
+  requireNoFaults(synonymFaults(input));
+  const rules = input.rules.map(({ terms, replacements }) => ({
+    terms: [...terms],
+    replacements: [...(replacements ?? [])],
+  }));
+  const stored = await lockSynonyms(transaction, context, locale);
+  requireVersion(
+    {
+      resource: "search_synonyms",
+      id: locale,
+      currentStatus: null,
+      currentVersion: stored?.version ?? 0,
+      reason: null,
+      data: {},
+    },
+    expectedVersion,
+  );
+  if (stored !== undefined && JSON.stringify(stored.rules) === JSON.stringify(rules)) return { locale };
+  await writeSynonyms(transaction, context, { locale, rules });
+  return { locale };
+}
+
+/** The synonym lists of a merchant, sorted by locale. */
+export function findSynonyms(reader: Reader, merchantId: string): Promise<SynonymList[]> {
+  return reader
+    .selectFrom("searchSynonymList")
+    .select(["merchantId", "locale", "updatedAt"])
+    .select([sql<number>`version::int`.as("version"), sql<readonly SynonymRule[]>`rules`.as("rules")])
+    .where("merchantId", "=", merchantId)
+    .orderBy("locale")
+    .execute();
+}
+
+async function lockSynonyms(
+  transaction: Transaction,
+  { merchantId }: CommandContext,
+  locale: string,
+): Promise<SynonymList | undefined> {
+  await sql`select 1 from merchant where id = ${merchantId} for no key update`.execute(transaction);
+  return (await findSynonyms(transaction, merchantId)).find((list) => list.locale === locale);
+}
+
+interface SynonymsToWrite {
+  readonly locale: string;
+  readonly rules: readonly SynonymRule[];
+}
+
+export async function writeSynonyms(
+  transaction: Transaction,
+  { merchantId, now }: Pick<CommandContext, "merchantId" | "now">,
+  { locale, rules }: SynonymsToWrite,
+): Promise<void> {
+  await sql`
+    insert into search_synonym_list (merchant_id, locale, rules, updated_at)
+    values (${merchantId}, ${locale}, ${JSON.stringify(rules)}::jsonb, ${now})
+    on conflict (merchant_id, locale) do update
+      set version = default, rules = excluded.rules, updated_at = excluded.updated_at`.execute(transaction);
+  const stemmer = stemmerOf(locale);
+  const words = rules
+    .flatMap(({ terms }) => terms)
+    .flatMap((term) => splitWords(term).map(({ text }) => text));
+  const stems = await loadStems(transaction, new Map([[stemmer, new Set(words)]]));
+  const pairs = rules.flatMap((rule) => pairsOf(rule, stems.get(stemmer)));
+  await sql`delete from search_synonym where merchant_id = ${merchantId} and locale = ${locale}`.execute(
+    transaction,
+  );
+  await sql`
+    insert into search_synonym (merchant_id, locale, phrase, synonym)
+    select ${merchantId}, ${locale}, phrase, synonym
+    from json_to_recordset(${JSON.stringify(pairs)}::json) as p(phrase text, synonym text)
+    on conflict do nothing`.execute(transaction);
+  await insertSearchTerms(transaction, toSearchTerms(locale, [...new Set(words)], stems.get(stemmer)));
+}
+
+/** Terms of rules are part of the vocabulary, so that typos in them are corrected. */
+const toSearchTerms = (
+  locale: string,
+  words: readonly string[],
+  stems: ReadonlyMap<string, string> | undefined,
+): SearchTermRow[] =>
+  words.map((term) => toSearchTermRow({ locale, term, stem: stems?.get(term), isCorrected: true }));
+
+interface SynonymPair {
+  readonly phrase: string;
+  readonly synonym: string;
+}
+
+/** The pairs of a rule. A phrase is also stored with its words stemmed, so that plurals find the synonyms. */
+function pairsOf(
+  { terms, replacements }: SynonymRule,
+  stems: ReadonlyMap<string, string> | undefined,
+): SynonymPair[] {
+  const stem = (phrase: string): string =>
+    phrase
+      .split(" ")
+      .map((word) => stems?.get(word) ?? word)
+      .join(" ");
+  const phrases = terms.map(foldPhrase);
+  return phrases.flatMap((phrase) => {
+    const synonyms = replacements.length > 0 ? replacements.map(foldPhrase) : phrases;
+    return synonyms
+      .filter((synonym) => synonym !== phrase)
+      .flatMap((synonym) => [...new Set([phrase, stem(phrase)])].map((key) => ({ phrase: key, synonym })));
+  });
+}
+
+const foldPhrase = (text: string): string => joinWords(splitWords(text));
+
+function synonymFaults({ rules }: SynonymsSetInput): Faults {
+  return [
+    ...countFaults("/rules", rules, { min: 0, max: synonymBounds.rulesMax }),
+    ...rules.flatMap(({ terms, replacements }, index) => {
+      const at = `/rules/${index}`;
+      const hasReplacements = (replacements ?? []).length > 0;
+      return [
+        ...countFaults(`${at}/terms`, terms, { min: hasReplacements ? 1 : 2, max: synonymBounds.termsMax }),
+        ...termsFaults(`${at}/terms`, terms),
+        ...countFaults(`${at}/replacements`, replacements ?? [], { min: 0, max: synonymBounds.termsMax }),
+        ...termsFaults(`${at}/replacements`, replacements ?? []),
+      ];
+    }),
+  ];
+}
+
+const termsFaults = (at: string, terms: readonly string[]): Faults => [
+  ...terms.flatMap((term, index) => [
+    ...textFaults(`${at}/${index}`, term, { max: synonymBounds.termMax }),
+    ...wordFaults(`${at}/${index}`, term),
+  ]),
+  ...repeatFaults(
+    terms.map((term) => joinWords(splitWords(term))),
+    (index) => `${at}/${index}`,
+  ),
+];
+
+function wordFaults(field: string, term: string): Faults {
+  const { length } = splitWords(term);
+  if (length >= 1 && length <= synonymBounds.wordsMax) return [];
+  const message = `A term must have 1 to ${synonymBounds.wordsMax} words of letters or digits.`;
+  return [faultAt(field, "pattern_mismatch", message)];
+}

@@ -1,0 +1,185 @@
+/**
+ * The forms in which a part of a query may occur in a document. Exact forms are other spellings of the same
+ * words; loose forms are stems, compounds, synonyms and irregular plurals, which rank below exact forms.
+ */
+import { prefixCompoundStemmers } from "./compounds.ts";
+import type { ParsedSearchQuery, QueryPart } from "./parse-query.ts";
+import type { StemsByStemmer } from "./stems.ts";
+import { characterPairs, type SearchWord, splitDenseWord, splitWords } from "./tokens.ts";
+import { irregularForm } from "./word-lists.ts";
+import type { Vocabulary, WordEntry } from "./word-vocabulary.ts";
+
+export interface Lexeme {
+  readonly text: string;
+  /** True if the lexeme may be the beginning of a longer word. */
+  readonly isPrefix?: boolean;
+}
+
+/** A document has a form if it has all lexemes, one of the languages, and one of the merchants. */
+export interface WordForm {
+  readonly lexemes: readonly Lexeme[];
+  /** Stemmers of the languages in which the form is valid; all languages if left out. */
+  readonly stemmers?: readonly string[];
+  /** True if only titles are searched for the form, because its words alone are too general. */
+  readonly isTitleOnly?: boolean;
+  /** Merchants for whose products the form is valid; all merchants if left out. */
+  readonly merchants?: readonly string[];
+}
+
+export interface PartForms {
+  readonly part: QueryPart;
+  readonly exact: readonly WordForm[];
+  readonly loose: readonly WordForm[];
+  /** Stemmers of the languages in which the part is a stop word. */
+  readonly stopIn: readonly string[];
+  /** True if the vocabulary contains the word. */
+  readonly isKnown: boolean;
+}
+
+/** A query with the forms of its parts. */
+export interface ExpandedQuery {
+  readonly query: ParsedSearchQuery;
+  readonly stems: StemsByStemmer;
+  /** Forms of all parts except fillers. */
+  readonly forms: readonly PartForms[];
+}
+
+/** Stems and vocabulary entries of the query's words, and of their synonyms. */
+export interface WordKnowledge {
+  readonly stems: StemsByStemmer;
+  readonly vocabulary: Vocabulary;
+  readonly synonyms?: WordKnowledge;
+}
+
+export function expandQuery(query: ParsedSearchQuery, knowledge: WordKnowledge): ExpandedQuery {
+  const forms = query.parts.filter(({ isFiller }) => !isFiller).map((part) => formsOfPart(part, knowledge));
+  return { query, stems: knowledge.stems, forms };
+}
+
+function formsOfPart(part: QueryPart, { stems, vocabulary, synonyms: known }: WordKnowledge): PartForms {
+  const [word] = part.words;
+  const isWord = part.words.length === 1 && word !== undefined;
+  const entry = vocabulary.get(part.text);
+  const synonyms = synonymForms(entry, known);
+  const isKnown = entry?.isKnown === true;
+  if (isWord && part.quantity === undefined) {
+    if (word.isDense)
+      return { part, exact: [denseForm(word.text)], loose: synonyms, stopIn: [], isKnown: true };
+    const { exact, loose } = formsOfWord(part, word, { stems, entry });
+    return { part, exact, loose: [...loose, ...synonyms], stopIn: stopLanguages(word, stems), isKnown };
+  }
+  return { part, exact: formsOfPhrase(part, entry), loose: synonyms, stopIn: [], isKnown: true };
+}
+
+/** The forms of a quantity, or of words that the vocabulary joins. */
+function formsOfPhrase(part: QueryPart, entry: WordEntry | undefined): WordForm[] {
+  const { words, isLast, quantity } = part;
+  const separate = words.map(({ text }, index) => ({
+    text,
+    isPrefix: isLast && index === words.length - 1,
+  }));
+  const joined = words.map(({ text }) => text).join("");
+  return [
+    { lexemes: separate },
+    ...(quantity === undefined ? [] : [{ lexemes: [{ text: quantity }] }]),
+    ...(entry?.isKnown === true ? [{ lexemes: [{ text: joined, isPrefix: isLast }] }] : []),
+  ];
+}
+
+interface WordContext {
+  readonly stems: StemsByStemmer;
+  readonly entry: WordEntry | undefined;
+}
+
+function formsOfWord(
+  { isLast }: QueryPart,
+  { text }: SearchWord,
+  { stems, entry }: WordContext,
+): { readonly exact: readonly WordForm[]; readonly loose: readonly WordForm[] } {
+  const exact: WordForm[] = [{ lexemes: [{ text, isPrefix: isLast }] }];
+  const loose = stemForms(text, stems);
+  const irregular = irregularForm(text);
+  if (irregular !== undefined) loose.push({ lexemes: [{ text: irregular }], stemmers: ["english"] });
+  if (!isLast && text.length >= prefixLengthMin) loose.push(...prefixForms(text, stems));
+  if (entry === undefined) return { exact, loose };
+  const { umlautForm, compounds } = entry;
+  if (umlautForm !== null) {
+    exact.push({ lexemes: [{ text: umlautForm }], stemmers: umlautStemmers });
+    loose.push(...stemForms(umlautForm, stems));
+  }
+  for (const compound of compounds) loose.push({ lexemes: [{ text: compound }] });
+  loose.push(...splitForms(entry));
+  return { exact, loose };
+}
+
+/** The two words of which a word consists. If the word itself is known, they are searched in titles only. */
+const splitForms = ({ split, isKnown }: WordEntry): WordForm[] =>
+  split === null
+    ? []
+    : [{ lexemes: split.map((part) => ({ text: part })), ...(isKnown ? { isTitleOnly: true } : {}) }];
+
+const prefixLengthMin = 4;
+const umlautStemmers = ["danish", "finnish", "german", "norwegian", "swedish"];
+
+/** Compounds that begin with the word, in the languages that join compounds. */
+function prefixForms(text: string, stems: StemsByStemmer): WordForm[] {
+  const stemmers = [...stems]
+    .filter(([stemmer, own]) => prefixCompoundStemmers.has(stemmer) && own.get(text) !== "")
+    .map(([stemmer]) => stemmer);
+  return stemmers.length === 0 ? [] : [{ lexemes: [{ text, isPrefix: true }], stemmers }];
+}
+
+/** The stems of a word, each with the languages in which it has this stem. */
+function stemForms(text: string, stems: StemsByStemmer): WordForm[] {
+  const own = [...stems].flatMap(([stemmer, words]) => {
+    const stem = words.get(text);
+    return stem === undefined || stem === "" || stem === text ? [] : [{ stemmer, stem }];
+  });
+  return [...Map.groupBy(own, ({ stem }) => stem)].map(([stem, found]) => ({
+    lexemes: [{ text: stem }],
+    stemmers: found.map(({ stemmer }) => stemmer),
+  }));
+}
+
+function stopLanguages({ text, raw }: SearchWord, stems: StemsByStemmer): string[] {
+  return [...stems]
+    .filter(([, words]) => words.get(text) === "" || words.get(raw) === "")
+    .map(([stemmer]) => stemmer);
+}
+
+function synonymForms(entry: WordEntry | undefined, knowledge: WordKnowledge | undefined): WordForm[] {
+  const bySynonym = Map.groupBy(entry?.synonyms ?? [], ({ stemmer, phrase }) => `${stemmer} ${phrase}`);
+  return [...bySynonym.values()].flatMap((found) => {
+    const [first] = found;
+    if (first === undefined) return [];
+    const { stemmer, phrase } = first;
+    const merchants = [...new Set(found.map(({ merchantId }) => merchantId))];
+    const stem = knowledge?.stems.get(stemmer)?.get(phrase) ?? "";
+    const compounds = knowledge?.vocabulary.get(phrase)?.compounds ?? [];
+    const words = splitWords(phrase);
+    const [word] = words;
+    const forms: readonly WordForm[] =
+      word?.isDense === true && words.length === 1
+        ? [denseForm(phrase)]
+        : [
+            { lexemes: words.map(({ text }) => ({ text })) },
+            ...[...new Set([stem, ...compounds])]
+              .filter((text) => text !== "" && text !== phrase)
+              .map((text) => ({ lexemes: [{ text }] })),
+          ];
+    return forms.map(({ lexemes }) => ({ lexemes, stemmers: [stemmer], merchants }));
+  });
+}
+
+const kana = /^[\p{sc=Hira}\p{sc=Kana}]$/u;
+
+/**
+ * The character pairs of each segment of a dense word. A single kana beside other segments is usually a
+ * particle, which a product's text may lack, so it is left out.
+ */
+function denseForm(text: string): WordForm {
+  const segments = splitDenseWord(text);
+  const significant = segments.filter((segment) => !kana.test(segment));
+  const pairs = new Set((significant.length > 0 ? significant : segments).flatMap(characterPairs));
+  return { lexemes: [...pairs].map((pair) => ({ text: pair, isPrefix: kana.test(pair) })) };
+}

@@ -1,0 +1,57 @@
+/**
+ * Short word lists that PostgreSQL's dictionaries lack: words that say nothing about a product, irregular
+ * plurals, and the spelling of umlauts with two letters. All words are in the folded form of `foldText`.
+ */
+
+/** Words that buyers add but that describe no product. They are required only if the query has no others. */
+const fillerWords: ReadonlySet<string> = new Set(
+  (
+    "best better good great nice cheap cheapest affordable buy order online shop store sale sales deal deals " +
+    "offer offers discount price prices pricing top quality new really very any some want need looking " +
+    "find get please review reviews " +
+    "beste bester bestes besten gut gute guter gutes gunstig gunstige gunstiger gunstiges gunstigen billig " +
+    "billige billiger billiges kaufen bestellen onlineshop angebot angebote rabatt preis preise preiswert " +
+    "qualitat neu neue neuer neues suche finden brauche bitte test"
+  ).split(" "),
+);
+
+export const isFiller = (word: string): boolean => fillerWords.has(word);
+
+const irregularPairs: readonly (readonly [singular: string, plural: string])[] = [
+  ["child", "children"],
+  ["foot", "feet"],
+  ["goose", "geese"],
+  ["half", "halves"],
+  ["knife", "knives"],
+  ["leaf", "leaves"],
+  ["life", "lives"],
+  ["loaf", "loaves"],
+  ["man", "men"],
+  ["mouse", "mice"],
+  ["person", "people"],
+  ["scarf", "scarves"],
+  ["shelf", "shelves"],
+  ["thief", "thieves"],
+  ["tooth", "teeth"],
+  ["wife", "wives"],
+  ["wolf", "wolves"],
+  ["woman", "women"],
+];
+const irregularForms: ReadonlyMap<string, string> = new Map(
+  irregularPairs.flatMap(([singular, plural]) => [
+    [singular, plural],
+    [plural, singular],
+  ]),
+);
+
+/** The other number of an irregular English noun: `knives` → `knife`; undefined for other words. */
+export const irregularForm = (word: string): string | undefined => irregularForms.get(word);
+
+/**
+ * The folded form of a word that spells umlauts with two letters: `kaffeemuehle` → `kaffeemuhle`. Undefined
+ * if the word has no such spelling. `foldText` folds `ü` to `u`, so both spellings meet there.
+ */
+export function withoutUmlautDigraphs(word: string): string | undefined {
+  const folded = word.replaceAll(/(?<![aeq])([aou])e/g, "$1").replaceAll("aa", "a");
+  return folded === word ? undefined : folded;
+}

@@ -1,0 +1,230 @@
+/**
+ * Looks words of queries up in the vocabulary of the indexed products: whether a word is known, compounds
+ * that end with the word (`Pfanne` → `Gusseisenpfanne`), two known words of which it consists (`Kaffeemühle`
+ * → `Kaffee`, `Mühle`), words that it forms with its neighbor (`power bank` → `powerbank`), and synonyms. The
+ * results are cached until the vocabulary or the synonyms change.
+ */
+import { sql } from "kysely";
+import { LRUCache } from "lru-cache";
+import type { Reader } from "#database/transaction.ts";
+import { compoundLanguages, compoundSplits, languagesOfStemmer } from "./compounds.ts";
+import { stemmerOf, type StemsByStemmer } from "./stems.ts";
+import { withoutUmlautDigraphs } from "./word-lists.ts";
+
+/** What the vocabulary says about a word or a phrase of a query. */
+export interface WordEntry {
+  readonly isKnown: boolean;
+  /** True if a known word begins with this word. */
+  readonly isPrefix: boolean;
+  /** The word with folded umlauts, if the vocabulary has it: `kaffeemuehle` → `kaffeemuhle`. */
+  readonly umlautForm: string | null;
+  /** Known compounds that end with this word. */
+  readonly compounds: readonly string[];
+  /** Two known words that form this word; null if there are none. */
+  readonly split: readonly [string, string] | null;
+  readonly synonyms: readonly WordSynonym[];
+}
+
+export interface WordSynonym {
+  readonly merchantId: string;
+  readonly stemmer: string;
+  /** Folded words, separated by spaces. */
+  readonly phrase: string;
+}
+
+export type Vocabulary = ReadonlyMap<string, WordEntry>;
+
+/** The words and phrases to look up, and the stems of the words. */
+export interface VocabularyQuery {
+  readonly words: readonly string[];
+  /** Phrases of two or three words, separated by spaces. */
+  readonly phrases: readonly string[];
+  readonly stems: StemsByStemmer;
+}
+
+interface VocabularyCache {
+  /** The state of vocabulary and synonyms for which the entries are valid. */
+  version: string;
+  readonly entries: LRUCache<string, WordEntry>;
+}
+
+const entriesMax = 20_000;
+/** Entries are read again after this time, in case a change was committed out of order. */
+const entryMs = 60_000;
+const caches = new WeakMap<Reader, VocabularyCache>();
+
+function cacheOf(reader: Reader): VocabularyCache {
+  const cache = caches.get(reader) ?? {
+    version: "",
+    entries: new LRUCache<string, WordEntry>({ max: entriesMax, ttl: entryMs }),
+  };
+  caches.set(reader, cache);
+  return cache;
+}
+
+/** The version of vocabulary and synonyms, as part of a statement. */
+export const vocabularyVersionSql = sql<string>`(select coalesce(max(id), 0) from search_term) || '/' ||
+  (select coalesce(max(version), 0) from search_synonym_list)`;
+
+/** Clears the cache if it is valid for another version; returns whether it was valid. */
+export function checkVocabulary(reader: Reader, version: string): boolean {
+  const cache = cacheOf(reader);
+  if (cache.version === version) return true;
+  cache.entries.clear();
+  cache.version = version;
+  return false;
+}
+
+export async function readVocabulary(reader: Reader, query: VocabularyQuery): Promise<Vocabulary> {
+  const cache = cacheOf(reader);
+  const found = new Map<string, WordEntry>();
+  const isMissing = (text: string): boolean => {
+    const entry = cache.entries.get(text);
+    if (entry !== undefined) found.set(text, entry);
+    return entry === undefined;
+  };
+  const missing = {
+    words: [...new Set(query.words)].filter(isMissing),
+    phrases: [...new Set(query.phrases)].filter(isMissing),
+    stems: query.stems,
+  };
+  if (missing.words.length + missing.phrases.length === 0) return found;
+  const { version, entries } = await loadEntries(reader, missing);
+  if (cache.version !== version) {
+    cache.entries.clear();
+    cache.version = version;
+    // Entries of another version are not combined with the new ones.
+    if (found.size > 0) return readVocabulary(reader, query);
+  }
+  for (const [text, entry] of entries) {
+    cache.entries.set(text, entry);
+    found.set(text, entry);
+  }
+  return found;
+}
+
+const compoundsMax = 50;
+const restLengthMin = 3;
+const suffixLengthMin = 3;
+/** Sorts after every continuation of a text. */
+const afterAll = sql`chr(1114111)`;
+
+interface VocabularyRow {
+  readonly version: string;
+  readonly known: readonly string[] | null;
+  readonly prefixes: readonly string[] | null;
+  readonly compounds: readonly { readonly word: string; readonly term: string }[] | null;
+  readonly synonyms: readonly (WordSynonym & { readonly text: string; readonly locale: string })[] | null;
+}
+
+interface Suffix {
+  readonly word: string;
+  readonly reversed: string;
+  readonly languages: readonly string[];
+  readonly isRestKnown: boolean;
+}
+
+async function loadEntries(
+  reader: Reader,
+  { words, phrases, stems }: VocabularyQuery,
+): Promise<{ version: string; entries: ReadonlyMap<string, WordEntry> }> {
+  const splits = new Map(words.map((word) => [word, compoundSplits(word)]));
+  const umlautForms = new Map(words.map((word) => [word, withoutUmlautDigraphs(word)]));
+  const candidates = [
+    ...words,
+    ...phrases.map((phrase) => phrase.replaceAll(" ", "")),
+    ...[...splits.values()].flat(2),
+    ...[...umlautForms.values()].filter((form) => form !== undefined),
+  ];
+  const keys = new Map([...words, ...phrases].map((text) => [text, [text, ...stemsOf(text, stems)]]));
+  const suffixes = JSON.stringify(words.flatMap((word) => suffixesOf(word, stems)));
+  const { rows } = await sql<VocabularyRow>`
+    select ${vocabularyVersionSql} as version,
+      (select json_agg(distinct term) from search_term
+        where term = any(${[...new Set(candidates)]}::text[])) as known,
+      (select json_agg(w.word) from unnest(${words}::text[]) as w(word) where exists (select from search_term
+        where term > w.word and term < w.word || ${afterAll})) as prefixes,
+      (select json_agg(json_build_object('word', s.word, 'term', c.term))
+        from json_to_recordset(${suffixes}::json) as s(word text, reversed text, languages text[],
+          "isRestKnown" boolean)
+        cross join lateral (select distinct t.term from search_term t
+          where t.reversed > s.reversed collate "C" and t.reversed < s.reversed || ${afterAll} collate "C"
+            and length(t.reversed) >= length(s.reversed) + ${restLengthMin}::int
+            and split_part(t.locale, '-', 1) = any(s.languages)
+            and (not s."isRestKnown" or exists (select from search_term r
+              where r.term = left(t.term, length(t.term) - length(s.word))))
+          order by t.term limit ${compoundsMax}::int) as c) as compounds,
+      (select json_agg(json_build_object('text', y.phrase, 'merchantId', y.merchant_id, 'locale', y.locale,
+        'phrase', y.synonym) order by y.merchant_id, y.locale, y.synonym)
+        from search_synonym y where y.phrase = any(${[...keys.values()].flat()}::text[])) as synonyms`.execute(
+    reader,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error("The vocabulary returned no row.");
+  return { version: row.version, entries: toEntries(row, { words, phrases, splits, umlautForms, keys }) };
+}
+
+function suffixesOf(word: string, stems: StemsByStemmer): Suffix[] {
+  return compoundLanguages.flatMap(({ stemmer, isRestKnown }) => {
+    const own = stems.get(stemmer)?.get(word);
+    // English compounds are looked up only with a known first part: "head" for "headlamp".
+    if (own === undefined || own === "" || own.length < suffixLengthMin) return [];
+    return [
+      {
+        word,
+        reversed: reverseText(own),
+        languages: languagesOfStemmer(stemmer),
+        isRestKnown,
+      },
+    ];
+  });
+}
+
+function stemsOf(text: string, stems: StemsByStemmer): string[] {
+  const words = text.split(" ");
+  const stemmed = [...stems.values()].map((own) => words.map((word) => own.get(word) ?? word).join(" "));
+  return [...new Set(stemmed)].filter((stem) => stem !== text);
+}
+
+/** Reverses a text, so that words with the same ending sort together. */
+export const reverseText = (text: string): string => Array.from(text).toReversed().join("");
+
+interface LookedUp {
+  readonly words: readonly string[];
+  readonly phrases: readonly string[];
+  readonly splits: ReadonlyMap<string, readonly (readonly [string, string])[]>;
+  readonly umlautForms: ReadonlyMap<string, string | undefined>;
+  /** The text and its stems, by which synonyms are found. */
+  readonly keys: ReadonlyMap<string, readonly string[]>;
+}
+
+function toEntries(
+  row: VocabularyRow,
+  { words, phrases, splits, umlautForms, keys }: LookedUp,
+): Map<string, WordEntry> {
+  const known = new Set(row.known);
+  const prefixes = new Set(row.prefixes);
+  const compounds = Map.groupBy(row.compounds ?? [], ({ word }) => word);
+  const synonyms = Map.groupBy(row.synonyms ?? [], ({ text }) => text);
+  const entry = (text: string, isWord: boolean): WordEntry => {
+    const umlautForm = umlautForms.get(text);
+    return {
+      isKnown: known.has(isWord ? text : text.replaceAll(" ", "")),
+      isPrefix: prefixes.has(text),
+      umlautForm: umlautForm !== undefined && known.has(umlautForm) ? umlautForm : null,
+      compounds: (compounds.get(text) ?? []).map(({ term }) => term),
+      split: splits.get(text)?.find((pair) => pair.every((part) => known.has(part))) ?? null,
+      synonyms: (keys.get(text) ?? [])
+        .flatMap((key) => synonyms.get(key) ?? [])
+        .map(({ merchantId, locale, phrase }) => ({
+          merchantId,
+          stemmer: stemmerOf(locale),
+          phrase,
+        })),
+    };
+  };
+  return new Map([
+    ...words.map((word) => [word, entry(word, true)] as const),
+    ...phrases.map((phrase) => [phrase, entry(phrase, false)] as const),
+  ]);
+}

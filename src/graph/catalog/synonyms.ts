@@ -1,0 +1,119 @@
+/** Graph query and mutation of a merchant's search synonyms. */
+import {
+  findSynonyms,
+  setSynonyms,
+  type SynonymList,
+  type SynonymRule,
+  synonymBounds,
+} from "#commerce/search/synonyms.ts";
+import { fail } from "#foundation/failure.ts";
+import { builder } from "#graph/builder.ts";
+import { merchantReaders, requireMerchantId } from "#graph/context.ts";
+import { merchantMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation } from "#graph/mutation.ts";
+import { expectedVersionDescription } from "./inputs.ts";
+
+const termsText = `Words or phrases of 1 to ${synonymBounds.wordsMax} words and at most ${synonymBounds.termMax} characters.`;
+
+const SynonymRuleRef = builder.objectRef<SynonymRule>("SearchSynonymRule").implement({
+  description: "Words that the search treats as synonyms.",
+  fields: (t) => ({
+    terms: t.stringList({
+      description: "Words or phrases. Without replacements, a search for one of them also finds all others.",
+      resolve: ({ terms }) => [...terms],
+    }),
+    replacements: t.stringList({
+      description:
+        "Words or phrases that a search for one of the terms also finds, but not the other way round. Empty " +
+        "if the terms are equivalent.",
+      resolve: ({ replacements }) => [...replacements],
+    }),
+  }),
+});
+
+const SynonymListRef = builder.objectRef<SynonymList>("SearchSynonymList").implement({
+  description: "The search synonyms of a merchant in one locale.",
+  fields: (t) => ({
+    locale: t.expose("locale", {
+      type: "LocaleCode",
+      description: "The locale; synonyms apply to product texts in the language of the locale.",
+    }),
+    version: t.exposeInt("version", { description: "The version of the list; grows with every change." }),
+    rules: t.field({
+      type: [SynonymRuleRef],
+      description: "The rules in the order in which they were set.",
+      complexity: { multiplier: 20 },
+      resolve: ({ rules }) => [...rules],
+    }),
+    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When the list was last changed." }),
+  }),
+});
+
+const SynonymRuleInput = builder.inputType("SearchSynonymRuleInput", {
+  description: "Words that the search treats as synonyms.",
+  fields: (t) => ({
+    terms: t.stringList({
+      required: true,
+      description: `${termsText} 2 to ${synonymBounds.termsMax}, or 1 or more with replacements.`,
+    }),
+    replacements: t.stringList({
+      description:
+        `${termsText} A search for one of the terms also finds the replacements, but not the other way round. ` +
+        `Without replacements, the terms are equivalent. At most ${synonymBounds.termsMax}.`,
+    }),
+  }),
+});
+
+const SynonymsSetInputType = builder.inputType("SearchSynonymsSetInput", {
+  description:
+    "The search synonyms of a merchant in one locale. They replace all earlier rules of the locale.",
+  fields: (t) => ({
+    locale: t.field({
+      type: "LocaleCode",
+      required: true,
+      description: "The locale; synonyms apply to product texts in the language of the locale.",
+    }),
+    expectedVersion: t.int({ description: `${expectedVersionDescription} 0 expects that no list exists.` }),
+    rules: t.field({
+      type: [SynonymRuleInput],
+      required: true,
+      description: `The rules; an empty list removes all synonyms. At most ${synonymBounds.rulesMax}.`,
+    }),
+  }),
+});
+
+builder.queryField("searchSynonyms", (t) =>
+  t.field({
+    type: [SynonymListRef],
+    description: "The search synonyms of a merchant, one list for each locale.",
+    authScopes: { callers: merchantReaders },
+    complexity: { field: 10, multiplier: 5 },
+    args: {
+      merchantId: t.arg.id({
+        description:
+          "The id of the merchant, `mer_…`. Required with a platform token; a token of a merchant may leave it out.",
+      }),
+    },
+    resolve: (_root, { merchantId }, context) =>
+      findSynonyms(context.db, requireMerchantId(context, merchantId)),
+  }),
+);
+
+defineMutation({
+  ...merchantMutationKind,
+  name: "searchSynonymsSet",
+  description:
+    "Sets the search synonyms of a merchant in one locale and replaces all earlier rules of this locale. To " +
+    "import rules, send them all; `searchSynonyms` exports them. Searches use the new rules at once.",
+  input: SynonymsSetInputType,
+  type: SynonymListRef,
+  run: async (transaction, context, input) => ({
+    merchantId: context.merchantId,
+    ...(await setSynonyms(transaction, context, input)),
+  }),
+  answer: async ({ db }, { merchantId, locale }) => {
+    const list = (await findSynonyms(db, merchantId)).find((found) => found.locale === locale);
+    if (list === undefined) throw fail("resource_not_found");
+    return list;
+  },
+});

@@ -1,0 +1,59 @@
+/** The distance between words and the keys by which similar words are found. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { typoDistance, typoKeys, typoKeysOfTerm, typosMax } from "#commerce/search/typo-distance.ts";
+
+describe("the typo distance", () => {
+  it.each([
+    ["tent", "tent", 0],
+    ["tnet", "tent", 1],
+    ["faimly", "family", 1],
+    ["vackpack", "backpack", 1],
+    ["bakcpakc", "backpack", 2],
+    ["headlmp", "headlamp", 1],
+    ["headlaamp", "headlamp", 1],
+    ["torch", "torr", 2],
+  ])("between %s and %s is %i", (one, other, distance) => {
+    expect(typoDistance(one, other, 2)).toBe(distance);
+    expect(typoDistance(other, one, 2)).toBe(distance);
+  });
+
+  it("is not counted beyond the limit", () => {
+    expect(typoDistance("handtuch", "hand", 2)).toBe(3);
+    expect(typoDistance("abcdefgh", "hgfedcba", 2)).toBe(3);
+  });
+});
+
+it.each([
+  ["one typo from 4 letters", "tent", 1],
+  ["none in shorter words", "pan", 0],
+  ["two typos from 8 letters", "backpack", 2],
+  ["none in words with digits", "cld100blk", 0],
+  ["typos in other scripts", "палатка", 1],
+])("corrects %s", (_name, word, typos) => {
+  expect(typosMax(word)).toBe(typos);
+});
+
+it("finds every word within the distance by a common key", () => {
+  const letter = fc.constantFrom(..."abcde");
+  const word = fc.string({ unit: letter, minLength: 4, maxLength: 12 });
+  const edit = fc.record({ kind: fc.constantFrom("swap", "drop", "add", "put"), at: fc.nat(11), letter });
+  fc.assert(
+    fc.property(word, fc.array(edit, { maxLength: 2 }), (term, edits) => {
+      const typed = edits.reduce((text, { kind, at, letter: other }) => {
+        const letters = Array.from(text);
+        const index = at % letters.length;
+        if (kind === "drop") letters.splice(index, 1);
+        if (kind === "add") letters.splice(index, 0, other);
+        if (kind === "put") letters[index] = other;
+        if (kind === "swap" && index > 0)
+          [letters[index - 1], letters[index]] = [letters[index] ?? "", letters[index - 1] ?? ""];
+        return letters.join("");
+      }, term);
+      fc.pre(typoDistance(typed, term, 2) <= typosMax(typed));
+      const keys = new Set(typoKeysOfTerm(term));
+      expect(typoKeys(typed, typosMax(typed)).some((key) => keys.has(key))).toBe(true);
+    }),
+    { numRuns: 2000 },
+  );
+});
