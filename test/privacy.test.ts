@@ -415,7 +415,7 @@ describe.each(["pglite", "postgres"] as const)("a buyer's data on %s", (engine) 
     ).toEqual([]);
   });
 
-  it("is shown in an order to the staff who ship it, also after the carts' addresses are erased", async () => {
+  it("is shown in an order to the staff who ship it, also after carts' addresses are erased", async () => {
     await eraseDuePersonalData(
       world.database.db,
       new Date(world.clock.now().getTime() + 60 * 24 * 3_600_000),

@@ -76,7 +76,7 @@ describe("the documents", () => {
     expect(named.toSorted()).toEqual(settingNames.toSorted());
   });
 
-  it("docs/commands.md lists every command with its subcommands, and every npm script except prepare", async () => {
+  it("docs/commands.md lists every command and subcommand, and npm scripts except prepare", async () => {
     const document = readDocument("docs/commands.md");
     const rows = document.split("\n").filter((line) => line.startsWith("| `"));
     const cells = rows.map((row) => (row.split("|")[1] ?? "").replaceAll("`", "").trim());

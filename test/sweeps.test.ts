@@ -103,7 +103,7 @@ const makeCart = async (world: World): Promise<string> => {
 };
 
 describeOnBoth("the sweeps", (_open, engine) => {
-  it("write the expiry of a cart unchanged for 30 days, erase its address a day later, and delete the idempotency keys", async () => {
+  it("write a cart's expiry after 30 days, erase its address a day later, and delete its keys", async () => {
     await using world = await createWorld(engine);
     const { db } = world.database;
     const cartId = await makeCart(world);
@@ -188,7 +188,7 @@ describeOnBoth("the sweeps", (_open, engine) => {
     expect(await eventsOf(world, id)).toEqual(["promotion.started", "promotion.ended"]);
   });
 
-  it("publish a promotion's start when the promotion starts, not when it is activated for later, with separate versions", async () => {
+  it("publish a promotion's start when it starts, not at its activation, as separate versions", async () => {
     await using world = await createWorld(engine);
     const startsAt = new Date(world.clock.now().getTime() + dayMs).toISOString();
     const input = {
@@ -271,7 +271,7 @@ describeOnBoth("the sweeps", (_open, engine) => {
     expect(await run(world, "expire carts")).toBe(2);
   });
 
-  it("write the expiry of a cart locked by an expired session, and the session's expiry before it", async () => {
+  it("write the expiry of a cart locked by an expired session, after the session's expiry", async () => {
     await using world = await createWorld(engine);
     const { db } = world.database;
     const [ranOut = "", live = "", paying = ""] = await makeManyCarts(world, 3);

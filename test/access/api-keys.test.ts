@@ -62,7 +62,7 @@ describeOnBoth("API keys", (open) => {
     return error instanceof Failure ? error.code : String(error);
   };
 
-  it("have their merchant's mode, each requested scope once, and authenticate as their installation", async () => {
+  it("have their merchant's mode, each requested scope once, and belong to their installation", async () => {
     const { apiKeyId, value } = await create({ scopes: ["webhooks:read", "catalog:read", "webhooks:read"] });
     expect(value).toMatch(/^cpk_live_/);
     const viewer = await verifyApiKey(db, value, now);
@@ -77,7 +77,7 @@ describeOnBoth("API keys", (open) => {
     expect([...viewer.scopes]).toEqual(["catalog:read", "webhooks:read"]);
   });
 
-  it("are not created with a scope that the installation lacks, nor for a foreign or unknown installation", async () => {
+  it("are refused with a scope that the installation lacks, or for a foreign installation", async () => {
     const before = await countOf();
     expect(await codeOf(create({ scopes: ["checkout:quote"] }))).toBe("invalid_field");
     expect(await codeOf(create({ installationId: "ins_none" }))).toBe("resource_not_found");

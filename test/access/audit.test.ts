@@ -113,7 +113,7 @@ describeOnBoth("the audit log", (open) => {
     expect(await last()).toMatchObject({ targetType: "merchant", targetId: merchantId });
   });
 
-  it("keeps the order of entries of one millisecond, and finds entries by actor through an index", async () => {
+  it("keeps the order of entries of one millisecond, and finds entries by actor with an index", async () => {
     const actions = Array.from({ length: 200 }, (_, index) => `step-${index}`);
     for (const action of actions)
       await write({ merchantId, actor: "operator", actorId: "tok_steps", action });

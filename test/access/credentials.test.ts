@@ -208,7 +208,7 @@ describeOnBoth("the cached verdict of a credential", (open) => {
     expect(statementCount).toBe(1);
   });
 
-  it("is dropped by notices of other processes for that credential, and by an empty notice for all", async () => {
+  it("is dropped by notices of other processes for that credential, or by an empty notice", async () => {
     events.emit("noticeReceived", "payments");
     events.emit("noticeReceived", `credential:${other.apiKeyId}`);
     expect([await isGone(key), await isGone(other)]).toEqual([false, true]);

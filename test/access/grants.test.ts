@@ -198,7 +198,7 @@ describeOnBoth("grants", (open) => {
     expect(found.filter(({ revokedAt }) => revokedAt !== null).map(({ id }) => id)).toEqual([first.grantId]);
   });
 
-  it("are refused without a scope, for an unknown app, for a person of another merchant and for a disabled account", async () => {
+  it("are refused without a scope, for unknown apps, foreign persons and disabled accounts", async () => {
     const clientId = await client();
     const elsewhere = await merchantWithStaff();
     await db
@@ -248,7 +248,7 @@ describeOnBoth("grants", (open) => {
         findOauthItem({ db, keyring }, { kind: "RefreshToken", by: "id", value: `of ${grantId}`, now });
     };
 
-    it("end with their codes and refresh tokens, only by their own merchant, and the first time counts", async () => {
+    it("end with their codes and refresh tokens, by their merchant, and the first time counts", async () => {
       const { grantId } = await grant({ clientId: await client() });
       const { grantId: untouched } = await grant({ clientId: await client() });
       const [findIts, findOthers] = [await refreshTokenOf(grantId), await refreshTokenOf(untouched)];
@@ -288,7 +288,7 @@ describeOnBoth("grants", (open) => {
       ).toEqual([now, now]);
     });
 
-    it("are all grants of a disabled client, with one notice for all, and stay revoked when it is enabled", async () => {
+    it("are all grants of a disabled client, with one notice, and stay revoked after that", async () => {
       const clientId = await client();
       const elsewhere = await merchantWithStaff();
       const made = [await grant({ clientId }), await grant({ clientId, staffId: elsewhere.staffId })];

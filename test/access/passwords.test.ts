@@ -14,7 +14,7 @@ it("hashing a password writes its parameters into the hash, with a new salt each
   expect(await matchesPassword("", one)).toBe(false);
 });
 
-it("checking a password reads the hash's parameters: a test vector of the reference implementation", async () => {
+it("checking a password reads the hash's parameters: a reference implementation's test vector", async () => {
   const theirs = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
   expect(await matchesPassword("password", theirs)).toBe(true);
   expect(await matchesPassword("Password", theirs)).toBe(false);

@@ -77,7 +77,7 @@ describeOnBoth("rotating an API key", (open) => {
   };
   const codeOf = async (work: Promise<unknown>): Promise<string> => (await failureOf(work)).code;
 
-  it("creates one with the same name, scopes, mode and installation without an end, and both work for 24 hours", async () => {
+  it("creates one with equal name, scopes, mode and installation; both work for 24 hours", async () => {
     const old = await create();
     const made = await rotate(old.apiKeyId);
     expect(await rowOf(made.apiKeyId)).toMatchObject({

@@ -38,7 +38,7 @@ describe.each(["pglite", "postgres"] as const)("the database on %s", (engine) =>
     }
   });
 
-  it("contains no webhook secret in any column, as text, base64 or bytes, and neither does the log", async () => {
+  it("contains no webhook secret in any column, as text, base64 or bytes, nor does the log", async () => {
     const { database, logged } = world();
     const { id, secret } = await makeEndpoint(world());
     const headers = { "idempotency-key": "kept" };

@@ -145,7 +145,7 @@ describe("a text search", () => {
 });
 
 describe("a staff member of another merchant", () => {
-  it("sees in the console what the merchant's token sees, and cannot name another merchant in a call", async () => {
+  it("sees in the console what the merchant's token sees, and cannot name another merchant", async () => {
     const { email } = await createPerson(world(), "second");
     const cookie = await signInAs(world(), email);
     const { first } = world().demo.merchants;

@@ -18,7 +18,7 @@ import {
 
 const office = useOffice();
 
-it("the console shows an error at its field, keeps the input, and repeats the request with the same idempotency key", async () => {
+it("the console shows an error at its field, keeps the input, and repeats with the same key", async () => {
   const page = await signIn(office(), "/endpoints");
   await button(page, "Register an endpoint").click();
   const input = page.getByLabel("Address", { exact: true });
@@ -97,7 +97,7 @@ it("the console creates a key by keyboard alone, and returns the focus", async (
   expect(await rows(page).filter({ hasText: "By hand" }).innerText()).not.toContain("webhooks:read");
 });
 
-it("the console has an address, a title and a heading for each page, and goes back to the previous position", async () => {
+it("the console has an address, title and heading for each page, and goes back to the position", async () => {
   const page = await signIn(office(), "/keys?installation=ins_nothing");
   expect([new URL(page.url()).pathname, await page.title()]).toEqual(["/console/keys", "API keys – Console"]);
   await goTo(page, "Installations");
@@ -223,7 +223,7 @@ it("the console loads nothing from other origins, and logs no browser errors", (
   expect(office().browser.complaints.filter((text) => !text.includes("net::ERR_FAILED"))).toEqual([]);
 });
 
-it("the console redirects to the sign-in page after the session's end, and from there back to the page", async () => {
+it("the console redirects to the sign-in after the session's end, and then back to the page", async () => {
   const page = await signIn(office(), "/keys");
   await heading(page, "API keys").waitFor();
   await rows(page).first().waitFor();
@@ -239,7 +239,7 @@ it("the console redirects to the sign-in page after the session's end, and from 
   expect(new URL(page.url()).pathname).toBe("/console/keys");
 });
 
-it("the console redirects to the sign-in page if the session ends while it follows a stream, without any action", async () => {
+it("the console redirects to the sign-in if the session ends during a stream", async () => {
   const page = await signIn(office(), `/endpoints/${office().demo.webhooks.endpoint}`);
   await page.getByText("Live", { exact: true }).waitFor();
   await office().app.database.db.deleteFrom("staffSession").execute();

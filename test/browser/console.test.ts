@@ -22,7 +22,7 @@ import {
 
 const office = useOffice();
 
-it("the console creates, uses and revokes a key, and shows a webhook as it arrives, is replayed and fails", async () => {
+it("the console creates, uses and revokes a key, and shows a webhook, its replay and failure", async () => {
   const page = await signIn(office());
   await heading(page, "Overview").waitFor();
   await page.getByText(/no action is needed/).waitFor();

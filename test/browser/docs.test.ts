@@ -56,7 +56,7 @@ const contentsOf = (page: Page) => page.getByRole("navigation", { name: "Documen
 const headingOf = (page: Page): Promise<string> => page.getByRole("heading", { level: 1 }).innerText();
 
 describe("navigation", () => {
-  it("leads from the first steps to an operation, its errors and a guide, and shows the current position", async () => {
+  it("leads from the first steps to an operation, its errors and a guide", async () => {
     const page = await open("/docs");
     expect(await headingOf(page)).toBe("Commerce Gateway API");
     await contentsOf(page).getByRole("link", { name: "applyPublicCartPromotion" }).click();

@@ -81,7 +81,7 @@ async function picture(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: join(process.env["SCREENSHOTS"], `graphiql-${name}.png`) });
 }
 
-it("GraphiQL asks for a token, reports a wrong one, runs its first query and shows the query's cost", async () => {
+it("GraphiQL asks for a token, reports a wrong one, runs its first query and shows its cost", async () => {
   const page = await open();
   const dialog = page.getByRole("dialog", { name: "Internal token" });
   await dialog.waitFor();
@@ -100,7 +100,7 @@ it("GraphiQL asks for a token, reports a wrong one, runs its first query and sho
   await picture(page, "ran");
 });
 
-it("GraphiQL works without a token if the dialog is closed, asks again on the next run, and forgets a token on request", async () => {
+it("GraphiQL works without a token, asks for it on the next run, and forgets it on request", async () => {
   const page = await open();
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
@@ -119,7 +119,7 @@ it("GraphiQL works without a token if the dialog is closed, asks again on the ne
   await page.getByRole("button", { name: /^Token… operator, whole platform/ }).waitFor();
 });
 
-it("GraphiQL discards a query if the dialog is closed: the query is not sent once a token is entered", async () => {
+it("GraphiQL discards a query if the dialog is closed, and does not send it later", async () => {
   const page = await open();
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
@@ -137,7 +137,7 @@ it("GraphiQL discards a query if the dialog is closed: the query is not sent onc
   expect(sent.filter((body) => !/IntrospectionQuery|WhoAmI/.test(body))).toEqual([]);
 });
 
-it("GraphiQL sends an authorization header typed by the user unchanged, and keeps its token if that one is refused", async () => {
+it("GraphiQL sends a typed authorization header unchanged, and keeps its own token", async () => {
   const page = await openWith("analyst");
   await putInto(page, "headers.json", '{ "Authorization": "Bearer cit_admin_typed" }');
   const asked = page.waitForRequest(
@@ -172,7 +172,7 @@ it("GraphiQL opens several tabs, and restores token, tabs and the active tab aft
   expect(await page.getByRole("tab").count()).toBe(initialExamples.length);
 });
 
-it("GraphiQL offers examples for the token's role, which open in a new tab with variables, and run", async () => {
+it("GraphiQL offers examples for the token's role, which open in a new tab and run", async () => {
   const page = await openWith("analyst");
   await page.getByRole("button", { name: "Examples…" }).click();
   const picker = page.getByRole("dialog", { name: "Examples" });

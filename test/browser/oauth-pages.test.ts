@@ -241,7 +241,7 @@ it("the sign-in and consent page works only in the browser in which it was opene
   expect(await headingOf(page)).toBe("This sign-in has ended");
 });
 
-it("the sign-in and consent page keeps two open interactions apart, and accepts a double click once", async () => {
+it("the sign-in and consent page keeps two interactions apart, and accepts a double click once", async () => {
   const context = await browser.open();
   const [one, other] = [await oauthApp.ask("catalog:read"), await oauthApp.ask("webhooks:read")];
   const [first, second] = [await open(context, one.url), await open(context, other.url)];
@@ -344,7 +344,7 @@ async function keepLook(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: join(folder, `oauth-${name}.png`), fullPage: true });
 }
 
-it("the sign-in and consent page loads nothing from other origins, has the strictest policy, and logs no browser errors", () => {
+it("the sign-in and consent page loads nothing from other origins, and logs no browser errors", () => {
   const rest = "frame-ancestors 'none'; base-uri 'none'";
   expect(browser.policies).toEqual(
     new Set([

@@ -36,7 +36,7 @@ async function shoot(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: join(process.env["SCREENSHOTS"], `type-map-${name}.png`) });
 }
 
-it("the map of types loads without a token, asks for one, and shows areas and their connections as picture and list", async () => {
+it("the map of types asks for a token, and shows areas and their links as picture and list", async () => {
   const page = await open();
   expect(await placeOf(page)).toBe("All areas");
   const areas = await picture(page, "The areas and their connections").getByRole("link").count();
@@ -53,7 +53,7 @@ it("the map of types loads without a token, asks for one, and shows areas and th
     await page.getByRole("heading", { name: title, exact: true }).waitFor();
 });
 
-it("the map of types centers a chosen type, with incoming links on the left and outgoing links on the right, and goes back", async () => {
+it("the map of types centers a chosen type between incoming and outgoing links, and goes back", async () => {
   const page = await open("#Return");
   expect(await placeOf(page)).toBe("Return");
   const drawn = picture(page, "Return: types that refer to it, and types that it refers to");
@@ -73,7 +73,7 @@ it("the map of types centers a chosen type, with incoming links on the left and 
   await expect.poll(() => placeOf(page)).toBe("Return");
 });
 
-it("the map of types describes the picture in words: fields with arguments, incoming links, enums, inputs and mutations", async () => {
+it("the map of types describes the picture in words: fields, links, enums and inputs", async () => {
   const page = await open("#Query");
   const orders = page
     .locator(".parts > li")

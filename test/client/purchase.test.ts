@@ -82,7 +82,7 @@ async function startReceiver(): Promise<{ readonly url: string; readonly arrived
 }
 
 describe("a purchase", () => {
-  it("goes from the search to the order, with an authentic webhook, which is replayed on request", async () => {
+  it("goes from the search to the order, with an authentic webhook, which can be replayed", async () => {
     const receiver = await startReceiver();
     const { data: endpoint } = await commerce.post("/api/v1/open/webhooks/endpoints", {
       body: { url: receiver.url, eventTypes: ["order.placed"] },

@@ -70,7 +70,7 @@ describeOnBoth("productsImport", (open) => {
       .orderBy("stockMovement.id")
       .execute();
 
-  it("creates a complete product: texts, categories, options, variants, prices, stock, published", async () => {
+  it("creates a complete product: texts, categories, options, variants, prices and stock", async () => {
     const slug = fresh("kueche");
     await world.run(upsertCategory, { slug, names: [{ locale: "de", text: "Küche" }] });
     const [small, large] = [fresh("IMP"), fresh("IMP")];
@@ -149,7 +149,7 @@ describeOnBoth("productsImport", (open) => {
     expect(await stockOf(productId)).toHaveLength(1);
   });
 
-  it("changes no version and reindexes nothing if imported twice, and only reindexes if the stock differs", async () => {
+  it("changes no version and reindexes nothing if imported twice, unless the stock differs", async () => {
     const item = mug();
     const productId = idOf(await load([item]));
     world.takeIndexed();

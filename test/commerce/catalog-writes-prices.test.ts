@@ -82,7 +82,7 @@ describeOnBoth("prices", (open) => {
       ]);
     });
 
-    it("gives each row a separate period if prices change, end and start again within a millisecond", async () => {
+    it("gives each row a separate period if prices change repeatedly within a millisecond", async () => {
       const { variantId } = await makePublished(world);
       const set = (amountMinor: number | null) =>
         world.run(setPrices, { prices: [{ variantId, marketId: world.europe, amountMinor }] });

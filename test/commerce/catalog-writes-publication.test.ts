@@ -44,7 +44,7 @@ describeOnBoth("a product's life", (open) => {
     ).map(({ slug }) => slug);
 
   describe("productPublish and productUnpublish", () => {
-    it("requires texts in the merchant's locale, a variant and a price, and names each missing part", async () => {
+    it("requires texts in the merchant's locale, a variant and a price, or names each", async () => {
       const productId = await makeProduct(world, {
         translations: [{ locale: "fr", slug: fresh("tasse"), title: "Tasse" }],
       });
@@ -98,7 +98,7 @@ describeOnBoth("a product's life", (open) => {
       });
     });
 
-    it("unpublishing makes the product a draft again, keeps the first publication's date, and reindexes as publishing does", async () => {
+    it("unpublishing makes a draft again, keeps the first publication's date, and reindexes", async () => {
       const { productId } = await makePublished(world);
       expect(
         await countVersionRises(world, productId, () => world.run(unpublishProduct, { productId })),
@@ -185,7 +185,7 @@ describeOnBoth("a product's life", (open) => {
       expect(await productRow(productId)).toMatchObject({ status: "draft", version: 7 });
     });
 
-    it("refuses a published product, whatever version is expected, and a wrong expected version of a draft", async () => {
+    it("refuses a published product with any expected version, and a draft with a wrong one", async () => {
       const { productId } = await makePublished(world);
       expect(await world.refusal(deleteProduct, { productId, expectedVersion: 99 })).toMatchObject({
         code: "invalid_state",

@@ -100,7 +100,7 @@ describeOnBoth("variants", (open) => {
       expect(await variantRow(variantId)).toMatchObject({ sku: "Renamed" });
     });
 
-    it("raises each version by one, raises none if nothing changed, and reindexes a published product", async () => {
+    it("raises each version by one or not at all, and reindexes a published product", async () => {
       const { productId, variantId } = await makePublished(world);
       const change = {
         productId,
@@ -168,7 +168,7 @@ describeOnBoth("variants", (open) => {
       });
     });
 
-    it("refuses the SKU of another variant of the merchant in any case, but not that of another merchant's variant", async () => {
+    it("refuses a SKU of the merchant in any case, but not a SKU of another merchant", async () => {
       const sku = fresh("Sku");
       const { variantId } = await world.run(upsertVariant, {
         productId: await makeProduct(world),

@@ -72,7 +72,7 @@ describeOnBoth("a market's rules", (open) => {
       expect(await world.run(upsertTaxRate, { ...rate(), regionCode: "DE-BY" })).toEqual(region);
     });
 
-    it("refuses input out of bounds, a country of another market, and a market of another merchant", async () => {
+    it("refuses input out of bounds, and a country or a market of another market or merchant", async () => {
       expect(
         await world.refusal(upsertTaxRate, {
           ...rate(),

@@ -52,7 +52,7 @@ describeOnBoth("marketUpsert", (open) => {
     expect(await row(marketId)).toMatchObject({ handle: "far-east", version: 3 });
   });
 
-  it("raises each version by one, also if only the countries change, and not at all if nothing changed", async () => {
+  it("raises each version by one, also for the countries alone, and not if nothing changed", async () => {
     const before = await row(world.europe);
     const more = { ...europeInput, countries: ["DE", "AT", "FR"] };
     expect((await countVersionRises(world, "", () => world.run(upsertMarket, more))).catalog).toBe(1);

@@ -29,7 +29,7 @@ async function deadPid(): Promise<number> {
   return child.pid ?? 0;
 }
 
-it("the lock of a folder names the process that holds it, is readable only by its owner, and is deleted on release", () => {
+it("the lock of a folder names its process, is readable only by its owner, and is deleted on release", () => {
   const release = lockFolder(folder);
   expect(lockOf()).toEqual({ pid: process.pid, startedAt: expect.stringMatching(/^\d+$/) as unknown });
   expect(statSync(join(folder, "lock")).mode & 0o777).toBe(0o600);
@@ -39,7 +39,7 @@ it("the lock of a folder names the process that holds it, is readable only by it
   lockFolder(folder)();
 });
 
-it("the lock of a folder is refused while this process holds it, with an error that names folder and process", () => {
+it("the lock of a folder is refused while this process holds it, naming folder and process", () => {
   const release = lockFolder(folder);
   const expected = `DATA_DIR ${folder} is in use by process ${process.pid}: stop it, or choose another DATA_DIR.`;
   expect(() => lockFolder(folder)).toThrow(new FolderInUse(expected));

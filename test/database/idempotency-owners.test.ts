@@ -13,7 +13,7 @@ const fingerprint = createHash("sha256").update("asked").digest();
 const answerOf = (body: string): StoredAnswer => ({ status: 200, contentType: "text/plain", body });
 
 describeOnBoth("while a request runs under a key", (open) => {
-  it("requests with the owner's other keys and other owners' same key run, and a duplicate is refused", async () => {
+  it("the owner's other keys and other owners' same key work, and a duplicate is refused", async () => {
     const { db, engine } = await open({ poolSize: 5 });
     // Two idempotency stores, as in two processes: neither knows what runs in the other.
     const [here, there] = [

@@ -225,7 +225,7 @@ describeOnBoth("a request with an idempotency key", (open) => {
     expect(row).toMatchObject({ status: 200, contentType: "application/json; charset=utf-8", keyId: "k1" });
   });
 
-  it("never gets another record's answer: a sealed answer moved to another row cannot be decrypted", async () => {
+  it("never gets another record's answer: a moved sealed answer cannot be decrypted", async () => {
     await doOnce(claimOf({ key: "a" }), countedWork().work);
     await db
       .updateTable("idempotencyRecord")
@@ -234,7 +234,7 @@ describeOnBoth("a request with an idempotency key", (open) => {
     await expect(doOnce(claimOf({ key: "b" }), countedWork().work)).rejects.toThrow("does not decrypt");
   });
 
-  it("is swept after its retention, a thousand at a time until the sweep is stopped, and not earlier", async () => {
+  it("is swept after its retention, a thousand at a time until the sweep is stopped", async () => {
     const old = clock.now();
     const rows = Array.from({ length: 2001 }, (_, index) => ({
       ownerId: "ins_1",
@@ -358,7 +358,7 @@ describe("a lost connection", () => {
     };
   }
 
-  it("after the server committed causes no error: the stored answer is looked up, and a retry is a replay", async () => {
+  it("after the server committed causes no error: the stored answer is looked up and returned", async () => {
     const { db, doOnce, proxy, end } = await behindProxy();
     for (let time = 1; time <= 20; time += 1) {
       const { work, runs } = countedWork(`t${time}-`);
@@ -373,7 +373,7 @@ describe("a lost connection", () => {
     await end();
   });
 
-  it("before the server committed causes an error that the outcome is unknown, and the retry does the work", async () => {
+  it("before the server committed is an error of unknown outcome, and a retry does the work", async () => {
     const { db, doOnce, proxy, end } = await behindProxy();
     for (let time = 1; time <= 20; time += 1) {
       const { work, runs } = countedWork(`t${time}-`);

@@ -40,7 +40,7 @@ function connect(): Connection {
   return { proof, told, said, state, beat };
 }
 
-it("the notice monitor confirms delivery on each received notice, and sends a notice every ten seconds", async () => {
+it("the notice monitor confirms delivery on each notice, and sends one every ten seconds", async () => {
   const { proof, told, said, beat } = connect();
   expect(proof.isGiven()).toBe(false);
   await beat(250);
@@ -52,7 +52,7 @@ it("the notice monitor confirms delivery on each received notice, and sends a no
   expect(said).toEqual([]);
 });
 
-it("the notice monitor reports loss once if a sent notice does not arrive although the connection answers, and then recovery", async () => {
+it("the notice monitor reports lost notices on a working connection once, and recovery", async () => {
   const { proof, said, state, beat } = connect();
   await beat(250);
   state.isDeaf = true;
@@ -70,7 +70,7 @@ it("the notice monitor reports loss once if a sent notice does not arrive althou
   expect([proof.isGiven(), said]).toEqual([false, ["deaf", "regained", "deaf"]]);
 });
 
-it("the notice monitor tolerates failed sends, retries every second, and reports loss after 30 seconds", async () => {
+it("the notice monitor tolerates failed sends for 30 seconds, and retries every second", async () => {
   const { proof, told, said, state, beat } = connect();
   await beat(250);
   state.canTell = false;
@@ -97,7 +97,7 @@ it("the notice monitor judges only by the answer to a query sent after the notic
   expect(said).toEqual(["deaf"]);
 });
 
-it("the notice monitor starts again on a new connection, and ignores notices of other processes", async () => {
+it("the notice monitor starts again on a new connection, and ignores other processes' notices", async () => {
   const { proof, told, state, beat } = connect();
   await beat(250);
   proof.forget();

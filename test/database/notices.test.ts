@@ -61,7 +61,7 @@ it("the channel of notices is current only after it reported that notices may ha
   expect(heard.notices).toEqual([{ payload: "", isCurrent: false }]);
 });
 
-it("the channel of notices receives a transaction's notices after its commit, and never those of a rollback", async () => {
+it("the channel of notices receives a transaction's notices after its commit only", async () => {
   const heard = await hear();
   await becomes(true, heard);
   await database.script(async (run) => {
@@ -75,7 +75,7 @@ it("the channel of notices receives a transaction's notices after its commit, an
   await expect.poll(heard.payloads).toEqual(["", "at once", "kept", "last"]);
 });
 
-it("the channel of notices is not current while disconnected, and reports a possible gap before it is again", async () => {
+it("the channel of notices is not current while disconnected, and first reports a possible gap", async () => {
   const heard = await hear();
   await becomes(true, heard);
   await cut();
@@ -90,7 +90,7 @@ it("the channel of notices is not current while disconnected, and reports a poss
   await expect.poll(heard.payloads).toEqual(["", "", "heard"]);
 });
 
-it("the channel of notices is not current while its connection is silent, and then receives all delayed notices", async () => {
+it("the channel of notices is not current while silent, and then receives all delayed notices", async () => {
   const proxy = await startCuttingProxy(Number(new URL(url).port));
   ends.push(() => proxy.stop());
   const through = new URL(url);
@@ -121,7 +121,7 @@ it("the channel of notices closes a connection that stays silent, and opens anot
   expect(heard.payloads()).toEqual(["", ""]);
 });
 
-it("the channel of notices is not current if notices get lost on a working connection, reports it, and recovers", async () => {
+it("the channel of notices is not current if notices get lost, reports it, and recovers", async () => {
   const proxy = await startCuttingProxy(Number(new URL(url).port));
   ends.push(() => proxy.stop());
   const through = new URL(url);

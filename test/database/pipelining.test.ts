@@ -51,7 +51,7 @@ describeOnBoth("a transaction", (open) => {
       expect(opened).toEqual([[{ soMany: 1 }], [{ isHeld: true }], [{ held: 1 }]]);
     });
 
-    it("does not start if the statement fails, throws its error, and leaves the connection clean", async () => {
+    it("does not start if the statement fails, throws its error, and cleans the connection", async () => {
       let runs = 0;
       const work = (): Promise<number> => Promise.resolve((runs += 1));
       // The statement's first preparation fails because the one before failed, so the next use must prepare

@@ -9,7 +9,7 @@ import { isPlanStale } from "#database/database-errors.ts";
 import { inTransaction, runStatement } from "#database/transaction.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 
-it("a table with a new column is read again, in transactions and by single statements, on every connection", async () => {
+it("a table with a new column is read again by transactions and statements on every connection", async () => {
   const url = await createDatabase();
   await using stack = new AsyncDisposableStack();
   const [older, newer] = [await openDatabase({ url, poolSize: 2 }), await openDatabase({ url })];

@@ -68,7 +68,7 @@ describe("a PostgreSQL that does not answer", () => {
     };
   }
 
-  it("causes 503 in about three seconds, on every connection, and is used again as soon as it answers", async () => {
+  it("causes 503 in about three seconds on every connection, and is used again later", async () => {
     const demo = await prepareDemo(app.database, {
       ...app.services,
       dataDir: temporaryFolder(),
@@ -119,7 +119,7 @@ describe.each([true, false])("a statement that exceeds its time limit (prepared:
     await database.close();
   });
 
-  it("has a longer limit inside a transaction, and rolls everything back if it exceeds that too", async () => {
+  it("has a longer limit inside a transaction, and rolls everything back if it exceeds it", async () => {
     const { db, ...database } = await open();
     const insert = (id: string, seconds: number): Promise<void> =>
       inTransaction(db, async (transaction) => {

@@ -13,7 +13,7 @@ import { askOf, startBeside } from "./ask.ts";
 
 const pools = { first: 1, second: 2 };
 
-it("fifty duplicates take no connection from others, in the process that does the write and in another", async () => {
+it("fifty duplicates take no connection from others, in the same process and in another", async () => {
   const url = await createDatabase();
   const clock = new TestClock();
   const [here, there] = await Promise.all([

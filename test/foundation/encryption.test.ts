@@ -42,7 +42,7 @@ it("a sealed value decrypts to the original text, in UTF-8", () => {
   );
 });
 
-it("a sealed value decrypts from plain byte arrays as the databases return them, also a slice of a larger one", () => {
+it("a sealed value decrypts from byte arrays as databases return them, also from a slice", () => {
   const { sealed, dataKey, keyId } = keyring.seal("plain", place);
   const apart = (bytes: Uint8Array): Uint8Array =>
     new Uint8Array([0, ...bytes, 0]).subarray(1, bytes.length + 1);
@@ -51,7 +51,7 @@ it("a sealed value decrypts from plain byte arrays as the databases return them,
   );
 });
 
-it("sealing creates a different ciphertext, nonce and data key each time, none of which contains the plaintext", () => {
+it("sealing creates a different ciphertext, nonce and data key each time, without the plaintext", () => {
   const plaintext = "Anna Beispiel, Hauptstraße 1";
   const all = Array.from({ length: 50 }, () => keyring.seal(plaintext, place));
   expect(new Set(all.map(({ sealed }) => Buffer.from(sealed).toString("hex"))).size).toBe(50);

@@ -61,14 +61,14 @@ const statusesIn = (lists: Readonly<Record<number, string>>): [string, number][]
     codes.split(/\s+/).map((code): [string, number] => [code, Number(status)]),
   );
 
-it("the registry of failures has the contract's codes with their statuses, the graph's codes, and no others", () => {
+it("the registry of failures has the contract's codes with their statuses and the graph's codes", () => {
   const shown = Object.entries(failureKinds).map(([code, { status }]) => [code, status]);
   expect(Object.fromEntries(shown)).toEqual(
     Object.fromEntries([...statusesIn(catalogue), ...statusesIn(ofTheGraph)]),
   );
 });
 
-it("the registry of failures marks the contract's retryable codes, with a time to retry except for a locked cart", () => {
+it("the registry of failures marks retryable codes, with a time to retry except for locked carts", () => {
   for (const code of Object.keys(failureKinds) as FailureCode[]) {
     const failure = fail(code);
     expect({ code, retryable: failure.retryable }).toEqual({ code, retryable: retryable.has(code) });

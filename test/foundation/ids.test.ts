@@ -28,7 +28,7 @@ it("ids sort by their creation time, to the millisecond", () => {
   expect(createId("merchant", 2 ** 48 - 1)).toMatch(/^mer_7zzzzzzzzz/);
 });
 
-it("ids sort in the order of creation, whatever their time and whatever other ids are created between", () => {
+it("ids sort in the order of creation, whatever their time and whatever ids are created between", () => {
   const [early, late] = [1_700_000_000_000, 1_700_000_000_001];
   const ids = Array.from({ length: 2_000 }, (_, index) =>
     createOrderedId("audit", index % 3 === 0 ? late : early),

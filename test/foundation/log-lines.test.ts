@@ -24,7 +24,7 @@ const program = `
     await new Promise(setImmediate);
   }`;
 
-it("lines of several processes on one pipe are complete, none is lost, and each process's order is kept", async () => {
+it("lines of several processes on one pipe are complete and in each process's order", async () => {
   const one = `"$0" --input-type=module --eval "$1"`;
   const all = Array.from({ length: processes }, (_, index) => `${one} p${index} &`).join(" ");
   const shell = spawn("/bin/sh", ["-c", `{ ${all} wait; } | cat`, process.execPath, program], {

@@ -196,7 +196,7 @@ describe("stored answers for retries", () => {
       .orderBy("createdAt")
       .execute();
 
-  it("are searched before the transaction, and the newest again within it; undecryptable answers are emptied too", async () => {
+  it("are searched before the transaction, new ones within it; undecryptable ones are emptied", async () => {
     const { db, render } = world().app.services;
     const [cart, other] = [
       await makeCart(world(), { lines: { "KIT-KVERN": 1 } }),

@@ -157,7 +157,7 @@ it("an expired address is given again before anything is paid", async () => {
   expect([front.refused.get("submit"), model.order?.status]).toEqual([2, "pending"]);
 });
 
-it("a return promised one cent more than its unit's later worth leaves one cent less for the last unit", async () => {
+it("a return promised one cent more than its unit's worth leaves one cent less for the last", async () => {
   const front = await openFront(world());
   const model = await begin(front, { start: "delivered", quantities: [1, 4], hasCode: true });
   for (const name of beginnings.delivered) await usualStep(name).run(model, front);

@@ -84,7 +84,7 @@ describe.each(["pglite", "postgres"] as const)("a token at the API, %s", (engine
       await changeInstallation(transaction, access, { installationId: id, status: "uninstalled" });
     });
 
-  it("is refused while the installation is suspended, is renewed meanwhile, and works again afterwards", async () => {
+  it("is refused while the installation is suspended, can be renewed, and works later", async () => {
     const app = await letIn(world());
     const tokens = await tokensOf(app);
     const { id: installationId } = await world()

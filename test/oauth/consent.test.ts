@@ -214,7 +214,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       expect(await eventsOf(id)).toEqual([]);
     });
 
-    it("is not granted anything if its installation lacks all requested scopes, until an admin extends it", async () => {
+    it("gets no grant if its installation lacks all scopes, until an admin extends it", async () => {
       const client = await createClient(world());
       const id = await install(client, ["webhooks:read"]);
       const { browser, page } = await ask({ client });
@@ -279,7 +279,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       expect(await eventsOf(id)).toEqual([]);
     });
 
-    it("gets no consent while its installation is suspended, whether before or after the page was opened", async () => {
+    it("gets no consent while its installation is suspended, before or after opening the page", async () => {
       const client = await createClient(world());
       const id = await install(client, ["catalog:read"]);
       const before = await ask({ client });

@@ -14,7 +14,7 @@ const atOnce = 20;
 describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
   const world = useWorld(engine);
 
-  it(`gives exactly one token for a code that ${atOnce} requests redeem at once, ${rounds} times`, async () => {
+  it(`gives exactly one token for a code that ${atOnce} requests redeem at once, ${rounds}×`, async () => {
     for (let round = 0; round < rounds; round += 1) {
       const app = await letIn(world());
       const proofs = await Promise.all(Array.from({ length: atOnce }, () => app.key.prove("POST", tokenUrl)));
@@ -55,7 +55,7 @@ describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
     });
   });
 
-  it("revokes the grant if a code is used again within ten minutes, and forgets the code after that", async () => {
+  it("revokes the grant if a code is used again within ten minutes, then forgets the code", async () => {
     for (const [laterMs, isOver] of [
       [599_000, true],
       [600_000, false],
@@ -87,7 +87,7 @@ describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
     expect(Number(after?.bytes)).toBeLessThan(Number(before?.bytes) * 0.75);
   });
 
-  it("revokes the grant if a used refresh token is used again, also for the holder of the new one", async () => {
+  it("revokes the grant if a refresh token is used again, also for the holder of the new one", async () => {
     const app = await letIn(world());
     const { body: first } = await redeem(world(), app);
     const { body: second } = await refresh(world(), app, first["refresh_token"] ?? "");

@@ -60,7 +60,7 @@ const countOf = (statuses: readonly number[], status: number): number =>
   statuses.filter((one) => one === status).length;
 
 describe("concurrent attempts", () => {
-  it("on one account are limited to ten from twenty addresses of one /64, and then the right password must wait too", async () => {
+  it("on one account are limited to ten from one /64; then the right password must wait too", async () => {
     const { email } = await createPerson(world());
     const statuses = await tryAll(
       Array.from({ length: 20 }, (_, index) => ({ ...wrong, email, address: `2001:db8:1:1::${index + 1}` })),
@@ -115,7 +115,7 @@ it("the limit of sign-ins counts neither successful attempts nor attempts that w
   expect((await (await openPage())({ email: other.email, password, address })).status).toBe(200);
 });
 
-it("the limit of sign-ins answers with a busy page if too many attempts wait, and does not count those", async () => {
+it("the limit of sign-ins answers with a busy page if too many wait, and does not count those", async () => {
   const { email } = await createPerson(world());
   const signIn = await openPage();
   void hold();

@@ -67,7 +67,7 @@ it.each([
   ]);
 });
 
-it("the sign-in page protects its cookies from scripts, other sites and connections without TLS", async () => {
+it("the sign-in page protects its cookies from scripts, other sites and plain connections", async () => {
   const { browser, page } = await open();
   const { email } = await createPerson(world());
   await browser.submit(page, { email, password, action: "sign-in" }, from());

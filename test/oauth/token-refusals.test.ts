@@ -163,7 +163,7 @@ describe("an app that authenticates with a signature", () => {
       .sign(key),
   });
 
-  it("is refused without a signature, with another app's, for another audience, and with a used one", async () => {
+  it("is refused without a signature, or with another app's, a foreign or a used one", async () => {
     const client = await createClient(world(), { authMethod: "private_key_jwt" });
     const app = await letIn(world(), { client });
     const { privateKey: stranger } = await generateKeyPair("ES256");
@@ -187,7 +187,7 @@ describe("an app that authenticates with a signature", () => {
 });
 
 describe("the format of the token endpoint", () => {
-  it("refuses JSON with an OAuth error, and wrong methods and addresses with the service's error", async () => {
+  it("refuses JSON with an OAuth error, and wrong methods and addresses with its own error", async () => {
     const json = await world().send({
       method: "POST",
       url: "/oauth/token",

@@ -37,7 +37,7 @@ async function openTwo() {
   return { browser, clients, first, second };
 }
 
-it("the sign-in asks the person who signed in last for consent in that person's tab, and ends the other tab", async () => {
+it("the sign-in asks the last person who signed in for consent, and ends the other tab", async () => {
   const { browser, clients, first, second } = await openTwo();
   const [ada, ben] = [await createPerson(world()), await createPerson(world())];
   const consentOfAda = await browser.submit(second, { email: ada.email, password, action: "sign-in" });

@@ -36,7 +36,7 @@ const commands = [
   "config",
 ];
 
-it("the command line explains every command with --help, and mentions --json if the command prints data", async () => {
+it("the command line explains every command with --help, and mentions --json if it applies", async () => {
   for (const command of commands) {
     const { code, stdout, stderr } = await runHere([...command.split(" "), "--help"]);
     expect({ command, code, stderr }).toEqual({ command, code: 0, stderr: "" });

@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const pathOf = (): string => join(folder, "encryption-keys");
 
-it("the file of encryption keys is created at the first start, is readable only by its owner, and is kept at the next start", () => {
+it("the file of encryption keys is created at the first start for its owner only, and then kept", () => {
   const made = loadEncryptionKeys(folder);
   expect(made).toEqual([
     { id: expect.stringMatching(/^local-[\da-f]{8}$/) as unknown, key: expect.any(Buffer) as unknown },
@@ -45,7 +45,7 @@ it("the file of encryption keys may contain several keys in the setting's format
   ]);
 });
 
-it("the file of encryption keys is the same, complete one for eight processes that start at once", async () => {
+it("the file of encryption keys is the same and complete for eight processes starting at once", async () => {
   const script = `
     import { loadEncryptionKeys } from "#app/encryption-keys.ts";
     const [folder, at] = process.argv.slice(1);

@@ -31,7 +31,7 @@ async function modulesOf(environment: Readonly<Record<string, string>>): Promise
   );
 }
 
-it("on PostgreSQL without the demo: not PGlite, the demo, Redis, webhooks, sign-in, GraphiQL, a terminal or Mesh's command line", async () => {
+it("on PostgreSQL without the demo: not PGlite, the demo, Redis, webhooks, sign-in or GraphiQL", async () => {
   const modules = await modulesOf({
     DATABASE_URL: await createDatabase(),
     ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,

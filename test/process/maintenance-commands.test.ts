@@ -250,7 +250,7 @@ async function typed(
   return { code, stdout };
 }
 
-it("the command line re-encrypts everything with the first encryption key, and names values that it cannot decrypt", async () => {
+it("the command line rewraps all with the first encryption key, and names unreadable values", async () => {
   const { folder, environment, run, runHere } = await commands(demoFolder());
   const path = join(folder, "encryption-keys");
   const old = readFileSync(path, "utf8").trim();

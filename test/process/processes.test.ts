@@ -20,7 +20,7 @@ it.concurrent.each([
   expect(ended).toEqual({ code: 1, stdout: "", stderr: embeddedHasRoomForOne });
 });
 
-it.concurrent("an error that stops the first process ends all, is printed once, and decides the exit code", async () => {
+it.concurrent("an error that stops the first process ends all and sets the exit code", async () => {
   const environment = {
     DATABASE_URL: "postgres://127.0.0.1:1/x",
     ENCRYPTION_KEYS: encryptionKeys,
@@ -68,7 +68,7 @@ it("two processes answer on one port, and together admit exactly as many request
   expect(pids.filter(isAlive)).toEqual([]);
 });
 
-it("a killed process is replaced while the rest continues, and a signal to all of them ends all in order", async () => {
+it("a killed process is replaced while the rest continues, and a signal ends all in order", async () => {
   const { service, demo, pids } = await startTwo();
   const identify = () =>
     ask(`${service.address}/api/v1/open/identity`, { authorization: `Bearer ${demo.keys.full}` });

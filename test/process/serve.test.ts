@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 180_000 });
 const encryptionKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`;
 
 describe("the first start in an empty folder", () => {
-  it("seeds the demo, prints a working curl line, refuses a second process, survives kill -9 and keeps its keys", async () => {
+  it("seeds the demo, prints a working curl line, refuses a second process, survives kill -9", async () => {
     const dataDir = join(temporaryFolder(), "data");
     const first = await startService({ DATA_DIR: dataDir, LOG_LEVL: "info" });
     expect(first.address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);

@@ -9,7 +9,7 @@ import { deliveryRows, makeDeliveries } from "#test/webhooks/delivery-rows.ts";
 
 const dayMs = 86_400_000;
 
-it("`webhook replay` replays deliveries, reports how many and why others were skipped, and refuses like the service", async () => {
+it("`webhook replay` replays deliveries, reports counts, and refuses like the service", async () => {
   const folder = join(temporaryFolder(), "data");
   const withRows = async <Result>(
     work: (world: ReturnType<typeof createDispatchWorld>) => Promise<Result>,

@@ -19,7 +19,7 @@ describeOnBoth("a fresh database", (open, engine) => {
   });
 });
 
-it("the guardian stops the server and deletes its folder when the process that started it is killed", async () => {
+it("the guardian stops the server and deletes its folder when the parent process is killed", async () => {
   const script = `
     import { startPostgres } from ${JSON.stringify(new URL("postgres.ts", import.meta.url).href)};
     process.stdout.write((await startPostgres()).folder);

@@ -18,7 +18,7 @@ import { traceRequests } from "#http/request-spans.ts";
 import { createOpenStreams } from "#graphql/event-streams.ts";
 import { noteSpans } from "./noted-spans.ts";
 
-it("the span of an answered request has its status; that of an aborted request has none and is marked", async () => {
+it("the span of an answered request has its status; that of an aborted one has none and a mark", async () => {
   const noted = noteSpans();
   const server = fastify();
   onTestFinished(() => server.close());
@@ -68,7 +68,7 @@ it("checks of the credentials of open streams belong to no trace", async () => {
   expect(new Set(found)).toEqual(new Set(["no trace"]));
 });
 
-it("a request that waits for another's shared read has a span in its own trace; if the first request has no trace, the statement belongs to the second", async () => {
+it("a request that waits for a shared read has a span; the statement is in a traced request", async () => {
   const noted = noteSpans();
   const { load } = createSharedReads({
     nameOf: (key: string) => key,

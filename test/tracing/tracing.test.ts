@@ -97,7 +97,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     });
   });
 
-  it("show a refusal by its code, as an error only if the service is at fault; its transaction is rolled back", async () => {
+  it("show a refusal by its code, as an error only if the service is at fault, and a rollback", async () => {
     const root = await spanOf(await apply("NO-SUCH-CODE"));
     expect(root).toMatchObject({
       isFailed: false,
@@ -164,7 +164,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     expect(collector.texts.join("")).not.toMatch(/secretive|someone/i);
   });
 
-  it("show an internal error at /graphql with its code at the execution and at the request, compiled or not", async () => {
+  it("show an internal error at /graphql with its code at execution and request", async () => {
     const query = "{ apps { totalCount } viewer { role } }";
     const ask = async (): Promise<CollectedSpan[]> => {
       const root = await spanOf(await world.graphql(query, { token: "operator" }));
@@ -194,7 +194,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
       });
   });
 
-  it("lead from the request that submits a checkout to its payment, and from there to the order", async () => {
+  it("lead from the request that submits a checkout to its payment, and then to the order", async () => {
     const checkout = await openCheckout(world);
     await submitted(world, checkout, "tok_success");
     await drive(world);

@@ -136,7 +136,7 @@ it("a process that does not respond is missing, and its last counters remain in 
   expect(valuesOf(await one.scrape())).toEqual([22, 2, 1, 1]);
 });
 
-it("the last counters of an ended process remain in the sum, also after another process replaces it", async () => {
+it("the last counters of an ended process remain in the sum, also after it is replaced", async () => {
   const start = createParent();
   const [one, two] = [start(), start()];
   two.count(20);

@@ -142,7 +142,7 @@ describeOnBoth("the waiting work", (open, engine) => {
     expect(valuesOf(await readNow())).toMatchObject({ due: 0, dueAge: 0, breakers });
   });
 
-  it("is not late while its receiver has reached its limit of running deliveries or of deliveries per second", async () => {
+  it("is not late while its receiver has reached its limit of running deliveries or its rate", async () => {
     const installed = await world.merchant();
     await world.endpoint(installed);
     for (let count = 0; count < 6; count += 1) await world.event(installed);
@@ -171,7 +171,7 @@ describeOnBoth("the waiting work", (open, engine) => {
     expect(valuesOf(await readNow())).toMatchObject({ due: 3, dueAge: 5 });
   });
 
-  it("counts for the age if the clock was set back after the rate limit was used up, as the dispatcher decides too", async () => {
+  it("counts for the age if the clock was set back after the rate limit was used up", async () => {
     const installed = await world.merchant();
     const { id } = await world.endpoint(installed);
     await insertDue(installed, id);
@@ -225,7 +225,7 @@ describeOnBoth("the waiting work", (open, engine) => {
     expect(lines).not.toMatch(/Seq Scan on event|hashed SubPlan/);
   });
 
-  it("is counted by outcome and timed when attempted; the first attempt of an event also by its waiting time", async () => {
+  it("is counted by outcome and timed; the first attempt of an event also by its waiting time", async () => {
     const registry = new Registry();
     const dispatcher = world.dispatcher({ onAttempt: createAttemptMetrics(registry) });
     const installed = await world.merchant();
@@ -314,7 +314,7 @@ describe("an unreachable database", () => {
     return { db: db as unknown as Database, asked: () => waiting.length, fail };
   }
 
-  it("is reported, leaves out the other metrics, is not queried for half a minute, and never twice at once", async () => {
+  it("is reported, hides the other metrics, and is not queried again for half a minute", async () => {
     const clock = new TestClock();
     const { db, asked, fail } = createAway();
     const read = createQueueReader({ db, clock, timeoutMs: 20 });

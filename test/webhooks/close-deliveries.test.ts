@@ -59,7 +59,7 @@ describeOnBoth("waiting deliveries that can never be sent", (open) => {
     expect(await statusesOf(id)).toEqual(["pending", "retrying", "sending"]);
   });
 
-  it("of a disabled endpoint are skipped if they were never tried, and otherwise wait for the endpoint", async () => {
+  it("of a disabled endpoint are skipped if never tried, and otherwise wait for the endpoint", async () => {
     const id = await withThree(await world.merchant());
     const off = {
       status: "disabled" as const,

@@ -40,7 +40,7 @@ describeOnBoth("the dispatcher", (open) => {
   const sentTo = ({ url }: EndpointMade): SafeRequest[] =>
     world.sent.filter((request) => request.url === url);
 
-  it("gives a receiver that never answers four slots and one installation sixteen, while all others proceed", async () => {
+  it("gives a silent receiver four slots and one installation sixteen, while others proceed", async () => {
     const [shop, other] = [await world.merchant(), await world.merchant()];
     const [holes, good, elsewhere] = [
       await endpoints(shop, 1),

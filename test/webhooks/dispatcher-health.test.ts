@@ -66,7 +66,7 @@ describeOnBoth("the health of an endpoint", (open) => {
       .map(({ headers }) => headers["webhook-event-type"] ?? "")
       .filter((type) => type !== "order.placed");
 
-  it("pauses after 20 failures, probes with the oldest delivery once a minute, and sends all waiting deliveries after one success", async () => {
+  it("pauses after 20 failures, probes once a minute, and sends all deliveries after a success", async () => {
     const shop = await world.merchant();
     const endpoint = await rested(shop);
     world.answer = () => refused();
@@ -106,7 +106,7 @@ describeOnBoth("the health of an endpoint", (open) => {
     expect(waits).toEqual([120, 300, 86_400]);
   });
 
-  it("disables an endpoint that answers 410: skips untried deliveries and notifies the installation's other endpoints", async () => {
+  it("disables an endpoint that answers 410, and notifies the installation's other endpoints", async () => {
     const shop = await world.merchant();
     const gone = await rested(shop);
     world.answer = () => refused();

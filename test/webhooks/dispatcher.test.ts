@@ -74,7 +74,7 @@ describeOnBoth("the dispatcher", (open) => {
     ]);
   });
 
-  it("sends each endpoint the event types that it subscribed to, and nothing of other merchants", async () => {
+  it("sends each endpoint its subscribed event types, and nothing of other merchants", async () => {
     const [shop, other] = [await world.merchant(), await world.merchant()];
     const all = await world.endpoint(shop);
     const orders = await world.endpoint(shop, { eventTypes: ["order.*"], payloadMode: "thin" });
@@ -91,7 +91,7 @@ describeOnBoth("the dispatcher", (open) => {
     for (const { id: endpointId } of [one, gone, foreign]) expect(await deliveries(endpointId)).toEqual([]);
   });
 
-  it("withholds events outside of the installation's scopes, events of other installations, and an endpoint's own health events", async () => {
+  it("withholds events outside of scopes, of other installations, and of an endpoint itself", async () => {
     const shop = await world.merchant();
     const endpoint = await world.endpoint(shop);
     const { db } = world.database;
@@ -156,7 +156,7 @@ describeOnBoth("the dispatcher", (open) => {
     ]);
   });
 
-  it("repeats the attempt of a dispatcher that died, and ignores a result that arrives too late", async () => {
+  it("repeats the attempt of a dispatcher that died, and ignores a result that is too late", async () => {
     const shop = await world.merchant();
     const endpoint = await world.endpoint(shop);
     await world.event(shop);
@@ -181,7 +181,7 @@ describeOnBoth("the dispatcher", (open) => {
     expect(await attempts((await deliveries(endpoint.id))[0]?.id ?? "")).toHaveLength(1);
   });
 
-  it("releases running deliveries when it is stopped, and the next dispatcher sends them at once", async () => {
+  it("releases running deliveries when it is stopped, and the next one sends them at once", async () => {
     const shop = await world.merchant();
     const endpoint = await world.endpoint(shop);
     await world.event(shop);

@@ -59,7 +59,7 @@ describe("a guarded connection", () => {
 });
 
 describe("an attempt", () => {
-  test("reports its duration in whole milliseconds, and removes its listeners from the stop signal", async () => {
+  test("reports its duration in whole milliseconds, and removes its listeners from the signal", async () => {
     const receiver = await startReceiver(saying(ok));
     const { signal } = new AbortController();
     const startedAt = performance.now();

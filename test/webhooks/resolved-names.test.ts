@@ -77,7 +77,7 @@ describe.each(["pglite", "postgres"] as const)("the name of an endpoint on %s", 
     expect(faults).toEqual([]);
   });
 
-  it("is found anywhere in a GraphQL document: inline, in a variable's default, under another variable's name", async () => {
+  it("is found anywhere in a GraphQL document: inline, in a default, under another name", async () => {
     const installationId = await installationOf(world());
     const field = (input: string): string =>
       `made: webhookEndpointCreate(installationId: "${installationId}", idempotencyKey: "k", input: ${input}) { endpoint { id } }`;

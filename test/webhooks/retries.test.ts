@@ -210,7 +210,7 @@ describe("the health of an endpoint", () => {
     });
   });
 
-  test("becomes disabled after five days without a success and ten failed deliveries, but by neither alone", () => {
+  test("becomes disabled after five days without a success and ten failures, by neither alone", () => {
     const ten = after([...times(9, failed, start), [failed, hours(24)]]).health;
     const nine = after([...times(8, failed, start), [failed, hours(24)]]).health;
     expect(after([[failed, new Date(hours(120).getTime() - 1)]], ten).becomes).toBeNull();
@@ -221,7 +221,7 @@ describe("the health of an endpoint", () => {
     expect(after([[failed, hours(120)]], nine).becomes).toBe("failing");
   });
 
-  test("becomes disabled however many deliveries wait behind an open breaker, which tries each delivery only once", () => {
+  test("becomes disabled however many deliveries wait behind an open breaker", () => {
     let health: EndpointHealth = initialEndpointHealth;
     let became: EndpointHealthChange["becomes"] = null;
     for (let minute = 0; became !== "failing" && minute <= 121 * 60; minute += 1)

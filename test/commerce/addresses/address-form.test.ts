@@ -20,7 +20,7 @@ it.each([
   expect(namesOf(country).join(" ")).toBe(fields);
 });
 
-it("the address form lists regions by the codes that validation accepts, with English and local names", () => {
+it("the address form lists regions by the accepted codes, with English and local names", () => {
   const { regions } = getAddressForm("JP");
   expect(regions).toHaveLength(47);
   expect(regions.find(({ code }) => code === "JP-13")).toEqual({

@@ -171,7 +171,7 @@ describe("length limits", () => {
     expect(checkAddress({ ...inBerlin, line2: `${" ".repeat(500)}x` }, "strict").address.line2).toBe("x");
   });
 
-  it("are checked without backtracking: sixty thousand characters in every field are refused as fast as a few too many", () => {
+  it("are checked without backtracking: sixty thousand characters are refused quickly", () => {
     for (const part of ["a", "a.", "a@", "<", "&a", "www", "ht", "1 ", "A-", "\u0301"]) {
       const text = part.repeat(60_000 / part.length);
       const faults = faultsOf(Object.fromEntries(addressFields.map((field) => [field, text])));

@@ -26,7 +26,7 @@ function sumOf({ subtotal, discount, shipping, tax, taxIncluded }: CartView["tot
 }
 
 describe("a cart", () => {
-  it("is rendered with its totals, an available quantity of at most 100, and image URLs of this service", () => {
+  it("is rendered with its totals, an available quantity up to 100, and URLs of this service", () => {
     const view = show(storedCart());
     expect(view.totals).toEqual({
       subtotal: eur(2000),

@@ -225,7 +225,7 @@ describe("a cart that is priced again", () => {
     expect(warningsOf(next)).toEqual(warnings);
   });
 
-  it("gets the prices of another market without price warnings, and loses lines that are not sold there", () => {
+  it("gets the prices of another market without warnings, and loses lines not sold there", () => {
     const there = { id: "mkt_us", currency: "USD", countries: ["US"] };
     const moved = repriced({
       draft: { country: "US", address: null },

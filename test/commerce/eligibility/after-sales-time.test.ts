@@ -41,7 +41,7 @@ describe("the period", () => {
     expect([endless.decision, endless.window.endsAt]).toEqual(["allowed", null]);
   });
 
-  it("for withdrawal starts with the last line's delivery, and has no end while a line is not shipped", () => {
+  it("for withdrawal starts with the last line's delivery, and has no end before all is shipped", () => {
     const fulfillments = [
       {
         status: "delivered" as const,
@@ -136,7 +136,7 @@ describe("the period", () => {
     });
   });
 
-  it("for withdrawing from lines that are not shipped starts with the order, whichever other lines are outstanding", () => {
+  it("for withdrawing from lines that are not shipped starts with the order, whatever is outstanding", () => {
     const lines = [{ requiresShipping: false }, { ordered: 2 }];
     const placed = {
       clock: "placed",
@@ -184,7 +184,7 @@ describe("the period", () => {
     expect(shown(optionOf(ask(paper), "withdrawal"))).toBe(expected);
   });
 
-  it("of an answer ends when a deciding fact ends, for example a hold that expires or a return that no longer counts", () => {
+  it("of an answer ends with a deciding fact, for example a hold that expires or a return that ends", () => {
     const instant = "2026-03-06T09:03:00.000Z";
     expect(
       ask(delivered(at), soon, { changeTimes: [Date.parse(instant), Date.parse(soon)] }).validUntil,

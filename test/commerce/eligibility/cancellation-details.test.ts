@@ -314,7 +314,7 @@ describe("the consequences", () => {
 describe("a decision", () => {
   const reason = (code: string, blocking: boolean) => ({ code, message: code, blocking, data: {} });
 
-  it("is allowed without reasons, requires consent if the merchant can waive all reasons, and is denied otherwise", () => {
+  it("is allowed without reasons, requires consent if all reasons can be waived, else is denied", () => {
     expect(decisionOf([])).toBe("allowed");
     expect(decisionOf([reason("a", false)])).toBe("request_required");
     expect(decisionOf([reason("a", false), reason("b", true)])).toBe("denied");

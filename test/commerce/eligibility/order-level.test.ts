@@ -91,7 +91,7 @@ describe("kept and lost units of one line", () => {
     });
   });
 
-  it("are denied because of the parcel while one is in transit, else for the reason that blocks keeping", () => {
+  it("are denied because of a parcel in transit, else for the reason that blocks keeping", () => {
     const strict = { ...parcels, rules: { return: { keepItemMinor: 0 } } };
     expect(shown(optionOf(ask(strict, soon), "refund_only"))).toBe("denied 0 return_window_not_started");
     expect(shown(optionOf(ask(delivered(at, { rules: strict.rules })), "refund_only"))).toBe(

@@ -168,7 +168,7 @@ describe("a cancellation answer", () => {
 });
 
 describe("an after-sales answer", () => {
-  it("follows from its reasons, never exceeds the delivered or shipped units, and decides the request", () => {
+  it("follows from its reasons, never exceeds the units of the order, and decides the request", () => {
     fc.assert(
       fc.property(asked, ({ order: one, now }) => {
         const facts = factsAt(now);

@@ -148,7 +148,7 @@ describe("a registered warranty", () => {
     ]);
   });
 
-  it("shows the later of both ends: the registered one if they are equal, and none if both are missing", () => {
+  it("shows the later of both ends: the registered one if equal, and none if both are missing", () => {
     const window = (country: string, warranties: readonly OrderWarranty[]): unknown => {
       const paper = delivered(at, { order: { country, warranties } });
       return evaluateAfterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(

@@ -175,7 +175,7 @@ describe("the right of withdrawal", () => {
     expect(window({ lines: [{ requiresShipping: false }, { canceled: 1, allocated: 0 }] })).toEqual(placed);
   });
 
-  it("ends at an estimated time while a parcel is in transit, and has no end while a line is not shipped", () => {
+  it("ends at an estimated time while a parcel is in transit, and is open before shipment", () => {
     const estimated = {
       clock: "shipped_plus_transit",
       startsAt: at,
@@ -216,7 +216,7 @@ describe("all periods of a line", () => {
     endsAt: windowFromArrival(paperOrder(), { startsAt: at, at, clock: "delivered" }, { days }).endsAt,
   });
 
-  it("are for defects the longer of return period and warranty, and the return period without a warranty", () => {
+  it("are for defects the longer of return period and warranty, or only the return period", () => {
     expect(windows({ rules: { warranty: { months: 24 } } }).faults).toMatchObject({
       endsAt: "2028-03-05T22:59:59.999Z",
     });

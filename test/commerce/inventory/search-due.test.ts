@@ -76,7 +76,7 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
     expect([await foundAs(productId), await due()]).toEqual(["low_stock", []]);
   });
 
-  it("is indexed as available once its hold has expired, before a sweep releases the hold, whatever else changes", async () => {
+  it("is indexed as available once its hold has expired, before a sweep releases the hold", async () => {
     const { productId, variantId } = await stocked(5);
     await sql`update stock_level set low_stock_threshold = 3 where variant_id = ${variantId}`.execute(
       world.db,

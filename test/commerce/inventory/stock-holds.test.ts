@@ -102,7 +102,7 @@ describeOnBoth("reservations", (open) => {
       expect((await Promise.all([one, two, three].map(movementsOf))).flat()).toEqual([]);
     });
 
-    it("is refused as a whole if any line is short, and reports the available quantity of each line", async () => {
+    it("is refused as a whole if any line is short, with the available quantity of each line", async () => {
       const [plenty, scarce] = [await stocked(10), await stocked(5, 1)];
       await held(scarce, 3);
       const sessionId = await held(scarce, 1);
@@ -129,7 +129,7 @@ describeOnBoth("reservations", (open) => {
       ]);
     });
 
-    it("takes units of a hold that expires now, not a millisecond earlier, and never of a session being paid", async () => {
+    it("takes units of a hold that expires now, but not of a session being paid", async () => {
       const variantId = await stocked(5);
       const ended = await held(variantId, 2);
       const paid = await held(variantId, 3, null);
@@ -202,7 +202,7 @@ describeOnBoth("reservations", (open) => {
     expect(await holdsOf(sessionId)).toEqual([{ variantId, quantity: 2, expiresAt: null }]);
   });
 
-  it("becomes an order's: stock on hand is taken, the rest waits and is allocated when stock arrives", async () => {
+  it("becomes an order's: stock on hand is taken, the rest is allocated when stock arrives", async () => {
     const variantId = await stocked(3, 10);
     const sessionId = await held(variantId, 5, null);
     const sold = await world.run(
@@ -284,7 +284,7 @@ describeOnBoth("reservations", (open) => {
     );
   });
 
-  it("keeps reserved = held + waiting, and the movements consistent, for any sequence of operations", async () => {
+  it("keeps reserved = held + waiting and the movements consistent, for any operations", async () => {
     const act = fc.constantFrom("hold", "release", "sell", "cancel", "allocate", "restock");
     const steps = fc.array(fc.record({ act, session: fc.nat(2), quantity: fc.integer({ min: 1, max: 4 }) }), {
       minLength: 3,

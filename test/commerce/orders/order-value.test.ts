@@ -208,7 +208,7 @@ describe("the value of a cancellation", () => {
     });
   });
 
-  it("leaves no more units in fulfillments than the order still has, cuts the least advanced first, and ignores exchanges", () => {
+  it("leaves fulfillments only the remaining units, cuts the least advanced first, ignores exchanges", () => {
     const fulfillment = (id: string, status: string, quantity: number, returnId: string | null = null) =>
       ({ id, status, returnId, lines: [{ lineId: "a", quantity }] }) as unknown as OrderFulfillment;
     const order = orderOf({

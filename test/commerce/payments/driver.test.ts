@@ -141,7 +141,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     expect(settled).toEqual(["authorize authorized"]);
   });
 
-  it("an unanswered authorization is repeated after a lookup each time, and times out after 15 minutes", async () => {
+  it("an unanswered authorization is repeated after a lookup, and times out after 15 minutes", async () => {
     await start();
     const begun = world.clock.now().getTime();
     const { parts, calls, settled } = scriptDriver({ lookup: async () => ({ outcome: "unknown" }) });

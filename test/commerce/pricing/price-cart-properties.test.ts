@@ -56,7 +56,7 @@ it("a priced cart adds up: the total, each line, each discount and its parts", (
   );
 });
 
-it("a priced cart has no negative amount, and no discount on a line that the promotion does not apply to", () => {
+it("a priced cart has no negative amount, and no discount on lines outside of the promotion", () => {
   fc.assert(
     fc.property(randomCart, (input) => {
       const cart = priceCart(input);

@@ -15,7 +15,7 @@ describeOnBoth("automatic promotions", (open) => {
     world = await createWorld(open);
   });
 
-  it("are active up to the limit; code promotions do not count, and a paused promotion makes room", async () => {
+  it("are active up to the limit; codes do not count, and a paused promotion makes room", async () => {
     const ids: string[] = [];
     for (let count = 0; count < promotionBounds.activeAutomaticMax; count += 1) {
       const promotionId = await makePromotion(world);

@@ -233,7 +233,7 @@ describeOnBoth("promotions", (open) => {
   });
 
   describe("promotionUpdate", () => {
-    it("changes the given fields, keeps omitted fields, clears null fields, and publishes the previous values", async () => {
+    it("changes given fields, keeps omitted ones, clears null ones, and publishes old values", async () => {
       const promotionId = await makePromotion(world, {
         minimumSubtotalMinor: 1000,
         currency: "EUR",

@@ -142,7 +142,7 @@ it("the choice of promotions counts exactly the applied promotions", () => {
   );
 });
 
-it("the choice of promotions keeps an exclusive promotion alone among the automatic ones, and an exclusive code alone", () => {
+it("the choice of promotions keeps an exclusive promotion alone, whether automatic or a code", () => {
   fc.assert(
     fc.property(situation, ({ facts, ...offered }) => {
       const choice = choosePromotions(facts, offered);

@@ -420,7 +420,7 @@ describe("a code beside automatic promotions", () => {
     );
   });
 
-  it("that is exclusive is compared with an exclusive automatic promotion by discount, not by priority", () => {
+  it("that is exclusive is compared with an exclusive automatic one by discount, not by priority", () => {
     const alone = [automatic("alone", { isExclusive: true, priority: 9, off: percent(20) })];
     expect(chosen({ automatic: alone, code: code({ isExclusive: true, off: percent(20) }) })).toEqual({
       applied: [["code", 2000]],

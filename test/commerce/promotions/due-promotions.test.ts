@@ -104,7 +104,7 @@ describeOnBoth("due promotions", (open) => {
     expect(await endDuePromotions({ db: world.db, now: at(20), render })).toBe(0);
   });
 
-  it("drafts, ended promotions, and promotions whose period is over are not published as started", async () => {
+  it("drafts, ended promotions, and promotions after their period are not published as started", async () => {
     const startsAt = at(30);
     const draft = await makePromotion(world, { startsAt });
     const over = await activated({ startsAt, endsAt: at(40) });

@@ -126,7 +126,7 @@ describeOnBoth("a promotion's life", (open) => {
     expect(await promotionRow(world, promotionId)).toMatchObject({ status: "active" });
   });
 
-  it("publishes the start only once the period has begun; an earlier activation is published as an update", async () => {
+  it("publishes the start once the period has begun, and an earlier activation as an update", async () => {
     world.takeEvents();
     const startsAt = new Date(startOfWorld.getTime() + 1000);
     const promotionId = await makePromotion(world, { startsAt });

@@ -91,7 +91,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
       expect(world.takeEvents()).toEqual([]);
     });
 
-    it("that is the last one exhausts the promotion, which is published with a separate version", async () => {
+    it("that is the last one exhausts the promotion, which is published as a separate version", async () => {
       const promotionId = await makePromotion(world, { usageLimit: 2 });
       for (const expected of [
         [],
@@ -106,7 +106,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
       ).toEqual(refusal("usage_limit_reached", promotionId));
     });
 
-    it("of several promotions is taken for all or none: one exhausted promotion leaves the others unused", async () => {
+    it("of several promotions is taken for all or none, if one is exhausted", async () => {
       const free = await makePromotion(world);
       const spent = await makePromotion(world, { usageLimit: 1 });
       await take({ sessionId: await makeSession(world), promotions: of(spent) });
@@ -252,7 +252,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
   });
 
   describe("a released use", () => {
-    it("can be taken again, by the same session too, and is released once, however often requested", async () => {
+    it("can be taken again, by the same session too, and is released once despite repetitions", async () => {
       const promotionId = await makePromotion(world, { trigger: "code", usageLimit: 1, perBuyerLimit: 1 });
       const promotionCodeId = await makeCode(promotionId, 1);
       const sessionId = await makeSession(world);
@@ -308,7 +308,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
     });
   });
 
-  it("of a canceled order can be taken again, is restored once, and is never one without an order", async () => {
+  it("of a canceled order can be taken again, is restored once, and always has an order", async () => {
     const promotionId = await makePromotion(world, { trigger: "code", usageLimit: 2, perBuyerLimit: 2 });
     const promotionCodeId = await makeCode(promotionId, 2);
     const [ordered, held] = [await makeSession(world), await makeSession(world)];

@@ -41,7 +41,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
       .orderBy("country")
       .execute();
 
-  it("are written after the third client, with the earlier counts; never for two clients, however often they search", async () => {
+  it("are written after the third client, with the earlier counts, and never for two clients", async () => {
     const { counts } = await setUp();
     for (const client of ["a", "b", "a", "b", "a"]) counts.note(search(client));
     await counts.flush();
@@ -56,7 +56,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     expect(clientsPerQueryMin).toBe(3);
   });
 
-  it("are counted separately by country, shop and day: three clients in two countries do not count as three in one", async () => {
+  it("are counted by country, shop and day: clients of two countries are not added up", async () => {
     const { counts, clock } = await setUp();
     const { first } = world().demo.merchants;
     counts.note(search("a"));

@@ -64,7 +64,7 @@ it("the checkout page shows a changed price, and pays it with the next press", a
   }
 });
 
-it("the checkout page shows that a code no longer applies, and pays without it with the next press", async () => {
+it("the checkout page shows that a code no longer applies, then pays without it", async () => {
   const world = useIt();
   await makeCode(world, "GONE10");
   const session = await makePayableSession(world);
@@ -84,7 +84,7 @@ it("the checkout page shows that a code no longer applies, and pays without it w
 const codes = ({ database }: World, code: string) =>
   database.db.selectFrom("promotionCode").select("promotionId").where("code", "=", code);
 
-it("the checkout page keeps the selected means of payment when a delivery option is chosen, and ignores an unknown one", async () => {
+it("the checkout page keeps the means of payment when a delivery option is chosen", async () => {
   const world = useIt();
   const buyer = await opened(world, (await makePayableSession(world)).url);
   const [, express = ""] = optionsOf(buyer.last().text);
@@ -94,7 +94,7 @@ it("the checkout page keeps the selected means of payment when a delivery option
   expect(tickedToken((await buyer.open('?changed&token=tok_"x')).text)).toBe("tok_success");
 });
 
-it("the checkout page shows a declined payment at the top until a change, and beside the means of payment until another attempt", async () => {
+it("the checkout page shows a declined payment at the top, later beside the means of payment", async () => {
   const world = useIt();
   const buyer = await opened(world, (await makePayableSession(world)).url);
   await buyer.press("pay", { token: "tok_decline" });
@@ -154,7 +154,7 @@ it("the checkout page shows texts in one language, whatever format the amounts h
   expect(text).toMatch(/another \d+ minutes/);
 });
 
-it("the checkout page shows a buyer who has paid the amount, and how the merchant will contact the buyer", async () => {
+it("the checkout page shows a buyer who has paid the amount, and how contact is made", async () => {
   const world = useIt();
   const session = await makeSession(world, { lines: { "KIT-KVERN": 1 } });
   const buyer = await opened(world, session.url);

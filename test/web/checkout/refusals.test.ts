@@ -29,7 +29,7 @@ async function opened(world: World, url: string): Promise<Buyer> {
   return buyer;
 }
 
-it("the checkout page sets a cookie for its own path only, unreadable for scripts, and not sent by other sites' forms", async () => {
+it("the checkout page sets a cookie for its path only, hidden from scripts and other sites", async () => {
   const world = useIt();
   const { url } = await makeSession(world);
   const buyer = buyerOf(world, url);
@@ -45,7 +45,7 @@ it("the checkout page sets a cookie for its own path only, unreadable for script
   );
 });
 
-it("the checkout page refuses a form without the cookie, with another session's cookie, or from another site", async () => {
+it("the checkout page refuses a form without the cookie, with another's, or from another site", async () => {
   const world = useIt();
   const session = await makeSession(world);
   const [buyer, other] = [
@@ -82,7 +82,7 @@ it("the checkout page refuses a form without the cookie, with another session's 
   expect(await sessionOf(world, session)).toMatchObject({ version: 1 });
 });
 
-it("the checkout page hides personal data from a visitor with only the address once something was done, and lets that visitor enter another address", async () => {
+it("the checkout page hides personal data from a visitor who has only the address", async () => {
   const world = useIt();
   const { id: cartId } = await makeCart(world, { lines: { "KIT-KVERN": 1 } });
   await changeCart(world, "cartBuyerSet", { cartId, input: { email: "erika@example.com" } });
@@ -261,7 +261,7 @@ it("the checkout page reports an ended or unknown session", async () => {
   expect((await world.send({ method: "DELETE", url: buyer.path })).status).toBe(405);
 });
 
-it("the checkout page waits for a slow payment, and lets the buyer give up a late one and pay otherwise", async () => {
+it("the checkout page waits for a slow payment, and lets the buyer give it up and pay again", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
@@ -310,7 +310,7 @@ it.each([
   );
 });
 
-it("the checkout page counts wrong secrets and wrong codes; the codes together with those of REST", async () => {
+it("the checkout page counts wrong secrets and wrong codes; the codes together with REST's", async () => {
   const world = useLimited();
   for (let count = 0; count < 20; count += 1)
     expect((await world.get(`/checkout/${"B".repeat(43)}`)).status).toBe(404);

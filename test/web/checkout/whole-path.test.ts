@@ -9,7 +9,7 @@ import { addressTyped, buyerOf, faultsOf, formOf, headingOf, optionsOf, textOf }
 describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
   const useIt = useWorld(engine);
 
-  it("address, delivery, code, a declined and a successful payment: places one order with the buyer as actor", async () => {
+  it("address, delivery, code, a declined and a good payment: places one order as the buyer", async () => {
     const world = useIt();
     await makeCode(world, "PAGE10");
     const session = await makeSession(world, { lines: { "KIT-KVERN": 2 } });

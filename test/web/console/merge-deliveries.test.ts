@@ -41,7 +41,7 @@ const told = (...deliveries: Delivery[]): ReturnType<typeof addLiveDeliveries> =
   addLiveDeliveries(new Map(), deliveries);
 const newest = { status: null, isNewest: true } as const;
 
-it("merging adds updates newer than the page's oldest row, in order, and ignores those of older pages", () => {
+it("merging adds updates newer than the page's oldest row, and ignores those of older pages", () => {
   const merged = mergeDeliveries(
     pageOf([delivery(2), delivery(4)]),
     told(delivery(5), delivery(1), delivery(3)),

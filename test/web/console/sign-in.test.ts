@@ -63,7 +63,7 @@ describe("a visitor without a session", () => {
     },
   );
 
-  it("is redirected once within the site after a link from another site, because the browser withheld the cookie", async () => {
+  it("is redirected once within the site after a link from another site, to get its cookie", async () => {
     const page = await world().get("/console/orders", { "sec-fetch-site": "cross-site" });
     expect(page.text).toContain('<meta http-equiv="refresh" content="0; url=/console/orders" />');
     expect((await world().get("/console/orders", { "sec-fetch-site": "same-origin" })).text).toContain(
@@ -71,7 +71,7 @@ describe("a visitor without a session", () => {
     );
   });
 
-  it("is redirected to the page by GET on the form addresses, and gets an error for other methods", async () => {
+  it("is redirected to the page by GET on form addresses, and gets an error for other methods", async () => {
     for (const url of ["/console/sign-in", "/console/sign-out"]) {
       const { status, headers } = await world().get(url);
       expect([status, headers["location"]]).toEqual([303, "/console"]);
@@ -116,7 +116,7 @@ describe("signing in", () => {
     expect(page.headers["cache-control"]).toBe("no-store");
   });
 
-  it("shows the same error for a wrong password, an unknown address and a disabled account, and keeps the input without the password", async () => {
+  it("shows the same error for a wrong password, unknown address and disabled account", async () => {
     const { email, staffId } = await createPerson(world());
     const tries = [{ email, password: "a wrong password" }, { email: "nobody@shop.example" }];
     const texts: string[] = [];

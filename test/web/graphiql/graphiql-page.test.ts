@@ -15,7 +15,7 @@ import type { Answer } from "#test/support/world.ts";
 const world = useWorld();
 const open = (url: string): Promise<Answer> => world().get(url, { accept: "text/html" });
 
-it("GraphiQL's page is a small page without inline script or style, whose policy allows only this service's files", async () => {
+it("GraphiQL's page has no inline script or style, and loads only this service's files", async () => {
   const { status, headers, text } = await open("/graphql");
   expect(status).toBe(200);
   expect(text.length).toBeLessThan(64 * 1024);
@@ -43,7 +43,7 @@ it("GraphiQL's files are named by their hash, compressed and cached forever", as
   }
 });
 
-it("GraphiQL's page renders what the package renders: if this fails, a new version changed it (component-plugin.ts, editor.ts)", () => {
+it("GraphiQL's page renders what the package renders; else see component-plugin.ts, editor.ts", () => {
   expect(Object.keys(parts).toSorted()).toEqual([
     "css",
     "editorWorkerService",

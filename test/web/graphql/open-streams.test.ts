@@ -47,7 +47,7 @@ describe("open streams", () => {
     expect(() => streams.open(askerOf("a"), "another")).not.toThrow();
   });
 
-  it("are checked once a second, all of one credential together, and not at all if there are none", async () => {
+  it("are checked once a second, all of a credential together, and not at all if none is open", async () => {
     const opened = ["a", "a", "b"].map((authorization) =>
       streams.open(askerOf(authorization), authorization),
     );
