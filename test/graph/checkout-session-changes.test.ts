@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   askGraph,
-  type Asked,
+  type GraphAnswer,
   berlin,
   callCart,
   changeCart,
@@ -47,7 +47,7 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     field: SessionMutation,
     sessionId: string,
     input: Readonly<Record<string, unknown>>,
-  ): Promise<Asked> => changeSession(world(), field, { sessionId, input });
+  ): Promise<GraphAnswer> => changeSession(world(), field, { sessionId, input });
   const setAddress = (sessionId: string, input: object = { address: berlin }) =>
     change("hostedCheckoutSessionAddressSet", sessionId, { ...input });
 

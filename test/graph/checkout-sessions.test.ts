@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   askGraph,
-  type Asked,
+  type GraphAnswer,
   berlin,
   callCart,
   cartConflict,
@@ -43,7 +43,7 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       world().database.db,
     );
   };
-  const refusal = async (call: () => Promise<Asked>): Promise<unknown> => {
+  const refusal = async (call: () => Promise<GraphAnswer>): Promise<unknown> => {
     const { error } = await withoutTrace(world(), call);
     return { code: error?.code, conflict: error?.conflict };
   };

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { type Asked, askGraph, type Frontend } from "#test/operations/cart-calls.ts";
+import { type GraphAnswer, askGraph, type Frontend } from "#test/operations/cart-calls.ts";
 import { readOrder } from "#test/support/orders.ts";
 import type { World } from "#test/support/world.ts";
 
@@ -37,14 +37,18 @@ export function send(
   world: World,
   field: SendingMutation,
   { id, input = {}, ...frontend }: SendingCall,
-): Promise<Asked> {
+): Promise<GraphAnswer> {
   const [target, type, selection] = mutations[field];
   const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id, idempotencyKey: $key, input: $input) { ${selection} } }`;
   return askGraph(world, query, { id, key: randomUUID(), input }, { token: "admin", ...frontend });
 }
 
 /** Calls a mutation and returns its data. Fails the test if the mutation is refused. */
-export async function sent(world: World, field: SendingMutation, call: SendingCall): Promise<Asked["data"]> {
+export async function sent(
+  world: World,
+  field: SendingMutation,
+  call: SendingCall,
+): Promise<GraphAnswer["data"]> {
   const { data, error } = await send(world, field, call);
   expect(error).toBeUndefined();
   return data;
@@ -64,14 +68,14 @@ export const moves = {
 } as const satisfies Record<string, readonly [SendingMutation, object]>;
 export type Move = keyof typeof moves;
 
-export function make(world: World, move: Move, id: string): Promise<Asked> {
+export function make(world: World, move: Move, id: string): Promise<GraphAnswer> {
   const [field, input] = moves[move];
   return send(world, field, { id, input });
 }
 
 /** Makes the moves one after the other. Fails the test if a move is refused. */
-export async function made(world: World, id: string, names: readonly Move[]): Promise<Asked["data"]> {
-  let last: Asked["data"];
+export async function made(world: World, id: string, names: readonly Move[]): Promise<GraphAnswer["data"]> {
+  let last: GraphAnswer["data"];
   for (const name of names) {
     const [field, input] = moves[name];
     last = await sent(world, field, { id, input });

@@ -1,6 +1,6 @@
 /** A cancellation against a concurrent shipment, capture or cancellation: exactly one of them succeeds. */
 import { describe, expect, it } from "vitest";
-import { type Asked, askGraph } from "#test/operations/cart-calls.ts";
+import { type GraphAnswer, askGraph } from "#test/operations/cart-calls.ts";
 import { readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import {
@@ -21,7 +21,7 @@ const cancel = { reason: "OTHER" };
 describe("a cancellation on PostgreSQL", () => {
   const world = useWorld("postgres");
 
-  const ship = (fulfillmentId: string): Promise<Asked> =>
+  const ship = (fulfillmentId: string): Promise<GraphAnswer> =>
     askGraph(
       world(),
       "mutation ($id: ID!, $key: String!) { fulfillmentShip(fulfillmentId: $id, idempotencyKey: $key, input: {}) { status } }",

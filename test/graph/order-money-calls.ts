@@ -11,7 +11,7 @@ import { outstandingMinor } from "#commerce/orders/order-statuses.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { insertTableRows } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
-import { type Asked, askGraph, type Frontend, variantOf } from "#test/operations/cart-calls.ts";
+import { type GraphAnswer, askGraph, type Frontend, variantOf } from "#test/operations/cart-calls.ts";
 import { defaultBuyer, insertOrder, type OrderOverrides, readOrder } from "#test/support/orders.ts";
 import type { World } from "#test/support/world.ts";
 
@@ -49,14 +49,18 @@ export function call(
   world: World,
   field: OrderMutation,
   { id, input = {}, key = randomUUID(), ...frontend }: OrderCall,
-): Promise<Asked> {
+): Promise<GraphAnswer> {
   const [target, type, selection] = mutations[field];
   const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id, idempotencyKey: $key, input: $input) { ${selection} } }`;
   return askGraph(world, query, { id, key, input }, { token: "admin", ...frontend });
 }
 
 /** Calls a mutation and returns its data. Fails the test if the mutation is refused. */
-export async function done(world: World, field: OrderMutation, request: OrderCall): Promise<Asked["data"]> {
+export async function done(
+  world: World,
+  field: OrderMutation,
+  request: OrderCall,
+): Promise<GraphAnswer["data"]> {
   const { data, error } = await call(world, field, request);
   expect(error).toBeUndefined();
   return data;

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect } from "vitest";
 import type { OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import { type Asked, askGraph, type Frontend } from "#test/operations/cart-calls.ts";
+import { type GraphAnswer, askGraph, type Frontend } from "#test/operations/cart-calls.ts";
 import { defaultBuyer, type OrderOverrides, readOrder } from "#test/support/orders.ts";
 import type { World } from "#test/support/world.ts";
 import { makeOrder } from "./order-money-calls.ts";
@@ -45,7 +45,7 @@ export function call(
   world: World,
   field: AfterSalesMutation,
   { id, input = {}, ...frontend }: AfterSalesCall,
-): Promise<Asked> {
+): Promise<GraphAnswer> {
   const [target, type, selection] = mutations[field];
   const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id, idempotencyKey: $key, input: $input) { ${selection} } }`;
   return askGraph(world, query, { id, key: randomUUID(), input }, { token: "admin", ...frontend });
@@ -56,7 +56,7 @@ export async function done(
   world: World,
   field: AfterSalesMutation,
   request: AfterSalesCall,
-): Promise<Asked["data"]> {
+): Promise<GraphAnswer["data"]> {
   const { data, error } = await call(world, field, request);
   expect(error).toBeUndefined();
   return data;

@@ -7,7 +7,7 @@ import { getNamedType } from "graphql";
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import graph from "#graph/schema.ts";
-import { type Asked, askGraph, variantOf } from "#test/operations/cart-calls.ts";
+import { type GraphAnswer, askGraph, variantOf } from "#test/operations/cart-calls.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { done as paid, lineOf, makeOrder, paymentOf } from "./order-money-calls.ts";
@@ -208,7 +208,11 @@ describe("an object whose state no longer allows a mutation", () => {
     ],
   ];
 
-  const call = (name: string, { id, input = {} }: TooLate, expectedVersion?: number): Promise<Asked> => {
+  const call = (
+    name: string,
+    { id, input = {} }: TooLate,
+    expectedVersion?: number,
+  ): Promise<GraphAnswer> => {
     const args = fields.find((field) => field.name === name)?.args ?? [];
     const target = targets.find((candidate) => args.some((arg) => arg.name === candidate));
     const type = args.find((arg) => arg.name === "input")?.type;

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
-import { askGraph, type Asked } from "#test/operations/cart-calls.ts";
+import { askGraph, type GraphAnswer } from "#test/operations/cart-calls.ts";
 import type { World } from "#test/support/world.ts";
 
 export interface Call {
@@ -60,7 +60,10 @@ export async function openFront(world: World): Promise<Front> {
 }
 
 /** Sends a mutation with a new idempotency key. */
-export function send({ world, inputs }: Front, { field, on, input, answer = "id" }: Call): Promise<Asked> {
+export function send(
+  { world, inputs }: Front,
+  { field, on, input, answer = "id" }: Call,
+): Promise<GraphAnswer> {
   const names = Object.keys(on);
   const variables = names.map((name) => `$${name}: ID!, `).join("");
   const passed = names.map((name) => `${name}: $${name}, `).join("");

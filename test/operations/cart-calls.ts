@@ -51,7 +51,7 @@ export interface Frontend {
   readonly buyer?: string;
 }
 
-export interface Asked {
+export interface GraphAnswer {
   readonly status: number;
   /** The value of the document's only field. */
   // eslint-disable-next-line typescript/no-explicit-any -- Tests look into answers of any shape.
@@ -67,7 +67,7 @@ export async function askGraph(
   query: string,
   variables: Readonly<Record<string, unknown>> = {},
   { token = "storefront", buyer }: Frontend = {},
-): Promise<Asked> {
+): Promise<GraphAnswer> {
   const { status, body } = await world.send({
     method: "POST",
     url: "/graphql",
@@ -119,14 +119,14 @@ export function changeCart(
   world: World,
   field: CartMutation,
   { cartId, input, merchantId, ...frontend }: CartChange,
-): Promise<Asked> {
+): Promise<GraphAnswer> {
   const [type, selection] = mutations[field];
   const query = `mutation ($merchantId: ID, $cartId: ID!, $input: ${type}!) {
     ${field}(merchantId: $merchantId, cartId: $cartId, input: $input) { ${selection} } }`;
   return askGraph(world, query, { merchantId, cartId, input }, frontend);
 }
 
-export function readCart(world: World, cartId: string, frontend: Frontend = {}): Promise<Asked> {
+export function readCart(world: World, cartId: string, frontend: Frontend = {}): Promise<GraphAnswer> {
   return askGraph(world, `query ($id: ID!) { cart(id: $id) { ${cartFields} } }`, { id: cartId }, frontend);
 }
 
@@ -141,7 +141,7 @@ export interface NewCart extends Frontend {
 export async function tryCart(
   world: World,
   { country = "DE", lines = {}, input = {}, merchantId, ...frontend }: NewCart,
-): Promise<Asked> {
+): Promise<GraphAnswer> {
   const query = `mutation ($merchantId: ID, $input: CartCreateInput!) { cartCreate(merchantId: $merchantId, input: $input) { ${cartFields} } }`;
   return askGraph(
     world,
@@ -152,7 +152,7 @@ export async function tryCart(
 }
 
 /** Creates a cart and returns it. Fails the test if the cart is refused. */
-export async function makeCart(world: World, cart: NewCart = {}): Promise<Asked["data"]> {
+export async function makeCart(world: World, cart: NewCart = {}): Promise<GraphAnswer["data"]> {
   const { data, error } = await tryCart(world, cart);
   expect(error).toBeUndefined();
   return data;

@@ -6,7 +6,7 @@ import { expireSessions } from "#commerce/checkout/release-sessions.ts";
 import type { Answer, World } from "#test/support/world.ts";
 import {
   askGraph,
-  type Asked,
+  type GraphAnswer,
   berlin,
   cartFields,
   changeCart,
@@ -38,7 +38,7 @@ export interface NewSession extends Frontend {
 export function trySession(
   world: World,
   { cartId, input = {}, merchantId, ...frontend }: NewSession,
-): Promise<Asked> {
+): Promise<GraphAnswer> {
   const query = `mutation ($merchantId: ID, $input: HostedCheckoutSessionCreateInput!) {
     hostedCheckoutSessionCreate(merchantId: $merchantId, input: $input) { ${selection} } }`;
   return askGraph(world, query, { merchantId, input: { cartId, ...returnUrls, ...input } }, frontend);
@@ -48,7 +48,7 @@ export function trySession(
 export async function makeSession(
   world: World,
   { input, ...cart }: Partial<NewSession> & Omit<NewCart, "input"> = {},
-): Promise<Asked["data"]> {
+): Promise<GraphAnswer["data"]> {
   const cartId = cart.cartId ?? (await makeCart(world, { lines: { "KIT-KVERN": 1 }, ...cart })).id;
   const { data, error } = await trySession(world, {
     ...cart,
@@ -63,7 +63,7 @@ export async function makeSession(
 export async function makeReadySession(
   world: World,
   lines: Readonly<Record<string, number>> = { "KIT-KVERN": 1 },
-): Promise<Asked["data"]> {
+): Promise<GraphAnswer["data"]> {
   const { id: cartId } = await makeCart(world, { lines });
   await changeCart(world, "cartAddressSet", { cartId, input: { address: berlin } });
   await changeCart(world, "cartDeliveryOptionSelect", {
@@ -93,13 +93,13 @@ export function changeSession(
   world: World,
   field: SessionMutation,
   { sessionId, input, merchantId, ...frontend }: SessionChange,
-): Promise<Asked> {
+): Promise<GraphAnswer> {
   const query = `mutation ($merchantId: ID, $sessionId: ID!, $input: ${mutations[field]}!) {
     ${field}(merchantId: $merchantId, sessionId: $sessionId, input: $input) { ${selection} } }`;
   return askGraph(world, query, { merchantId, sessionId, input }, frontend);
 }
 
-export function readSession(world: World, sessionId: string, frontend: Frontend = {}): Promise<Asked> {
+export function readSession(world: World, sessionId: string, frontend: Frontend = {}): Promise<GraphAnswer> {
   return askGraph(
     world,
     `query ($id: ID!) { hostedCheckoutSession(id: $id) { ${selection} } }`,

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { DemoFile } from "#demo/demo-file.ts";
 import type { Answer, World } from "#test/support/world.ts";
 import { deliveryRows } from "#test/webhooks/delivery-rows.ts";
-import { type Asked, askGraph, type Frontend } from "./cart-calls.ts";
+import { type GraphAnswer, askGraph, type Frontend } from "./cart-calls.ts";
 
 export interface ReplayRequest {
   readonly body?: unknown;
@@ -43,7 +43,7 @@ export interface GraphReplay extends Frontend {
 export function replayAsStaff(
   world: World,
   { deliveryId, merchantId, input = {}, token = "admin" }: GraphReplay,
-): Promise<Asked> {
+): Promise<GraphAnswer> {
   const query = `mutation ($merchantId: ID, $deliveryId: ID!, $key: String, $input: PublicWebhookReplayRequest!) {
     webhookDeliveryReplay(merchantId: $merchantId, deliveryId: $deliveryId, idempotencyKey: $key, input: $input) {
       delivery { id status replayOf replayReason replayNote endpointId } original { id status } } }`;
@@ -61,7 +61,10 @@ export interface BulkCall extends Frontend {
 }
 
 /** Replays many deliveries: all exhausted ones of the last 29 days unless `input` says otherwise. */
-export function replayMany(world: World, { merchantId, input, token = "admin" }: BulkCall): Promise<Asked> {
+export function replayMany(
+  world: World,
+  { merchantId, input, token = "admin" }: BulkCall,
+): Promise<GraphAnswer> {
   const query = `mutation ($merchantId: ID, $key: String!, $input: WebhookDeliveriesReplayInput!) {
     webhookDeliveriesReplay(merchantId: $merchantId, idempotencyKey: $key, input: $input) { replayed skipped { reason count } hasMore endCursor } }`;
   const now = world.clock.now().getTime();

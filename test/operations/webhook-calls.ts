@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { DemoFile } from "#demo/demo-file.ts";
 import type { Answer, World } from "#test/support/world.ts";
-import { type Asked, askGraph, type Frontend } from "./cart-calls.ts";
+import { type GraphAnswer, askGraph, type Frontend } from "./cart-calls.ts";
 
 export const endpointsUrl = "/api/v1/open/webhooks/endpoints";
 
@@ -80,7 +80,7 @@ export function changeEndpoint(
   world: World,
   field: EndpointMutation,
   { endpointId, input = {}, merchantId, token = "admin" }: EndpointChange,
-): Promise<Asked> {
+): Promise<GraphAnswer> {
   const [type, selection] = mutations[field];
   const query = `mutation ($merchantId: ID, $endpointId: ID!, $key: String!, $input: ${type}!) {
     ${field}(merchantId: $merchantId, endpointId: $endpointId, idempotencyKey: $key, input: $input) { ${selection} } }`;
@@ -96,7 +96,7 @@ export interface NewEndpoint extends Frontend {
 export function tryEndpoint(
   world: World,
   { installationId, merchantId, input = {}, token = "admin" }: NewEndpoint,
-): Promise<Asked> {
+): Promise<GraphAnswer> {
   const query = `mutation ($merchantId: ID, $installationId: ID, $key: String, $input: PublicWebhookCreateRequest!) {
     webhookEndpointCreate(merchantId: $merchantId, installationId: $installationId, idempotencyKey: $key, input: $input) { ${withSecret} } }`;
   const variables = {
@@ -112,7 +112,7 @@ export function readEndpoint(
   world: World,
   id: string,
   token: keyof DemoFile["tokens"] = "admin",
-): Promise<Asked> {
+): Promise<GraphAnswer> {
   return askGraph(
     world,
     `query ($id: ID!) { webhookEndpoint(id: $id) { ${endpointFields} } }`,

@@ -8,7 +8,7 @@ import { callSession, type Checkout, drive } from "#test/commerce/payments/check
 import { made, send, sent } from "#test/graph/fulfillment-calls.ts";
 import { call as ask, done as paid, lineOf, paymentOf } from "#test/graph/order-money-calls.ts";
 import { call as askBack, done as back } from "#test/graph/return-calls.ts";
-import { type Asked, changeCart, deliveryOf, makeCart } from "#test/operations/cart-calls.ts";
+import { type GraphAnswer, changeCart, deliveryOf, makeCart } from "#test/operations/cart-calls.ts";
 import { trySession } from "#test/operations/checkout-calls.ts";
 import { readOrder } from "./orders.ts";
 import type { World } from "./world.ts";
@@ -23,7 +23,7 @@ export interface PurchaseMarkers {
 export interface MarkedPurchase {
   readonly orderId: string;
   /** The answers to all calls of the buyer and of the merchant. */
-  readonly answers: readonly Asked[];
+  readonly answers: readonly GraphAnswer[];
 }
 
 const buyer = { buyer: "canary" };
@@ -39,9 +39,9 @@ export async function purchaseMarked(world: World, marked: PurchaseMarkers): Pro
 async function checkOut(
   world: World,
   { address, email }: PurchaseMarkers,
-): Promise<{ session: Checkout; answers: Asked[] }> {
+): Promise<{ session: Checkout; answers: GraphAnswer[] }> {
   const { id: cartId } = await makeCart(world, { ...buyer, lines: { [mill]: 1, [cup]: 2 } });
-  const change = (field: Parameters<typeof changeCart>[1], input: object): Promise<Asked> =>
+  const change = (field: Parameters<typeof changeCart>[1], input: object): Promise<GraphAnswer> =>
     changeCart(world, field, { ...buyer, cartId, input: { ...input } });
   const answers = [
     await change("cartBuyerSet", { buyerReference: buyer.buyer, email }),
@@ -56,9 +56,9 @@ async function checkOut(
 async function pay(
   world: World,
   { session: { id, amountTotal }, cardToken }: { readonly session: Checkout; readonly cardToken: string },
-): Promise<{ placed: OrderAggregate; answers: Asked[] }> {
+): Promise<{ placed: OrderAggregate; answers: GraphAnswer[] }> {
   const { currency, amountMinor } = amountTotal;
-  const submit = (paymentToken: string, more = 0): Promise<Asked> =>
+  const submit = (paymentToken: string, more = 0): Promise<GraphAnswer> =>
     callSession(world, "hostedCheckoutSessionSubmit", {
       ...buyer,
       id,
@@ -82,7 +82,7 @@ async function pay(
   return { placed: await readOrder(world, orderId ?? ""), answers };
 }
 
-async function handle(world: World, order: OrderAggregate): Promise<Asked[]> {
+async function handle(world: World, order: OrderAggregate): Promise<GraphAnswer[]> {
   const { id } = order;
   const [payment, lineId] = [paymentOf(order).id, lineOf(order, mill).id];
   const asked = { ...buyer, token: "storefront" } as const;

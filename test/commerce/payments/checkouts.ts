@@ -8,7 +8,7 @@ import { expect } from "vitest";
 import { runDuePaymentOperations } from "#commerce/payments/driver.ts";
 import type { PaymentProvider } from "#commerce/payments/provider.ts";
 import {
-  type Asked,
+  type GraphAnswer,
   askGraph,
   berlin,
   changeCart,
@@ -39,7 +39,7 @@ export function callSession(
   world: World,
   field: keyof typeof mutations,
   { id, input = {}, ...frontend }: SessionCall,
-): Promise<Asked> {
+): Promise<GraphAnswer> {
   const [type, key] = mutations[field];
   const query = `mutation ($id: ID!, $key: ${key}, $input: ${type}!) { ${field}(sessionId: $id, idempotencyKey: $key, input: $input) { ${sessionFields} } }`;
   return askGraph(world, query, { id, key: randomUUID(), input }, frontend);
@@ -78,7 +78,7 @@ export function submit(
   { id, amountTotal }: Checkout,
   paymentToken: string | null = "tok_success",
   input: object = {},
-): Promise<Asked> {
+): Promise<GraphAnswer> {
   const { amountMinor, currency } = amountTotal;
   return callSession(world, "hostedCheckoutSessionSubmit", {
     id,

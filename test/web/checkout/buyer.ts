@@ -3,7 +3,7 @@
  * browser would.
  */
 import { expect } from "vitest";
-import { type Asked, berlin, changeCart, deliveryOf, makeCart } from "#test/operations/cart-calls.ts";
+import { type GraphAnswer, berlin, changeCart, deliveryOf, makeCart } from "#test/operations/cart-calls.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
 import { publicUrl, type Answer, type World } from "#test/support/world.ts";
 
@@ -112,7 +112,7 @@ export const faultsOf = (page: string): string[] =>
 export async function makePayableSession(
   world: World,
   lines: Readonly<Record<string, number>> = { "KIT-KVERN": 1 },
-): Promise<Asked["data"]> {
+): Promise<GraphAnswer["data"]> {
   const { id: cartId } = await makeCart(world, { lines });
   await changeCart(world, "cartBuyerSet", { cartId, input: { email: "erika@example.com" } });
   await changeCart(world, "cartAddressSet", { cartId, input: { address: berlin } });
