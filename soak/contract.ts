@@ -5,7 +5,7 @@
  */
 import fc from "fast-check";
 import type { DemoFile } from "#demo/demo-file.ts";
-import { stories, tellStory } from "#test/contract/cart-story.ts";
+import { stories, runCartStory } from "#test/contract/cart-story.ts";
 import { errorOf, faultsOf, shownOf } from "#test/contract/checks.ts";
 import { readOperations } from "#test/contract/document.ts";
 import type { Ground } from "#test/contract/ground.ts";
@@ -23,7 +23,7 @@ import {
   soundRefusals,
   subjectOf,
 } from "#test/contract/subjects.ts";
-import { askOver, type Heard, type Send, type Sent } from "#test/contract/wire.ts";
+import { askOver, type WireAnswer, type Send, type Sent } from "#test/contract/wire.ts";
 import type { Report } from "./report.ts";
 import { openCart, openShop } from "./shop.ts";
 
@@ -170,7 +170,7 @@ async function sendAllowed(run: Run): Promise<void> {
 }
 
 /** A client that keeps to the schemas is refused by no rule of form but those that are known. */
-function judgeAllowed(run: Run, generated: Generated, heard: Heard): void {
+function judgeAllowed(run: Run, generated: Generated, heard: WireAnswer): void {
   const { operation } = generated;
   // A token is asked for before anything else is.
   if (heard.status !== 400 || operation.needsToken) return;
@@ -201,7 +201,7 @@ async function sendSound(run: Run): Promise<void> {
   });
 }
 
-async function judgeSound(run: Run, generated: Generated, heard: Heard): Promise<void> {
+async function judgeSound(run: Run, generated: Generated, heard: WireAnswer): Promise<void> {
   const { operation } = generated;
   if (heard.status === 200) {
     run.counts.done += 1;
@@ -222,7 +222,7 @@ async function withToken(generated: Generated, { tokenFor }: ContractPlan): Prom
 }
 
 /** The same bytes come back, and say so. */
-async function checkReplay(run: Run, generated: Generated, first: Heard): Promise<void> {
+async function checkReplay(run: Run, generated: Generated, first: WireAnswer): Promise<void> {
   const again = await sendAndCheck(run, generated);
   if (again === undefined) return;
   if (first.headers["idempotent-replayed"] !== "false")
@@ -243,23 +243,23 @@ async function checkHead(run: Run, generated: Generated): Promise<void> {
 async function sendStories(run: Run): Promise<void> {
   const { plan, market, counts, violations, seed } = run;
   const { operations } = market.ground;
-  const send = async (operationId: string, sent: Sent): Promise<Heard | undefined> => {
+  const send = async (operationId: string, sent: Sent): Promise<WireAnswer | undefined> => {
     const operation = operations.find(({ id }) => id === operationId);
     return operation && sendAndCheck(run, { operation, about: "in a story", sent, refusal: null });
   };
   await inParallel(fc.sample(stories, { numRuns: plan.perOperation, seed }), async (steps) => {
     const { id: cartId, version } = await openCart(market.ask, market.shop);
     const stage = { cartId, version, key: plan.demo.keys.full, codes: market.shop.codes, tell: send };
-    violations.push(...(await tellStory(stage, steps)));
+    violations.push(...(await runCartStory(stage, steps)));
     counts.stories += 1;
   });
 }
 
 /** Sends it, and holds the answer against the document. Undefined: there was none. */
-async function sendAndCheck(run: Run, generated: Generated): Promise<Heard | undefined> {
+async function sendAndCheck(run: Run, generated: Generated): Promise<WireAnswer | undefined> {
   const { operation, sent } = generated;
   run.counts.requests += 1;
-  let heard: Heard;
+  let heard: WireAnswer;
   try {
     heard = await run.plan.send(sent);
   } catch (error) {

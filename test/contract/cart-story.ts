@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { errorOf } from "./checks.ts";
-import type { Heard, Sent } from "./wire.ts";
+import type { WireAnswer, Sent } from "./wire.ts";
 
 const kinds = ["apply", "apply", "remove", "address", "revoke", "again", "reuse"] as const;
 
@@ -34,7 +34,7 @@ export interface Stage {
   readonly key: string;
   readonly codes: readonly string[];
   /** Sends a request to the operation. */
-  readonly tell: (operationId: string, sent: Sent) => Promise<Heard | undefined>;
+  readonly tell: (operationId: string, sent: Sent) => Promise<WireAnswer | undefined>;
 }
 
 interface Model {
@@ -62,7 +62,7 @@ const address = {
 };
 
 /** Runs the steps and returns the differences from the model. */
-export async function tellStory(stage: Stage, steps: readonly Step[]): Promise<string[]> {
+export async function runCartStory(stage: Stage, steps: readonly Step[]): Promise<string[]> {
   const model: Model = { version: stage.version, isRevoked: false, code: null, last: null };
   const faults: string[] = [];
   for (const step of steps) {
@@ -82,7 +82,7 @@ export async function tellStory(stage: Stage, steps: readonly Step[]): Promise<s
 
 function differences(
   model: Model,
-  { step, planned, heard }: { step: Step; planned: Planned; heard: Heard },
+  { step, planned, heard }: { step: Step; planned: Planned; heard: WireAnswer },
 ): string[] {
   const told = heard.status === 200 ? "done" : (errorOf(heard)?.code ?? "nothing");
   const isReplay = heard.headers["idempotent-replayed"] === "true";

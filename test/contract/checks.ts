@@ -1,6 +1,6 @@
 /** Checks that must hold for every answer to an operation of the contract. Each fault is a sentence. */
 import type { DeclaredAnswer, DocumentOperation } from "./document.ts";
-import type { Heard, Sent } from "./wire.ts";
+import type { WireAnswer, Sent } from "./wire.ts";
 
 interface ErrorBody {
   readonly code: string;
@@ -16,7 +16,7 @@ interface ErrorBody {
   }[];
 }
 
-export function errorOf({ json }: Heard): ErrorBody | undefined {
+export function errorOf({ json }: WireAnswer): ErrorBody | undefined {
   return (json as { readonly error?: ErrorBody } | undefined)?.error;
 }
 
@@ -31,7 +31,7 @@ const beforeRoute = "route_not_found";
 
 const requestId = /^req_[0-9a-hjkmnp-tv-z]{26}$/;
 
-export function faultsOf(operation: DocumentOperation, { method }: Sent, heard: Heard): string[] {
+export function faultsOf(operation: DocumentOperation, { method }: Sent, heard: WireAnswer): string[] {
   const { status, headers } = heard;
   const declared =
     operation.answers.get(status) ?? (elsewhere.has(status) ? operation.answers.get(400) : undefined);
@@ -49,9 +49,9 @@ export function faultsOf(operation: DocumentOperation, { method }: Sent, heard: 
   ];
 }
 
-const emptyFaults = ({ text }: Heard): string[] => (text === "" ? [] : ["There is a body after HEAD."]);
+const emptyFaults = ({ text }: WireAnswer): string[] => (text === "" ? [] : ["There is a body after HEAD."]);
 
-function bodyFaults(operation: DocumentOperation, declared: DeclaredAnswer, heard: Heard): string[] {
+function bodyFaults(operation: DocumentOperation, declared: DeclaredAnswer, heard: WireAnswer): string[] {
   const { status, headers, json } = heard;
   const shape = declared.check(json);
   if (status === 200) return [...shape, ...stabilityFaults(operation, heard)];
@@ -69,7 +69,7 @@ function bodyFaults(operation: DocumentOperation, declared: DeclaredAnswer, hear
   ];
 }
 
-const stabilityFaults = ({ stability }: DocumentOperation, { headers }: Heard): string[] =>
+const stabilityFaults = ({ stability }: DocumentOperation, { headers }: WireAnswer): string[] =>
   headers["x-api-stability"] === stability ? [] : [`X-Api-Stability is ${headers["x-api-stability"]}.`];
 
 function codeFaults(
@@ -98,7 +98,10 @@ function textFaults({ message, details }: ErrorBody): string[] {
     .map((text) => `A message says: ${text.slice(0, 200)}`);
 }
 
-function waitFaults({ code, retryable, retryAfterSeconds }: ErrorBody, { status, headers }: Heard): string[] {
+function waitFaults(
+  { code, retryable, retryAfterSeconds }: ErrorBody,
+  { status, headers }: WireAnswer,
+): string[] {
   const header = headers["retry-after"];
   const told = retryAfterSeconds === null ? undefined : String(retryAfterSeconds);
   const isLimit = status === 429;
@@ -109,7 +112,7 @@ function waitFaults({ code, retryable, retryAfterSeconds }: ErrorBody, { status,
   ];
 }
 
-function challengeFaults({ status, headers }: Heard): string[] {
+function challengeFaults({ status, headers }: WireAnswer): string[] {
   const challenge = headers["www-authenticate"];
   if (status === 401)
     return /^(?:Bearer realm=|DPoP algs=)/.test(challenge ?? "") ? [] : [`WWW-Authenticate is ${challenge}.`];

@@ -14,7 +14,7 @@ import { errorOf, faultsOf } from "./checks.ts";
 import { type DocumentOperation, readOperations } from "./document.ts";
 import { soundRequest } from "./requests.ts";
 import { type Market, subjectOf } from "./subjects.ts";
-import { type Heard, openWire, type Sent, type Wire } from "./wire.ts";
+import { type WireAnswer, openWire, type Sent, type Wire } from "./wire.ts";
 
 const seed = Number(process.env["PROPERTY_SEED"] ?? 20_261_122);
 
@@ -181,27 +181,27 @@ describe("the checks of an answer", () => {
   });
 
   async function faultsWith(
-    bend: (heard: Heard) => Partial<Heard>,
+    bend: (heard: WireAnswer) => Partial<WireAnswer>,
     key = world().demo.keys.full,
   ): Promise<string[]> {
     const { status, headers, text, body } = await world().get(identity.url, {
       authorization: `Bearer ${key}`,
     });
-    const heard: Heard = { status, headers, text, json: body };
+    const heard: WireAnswer = { status, headers, text, json: body };
     return faultsOf(operation, identity, { ...heard, ...bend(heard) });
   }
   const wrong = "cpk_wrong";
   const withError =
     (more: object) =>
-    (heard: Heard): Partial<Heard> => ({ json: { error: { ...errorOf(heard), ...more } } });
+    (heard: WireAnswer): Partial<WireAnswer> => ({ json: { error: { ...errorOf(heard), ...more } } });
   const withData =
     (change: (data: Record<string, unknown>) => unknown) =>
-    ({ json }: Heard): Partial<Heard> => ({
+    ({ json }: WireAnswer): Partial<WireAnswer> => ({
       json: { data: change((json as { data: Record<string, unknown> }).data) },
     });
   const withHeader =
     (name: string, value: string | undefined) =>
-    ({ headers }: Heard): Partial<Heard> => ({ headers: { ...headers, [name]: value } });
+    ({ headers }: WireAnswer): Partial<WireAnswer> => ({ headers: { ...headers, [name]: value } });
 
   it("accept a valid answer", async () => {
     expect(await faultsWith(() => ({}))).toEqual([]);

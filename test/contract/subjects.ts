@@ -11,7 +11,7 @@ import {
 import { openCheckout } from "#soak/checkout-shop.ts";
 import type { DocumentOperation } from "./document.ts";
 import type { Ground, Parts } from "./ground.ts";
-import type { Heard } from "./wire.ts";
+import type { WireAnswer } from "./wire.ts";
 
 export interface Market {
   readonly ask: Ask;
@@ -47,7 +47,7 @@ async function withCode({ ask, shop }: Market): Promise<Partial<Parts>> {
 export async function putAway(
   { ask, shop }: Market,
   { id: operationId }: DocumentOperation,
-  { json }: Heard,
+  { json }: WireAnswer,
 ): Promise<void> {
   if (operationId !== "createInstallationWebhook") return;
   const { data } = json as {

@@ -12,12 +12,12 @@ export interface Sent {
   readonly body: Buffer | null;
 }
 
-export interface Heard extends HttpAnswer {
+export interface WireAnswer extends HttpAnswer {
   /** The parsed body; undefined if it is no JSON. */
   readonly json: unknown;
 }
 
-export type Send = (sent: Sent) => Promise<Heard>;
+export type Send = (sent: Sent) => Promise<WireAnswer>;
 
 export interface Wire extends Disposable {
   readonly send: Send;
@@ -30,7 +30,7 @@ export function openWire(port: number, connections = 8): Wire {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   return {
     send: ({ method, url, headers, body }) =>
-      new Promise<Heard>((done, failed) => {
+      new Promise<WireAnswer>((done, failed) => {
         const lines = [
           "Host",
           `127.0.0.1:${port}`,
