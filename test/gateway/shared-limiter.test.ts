@@ -115,7 +115,7 @@ describe("processes while the shared limiter answers", () => {
     expect(carried).toHaveLength(4);
   });
 
-  it("share requests that were taken back, and read the state without counting", async () => {
+  it("take back a request for all processes, and read the state without counting", async () => {
     const [one, other] = createMembers(2);
     await Promise.all([one?.limiter.consume("login-fail", "x"), one?.limiter.consume("login-fail", "x")]);
     await other?.limiter.giveBack("login-fail", "x");

@@ -1,6 +1,6 @@
 /**
- * Events about an installation and its keys: each installation receives only its own events, whoever made the
- * change, and never a secret.
+ * Events about an installation and its keys: each installation receives only its own events, by any author of
+ * the change, and never a secret.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sweeps } from "#app/sweeps.ts";

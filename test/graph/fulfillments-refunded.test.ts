@@ -91,7 +91,7 @@ describe("a unit that was refunded before it arrived", () => {
     ).toBe("order_completed");
   });
 
-  it("that arrived damaged does not prevent fulfillments of the rest", async () => {
+  it("is distinguished from a refunded damaged unit: the lost rest is sent again", async () => {
     const from = await order(3);
     await made(world(), await plan(from, 1), ["pack", "ship", "deliver"]);
     await payBack(from, { quantity: 1, reason: "DAMAGED" });

@@ -6,7 +6,7 @@ import { asBuyer, call, done, lineOf, makeOrder, paymentOf, refusal, refused } f
 
 const [mill, cup] = ["KIT-KVERN", "KIT-EMALJE-WHITE"];
 
-describe("a refused cancellation", () => {
+describe("a cancellation", () => {
   const world = useWorld();
   const input = { reason: "OTHER" };
 
@@ -49,7 +49,7 @@ describe("a refused cancellation", () => {
     },
   );
 
-  it("of more units than are open names the line", async () => {
+  it("of more units than are open is refused and names the line", async () => {
     const order = await makeOrder(world(), { quantities: { [cup]: { shipped: 1 } } });
     const lines = [
       { lineId: lineOf(order, mill).id, quantity: 1 },
@@ -60,7 +60,7 @@ describe("a refused cancellation", () => {
     );
   });
 
-  it("waits for a pending capture or refund, and for a dispute", async () => {
+  it("is refused during a pending capture, a pending refund and a dispute", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
     await done(world(), "paymentCapture", {
       id: paymentOf(order).id,
@@ -106,7 +106,7 @@ describe("a refused cancellation", () => {
     );
   });
 
-  it("is not found for another buyer's order, and a conflict for another version", async () => {
+  it("of another buyer's order is not found, and with another version conflicts", async () => {
     const order = await makeOrder(world());
     const notFound = { code: "order_not_found", reason: null, fields: [] };
     expect(
@@ -128,7 +128,7 @@ describe("a refused cancellation", () => {
     });
   });
 
-  it("is none with a repeated idempotency key: the stored answer is replayed", async () => {
+  it("with a repeated idempotency key replays the stored answer", async () => {
     const order = await makeOrder(world());
     const cancellation = { ...asBuyer, id: order.id, input, key: `cancel-${order.id}` };
     const first = await done(world(), "orderCancel", cancellation);

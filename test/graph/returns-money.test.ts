@@ -105,7 +105,7 @@ describe("the refund of a return", () => {
     expectBalance(await readOrder(world(), order.id));
   });
 
-  it("for a lost parcel waits for a merchant that decides requests, or is refused", async () => {
+  it("for a lost parcel waits for approval or is refused, by the order's policy", async () => {
     const asking = await makeLost({ mode: "request" });
     const requested = await ask(asking, notReceived(asking, [mill]));
     expect(requested).toMatchObject({ status: "REQUESTED", refund: { amountMinor: millMinor } });
@@ -293,7 +293,7 @@ describe("a withdrawal from a service", () => {
     for (const order of [canceled, completed]) expectBalance(order);
   });
 
-  it("waits for the merchant while the order is on hold, and must be requested separately", async () => {
+  it("waits for the merchant while the order is on hold, and includes no shipped goods", async () => {
     const order = await makeServed("confirmed");
     await sql`update sales_order set status = 'on_hold', hold_reason = 'x', version = version + 1 where id = ${order.id}`.execute(
       world().database.db,

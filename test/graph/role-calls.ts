@@ -87,6 +87,8 @@ export const roleCalls: Readonly<Record<string, string>> = {
   searchReport: 'searchReport(from: "2026-01-01", to: "2026-01-01") { totals { searches } }',
   webhookHealthReport: 'webhookHealthReport(from: "2026-01-01", to: "2026-01-01") { totals { attempts } }',
   stockAdjust: `stockAdjust(merchantId: ${id}, idempotencyKey: "k", input: { variantId: ${id}, delta: 1, reason: RECEIVED }) { id }`,
+  searchSynonyms: `searchSynonyms(merchantId: ${id}) { locale }`,
+  searchSynonymsSet: `searchSynonymsSet(merchantId: ${id}, input: { locale: "en", rules: [] }) { version }`,
   promotion: `promotion(id: ${id}) { id }`,
   promotions: "promotions { totalCount }",
   promotionCreate: `promotionCreate(merchantId: ${id}, input: { trigger: CODE, kind: FREE_SHIPPING, titles: ${names} }) { id }`,

@@ -74,6 +74,8 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   deliveryMethodUpsert: staff,
   policyUpsert: staff,
   stockAdjust: staff,
+  searchSynonyms: readers,
+  searchSynonymsSet: staff,
   salesReport: readers,
   funnelReport: readers,
   promotionReport: readers,

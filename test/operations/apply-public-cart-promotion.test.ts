@@ -309,7 +309,7 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     expect(answer.body.error.details).toMatchObject([{ in: "body", field: "/code", code: reason }]);
   });
 
-  it("combines a code with automatic promotions, or applies the larger discount", async () => {
+  it("combines a code with automatic promotions, or applies only the better one", async () => {
     const automaticId = await makePromotion(world(), {
       basisPoints: 2000,
       kind: "PERCENTAGE",

@@ -1,5 +1,5 @@
 /**
- * describeOAuthAuthorization: tells the holder of an access token how clients get tokens. Refusals name the
+ * describeOAuthAuthorization: returns to holders of an access token how clients get tokens. Refusals name the
  * metadata where clients begin.
  */
 import { beforeAll, describe, expect, it } from "vitest";

@@ -82,7 +82,7 @@ describe.each(["pglite", "postgres"] as const)("searchReport on %s", (engine) =>
     });
   });
 
-  it("shows a merchant its own searches; searches over all merchants are shown to all", async () => {
+  it("shows a merchant its own searches and those over all merchants, and the platform all", async () => {
     const { first, second } = world().demo.merchants;
     for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) {
       await rest("tent", address, `&merchant=${second.slug}`);
