@@ -1,7 +1,7 @@
 /**
- * Figure 14. Requests made from the OpenAPI document that the service itself serves: such as must be
- * answered, such as it allows, and such as break one of its rules. Every answer is held against the document,
- * every refusal against the rule that was broken, and the rows against what may have changed.
+ * Guarantee 14. Requests are generated from the OpenAPI document that the service serves: requests that must
+ * succeed, requests that the schemas allow, and requests that break one rule. Every answer is compared with
+ * the document, and every refusal with the broken rule. A refused request must not change rows.
  */
 import fc from "fast-check";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -33,15 +33,18 @@ export interface ContractPlan {
   readonly engine: Report["engine"];
   readonly send: Send;
   readonly demo: DemoFile;
-  /** Another one makes other requests. */
+  /** The seed of the random requests. */
   readonly seed: number;
-  /** Of each operation and kind, in a round. */
+  /** Number of requests of each kind for each operation in a round. */
   readonly perOperation: number;
-  /** As many are drawn of each operation in a round, beside one for each rule of the document in the first. */
+  /**
+   * Number of random invalid requests for each operation in a round. The first round also has one request for
+   * each rule of the document.
+   */
   readonly brokenPerOperation: number;
-  /** Everything that the database holds but what reads leave. */
+  /** Returns a digest of each table, without the tables to which reads write. */
   readonly rows: () => Promise<Rows>;
-  /** The headers of an access token with its proof. */
+  /** Returns the headers of an access token with its DPoP proof. */
   readonly tokenFor: (sent: Pick<Sent, "method" | "url">) => Promise<Sent["headers"]>;
   readonly isOver: (counts: { readonly requests: number }) => boolean;
   readonly onStep?: (text: string) => void;
@@ -49,7 +52,7 @@ export interface ContractPlan {
 
 interface Counts {
   requests: number;
-  /** Each way of being wrong, once. */
+  /** The number of rules that a request can break. */
   rules: number;
   broken: number;
   allowed: number;
@@ -60,12 +63,12 @@ interface Counts {
 
 interface Run {
   readonly plan: ContractPlan;
-  /** Of this round. */
+  /** The seed of this round. */
   seed: number;
   readonly market: Market;
   readonly counts: Counts;
   readonly violations: string[];
-  /** Of which operations a request was answered with 200. */
+  /** Ids of operations with at least one answer with status 200. */
   readonly answered: Set<string>;
 }
 
@@ -82,13 +85,15 @@ export async function runContract(plan: ContractPlan): Promise<Report> {
     answered: new Set(),
   };
   const { counts, violations } = run;
-  const every = market.ground.operations.flatMap((operation) => brokenRequests(market.ground, operation));
-  counts.rules = every.length;
-  const drawn = market.ground.operations.map((operation) => brokenRequest(market.ground, operation));
-  let walked = sampled(run, every, 1);
+  const generatorsByRule = market.ground.operations.flatMap((operation) =>
+    brokenRequests(market.ground, operation),
+  );
+  counts.rules = generatorsByRule.length;
+  const generators = market.ground.operations.map((operation) => brokenRequest(market.ground, operation));
+  let ruleRequests = sampled(run, generatorsByRule, 1);
   do {
-    await sendBroken(run, [...walked, ...sampled(run, drawn, plan.brokenPerOperation)]);
-    walked = [];
+    await sendBroken(run, [...ruleRequests, ...sampled(run, generators, plan.brokenPerOperation)]);
+    ruleRequests = [];
     await sendAllowed(run);
     await sendSound(run);
     await sendStories(run);
@@ -97,17 +102,17 @@ export async function runContract(plan: ContractPlan): Promise<Report> {
     );
     run.seed += 1;
   } while (!plan.isOver(counts));
-  const silent = market.ground.operations.filter(({ id }) => !run.answered.has(id));
-  const unheard = silent.map(({ id }) => `${id} was never answered with 200.`);
+  const operationsWithoutSuccess = market.ground.operations.filter(({ id }) => !run.answered.has(id));
+  const unansweredOperations = operationsWithoutSuccess.map(({ id }) => `${id} was never answered with 200.`);
   return {
     figure: "contract",
     engine: plan.engine,
     counts: { ...counts },
-    violations: [...violations, ...unheard],
+    violations: [...violations, ...unansweredOperations],
   };
 }
 
-/** The document as the service serves it, and what requests are about. */
+/** Loads the OpenAPI document and the data that requests refer to. */
 export async function openMarket({ send, demo }: Pick<ContractPlan, "send" | "demo">): Promise<Market> {
   const ask = askOver(send);
   const { json } = await send({ method: "GET", url: "/openapi.json", headers: [], body: null });
@@ -130,24 +135,24 @@ const eventList = ({ keys }: DemoFile): Sent => ({
   body: null,
 });
 
-/** They are all refused, and nothing is left of any. */
-async function sendBroken(run: Run, drawn: readonly Generated[]): Promise<void> {
+/** Sends invalid requests. All must be refused and must not change rows. */
+async function sendBroken(run: Run, generators: readonly Generated[]): Promise<void> {
   const { plan, counts } = run;
   const before = await plan.rows();
-  await inParallel(drawn, async (generated) => {
-    const heard = await sendAndCheck(run, generated);
+  await inParallel(generators, async (generated) => {
+    const answer = await sendAndCheck(run, generated);
     counts.broken += 1;
     const { refusal } = generated;
-    if (refusal === null || heard === undefined) return;
-    const error = errorOf(heard);
-    const isSaid =
+    if (refusal === null || answer === undefined) return;
+    const error = errorOf(answer);
+    const isFieldNamed =
       refusal.field === undefined || error?.details.some(({ field }) => field === refusal.field) === true;
-    if (heard.status === refusal.status && refusal.codes.includes(error?.code ?? "") && isSaid) return;
+    if (answer.status === refusal.status && refusal.codes.includes(error?.code ?? "") && isFieldNamed) return;
     const expected = `${refusal.status} ${refusal.codes.join(" or ")}${refusal.field === undefined ? "" : ` at ${refusal.field}`}`;
     addViolation(
       run,
       generated,
-      `expected ${expected}, and heard ${heard.status} ${heard.text.slice(0, 400)}`,
+      `expected ${expected}, and got ${answer.status} ${answer.text.slice(0, 400)}`,
     );
   });
   const after = await plan.rows();
@@ -155,64 +160,64 @@ async function sendBroken(run: Run, drawn: readonly Generated[]): Promise<void> 
   if (changed.length > 0) run.violations.push(`Refused requests changed ${changed.join(", ")}.`);
 }
 
-/** They mean anything or nothing; only the document says what may come of them. */
+/** Sends random requests that the schemas allow. Any documented answer is correct. */
 async function sendAllowed(run: Run): Promise<void> {
   const { plan, market, counts } = run;
   const allowed = market.ground.operations.map((operation) => allowedRequest(market.ground, operation));
-  const drawn = sampled(run, allowed, plan.perOperation);
-  await inParallel(drawn, async (generated) => {
-    const heard = await sendAndCheck(run, generated);
+  const generators = sampled(run, allowed, plan.perOperation);
+  await inParallel(generators, async (generated) => {
+    const answer = await sendAndCheck(run, generated);
     counts.allowed += 1;
-    if (heard === undefined) return;
-    judgeAllowed(run, generated, heard);
-    await putAway(market, generated.operation, heard);
+    if (answer === undefined) return;
+    judgeAllowed(run, generated, answer);
+    await putAway(market, generated.operation, answer);
   });
 }
 
-/** A client that keeps to the schemas is refused by no rule of form but those that are known. */
-function judgeAllowed(run: Run, generated: Generated, heard: WireAnswer): void {
+/** Checks an answer to a request that the schemas allow: 400 is correct only for the known additional rules. */
+function judgeAllowed(run: Run, generated: Generated, answer: WireAnswer): void {
   const { operation } = generated;
-  // A token is asked for before anything else is.
-  if (heard.status !== 400 || operation.needsToken) return;
-  const details = errorOf(heard)?.details ?? [];
+  // Without a token, the request is refused before its content is checked.
+  if (answer.status !== 400 || operation.needsToken) return;
+  const details = errorOf(answer)?.details ?? [];
   const unknown = details.filter(
     ({ field, code }) => rulesBesideSchemas[operation.id]?.test(`${field} ${code}`) !== true,
   );
   if (details.length === 0 || unknown.length > 0)
-    addViolation(run, generated, `is allowed by its schema, and heard ${heard.text.slice(0, 400)}`);
+    addViolation(run, generated, `is allowed by its schema, and got ${answer.text.slice(0, 400)}`);
 }
 
 async function sendSound(run: Run): Promise<void> {
   const { plan, market, counts, seed } = run;
-  const places = market.ground.operations.flatMap((operation) =>
+  const slots = market.ground.operations.flatMap((operation) =>
     Array.from({ length: plan.perOperation }, (_, index) => ({ operation, index })),
   );
-  await inParallel(places, async ({ operation, index }) => {
+  await inParallel(slots, async ({ operation, index }) => {
     const subject = (await subjectOf(market, operation)) ?? {};
-    const [drawn] = fc.sample(soundRequest(market.ground, operation, subject), {
+    const [generators] = fc.sample(soundRequest(market.ground, operation, subject), {
       numRuns: 1,
       seed: seed * 1000 + index,
     });
-    if (drawn === undefined) return;
-    const generated = operation.needsToken ? await withToken(drawn, plan) : drawn;
-    const heard = await sendAndCheck(run, generated);
+    if (generators === undefined) return;
+    const generated = operation.needsToken ? await withToken(generators, plan) : generators;
+    const answer = await sendAndCheck(run, generated);
     counts.sound += 1;
-    if (heard !== undefined) await judgeSound(run, generated, heard);
+    if (answer !== undefined) await judgeSound(run, generated, answer);
   });
 }
 
-async function judgeSound(run: Run, generated: Generated, heard: WireAnswer): Promise<void> {
+async function judgeSound(run: Run, generated: Generated, answer: WireAnswer): Promise<void> {
   const { operation } = generated;
-  if (heard.status === 200) {
+  if (answer.status === 200) {
     run.counts.done += 1;
-    if (operation.isIdempotent) await checkReplay(run, generated, heard);
+    if (operation.isIdempotent) await checkReplay(run, generated, answer);
     else await checkHead(run, generated);
-    await putAway(run.market, operation, heard);
+    await putAway(run.market, operation, answer);
     return;
   }
-  const isFine = soundRefusals[operation.id]?.includes(errorOf(heard)?.code ?? "") === true;
-  if (!isFine)
-    addViolation(run, generated, `must succeed, and heard ${heard.status} ${heard.text.slice(0, 400)}`);
+  const isExpected = soundRefusals[operation.id]?.includes(errorOf(answer)?.code ?? "") === true;
+  if (!isExpected)
+    addViolation(run, generated, `must succeed, and got ${answer.status} ${answer.text.slice(0, 400)}`);
 }
 
 async function withToken(generated: Generated, { tokenFor }: ContractPlan): Promise<Generated> {
@@ -221,47 +226,47 @@ async function withToken(generated: Generated, { tokenFor }: ContractPlan): Prom
   return { ...generated, sent: { ...sent, headers: [...(await tokenFor(sent)), ...others] } };
 }
 
-/** The same bytes come back, and say so. */
+/** Sends a request again. The answer must have the same bytes and be marked as a replay. */
 async function checkReplay(run: Run, generated: Generated, first: WireAnswer): Promise<void> {
   const again = await sendAndCheck(run, generated);
   if (again === undefined) return;
   if (first.headers["idempotent-replayed"] !== "false")
-    addViolation(run, generated, "says that it was done before");
+    addViolation(run, generated, "is marked as a replay at first");
   if (again.headers["idempotent-replayed"] !== "true" || again.text !== first.text)
-    addViolation(run, generated, `is another when repeated: ${again.status}`);
+    addViolation(run, generated, `has a different answer when repeated: ${again.status}`);
 }
 
-/** HEAD is GET without the body; a proof is of one method. */
+/** Sends the request with HEAD. Requests with a token are skipped, because a DPoP proof names the method. */
 async function checkHead(run: Run, generated: Generated): Promise<void> {
   if (generated.operation.needsToken) return;
-  const asked = { ...generated, sent: { ...generated.sent, method: "HEAD" } };
-  const head = await sendAndCheck(run, asked);
-  if (head !== undefined && head.status !== 200) addViolation(run, asked, `is ${head.status} for HEAD`);
+  const headRequest = { ...generated, sent: { ...generated.sent, method: "HEAD" } };
+  const head = await sendAndCheck(run, headRequest);
+  if (head !== undefined && head.status !== 200) addViolation(run, headRequest, `is ${head.status} for HEAD`);
 }
 
-/** Carts that are changed again and again, each beside a model of it. */
+/** Sends long sequences of cart changes, and compares each cart with a model. */
 async function sendStories(run: Run): Promise<void> {
   const { plan, market, counts, violations, seed } = run;
   const { operations } = market.ground;
   const send = async (operationId: string, sent: Sent): Promise<WireAnswer | undefined> => {
     const operation = operations.find(({ id }) => id === operationId);
-    return operation && sendAndCheck(run, { operation, about: "in a story", sent, refusal: null });
+    return operation && sendAndCheck(run, { operation, about: "in a sequence", sent, refusal: null });
   };
   await inParallel(fc.sample(stories, { numRuns: plan.perOperation, seed }), async (steps) => {
     const { id: cartId, version } = await openCart(market.ask, market.shop);
-    const stage = { cartId, version, key: plan.demo.keys.full, codes: market.shop.codes, tell: send };
+    const stage = { cartId, version, key: plan.demo.keys.full, codes: market.shop.codes, send };
     violations.push(...(await runCartStory(stage, steps)));
     counts.stories += 1;
   });
 }
 
-/** Sends it, and holds the answer against the document. Undefined: there was none. */
+/** Sends a request and compares the answer with the document. Returns undefined if there was no answer. */
 async function sendAndCheck(run: Run, generated: Generated): Promise<WireAnswer | undefined> {
   const { operation, sent } = generated;
   run.counts.requests += 1;
-  let heard: WireAnswer;
+  let answer: WireAnswer;
   try {
-    heard = await run.plan.send(sent);
+    answer = await run.plan.send(sent);
   } catch (error) {
     addViolation(
       run,
@@ -270,20 +275,27 @@ async function sendAndCheck(run: Run, generated: Generated): Promise<WireAnswer 
     );
     return undefined;
   }
-  if (heard.status === 200) run.answered.add(operation.id);
-  for (const fault of faultsOf(operation, sent, heard))
-    addViolation(run, generated, `${fault} ${heard.status} ${heard.text.slice(0, 200)}`);
-  return heard;
+  if (answer.status === 200) run.answered.add(operation.id);
+  for (const fault of faultsOf(operation, sent, answer))
+    addViolation(run, generated, `${fault} ${answer.status} ${answer.text.slice(0, 200)}`);
+  return answer;
 }
 
-/** With the seed of its round: as PROPERTY_SEED it makes the same requests. */
+/**
+ * Records a violation with the seed of its round. With this seed as PROPERTY_SEED, the same requests are
+ * sent.
+ */
 function addViolation({ violations, seed }: Run, { operation, about, sent }: Generated, fault: string): void {
   violations.push(`${operation.id} (${about}) ${fault} – ${shownOf(sent)} – seed ${seed}`);
 }
 
-/** So many of each. With one seed for all, all would draw alike. */
-const sampled = ({ seed }: Run, drawn: readonly fc.Arbitrary<Generated>[], numRuns: number): Generated[] =>
-  drawn.flatMap((arbitrary, index) => fc.sample(arbitrary, { numRuns, seed: seed * 1000 + index }));
+/** Draws requests from each generator. Each has another seed; otherwise all would draw the same values. */
+const sampled = (
+  { seed }: Run,
+  generators: readonly fc.Arbitrary<Generated>[],
+  numRuns: number,
+): Generated[] =>
+  generators.flatMap((arbitrary, index) => fc.sample(arbitrary, { numRuns, seed: seed * 1000 + index }));
 
 async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const rest = items.values();

@@ -113,18 +113,18 @@ describe("a notice of a change", () => {
   it.each([
     ["to its owner", (cache: CredentialCache<Row>) => cache.invalidate("key_1")],
     ["of which nobody knows what it was", (cache: CredentialCache<Row>) => cache.clear()],
-  ])("%s that arrives during a lookup prevents caching of its result", async (_name, tell) => {
+  ])("%s that arrives during a lookup prevents caching of its result", async (_name, notify) => {
     const { cache } = create();
     const old = slow();
     const before = cache.find("a", old.lookUp);
-    tell(cache);
-    const anew = finding(undefined);
+    notify(cache);
+    const fresh = finding(undefined);
     // A later caller does not wait for the outdated lookup either.
-    expect(await cache.find("a", anew)).toBeUndefined();
+    expect(await cache.find("a", fresh)).toBeUndefined();
     old.end(row("key_1"));
     expect(await before).toEqual(row("key_1"));
-    expect(await cache.find("a", anew)).toBeUndefined();
-    expect(anew).toHaveBeenCalledTimes(1);
+    expect(await cache.find("a", fresh)).toBeUndefined();
+    expect(fresh).toHaveBeenCalledTimes(1);
   });
 
   it("that may have been missed drops everything", async () => {
@@ -163,9 +163,9 @@ describe("while notices may be missing", () => {
     old.end(row("key_1"));
     await found;
     state.isCurrent = true;
-    const anew = finding(undefined);
-    expect(await cache.find("a", anew)).toBeUndefined();
-    expect(anew).toHaveBeenCalledTimes(1);
+    const fresh = finding(undefined);
+    expect(await cache.find("a", fresh)).toBeUndefined();
+    expect(fresh).toHaveBeenCalledTimes(1);
   });
 });
 
@@ -196,14 +196,14 @@ describe("simultaneous lookups", () => {
     const { cache } = create();
     const now = vi.spyOn(performance, "now").mockReturnValue(1_000);
     try {
-      const [old, anew] = [slow(), slow()];
+      const [old, fresh] = [slow(), slow()];
       void cache.find("a", old.lookUp);
       now.mockReturnValue(1_250);
-      void cache.find("a", anew.lookUp);
-      expect(anew.calls()).toBe(0);
+      void cache.find("a", fresh.lookUp);
+      expect(fresh.calls()).toBe(0);
       now.mockReturnValue(1_251);
-      void cache.find("a", anew.lookUp);
-      expect([old.calls(), anew.calls()]).toEqual([1, 1]);
+      void cache.find("a", fresh.lookUp);
+      expect([old.calls(), fresh.calls()]).toEqual([1, 1]);
     } finally {
       now.mockRestore();
     }

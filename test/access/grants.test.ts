@@ -111,7 +111,7 @@ describeOnBoth("grants", (open) => {
       await find(grantId);
       return statementCount - before;
     };
-    return { hear: (text: string) => events.emit("noticeReceived", text), lookUps };
+    return { receive: (text: string) => events.emit("noticeReceived", text), lookUps };
   };
 
   beforeAll(async () => {
@@ -301,7 +301,7 @@ describeOnBoth("grants", (open) => {
       await inTransaction(db, (transaction) => disableOauthClient(transaction, access, clientId));
       expect(notices).toEqual([`client:${clientId}`]);
       for (const { grantId } of made) expect(await desk.lookUps(grantId)).toBe(0);
-      notices.forEach(desk.hear);
+      notices.forEach(desk.receive);
       for (const { grantId } of made) expect(await desk.lookUps(grantId)).toBe(1);
       expect(await desk.lookUps(untouched.grantId)).toBe(0);
       await inTransaction(db, (transaction) => enableOauthClient(transaction, clientId));

@@ -79,26 +79,26 @@ describe("a stream", () => {
   it("of another merchant's object starts like one of an unknown object", async () => {
     const { demo } = world();
     const { id: endpointId } = await makeEndpoint(world());
-    const things = [
+    const subjects = [
       ["cartChanged", "id", demo.carts.active, "id"],
       ["orderChanged", "id", demo.orders.delivered, "id"],
       ["deliveryChanged", "endpointId", endpointId, "readAnew"],
     ] as const;
-    for (const [field, argument, id, selection] of things) {
-      const told: string[] = [];
+    for (const [field, argument, id, selection] of subjects) {
+      const answers: string[] = [];
       for (const asked of [id, `${id.slice(0, -26)}${"0".repeat(26)}`]) {
         const stream = await followed({
           token,
           query: `subscription { ${field}(${argument}: "${asked}") { ${selection} } }`,
         });
-        told.push(
+        answers.push(
           JSON.stringify(await stream.next())
             .replaceAll(/req_\w{26}/g, "req")
             .replaceAll(asked, "id"),
         );
       }
-      expect(JSON.parse(told[0] ?? "")).toMatchObject({ data: { [field]: null } });
-      expect(told[1]).toBe(told[0]);
+      expect(JSON.parse(answers[0] ?? "")).toMatchObject({ data: { [field]: null } });
+      expect(answers[1]).toBe(answers[0]);
     }
   });
 });

@@ -31,14 +31,14 @@ describe("a hostile GraphQL request", () => {
       statements.length = 0;
       const { status, body, text } = await send(document);
       const error = body?.errors?.[0]?.extensions;
-      const told = {
+      const summary = {
         name: document.name,
         status,
         retryable: error?.retryable,
         requestId: error?.requestId,
         data: body?.data,
       };
-      expect(told).toEqual({
+      expect(summary).toEqual({
         name: document.name,
         status: 400,
         retryable: false,

@@ -78,14 +78,14 @@ it("the secret scan finds a third-party key, by the rules of the repository", as
       bin: string;
     };
     const binary = join(root, "node_modules/secretlint", bin);
-    const told = await promisify(execFile)(
+    const scan = await promisify(execFile)(
       process.execPath,
       [binary, "--secretlintrc", join(root, ".secretlintrc.json"), "**/*"],
       {
         cwd: folder,
       },
     ).catch((error: unknown) => error as { code?: number; stdout: string });
-    expect(told).toMatchObject({ code: 1, stdout: expect.stringContaining("planted.txt") });
+    expect(scan).toMatchObject({ code: 1, stdout: expect.stringContaining("planted.txt") });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

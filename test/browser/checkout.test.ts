@@ -128,13 +128,13 @@ it.each([
     expect(await page.locator("main").innerText()).toContain(`Your order ${order?.number} has been placed.`);
     await page.waitForURL(`${shop.url}/thanks`);
     expect(shop.visits.at(-1)).toEqual({ path: "/thanks", referrer: undefined });
-    const told = await app.services.db
+    const events = await app.services.db
       .selectFrom("event")
       .select("type")
       .where("subjectId", "=", checkout.id)
       .orderBy("id")
       .execute();
-    expect(told.map(({ type }) => type)).toEqual([
+    expect(events.map(({ type }) => type)).toEqual([
       "checkout_session.created",
       "checkout_session.processing",
       "checkout_session.payment_failed",

@@ -205,10 +205,10 @@ describe("a failed request", () => {
       answer(502, "", { "x-request-id": "req_proxy" }),
       { code: "unreadable_answer", requestId: "req_proxy" },
     ],
-  ])("can be repeated later with the same key: %s", async (_name, last, told) => {
+  ])("can be repeated later with the same key: %s", async (_name, last, expected) => {
     const asked = clientOf([last], { attemptsMax: 2 });
     const error = (await change(asked).catch((thrown: unknown) => thrown)) as CommerceError;
-    expect(error).toMatchObject({ ...told, retryable: true });
+    expect(error).toMatchObject({ ...expected, retryable: true });
     const key = String(error.idempotencyKey);
     await change(asked, { headers: { "idempotency-key": key } }).catch(() => undefined);
     expect(new Set(asked.requests.map(({ headers }) => headers.get("idempotency-key")))).toEqual(
@@ -238,14 +238,14 @@ describe("an answer that is not the service's", () => {
 
 describe("a call", () => {
   it("reports the headers of its answer on request", async () => {
-    const told: Headers[] = [];
+    const expected: Headers[] = [];
     const asked = clientOf([
       answer(200, { data: {} }, { "x-request-id": "req_9", "idempotent-replayed": "true" }),
     ]);
-    await change(asked, { onHeaders: (headers) => void told.push(headers) });
-    expect(told.map((headers) => [headers.get("x-request-id"), headers.get("idempotent-replayed")])).toEqual([
-      ["req_9", "true"],
-    ]);
+    await change(asked, { onHeaders: (headers) => void expected.push(headers) });
+    expect(
+      expected.map((headers) => [headers.get("x-request-id"), headers.get("idempotent-replayed")]),
+    ).toEqual([["req_9", "true"]]);
   });
 
   it("does not accept options that bypass the client's key, retries and types", async () => {

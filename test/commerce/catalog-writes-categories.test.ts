@@ -27,8 +27,8 @@ describeOnBoth("categories", (open, engine) => {
   });
 
   const names = [{ locale: "de", text: "Name" }];
-  const make = async (input: Partial<CategoryUpsertInput> = {}, tenant = world.tenant): Promise<string> =>
-    (await world.run(upsertCategory, { slug: fresh("category"), names, ...input }, tenant)).categoryId;
+  const make = async (input: Partial<CategoryUpsertInput> = {}, context = world.context): Promise<string> =>
+    (await world.run(upsertCategory, { slug: fresh("category"), names, ...input }, context)).categoryId;
   const row = (id: string) =>
     world.db
       .selectFrom("category")
@@ -84,7 +84,7 @@ describeOnBoth("categories", (open, engine) => {
   it("reindexes the products in chunks of 500", async () => {
     const category = await make();
     const ids = Array.from({ length: 501 }, () => fresh("prd"));
-    const at = world.tenant.now;
+    const at = world.context.now;
     await world.db
       .insertInto("product")
       .values(

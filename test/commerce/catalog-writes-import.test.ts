@@ -49,8 +49,8 @@ describeOnBoth("productsImport", (open) => {
     world = await createWorld(open);
   });
 
-  const load = async (items: ProductImportItem[], tenant = world.tenant): Promise<ProductImportResult[]> =>
-    (await world.run(importProducts, { items }, tenant)).results;
+  const load = async (items: ProductImportItem[], context = world.context): Promise<ProductImportResult[]> =>
+    (await world.run(importProducts, { items }, context)).results;
 
   const stockOf = (productId: string) =>
     world.db
@@ -383,7 +383,7 @@ describeOnBoth("productsImport", (open) => {
       details: ["body /items too_long"],
     });
     expect(
-      await world.refusal(importProducts, { items: [mug()] }, { ...world.tenant, merchantId: "mer_nobody" }),
+      await world.refusal(importProducts, { items: [mug()] }, { ...world.context, merchantId: "mer_nobody" }),
     ).toMatchObject({
       code: "merchant_not_found",
     });

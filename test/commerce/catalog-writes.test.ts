@@ -199,12 +199,12 @@ describeOnBoth("products", (open) => {
     });
 
     it("refuses an unknown merchant", async () => {
-      const nobody = { ...world.tenant, merchantId: "mer_nobody" };
+      const unknown = { ...world.context, merchantId: "mer_nobody" };
       expect(
         await world.refusal(
           createProduct,
           { translations: [{ locale: "de", slug: "x", title: "X" }] },
-          nobody,
+          unknown,
         ),
       ).toMatchObject({
         code: "merchant_not_found",

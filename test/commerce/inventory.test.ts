@@ -127,25 +127,25 @@ describeOnBoth("stockAdjust", (open, engine) => {
       await world.run(holdStock, { sessionId, expiresAt, lines: [{ variantId, quantity: 3 }] });
       return { variantId, sessionId };
     };
-    const count = (transaction: Transaction, tenant: CommandContext, variantId: string) =>
-      setCountedStock(transaction, tenant, [{ variantId, onHand: 1, isNew: false }]);
-    const limit = (transaction: Transaction, tenant: CommandContext, variantId: string) =>
-      saveStockSettings(transaction, tenant, [
+    const count = (transaction: Transaction, context: CommandContext, variantId: string) =>
+      setCountedStock(transaction, context, [{ variantId, onHand: 1, isNew: false }]);
+    const limit = (transaction: Transaction, context: CommandContext, variantId: string) =>
+      saveStockSettings(transaction, context, [
         { variantId, isNew: false, backorderLimit: 0, lowStockThreshold: null },
       ]);
     const ways: readonly [
       string,
       number,
       number,
-      (transaction: Transaction, tenant: CommandContext, variantId: string) => Promise<unknown>,
+      (transaction: Transaction, context: CommandContext, variantId: string) => Promise<unknown>,
       object,
     ][] = [
       [
         "an adjustment",
         3,
         0,
-        (transaction, tenant, variantId) =>
-          adjustStock(transaction, tenant, { variantId, delta: -2, reason: "lost" }),
+        (transaction, context, variantId) =>
+          adjustStock(transaction, context, { variantId, delta: -2, reason: "lost" }),
         { onHand: 1 },
       ],
       ["a count", 3, 0, count, { onHand: 1 }],

@@ -16,7 +16,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 export interface World {
   readonly database: OpenDatabase;
   readonly db: Database;
-  readonly tenant: CommandContext;
+  readonly context: CommandContext;
   readonly other: CommandContext;
   /** The market with the countries DE and AT, in EUR; the other market has US, in USD. */
   readonly europe: string;
@@ -28,14 +28,14 @@ export interface World {
   takeEvents(): DomainEvent[];
   /** The same merchant's context, the given number of milliseconds later. */
   later(milliseconds: number): CommandContext;
-  run<Input, Result>(verb: Verb<Input, Result>, input: Input, tenant?: CommandContext): Promise<Result>;
+  run<Input, Result>(verb: Verb<Input, Result>, input: Input, context?: CommandContext): Promise<Result>;
   /** Runs a command and returns its refusal. Also checks that the refused command wrote and reindexed nothing. */
-  refusal<Input, Result>(verb: Verb<Input, Result>, input: Input, tenant?: CommandContext): Promise<Refusal>;
+  refusal<Input, Result>(verb: Verb<Input, Result>, input: Input, context?: CommandContext): Promise<Refusal>;
 }
 
 export type Verb<Input, Result> = (
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: Input,
 ) => Promise<Result>;
 
@@ -69,15 +69,15 @@ export async function createWorld(open: Open): Promise<World> {
     append: (event) => void events.push(event),
     appendLast: (createEvents) => void events.push(...createEvents()),
   };
-  const tenantOf = (merchantId: string, now = startOfWorld): CommandContext => ({
+  const contextOf = (merchantId: string, now = startOfWorld): CommandContext => ({
     merchantId,
     now,
     reindex,
     outbox,
   });
-  const tenant = tenantOf("mer_one");
-  const other = tenantOf("mer_two");
-  const run: World["run"] = (verb, input, as = tenant) =>
+  const context = contextOf("mer_one");
+  const other = contextOf("mer_two");
+  const run: World["run"] = (verb, input, as = context) =>
     inTransaction(db, (transaction) => verb(transaction, as, input));
   const { marketId: europe } = await run(upsertMarket, europeInput);
   const { marketId: america } = await run(upsertMarket, americaInput);
@@ -85,7 +85,7 @@ export async function createWorld(open: Open): Promise<World> {
   const world: World = {
     database,
     db,
-    tenant,
+    context,
     other,
     europe,
     america,
@@ -102,7 +102,7 @@ export async function createWorld(open: Open): Promise<World> {
       events = [];
       return taken;
     },
-    later: (milliseconds) => tenantOf("mer_one", new Date(startOfWorld.getTime() + milliseconds)),
+    later: (milliseconds) => contextOf("mer_one", new Date(startOfWorld.getTime() + milliseconds)),
   };
   return world;
 }
@@ -138,12 +138,12 @@ export function fresh(stem: string): string {
 export async function makeProduct(
   world: World,
   input: Partial<ProductCreateInput> = {},
-  tenant = world.tenant,
+  context = world.context,
 ): Promise<string> {
   const { productId } = await world.run(
     createProduct,
     { translations: [{ locale: "de", slug: fresh("tasse"), title: "Tasse" }], ...input },
-    tenant,
+    context,
   );
   return productId;
 }
@@ -220,7 +220,7 @@ async function versionsOf(world: World, productId: string): Promise<Versions> {
     .selectFrom("merchant")
     .leftJoin("product", (join) => join.on("product.id", "=", productId))
     .select(["merchant.catalogVersion", "product.version"])
-    .where("merchant.id", "=", world.tenant.merchantId)
+    .where("merchant.id", "=", world.context.merchantId)
     .executeTakeFirstOrThrow();
   return { product: row.version ?? 0, catalog: row.catalogVersion };
 }

@@ -34,7 +34,7 @@ export interface Stage {
   readonly key: string;
   readonly codes: readonly string[];
   /** Sends a request to the operation. */
-  readonly tell: (operationId: string, sent: Sent) => Promise<WireAnswer | undefined>;
+  readonly send: (operationId: string, sent: Sent) => Promise<WireAnswer | undefined>;
 }
 
 interface Model {
@@ -69,11 +69,11 @@ export async function runCartStory(stage: Stage, steps: readonly Step[]): Promis
     const planned = plan(stage, model, step);
     if (planned === null) continue;
     const { operationId, sent, outcome, next } = planned;
-    const heard = await stage.tell(operationId, sent);
-    if (heard === undefined) return [...faults, `${step.kind} was not answered.`];
-    faults.push(...differences(model, { step, planned, heard }));
-    if (outcome === "done" && heard.status === 200)
-      Object.assign(model, next, { last: { operationId, sent, text: heard.text } });
+    const answer = await stage.send(operationId, sent);
+    if (answer === undefined) return [...faults, `${step.kind} was not answered.`];
+    faults.push(...differences(model, { step, planned, answer }));
+    if (outcome === "done" && answer.status === 200)
+      Object.assign(model, next, { last: { operationId, sent, text: answer.text } });
     faults.push(...(await readingFaults(stage, model, step)));
     if (faults.length > 0) break;
   }
@@ -82,36 +82,36 @@ export async function runCartStory(stage: Stage, steps: readonly Step[]): Promis
 
 function differences(
   model: Model,
-  { step, planned, heard }: { step: Step; planned: Planned; heard: WireAnswer },
+  { step, planned, answer }: { step: Step; planned: Planned; answer: WireAnswer },
 ): string[] {
-  const told = heard.status === 200 ? "done" : (errorOf(heard)?.code ?? "nothing");
-  const isReplay = heard.headers["idempotent-replayed"] === "true";
+  const outcomeCode = answer.status === 200 ? "done" : (errorOf(answer)?.code ?? "nothing");
+  const isReplay = answer.headers["idempotent-replayed"] === "true";
   if (step.kind === "again")
-    return told === "done" && isReplay && heard.text === model.last?.text
+    return outcomeCode === "done" && isReplay && answer.text === model.last?.text
       ? []
-      : [`A repetition was answered with ${told}.`];
+      : [`A repetition was answered with ${outcomeCode}.`];
   return [
-    ...(told === planned.outcome
+    ...(outcomeCode === planned.outcome
       ? []
-      : [`${step.kind} was answered with ${told} instead of ${planned.outcome}.`]),
+      : [`${step.kind} was answered with ${outcomeCode} instead of ${planned.outcome}.`]),
     ...(isReplay ? [`${step.kind} was not done before.`] : []),
   ];
 }
 
-async function readingFaults({ tell, cartId, key }: Stage, model: Model, { kind }: Step): Promise<string[]> {
+async function readingFaults({ send, cartId, key }: Stage, model: Model, { kind }: Step): Promise<string[]> {
   const url = `/api/v1/open/storefront/carts/${cartId}`;
-  const heard = await tell("getPublicCart", {
+  const answer = await send("getPublicCart", {
     method: "GET",
     url,
     headers: [["Authorization", `Bearer ${key}`]],
     body: null,
   });
-  if (heard?.status !== 200) return [`After ${kind} the cart does not read.`];
-  const { data } = heard.json as { readonly data: CartRead };
+  if (answer?.status !== 200) return [`After ${kind} the cart does not read.`];
+  const { data } = answer.json as { readonly data: CartRead };
   const shown = wordsOf({
     ...data,
     code: data.promotion.promotion?.code ?? null,
-    tag: heard.headers["etag"],
+    tag: answer.headers["etag"],
   });
   const wanted = wordsOf({
     ...model,

@@ -31,8 +31,8 @@ const beforeRoute = "route_not_found";
 
 const requestId = /^req_[0-9a-hjkmnp-tv-z]{26}$/;
 
-export function faultsOf(operation: DocumentOperation, { method }: Sent, heard: WireAnswer): string[] {
-  const { status, headers } = heard;
+export function faultsOf(operation: DocumentOperation, { method }: Sent, answer: WireAnswer): string[] {
+  const { status, headers } = answer;
   const declared =
     operation.answers.get(status) ?? (elsewhere.has(status) ? operation.answers.get(400) : undefined);
   if (declared === undefined) return [`The status ${status} is not declared.`];
@@ -45,17 +45,17 @@ export function faultsOf(operation: DocumentOperation, { method }: Sent, heard: 
     ...declared.headers.flatMap(({ name, check }) =>
       check(headers[name]).length === 0 ? [] : [`The header ${name} is ${headers[name]}.`],
     ),
-    ...(method === "HEAD" ? emptyFaults(heard) : bodyFaults(operation, declared, heard)),
+    ...(method === "HEAD" ? emptyFaults(answer) : bodyFaults(operation, declared, answer)),
   ];
 }
 
 const emptyFaults = ({ text }: WireAnswer): string[] => (text === "" ? [] : ["There is a body after HEAD."]);
 
-function bodyFaults(operation: DocumentOperation, declared: DeclaredAnswer, heard: WireAnswer): string[] {
-  const { status, headers, json } = heard;
+function bodyFaults(operation: DocumentOperation, declared: DeclaredAnswer, answer: WireAnswer): string[] {
+  const { status, headers, json } = answer;
   const shape = declared.check(json);
-  if (status === 200) return [...shape, ...stabilityFaults(operation, heard)];
-  const error = errorOf(heard);
+  if (status === 200) return [...shape, ...stabilityFaults(operation, answer)];
+  const error = errorOf(answer);
   if (error === undefined) return [...shape, "There is no error in the body."];
   return [
     ...shape,
@@ -64,8 +64,8 @@ function bodyFaults(operation: DocumentOperation, declared: DeclaredAnswer, hear
       ? []
       : ["requestId is another in the body than in the header."]),
     ...textFaults(error),
-    ...waitFaults(error, heard),
-    ...challengeFaults(heard),
+    ...waitFaults(error, answer),
+    ...challengeFaults(answer),
   ];
 }
 
@@ -103,10 +103,10 @@ function waitFaults(
   { status, headers }: WireAnswer,
 ): string[] {
   const header = headers["retry-after"];
-  const told = retryAfterSeconds === null ? undefined : String(retryAfterSeconds);
+  const expectedWait = retryAfterSeconds === null ? undefined : String(retryAfterSeconds);
   const isLimit = status === 429;
   return [
-    ...(header === told ? [] : [`Retry-After is ${header}, and the body says ${retryAfterSeconds}.`]),
+    ...(header === expectedWait ? [] : [`Retry-After is ${header}, and the body says ${retryAfterSeconds}.`]),
     ...(isLimit && !(Number(header) >= 1) ? [`${code} does not say when to come again.`] : []),
     ...(isLimit && !retryable ? [`${code} is not to be tried again.`] : []),
   ];

@@ -80,19 +80,19 @@ describe("a request generated from the document", () => {
     const operation = market.ground.operations.find(({ id }) => id === operationId);
     if (operation === undefined) throw new Error(`There is no operation ${operationId}.`);
     const subject = (await subjectOf(market, operation)) ?? {};
-    const heard: { readonly status: number; readonly isChanged: boolean }[] = [];
+    const outcomes: { readonly status: number; readonly isChanged: boolean }[] = [];
     const [generated] = fc.sample(
       soundRequest(market.ground, operation, { ...subject, ...applicable(operationId) }),
       { numRuns: 1, seed },
     );
     let before = JSON.stringify(await rowsOf(world()));
-    while (heard.length < 2) {
+    while (outcomes.length < 2) {
       const { status } = await wire.send(generated?.sent ?? missing);
       const after = JSON.stringify(await rowsOf(world()));
-      heard.push({ status, isChanged: before !== after });
+      outcomes.push({ status, isChanged: before !== after });
       before = after;
     }
-    expect(heard).toEqual([
+    expect(outcomes).toEqual([
       { status: 200, isChanged: true },
       { status: 200, isChanged: false },
     ]);
@@ -155,9 +155,9 @@ describe("with rate limits", () => {
     const faults: string[] = [];
     for (const operation of ground.operations) {
       for (const { sent } of fc.sample(soundRequest(ground, operation), { numRuns: 40, seed })) {
-        const heard = await wire.send(sent);
-        faults.push(...faultsOf(operation, sent, heard).map((fault) => `${operation.id}: ${fault}`));
-        if (heard.status !== 429) continue;
+        const answer = await wire.send(sent);
+        faults.push(...faultsOf(operation, sent, answer).map((fault) => `${operation.id}: ${fault}`));
+        if (answer.status !== 429) continue;
         limited.add(operation.id);
         break;
       }
@@ -181,19 +181,19 @@ describe("the checks of an answer", () => {
   });
 
   async function faultsWith(
-    bend: (heard: WireAnswer) => Partial<WireAnswer>,
+    bend: (answer: WireAnswer) => Partial<WireAnswer>,
     key = world().demo.keys.full,
   ): Promise<string[]> {
     const { status, headers, text, body } = await world().get(identity.url, {
       authorization: `Bearer ${key}`,
     });
-    const heard: WireAnswer = { status, headers, text, json: body };
-    return faultsOf(operation, identity, { ...heard, ...bend(heard) });
+    const answer: WireAnswer = { status, headers, text, json: body };
+    return faultsOf(operation, identity, { ...answer, ...bend(answer) });
   }
   const wrong = "cpk_wrong";
   const withError =
     (more: object) =>
-    (heard: WireAnswer): Partial<WireAnswer> => ({ json: { error: { ...errorOf(heard), ...more } } });
+    (answer: WireAnswer): Partial<WireAnswer> => ({ json: { error: { ...errorOf(answer), ...more } } });
   const withData =
     (change: (data: Record<string, unknown>) => unknown) =>
     ({ json }: WireAnswer): Partial<WireAnswer> => ({

@@ -80,9 +80,9 @@ export async function startCuttingProxy(serverPort: number): Promise<CuttingProx
     const split = splitMessages();
     const withoutNotices = (bytes: Buffer): Buffer => {
       const messages = split(bytes);
-      const heard = isMute ? messages.filter((message) => message[0] !== notification) : messages;
-      muted += messages.length - heard.length;
-      return Buffer.concat(heard);
+      const passed = isMute ? messages.filter((message) => message[0] !== notification) : messages;
+      muted += messages.length - passed.length;
+      return Buffer.concat(passed);
     };
     const cutNow = (): void => {
       cuts += 1;

@@ -7,24 +7,24 @@ import { createNoticeProof, type NoticeProof } from "#database/notices.ts";
 
 interface Connection {
   readonly proof: NoticeProof;
-  readonly told: string[];
+  readonly sent: string[];
   readonly said: string[];
   /** Checks every 250 ms for the given time, each answered at once. */
   readonly beat: (forMs: number) => Promise<void>;
-  readonly state: { isDeaf: boolean; canTell: boolean };
+  readonly state: { isDeaf: boolean; canSend: boolean };
 }
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance", "setTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
 function connect(): Connection {
-  const told: string[] = [];
+  const sent: string[] = [];
   const said: string[] = [];
-  const state = { isDeaf: false, canTell: true };
+  const state = { isDeaf: false, canSend: true };
   const proof = createNoticeProof({
     send: (payload) => {
-      told.push(payload);
-      if (!state.canTell) return Promise.reject(new Error("away"));
+      sent.push(payload);
+      if (!state.canSend) return Promise.reject(new Error("away"));
       if (!state.isDeaf) proof.receive(payload);
       return Promise.resolve();
     },
@@ -37,18 +37,18 @@ function connect(): Connection {
       await vi.advanceTimersByTimeAsync(250);
     }
   };
-  return { proof, told, said, state, beat };
+  return { proof, sent, said, state, beat };
 }
 
 it("the notice monitor confirms delivery on each notice, and sends one every ten seconds", async () => {
-  const { proof, told, said, beat } = connect();
+  const { proof, sent, said, beat } = connect();
   expect(proof.isGiven()).toBe(false);
   await beat(250);
-  expect([proof.isGiven(), told.length]).toEqual([true, 1]);
+  expect([proof.isGiven(), sent.length]).toEqual([true, 1]);
   await beat(9_750);
-  expect(told).toHaveLength(1);
+  expect(sent).toHaveLength(1);
   await beat(20_250);
-  expect([proof.isGiven(), told.length, new Set(told).size]).toEqual([true, 4, 4]);
+  expect([proof.isGiven(), sent.length, new Set(sent).size]).toEqual([true, 4, 4]);
   expect(said).toEqual([]);
 });
 
@@ -71,15 +71,15 @@ it("the notice monitor reports lost notices on a working connection once, and re
 });
 
 it("the notice monitor tolerates failed sends for 30 seconds, and retries every second", async () => {
-  const { proof, told, said, state, beat } = connect();
+  const { proof, sent, said, state, beat } = connect();
   await beat(250);
-  state.canTell = false;
+  state.canSend = false;
   await beat(29_750);
   expect(proof.isGiven()).toBe(true);
-  expect(told.length).toBeGreaterThan(15);
+  expect(sent.length).toBeGreaterThan(15);
   await beat(500);
   expect([proof.isGiven(), said]).toEqual([false, []]);
-  state.canTell = true;
+  state.canSend = true;
   await beat(2_000);
   // Notices sent meanwhile by others may be missing.
   expect([proof.isGiven(), said]).toEqual([true, ["regained"]]);
@@ -98,18 +98,18 @@ it("the notice monitor judges only by the answer to a query sent after the notic
 });
 
 it("the notice monitor starts again on a new connection, and ignores other processes' notices", async () => {
-  const { proof, told, state, beat } = connect();
+  const { proof, sent, state, beat } = connect();
   await beat(250);
   proof.forget();
   expect(proof.isGiven()).toBe(false);
   state.isDeaf = true;
   await beat(250);
-  expect(told).toHaveLength(2);
+  expect(sent).toHaveLength(2);
   expect([
     proof.receive("proof:another"),
-    proof.receive(told[0] ?? ""),
+    proof.receive(sent[0] ?? ""),
     proof.receive("credential:key_1"),
   ]).toEqual([true, true, false]);
   expect(proof.isGiven()).toBe(false);
-  expect([proof.receive(told[1] ?? ""), proof.isGiven()]).toEqual([true, true]);
+  expect([proof.receive(sent[1] ?? ""), proof.isGiven()]).toEqual([true, true]);
 });

@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-interface Heard {
+interface Recorder {
   readonly listening: NoticeListener;
   /** The received notices, and whether the channel was current at each. */
   readonly notices: { payload: string; isCurrent: boolean }[];
@@ -29,9 +29,9 @@ interface Heard {
   readonly deaf: () => number;
 }
 
-async function hear(from = url): Promise<Heard> {
+async function startRecorder(from = url): Promise<Recorder> {
   const other = await openDatabase({ url, directUrl: from });
-  const notices: Heard["notices"] = [];
+  const notices: Recorder["notices"] = [];
   let deaf = 0;
   const listening: NoticeListener = other.listen(channel, {
     onNotice: (payload) => notices.push({ payload, isCurrent: listening.isCurrent() }),
@@ -44,9 +44,9 @@ async function hear(from = url): Promise<Heard> {
   return { listening, notices, deaf: () => deaf, payloads: () => notices.map(({ payload }) => payload) };
 }
 
-const tell = (payload: string): Promise<unknown> =>
+const sendNotice = (payload: string): Promise<unknown> =>
   sql`select pg_notify(${channel}, ${payload})`.execute(database.db);
-async function becomes(isCurrent: boolean, { listening }: Heard): Promise<void> {
+async function becomes(isCurrent: boolean, { listening }: Recorder): Promise<void> {
   await expect.poll(() => listening.isCurrent(), { timeout: 20_000 }).toBe(isCurrent);
 }
 const cut = (): Promise<unknown> =>
@@ -55,39 +55,39 @@ const cut = (): Promise<unknown> =>
   );
 
 it("the channel of notices is current only after it reported that notices may have been missed", async () => {
-  const heard = await hear();
-  expect(heard.listening.isCurrent()).toBe(false);
-  await becomes(true, heard);
-  expect(heard.notices).toEqual([{ payload: "", isCurrent: false }]);
+  const recorder = await startRecorder();
+  expect(recorder.listening.isCurrent()).toBe(false);
+  await becomes(true, recorder);
+  expect(recorder.notices).toEqual([{ payload: "", isCurrent: false }]);
 });
 
 it("the channel of notices receives a transaction's notices after its commit only", async () => {
-  const heard = await hear();
-  await becomes(true, heard);
+  const recorder = await startRecorder();
+  await becomes(true, recorder);
   await database.script(async (run) => {
     await run(`begin; notify ${channel}, 'kept'`);
-    await tell("at once");
-    await expect.poll(heard.payloads).toEqual(["", "at once"]);
+    await sendNotice("at once");
+    await expect.poll(recorder.payloads).toEqual(["", "at once"]);
     await run("commit");
     await run(`begin; notify ${channel}, 'undone'; rollback`);
   });
-  await tell("last");
-  await expect.poll(heard.payloads).toEqual(["", "at once", "kept", "last"]);
+  await sendNotice("last");
+  await expect.poll(recorder.payloads).toEqual(["", "at once", "kept", "last"]);
 });
 
 it("the channel of notices is not current while disconnected, and first reports a possible gap", async () => {
-  const heard = await hear();
-  await becomes(true, heard);
+  const recorder = await startRecorder();
+  await becomes(true, recorder);
   await cut();
-  await becomes(false, heard);
-  await tell("missed");
-  await becomes(true, heard);
-  expect(heard.notices).toEqual([
+  await becomes(false, recorder);
+  await sendNotice("missed");
+  await becomes(true, recorder);
+  expect(recorder.notices).toEqual([
     { payload: "", isCurrent: false },
     { payload: "", isCurrent: false },
   ]);
-  await tell("heard");
-  await expect.poll(heard.payloads).toEqual(["", "", "heard"]);
+  await sendNotice("heard");
+  await expect.poll(recorder.payloads).toEqual(["", "", "heard"]);
 });
 
 it("the channel of notices is not current while silent, and then receives all delayed notices", async () => {
@@ -95,15 +95,15 @@ it("the channel of notices is not current while silent, and then receives all de
   ends.push(() => proxy.stop());
   const through = new URL(url);
   through.port = String(proxy.port);
-  const heard = await hear(String(through));
-  await becomes(true, heard);
+  const recorder = await startRecorder(String(through));
+  await becomes(true, recorder);
   proxy.hold();
-  await tell("in silence");
-  await becomes(false, heard);
-  expect(heard.payloads()).toEqual([""]);
+  await sendNotice("in silence");
+  await becomes(false, recorder);
+  expect(recorder.payloads()).toEqual([""]);
   proxy.goOn();
-  await becomes(true, heard);
-  expect(heard.payloads()).toEqual(["", "in silence"]);
+  await becomes(true, recorder);
+  expect(recorder.payloads()).toEqual(["", "in silence"]);
 });
 
 it("the channel of notices closes a connection that stays silent, and opens another", async () => {
@@ -111,14 +111,14 @@ it("the channel of notices closes a connection that stays silent, and opens anot
   ends.push(() => proxy.stop());
   const through = new URL(url);
   through.port = String(proxy.port);
-  const heard = await hear(String(through));
-  await becomes(true, heard);
+  const recorder = await startRecorder(String(through));
+  await becomes(true, recorder);
   proxy.hold();
-  await becomes(false, heard);
+  await becomes(false, recorder);
   await expect.poll(proxy.opened, { timeout: 20_000 }).toBeGreaterThanOrEqual(3);
   proxy.goOn();
-  await becomes(true, heard);
-  expect(heard.payloads()).toEqual(["", ""]);
+  await becomes(true, recorder);
+  expect(recorder.payloads()).toEqual(["", ""]);
 });
 
 it("the channel of notices is not current if notices get lost, reports it, and recovers", async () => {
@@ -127,34 +127,34 @@ it("the channel of notices is not current if notices get lost, reports it, and r
   const through = new URL(url);
   through.port = String(proxy.port);
   proxy.mute();
-  const heard = await hear(String(through));
-  await expect.poll(heard.deaf, { timeout: 20_000 }).toBe(1);
-  expect(heard.notices).toEqual([{ payload: "", isCurrent: false }]);
-  await tell("lost");
+  const recorder = await startRecorder(String(through));
+  await expect.poll(recorder.deaf, { timeout: 20_000 }).toBe(1);
+  expect(recorder.notices).toEqual([{ payload: "", isCurrent: false }]);
+  await sendNotice("lost");
   await expect.poll(proxy.muted).toBe(2);
-  expect([heard.listening.isCurrent(), heard.deaf()]).toEqual([false, 1]);
+  expect([recorder.listening.isCurrent(), recorder.deaf()]).toEqual([false, 1]);
   proxy.unmute();
-  await becomes(true, heard);
+  await becomes(true, recorder);
   // The gap is reported before the channel becomes current again.
-  expect(heard.notices).toEqual([
+  expect(recorder.notices).toEqual([
     { payload: "", isCurrent: false },
     { payload: "", isCurrent: false },
   ]);
-  await tell("heard");
-  await expect.poll(heard.payloads).toEqual(["", "", "heard"]);
+  await sendNotice("heard");
+  await expect.poll(recorder.payloads).toEqual(["", "", "heard"]);
   expect(proxy.opened()).toBe(1);
 }, 90_000);
 
 it("the channel of notices hides the monitoring notices of processes", async () => {
-  const [one, other] = [await hear(), await hear()];
+  const [one, other] = [await startRecorder(), await startRecorder()];
   await becomes(true, one);
   await becomes(true, other);
   expect([one.payloads(), other.payloads()]).toEqual([[""], [""]]);
 });
 
 it("the channel of notices is not current after it is closed", async () => {
-  const heard = await hear();
-  await becomes(true, heard);
-  await heard.listening.stop();
-  expect(heard.listening.isCurrent()).toBe(false);
+  const recorder = await startRecorder();
+  await becomes(true, recorder);
+  await recorder.listening.stop();
+  expect(recorder.listening.isCurrent()).toBe(false);
 });

@@ -52,11 +52,11 @@ describe("polling", () => {
   });
 
   it("queries for all callers at once, and gives each its result", async () => {
-    const told: string[] = [];
-    for (const id of ["a", "b", "a"]) polling.watch(id, (version) => void told.push(`${id} ${version}`));
+    const results: string[] = [];
+    for (const id of ["a", "b", "a"]) polling.watch(id, (version) => void results.push(`${id} ${version}`));
     await pass(pauseMsMin);
     expect(asked).toEqual([["a", "b"]]);
-    expect(told.toSorted()).toEqual(["a 1", "a 1", "b null"]);
+    expect(results.toSorted()).toEqual(["a 1", "a 1", "b null"]);
     await pass(3 * everyMs);
     expect(asked).toHaveLength(4);
   });
@@ -82,26 +82,26 @@ describe("polling", () => {
       asked.push(ids);
       return promise;
     };
-    const told: (number | null)[] = [];
-    polling.watch("a", (version) => void told.push(version));
+    const results: (number | null)[] = [];
+    polling.watch("a", (version) => void results.push(version));
     await pass(1);
     polling.wake();
     look = usual;
     versions.set("a", 2);
     resolve(new Map([["a", 1]]));
     await pass(pauseMsMin);
-    expect(told).toEqual([1, 2]);
+    expect(results).toEqual([1, 2]);
   });
 
   it("continues after an error, which is reported once", async () => {
     look = () => Promise.reject(new Error("away"));
-    const told: (number | null)[] = [];
-    polling.watch("a", (version) => void told.push(version));
+    const results: (number | null)[] = [];
+    polling.watch("a", (version) => void results.push(version));
     await pass(5 * everyMs);
     expect(faults).toEqual([new Error("away")]);
     look = usual;
     await pass(everyMs);
-    expect(told).toEqual([1]);
+    expect(results).toEqual([1]);
   });
 
   it("continues for a new caller after an error during which all others had left", async () => {
@@ -111,10 +111,10 @@ describe("polling", () => {
     expect(faults).toHaveLength(1);
     stop();
     look = usual;
-    const told: (number | null)[] = [];
-    polling.watch("a", (version) => void told.push(version));
+    const results: (number | null)[] = [];
+    polling.watch("a", (version) => void results.push(version));
     await pass(2 * everyMs);
-    expect(told.length).toBeGreaterThan(0);
+    expect(results.length).toBeGreaterThan(0);
   });
 
   it("pauses for four times the duration of a query, whatever changes locally", async () => {

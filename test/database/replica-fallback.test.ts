@@ -18,10 +18,10 @@ const failed = (originalError: Error): ExecutionResult => ({
 let now = new Date("2026-06-01T12:00:00.000Z");
 const clock = { now: () => now };
 let asked: string[] = [];
-let told: string[] = [];
+let logged: string[] = [];
 let answer: ExecutionResult = { data: {} };
 const log = createLog("info", {
-  write: (line: string) => void told.push((JSON.parse(line) as { msg: string }).msg),
+  write: (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg),
 });
 const ask = (from: ReadSource | undefined): ExecutionResult => {
   asked.push(from === undefined ? "primary" : (from.db as unknown as { readonly name: string }).name);
@@ -29,14 +29,14 @@ const ask = (from: ReadSource | undefined): ExecutionResult => {
 };
 
 beforeEach(() => {
-  [asked, told, answer] = [[], [], { data: {} }];
+  [asked, logged, answer] = [[], [], { data: {} }];
 });
 
 describe("a public read", () => {
   it("goes to the replica, and to the primary if there is no replica", async () => {
     await createReplicaFallback({ replica }, { clock, log })(ask);
     await createReplicaFallback({ replica: undefined }, { clock, log })(ask);
-    expect([asked, told]).toEqual([["replica", "primary"], []]);
+    expect([asked, logged]).toEqual([["replica", "primary"], []]);
   });
 
   it("returns the replica's refusal, because a refusal is an answer", async () => {
@@ -51,7 +51,7 @@ describe("a public read", () => {
     expect(await run(ask)).toEqual({ data: { primary: true } });
     answer = { data: {} };
     expect(await run(ask)).toEqual({ data: { primary: true } });
-    expect([asked, told.length]).toEqual([["replica", "primary", "primary"], 1]);
+    expect([asked, logged.length]).toEqual([["replica", "primary", "primary"], 1]);
   });
 
   it("tries the replica again at once if the clock has been set back by more than the pause", async () => {
@@ -78,7 +78,7 @@ describe("a public read", () => {
     await run(ask);
     await run(ask);
     expect(asked).toEqual(["replica", "replica"]);
-    expect(told.map((text) => text.slice(0, 26))).toEqual([
+    expect(logged.map((text) => text.slice(0, 26))).toEqual([
       "The replica does not answe",
       "The replica answers again.",
     ]);

@@ -62,11 +62,11 @@ describe("with DATABASE_READ_URL", () => {
       run("alter table of_an_older_release rename to search_document", url),
     );
     expect(Math.min(...both)).toBeGreaterThan(20);
-    const told = world.logged.filter(({ msg }) => String(msg).startsWith("The replica does not answer"));
-    expect(told).toHaveLength(1);
+    const reports = world.logged.filter(({ msg }) => String(msg).startsWith("The replica does not answer"));
+    expect(reports).toHaveLength(1);
   });
 
-  it("analysts are told that the replica is down, and the shop continues", async () => {
+  it("analysts learn that the replica is down, and the shop continues", async () => {
     await using world = await createWorld("postgres", {
       environment: { DATABASE_READ_URL: "postgres://postgres@127.0.0.1:1/none" },
     });

@@ -198,11 +198,13 @@ describe("the Compose settings", () => {
 
   it("include all settings that the runbook tells operators to change", () => {
     const runbook = readFileSync(join(root, "docs/runbook.md"), "utf8");
-    const told = settingNames.filter((name) => runbook.includes(name));
-    expect(told).toEqual(expect.arrayContaining(["PROCESSES", "DATABASE_DIRECT_URL", "DATABASE_READ_URL"]));
+    const documented = settingNames.filter((name) => runbook.includes(name));
+    expect(documented).toEqual(
+      expect.arrayContaining(["PROCESSES", "DATABASE_DIRECT_URL", "DATABASE_READ_URL"]),
+    );
     for (const [name, { environment = {} }] of ours)
       expect(Object.keys(environment), name).toEqual(
-        expect.arrayContaining(told.filter((setting) => !notInContainers.has(setting))),
+        expect.arrayContaining(documented.filter((setting) => !notInContainers.has(setting))),
       );
   });
 

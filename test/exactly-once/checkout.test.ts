@@ -121,16 +121,16 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
       .executeTakeFirstOrThrow();
     await sql`update stock_level set backorder_limit = 0 where variant_id = ${variantId}`.execute(db);
     await left(({ reserved }) => reserved + 1);
-    const told = await Promise.all(
+    const outcomes = await Promise.all(
       cartIds.map(async (cartId, index) =>
         readAnswer(await (doors[index % doors.length] ?? doors[0])(createWrite(shop, cartId).asked)),
       ),
     );
-    const won = told.filter(({ code }) => code === undefined).map(toCheckout);
+    const won = outcomes.filter(({ code }) => code === undefined).map(toCheckout);
     expect(won).toHaveLength(1);
-    expect(told.filter(({ code }) => code !== undefined).map(({ status, code }) => [status, code])).toEqual(
-      Array.from({ length: 19 }, () => [409, "invalid_state"]),
-    );
+    expect(
+      outcomes.filter(({ code }) => code !== undefined).map(({ status, code }) => [status, code]),
+    ).toEqual(Array.from({ length: 19 }, () => [409, "invalid_state"]));
     await expectKept(won.map(({ sessionId }) => sessionId));
     await left(() => before);
   });
@@ -140,16 +140,16 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
     for (let round = 0; round < 10; round += 1) checkouts.push(await openCheckout(doors[0], shop));
     const { clock, database, app } = world;
     const { publicUrl, render } = app.services;
-    const told = checkouts.map(async (checkout, index) =>
+    const outcomes = checkouts.map(async (checkout, index) =>
       readAnswer(await (doors[index % doors.length] ?? doors[0])(submitWrite(shop, checkout).asked)),
     );
-    const expired = Promise.race(told).then(async () => {
+    const expired = Promise.race(outcomes).then(async () => {
       clock.advance(60 * 60_000);
       return expireSessions({ db: database.db, publicUrl, render, now: clock.now() });
     });
-    await Promise.all([expired, ...told]);
+    await Promise.all([expired, ...outcomes]);
     await settle();
-    for (const [index, answered] of (await Promise.all(told)).entries()) {
+    for (const [index, answered] of (await Promise.all(outcomes)).entries()) {
       const { status, orderId } = await readSession(doors[0], shop, checkouts[index]?.sessionId ?? "");
       const isExpired = status === "EXPIRED";
       // Paid in time, but looked up too late: its session had expired then too.

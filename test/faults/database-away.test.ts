@@ -55,7 +55,7 @@ describe("a PostgreSQL outage", () => {
         own.app.database.db,
       )
     ).rows.length;
-  const told = async (cartId: string): Promise<string[]> => {
+  const deliveriesOf = async (cartId: string): Promise<string[]> => {
     const events = own.app.database.db
       .selectFrom("event")
       .select("id")
@@ -93,7 +93,7 @@ describe("a PostgreSQL outage", () => {
       ]);
       // The notice listener and the dispatcher reconnect too.
       await expect.poll(listeners).toBe(1);
-      const [arrival] = await told(id);
+      const [arrival] = await deliveriesOf(id);
       await expect.poll(() => [...receiver.accepted]).toContain(arrival);
       expect(receiver.violations).toEqual([]);
     },

@@ -109,11 +109,11 @@ describe("erasing while an order is placed", () => {
     const orders = await placed(checkout.cartId);
     expect(orders).toHaveLength(1);
     expect(await addressOf(orders[0]?.addressId)).toEqual({ sealed: null, erasedAt: expect.any(Date) });
-    const { rows: told } = await sql<{ count: number }>`
+    const { rows: counts } = await sql<{ count: number }>`
       select count(*) as count from event where subject_id = ${orders[0]?.id} and snapshot not like '%"truncated":true%'`.execute(
       world().database.db,
     );
-    expect(told).toEqual([{ count: 0 }]);
+    expect(counts).toEqual([{ count: 0 }]);
   });
 });
 

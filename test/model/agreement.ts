@@ -22,7 +22,7 @@ export async function expectAgreement(model: OrderModel, front: Front): Promise<
     await expectShown(model.order, front);
     await expectTimeline(read, front);
   }
-  await expectTold(front);
+  await expectEvents(front);
 }
 
 async function expectStock({ stock }: OrderModel, { world }: Front): Promise<void> {
@@ -148,21 +148,21 @@ async function expectShown(order: ModelOrder, { world }: Front): Promise<void> {
   });
 }
 
-const untold = new Set(["order.updated"]);
+const unlisted = new Set(["order.updated"]);
 
 /** The timeline has one entry for each event of the order and its parts. */
 async function expectTimeline(order: OrderAggregate, { world }: Front): Promise<void> {
   const { db } = world.database;
   const lines = await db.selectFrom("orderTimeline").select("type").where("orderId", "=", order.id).execute();
-  const parts = [order.payments, order.refunds, order.fulfillments, order.returns].flatMap((things) =>
-    things.map(({ id }) => id),
+  const parts = [order.payments, order.refunds, order.fulfillments, order.returns].flatMap((records) =>
+    records.map(({ id }) => id),
   );
   const events = await db
     .selectFrom("event")
     .select(["type", "subjectId", "subjectVersion"])
     .where("subjectId", "in", [order.id, ...parts])
     .execute();
-  const named = events.map(({ type }) => type).filter((type) => !untold.has(type));
+  const named = events.map(({ type }) => type).filter((type) => !unlisted.has(type));
   expect(lines.map(({ type }) => type).toSorted()).toEqual(
     named.map((type) => type.replace(".", "_")).toSorted(),
   );
@@ -175,7 +175,7 @@ async function expectTimeline(order: OrderAggregate, { world }: Front): Promise<
 }
 
 /** Each object's last event shows its current state. */
-async function expectTold(front: Front): Promise<void> {
+async function expectEvents(front: Front): Promise<void> {
   const { world, seen } = front;
   const rows = await world.database.db
     .selectFrom("event")
@@ -186,8 +186,10 @@ async function expectTold(front: Front): Promise<void> {
   const fresh = rows.filter(({ id }) => !seen.has(id));
   for (const { id } of fresh) seen.add(id);
   const ours = fresh.filter(({ subjectType }) => subjectType !== "promotion");
-  for (const [subjectId, told] of Map.groupBy(ours, (row) => row.subjectId)) {
-    const last = told.reduce((newest, row) => (row.subjectVersion > newest.subjectVersion ? row : newest));
+  for (const [subjectId, subjectRows] of Map.groupBy(ours, (row) => row.subjectId)) {
+    const last = subjectRows.reduce((newest, row) =>
+      row.subjectVersion > newest.subjectVersion ? row : newest,
+    );
     const { snapshot } = await world.database.db
       .selectFrom("event")
       .select("snapshot")

@@ -48,11 +48,11 @@ export async function openFront(world: World): Promise<Front> {
     ({ name, args }) =>
       [name, args.find((argument) => argument.name === "input")?.type.ofType?.name ?? ""] as const,
   );
-  const told = await world.database.db.selectFrom("event").select("id").execute();
+  const events = await world.database.db.selectFrom("event").select("id").execute();
   return {
     world,
     inputs: new Map(inputs),
-    seen: new Set(told.map(({ id }) => id)),
+    seen: new Set(events.map(({ id }) => id)),
     lookedAt: world.clock.now(),
     done: new Map(),
     refused: new Map(),

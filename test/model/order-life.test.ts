@@ -152,8 +152,8 @@ it(`${runs} random orders agree with the model at every step`, { timeout: runsMs
 it("an expired address is given again before anything is paid", async () => {
   const front = await openFront(world());
   const model = await begin(front, { start: "cart", quantities: [1], hasCode: false });
-  const anew = ["submit", "giveAddress", "submit", "chooseDelivery", "submit", "drive"];
-  for (const name of [...beginnings.late, ...anew]) await usualStep(name).run(model, front);
+  const again = ["submit", "giveAddress", "submit", "chooseDelivery", "submit", "drive"];
+  for (const name of [...beginnings.late, ...again]) await usualStep(name).run(model, front);
   expect([front.refused.get("submit"), model.order?.status]).toEqual([2, "pending"]);
 });
 

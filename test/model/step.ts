@@ -106,8 +106,8 @@ export function stepOf(name: string, plan: Planner): fc.Arbitrary<Step> {
   return dice.map((rolled) => new Step(name, plan, rolled));
 }
 
-export function pickOf<Thing>(things: readonly Thing[], { pick }: Dice): Thing | undefined {
-  return things[pick % Math.max(1, things.length)];
+export function pickOf<Item>(items: readonly Item[], { pick }: Dice): Item | undefined {
+  return items[pick % Math.max(1, items.length)];
 }
 
 /** Draws from 1 to the maximum; a bold step may exceed it. */

@@ -33,11 +33,11 @@ it.each([
     object: undefined,
     batch: {},
   } as const;
-  const told = (render: RenderEventSubject): Promise<string> =>
+  const renderCart = (render: RenderEventSubject): Promise<string> =>
     inTransaction(database.db, async (transaction) => JSON.stringify(await render(transaction, subject)));
-  const byService = await told(app.services.render);
+  const byService = await renderCart(app.services.render);
   expect(byService).toContain(`"url":"${publicUrl}/media/`);
-  expect(await told(createCommandRender(database.db, readSettings({ ...environment, ...given })))).toBe(
+  expect(await renderCart(createCommandRender(database.db, readSettings({ ...environment, ...given })))).toBe(
     byService.replaceAll(publicUrl, base),
   );
 });

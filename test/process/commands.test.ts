@@ -192,7 +192,7 @@ it(
       rotated: key["id"],
     });
     expect(await run("key", "revoke", key["id"] ?? "")).toEqual({ id: key["id"], revoked: true });
-    expect(await toldOf(environment.DATA_DIR)).toEqual([
+    expect(await publishedEvents(environment.DATA_DIR)).toEqual([
       {
         type: "api_key.created",
         subjectId: key["id"],
@@ -239,15 +239,15 @@ it(
   startsMsMax,
 );
 
-async function toldOf(folder: string): Promise<unknown[]> {
+async function publishedEvents(folder: string): Promise<unknown[]> {
   const database = await openDatabase({ folder });
-  const told = await database.db
+  const events = await database.db
     .selectFrom("event")
     .select(["type", "subjectId", "subjectVersion", "installationId"])
     .orderBy("id")
     .execute();
   await database.close();
-  return told;
+  return events;
 }
 
 it("the command line shows the settings in force with secrets masked", async () => {

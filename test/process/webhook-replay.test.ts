@@ -33,18 +33,18 @@ it("`webhook replay` replays deliveries, reports counts, and refuses like the se
   });
   const run = async (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> =>
     runCommand(["webhook", "replay", ...args, "--json"], { DATA_DIR: folder, DEMO: "0" });
-  const told = async (...args: string[]): Promise<unknown> => {
+  const replay = async (...args: string[]): Promise<unknown> => {
     const { code, stdout, stderr } = await run(...args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     return JSON.parse(stdout) as unknown;
   };
   const [, first = ""] = deliveryIds;
-  expect(await told("--delivery", first, "--note", "By hand.")).toEqual({
+  expect(await replay("--delivery", first, "--note", "By hand.")).toEqual({
     id: expect.stringMatching(/^whd_/) as unknown,
     replayOf: first,
   });
   const since = new Date(Date.now() - 4 * dayMs).toISOString();
-  expect(await told("--endpoint", endpointId, "--since", since)).toEqual({
+  expect(await replay("--endpoint", endpointId, "--since", since)).toEqual({
     replayed: 3,
     skipped: { delivery_in_progress: 1 },
   });

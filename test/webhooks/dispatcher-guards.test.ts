@@ -69,7 +69,7 @@ describeOnBoth("the dispatcher", (open) => {
     changed: { readonly status?: "active" | "suspended" | "uninstalled"; readonly scopes?: string[] },
   ) => world.database.db.updateTable("installation").set(changed).where("id", "=", installationId).execute();
   /** The endpoints and events that were sent, in order. */
-  const told = (): string[] =>
+  const sentEvents = (): string[] =>
     world.sent.map(({ url, headers }) => `${url} ${headers["webhook-event-type"]}`);
 
   describe("with a long queue of events", () => {
@@ -198,7 +198,7 @@ describeOnBoth("the dispatcher", (open) => {
         await drain();
         world.answer = () => arrived;
         await after(5000);
-        expect(told().toSorted()).toEqual(
+        expect(sentEvents().toSorted()).toEqual(
           [`${own.url} ${type}`, `${own.url} ${type}`, `${others.url} promotion.started`].toSorted(),
         );
       },
@@ -231,10 +231,10 @@ describeOnBoth("the dispatcher", (open) => {
     await change(shop, { scopes: [] });
     world.answer = () => arrived;
     await after(5000);
-    expect(told()).toEqual([`${endpoint.url} promotion.started`]);
+    expect(sentEvents()).toEqual([`${endpoint.url} promotion.started`]);
     await change(shop, { scopes: ["catalog:read"] });
     await after(1000);
-    expect(told().at(-1)).toEqual(`${endpoint.url} order.placed`);
+    expect(sentEvents().at(-1)).toEqual(`${endpoint.url} order.placed`);
     expect((await deliveries(endpoint)).map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
   });
 
@@ -270,12 +270,12 @@ describeOnBoth("the dispatcher", (open) => {
         };
         await world.event(shop);
         await world.dispatcher({ sendingMax: 1 }).drain();
-        expect(told()).toEqual([`${endpoint.url} order.placed`]);
+        expect(sentEvents()).toEqual([`${endpoint.url} order.placed`]);
         expect(await endpointRow(endpoint)).toEqual({ status: "enabled", disabledReason: null, version: 2 });
         world.answer = () => arrived;
         await world.event(shop);
         await after(1000);
-        expect(told().at(-1)).toEqual(`${moved.url} order.placed`);
+        expect(sentEvents().at(-1)).toEqual(`${moved.url} order.placed`);
       },
     );
   });

@@ -60,7 +60,7 @@ describeOnBoth("the health of an endpoint", (open) => {
       .where("endpointId", "=", id)
       .execute();
   /** The event types that the endpoint's receiver got, without orders. */
-  const toldOf = ({ url }: EndpointMade): string[] =>
+  const sentTo = ({ url }: EndpointMade): string[] =>
     world.sent
       .filter((request) => request.url === url)
       .map(({ headers }) => headers["webhook-event-type"] ?? "")
@@ -135,7 +135,7 @@ describeOnBoth("the health of an endpoint", (open) => {
       "skipped",
       "skipped",
     ]);
-    expect([toldOf(gone), toldOf(other), toldOf(foreign)]).toEqual([
+    expect([sentTo(gone), sentTo(other), sentTo(foreign)]).toEqual([
       [],
       ["webhook_endpoint.auto_disabled"],
       [],
@@ -152,13 +152,13 @@ describeOnBoth("the health of an endpoint", (open) => {
     await setHealth(failing, { failingSince: new Date(world.clock.now().getTime() - 24 * hourMs + 1) });
     await world.event(shop);
     await drain();
-    expect(toldOf(other)).toEqual([]);
+    expect(sentTo(other)).toEqual([]);
     world.clock.advance(1);
     for (let turn = 0; turn < 2; turn += 1) {
       await world.event(shop);
       await drain();
     }
-    expect([toldOf(failing), toldOf(other)]).toEqual([[], ["webhook_endpoint.degraded"]]);
+    expect([sentTo(failing), sentTo(other)]).toEqual([[], ["webhook_endpoint.degraded"]]);
     expect(await endpointRow(failing)).toMatchObject({ status: "enabled", version: 1 });
   });
 
@@ -187,7 +187,7 @@ describeOnBoth("the health of an endpoint", (open) => {
       status,
       disabledReason: status === "enabled" ? null : "failing",
     });
-    expect(toldOf(other)).toEqual([
+    expect(sentTo(other)).toEqual([
       status === "enabled" ? "webhook_endpoint.degraded" : "webhook_endpoint.auto_disabled",
     ]);
   });

@@ -72,7 +72,7 @@ describe.runIf(process.env["CONTRACT_PROXY"] === "1")("the client's package", ()
     const env = { PATH: [...plainPath, process.env["PATH"]].join(delimiter), HOME, ...inputs };
     const { stdout } = await run("node", ["purchase.js"], { cwd: consumer, env });
     expect(stdout).toMatch(/^(?:[a-z0-9-]+\n)+\d+ EUR\n$/);
-    const { stdout: told } = await run(
+    const { stdout: printed } = await run(
       "node",
       ["--input-type=module", "--eval", 'console.log(typeof (await import("./webhooks.js")).receive)'],
       {
@@ -80,6 +80,6 @@ describe.runIf(process.env["CONTRACT_PROXY"] === "1")("the client's package", ()
         env,
       },
     );
-    expect(told).toBe("function\n");
+    expect(printed).toBe("function\n");
   }, 300_000);
 });

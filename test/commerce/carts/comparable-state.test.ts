@@ -69,9 +69,9 @@ function otherThan(value: unknown): unknown {
   return `other than ${String(value)}`;
 }
 
-const withOther = <Thing extends object>(thing: Thing, field: string): Thing => ({
-  ...thing,
-  [field]: otherThan(thing[field as keyof Thing]),
+const withOther = <Value extends object>(value: Value, field: string): Value => ({
+  ...value,
+  [field]: otherThan(value[field as keyof Value]),
 });
 const onlyOf = <Item>([item]: readonly Item[]): Item => {
   if (item === undefined) throw new Error("The stored cart has one line and one promotion.");

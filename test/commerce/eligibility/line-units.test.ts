@@ -103,7 +103,7 @@ describe("the units that are not shipped and can be withdrawn from", () => {
 
 describe("the shipped units that never arrived", () => {
   const lost = { ordered: 5, shipped: 4, delivered: 1 };
-  const told = {
+  const reported = {
     kind: "refund_only",
     reason: "not_received",
     lines: [units(2), units(1, 0, "oln_1")],
@@ -113,13 +113,13 @@ describe("the shipped units that never arrived", () => {
     expect(count(countUndeliveredUnits, lost)).toBe(3);
     expect(count(countUndeliveredUnits, { ...lost, refunded: 3 })).toBe(2);
     expect(count(countUndeliveredUnits, { ...lost, refunded: 9 })).toBe(0);
-    expect(count(countUndeliveredUnits, lost, { ...told, reason: "defective" })).toBe(3);
+    expect(count(countUndeliveredUnits, lost, { ...reported, reason: "defective" })).toBe(3);
   });
 
   it.each(
     returnStatuses.map((status) => [status, status === "declined" || status === "canceled" ? 3 : 1] as const),
   )("are reported by a case that is %s: %i", (status, expected) => {
-    expect(count(countUndeliveredUnits, lost, { ...told, status })).toBe(expected);
+    expect(count(countUndeliveredUnits, lost, { ...reported, status })).toBe(expected);
   });
 });
 

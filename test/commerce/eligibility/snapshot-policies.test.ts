@@ -36,8 +36,8 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
     await inTransaction(db, async (transaction) => {
       await sql`delete from policy_snapshot where order_id = ${orderId}`.execute(transaction);
       const { country = "DE", locale = "de-AT", currency = "EUR" } = given;
-      const tenant = { merchantId: order.merchant.id, now: world().clock.now() };
-      await snapshotPolicies(transaction, tenant, { orderId, marketId, country, locale, currency });
+      const context = { merchantId: order.merchant.id, now: world().clock.now() };
+      await snapshotPolicies(transaction, context, { orderId, marketId, country, locale, currency });
       await sql`update sales_order set version = version + 1 where id = ${orderId}`.execute(transaction);
     });
     const { policies } = await readOrder(world(), orderId);

@@ -110,20 +110,20 @@ describe("lost units", () => {
   it("exclude units that were not shipped, that arrived, or that were reported before", () => {
     expect(codes({})).toEqual([["not_fulfilled", true]]);
     expect(codes(delivered(at))).toEqual([["quantity_exhausted", true]]);
-    const told = {
+    const reported = {
       kind: "refund_only",
       reason: "not_received",
       lines: [{ lineId: "oln_0", quantity: 1, received: 0, accepted: 0, restocked: 0 }],
     } as const;
     const one: PaperOrder = { ...lost, lines: [{ shipped: 1 }] };
-    expect(codes({ ...one, returns: [{ ...told, status: "requested" }] }, due)).toEqual([
+    expect(codes({ ...one, returns: [{ ...reported, status: "requested" }] }, due)).toEqual([
       ["quantity_exhausted", true],
     ]);
-    expect(codes({ ...one, returns: [{ ...told, status: "closed" }] }, due)).toEqual([
+    expect(codes({ ...one, returns: [{ ...reported, status: "closed" }] }, due)).toEqual([
       ["quantity_exhausted", true],
     ]);
     for (const status of ["declined", "canceled"] as const)
-      expect(codes({ ...one, returns: [{ ...told, status }] }, due)).toEqual([]);
+      expect(codes({ ...one, returns: [{ ...reported, status }] }, due)).toEqual([]);
   });
 
   it("are a voluntary offer of the merchant: a dispute or a hold denies them", () => {

@@ -13,7 +13,7 @@ import { describeOnBoth } from "#test/support/databases.ts";
 
 const inAnHour = new Date(startOfWorld.getTime() + 3_600_000);
 
-describeOnBoth("what checkouts sell out", (open, engine) => {
+describeOnBoth("the search index of a sold-out product", (open, engine) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(() => open({ poolSize: 4 }));
@@ -33,7 +33,7 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
   const hold = async (variantId: string, quantity: number): Promise<string> => {
     const sessionId = await makeSession(world);
     await inTransaction(world.db, (transaction) =>
-      holdStock(transaction, world.tenant, {
+      holdStock(transaction, world.context, {
         sessionId,
         expiresAt: inAnHour,
         lines: [{ variantId, quantity }],
@@ -53,26 +53,26 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
 
   it("is queued when its displayed availability changes, not for every unit", async () => {
     const { productId, variantId } = await stocked(5);
-    await refreshDueProducts(world.db, world.tenant.now);
+    await refreshDueProducts(world.db, world.context.now);
     await hold(variantId, 2);
     expect(await due()).toEqual([]);
     await hold(variantId, 2);
     expect(await due()).toEqual([productId]);
     await hold(variantId, 1);
     expect(await due()).toEqual([productId, productId]);
-    expect(await refreshDueProducts(world.db, world.tenant.now)).toBe(1);
+    expect(await refreshDueProducts(world.db, world.context.now)).toBe(1);
     expect([await foundAs(productId), await due()]).toEqual(["out_of_stock", []]);
   });
 
   it("is queued when its hold is released", async () => {
     const { productId, variantId } = await stocked(1);
     const sessionId = await hold(variantId, 1);
-    await refreshDueProducts(world.db, world.tenant.now);
+    await refreshDueProducts(world.db, world.context.now);
     expect(await foundAs(productId)).toBe("out_of_stock");
     await inTransaction(world.db, (transaction) =>
-      releaseStockHolds(transaction, world.tenant, { sessionId }),
+      releaseStockHolds(transaction, world.context, { sessionId }),
     );
-    await refreshDueProducts(world.db, world.tenant.now);
+    await refreshDueProducts(world.db, world.context.now);
     expect([await foundAs(productId), await due()]).toEqual(["low_stock", []]);
   });
 
@@ -113,15 +113,15 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
 
     it("is indexed in one round, once per product", async () => {
       await putDown();
-      expect(await refreshDueProducts(world.db, world.tenant.now)).toBe(copies);
+      expect(await refreshDueProducts(world.db, world.context.now)).toBe(copies);
       expect(await due()).toEqual([]);
     });
 
     it("waits after the first batch if the round is stopped", async () => {
       await putDown();
-      expect(await refreshDueProducts(world.db, world.tenant.now, AbortSignal.abort())).toBe(500);
+      expect(await refreshDueProducts(world.db, world.context.now, AbortSignal.abort())).toBe(500);
       expect(await due()).toHaveLength((copies - 500) * 3);
-      await refreshDueProducts(world.db, world.tenant.now);
+      await refreshDueProducts(world.db, world.context.now);
     });
   });
 
@@ -133,7 +133,7 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
       await hold((await stocked(1)).variantId, 1);
       const [isHeld, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const committed = inTransaction(world.db, async (transaction) => {
-        await holdStock(transaction, world.tenant, {
+        await holdStock(transaction, world.context, {
           sessionId,
           expiresAt: inAnHour,
           lines: [{ variantId, quantity: 1 }],
@@ -142,11 +142,11 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
         await commit.promise;
       });
       await isHeld.promise;
-      expect(await refreshDueProducts(world.db, world.tenant.now)).toBe(1);
+      expect(await refreshDueProducts(world.db, world.context.now)).toBe(1);
       commit.resolve();
       await committed;
       expect(await due()).toEqual([productId]);
-      expect(await refreshDueProducts(world.db, world.tenant.now)).toBe(1);
+      expect(await refreshDueProducts(world.db, world.context.now)).toBe(1);
       expect(await foundAs(productId)).toBe("out_of_stock");
     },
   );

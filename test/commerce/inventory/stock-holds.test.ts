@@ -24,7 +24,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 const minuteMs = 60_000;
 const inAnHour = new Date(startOfWorld.getTime() + 60 * minuteMs);
 
-describeOnBoth("reservations", (open) => {
+describeOnBoth("the stock", (open) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(() => open({ poolSize: 20 }));
@@ -60,7 +60,7 @@ describeOnBoth("reservations", (open) => {
   const hold = (
     sessionId: string,
     lines: readonly VariantQuantity[],
-    { at = world.tenant, expiresAt = inAnHour }: Holding = {},
+    { at = world.context, expiresAt = inAnHour }: Holding = {},
   ) => inTransaction(world.db, (transaction) => holdStock(transaction, at, { sessionId, expiresAt, lines }));
   const held = async (
     variantId: string,
@@ -185,7 +185,7 @@ describeOnBoth("reservations", (open) => {
     const sessionId = await held(variantId, 2);
     const release = () =>
       world.run(
-        (transaction, tenant, id: string) => releaseStockHolds(transaction, tenant, { sessionId: id }),
+        (transaction, context, id: string) => releaseStockHolds(transaction, context, { sessionId: id }),
         sessionId,
       );
     await release();
@@ -206,21 +206,21 @@ describeOnBoth("reservations", (open) => {
     const variantId = await stocked(3, 10);
     const sessionId = await held(variantId, 5, null);
     const sold = await world.run(
-      (transaction, tenant, note: string) => sellHeldStock(transaction, tenant, { sessionId, note }),
+      (transaction, context, note: string) => sellHeldStock(transaction, context, { sessionId, note }),
       "N-1",
     );
     expect([...sold]).toEqual([[variantId, 3]]);
     expect([await levelOf(variantId), await holdsOf(sessionId)]).toEqual([{ onHand: 0, reserved: 2 }, []]);
     const allocate = () =>
       world.run(
-        (transaction, tenant, quantity: number) =>
-          allocateStock(transaction, tenant, [{ variantId, quantity }], "N-1"),
+        (transaction, context, quantity: number) =>
+          allocateStock(transaction, context, [{ variantId, quantity }], "N-1"),
         2,
       );
     expect(await allocate()).toEqual([{ variantId, wanted: 2, available: 0 }]);
     await world.run(
-      (transaction, tenant, quantity: number) =>
-        restockReturnedUnits(transaction, tenant, [{ variantId, quantity }], "N-0"),
+      (transaction, context, quantity: number) =>
+        restockReturnedUnits(transaction, context, [{ variantId, quantity }], "N-0"),
       4,
     );
     expect(await allocate()).toEqual([]);
@@ -236,12 +236,12 @@ describeOnBoth("reservations", (open) => {
     const variantId = await stocked(3, 10);
     const sessionId = await held(variantId, 5, null);
     await world.run(
-      (transaction, tenant, note: string) => sellHeldStock(transaction, tenant, { sessionId, note }),
+      (transaction, context, note: string) => sellHeldStock(transaction, context, { sessionId, note }),
       "N-2",
     );
     await world.run(
-      (transaction, tenant, line: { waiting: number; allocated: number }) =>
-        releaseOrderStock(transaction, tenant, [{ variantId, ...line }], "N-2"),
+      (transaction, context, line: { waiting: number; allocated: number }) =>
+        releaseOrderStock(transaction, context, [{ variantId, ...line }], "N-2"),
       { waiting: 1, allocated: 2 },
     );
     expect(await levelOf(variantId)).toEqual({ onHand: 2, reserved: 1 });
@@ -270,15 +270,15 @@ describeOnBoth("reservations", (open) => {
     const sessionId = await held(variantId, 2, null);
     await world.db.deleteFrom("variant").where("id", "=", variantId).execute();
     const sold = await world.run(
-      (transaction, tenant, note: string) => sellHeldStock(transaction, tenant, { sessionId, note }),
+      (transaction, context, note: string) => sellHeldStock(transaction, context, { sessionId, note }),
       "N-3",
     );
     expect([...sold]).toEqual([]);
     await world.run(
-      async (transaction, tenant, line: VariantQuantity) => {
-        expect(await allocateStock(transaction, tenant, [line], "N-3")).toEqual([]);
-        await releaseOrderStock(transaction, tenant, [{ variantId, waiting: 1, allocated: 1 }], "N-3");
-        await restockReturnedUnits(transaction, tenant, [line], "N-3");
+      async (transaction, context, line: VariantQuantity) => {
+        expect(await allocateStock(transaction, context, [line], "N-3")).toEqual([]);
+        await releaseOrderStock(transaction, context, [{ variantId, waiting: 1, allocated: 1 }], "N-3");
+        await restockReturnedUnits(transaction, context, [line], "N-3");
       },
       { variantId, quantity: 1 },
     );
@@ -298,7 +298,7 @@ describeOnBoth("reservations", (open) => {
         for (const { session, ...step } of history) {
           const sessionId = sessions[session] ?? "";
           await inTransaction(world.db, (transaction) =>
-            acts[step.act](transaction, world.tenant, { ...step, sessionId, variantId, order }),
+            acts[step.act](transaction, world.context, { ...step, sessionId, variantId, order }),
           );
           const { rows } = await sql<{ held: number; moved: number }>`select
             (select coalesce(sum(quantity), 0)::int from stock_hold where variant_id = ${variantId}) as held,
@@ -334,37 +334,37 @@ interface Step {
   readonly order: Order;
 }
 
-type Act = (transaction: Transaction, tenant: CommandContext, step: Step) => Promise<unknown>;
+type Act = (transaction: Transaction, context: CommandContext, step: Step) => Promise<unknown>;
 
 const acts: Readonly<Record<"hold" | "release" | "sell" | "cancel" | "allocate" | "restock", Act>> = {
-  hold: (transaction, tenant, { sessionId, ...line }) =>
-    holdStock(transaction, tenant, { sessionId, expiresAt: inAnHour, lines: [line] }),
-  release: (transaction, tenant, { sessionId }) => releaseStockHolds(transaction, tenant, { sessionId }),
-  restock: (transaction, tenant, line) => restockReturnedUnits(transaction, tenant, [line], "r"),
-  sell: async (transaction, tenant, { sessionId, variantId, order }) => {
+  hold: (transaction, context, { sessionId, ...line }) =>
+    holdStock(transaction, context, { sessionId, expiresAt: inAnHour, lines: [line] }),
+  release: (transaction, context, { sessionId }) => releaseStockHolds(transaction, context, { sessionId }),
+  restock: (transaction, context, line) => restockReturnedUnits(transaction, context, [line], "r"),
+  sell: async (transaction, context, { sessionId, variantId, order }) => {
     const hold = await transaction
       .selectFrom("stockHold")
       .select("quantity")
       .where("sessionId", "=", sessionId)
       .executeTakeFirst();
     const allocated =
-      (await sellHeldStock(transaction, tenant, { sessionId, note: "s" })).get(variantId) ?? 0;
+      (await sellHeldStock(transaction, context, { sessionId, note: "s" })).get(variantId) ?? 0;
     order.allocated += allocated;
     order.waiting += (hold?.quantity ?? 0) - allocated;
   },
-  cancel: async (transaction, tenant, { variantId, quantity, order }) => {
+  cancel: async (transaction, context, { variantId, quantity, order }) => {
     const back = {
       waiting: Math.min(quantity, order.waiting),
       allocated: Math.min(quantity, order.allocated),
     };
-    await releaseOrderStock(transaction, tenant, [{ variantId, ...back }], "c");
+    await releaseOrderStock(transaction, context, [{ variantId, ...back }], "c");
     order.waiting -= back.waiting;
     order.allocated -= back.allocated;
   },
-  allocate: async (transaction, tenant, { variantId, order }) => {
+  allocate: async (transaction, context, { variantId, order }) => {
     if (
       order.waiting === 0 ||
-      (await allocateStock(transaction, tenant, [{ variantId, quantity: 1 }], "a")).length > 0
+      (await allocateStock(transaction, context, [{ variantId, quantity: 1 }], "a")).length > 0
     )
       return;
     order.waiting -= 1;

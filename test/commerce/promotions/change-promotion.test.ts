@@ -20,12 +20,12 @@ describeOnBoth("promotions", (open) => {
     world = await createWorld(open);
   });
 
-  const makeCategory = async (tenant = world.tenant) =>
+  const makeCategory = async (context = world.context) =>
     (
       await world.run(
         upsertCategory,
         { slug: fresh("tassen"), names: [{ locale: "de", text: "Tassen" }] },
-        tenant,
+        context,
       )
     ).categoryId;
 
@@ -176,7 +176,7 @@ describeOnBoth("promotions", (open) => {
         ["/endsAt out_of_range"],
       ],
       [
-        "a currency nobody sells in",
+        "a currency unknown sells in",
         { minimumSubtotalMinor: 1, currency: "JPY" },
         ["/currency currency_mismatch"],
       ],
@@ -223,8 +223,8 @@ describeOnBoth("promotions", (open) => {
     });
 
     it("refuses an unknown merchant", async () => {
-      const nobody = { ...world.tenant, merchantId: "mer_none" };
-      expect(await world.refusal(createPromotion, tenPercent, nobody)).toEqual({
+      const unknown = { ...world.context, merchantId: "mer_none" };
+      expect(await world.refusal(createPromotion, tenPercent, unknown)).toEqual({
         code: "merchant_not_found",
         details: [],
         conflict: null,

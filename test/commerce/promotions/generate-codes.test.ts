@@ -198,7 +198,7 @@ describeOnBoth("codes of promotions", (open, engine) => {
         [codes, codes.toReversed()].map((wanted, index) =>
           world.db.transaction().execute(async (transaction) => {
             await bothReady();
-            return generatePromotionCodes(transaction, world.tenant, {
+            return generatePromotionCodes(transaction, world.context, {
               promotionId: promotions[index] ?? "",
               codes: wanted,
             });

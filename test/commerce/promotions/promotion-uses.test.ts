@@ -233,7 +233,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
           Promise.all(sessions.map((_, index) => work(index)));
         await alone((index) =>
           world.db.transaction().execute((transaction) =>
-            taking(transaction, world.tenant, {
+            taking(transaction, world.context, {
               sessionId: sessions[index] ?? "",
               promotions: of(...(index % 2 === 0 ? ids : ids.toReversed())),
             }),

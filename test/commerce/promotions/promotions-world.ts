@@ -35,7 +35,7 @@ export function promotionRow(world: World, id: string): Promise<PromotionRow> {
 
 /** Creates a checkout session with a new cart. */
 export async function makeSession(world: World): Promise<string> {
-  const { merchantId } = world.tenant;
+  const { merchantId } = world.context;
   const times = {
     createdAt: startOfWorld,
     updatedAt: startOfWorld,

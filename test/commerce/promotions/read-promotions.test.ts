@@ -23,13 +23,13 @@ describeOnBoth("promotions as carts read them", (open) => {
     world = await createWorld(open);
   });
 
-  const activate = async (input: Partial<PromotionCreateInput>, tenant = world.tenant) => {
-    const promotionId = await makePromotion(world, input, tenant);
-    await world.run(activatePromotion, { promotionId }, tenant);
+  const activate = async (input: Partial<PromotionCreateInput>, context = world.context) => {
+    const promotionId = await makePromotion(world, input, context);
+    await world.run(activatePromotion, { promotionId }, context);
     return promotionId;
   };
   const offerTo = (buyerReference: string | null, code: OfferRequest["code"] = null): Promise<CartOffer> => {
-    const { merchantId, now } = world.tenant;
+    const { merchantId, now } = world.context;
     const wanted = {
       merchantId,
       marketId: world.europe,

@@ -13,7 +13,7 @@ import { openSmallCatalogue } from "./small-catalogue.ts";
 const browse: SearchInput = { q: "", locale: "en", market: "DE", sort: "relevance", page: 1, pageSize: 20 };
 const isCount = (statement: string): boolean => statement.includes("grouping sets");
 
-describeOnBoth("what a browse counts", (open) => {
+describeOnBoth("the counts of a browse", (open) => {
   let database: OpenDatabase;
   const statements: string[] = [];
   const search = (input: Partial<SearchInput> = {}): Promise<SearchResult> =>

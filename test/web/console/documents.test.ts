@@ -37,7 +37,7 @@ const files = globSync("*/browser/**/*.{ts,tsx}", { cwd: root });
  * Documents that are assembled from parts are taken from their file's exports; others are found in the source
  * text.
  */
-const told = await Promise.all(
+const exported = await Promise.all(
   files
     .filter((file) => file.endsWith("-documents.ts"))
     .map(async (file) => {
@@ -53,7 +53,7 @@ const found = files
   .flatMap((file) =>
     [...readText(file).matchAll(literal)].map(([, text = ""]): [string, string] => [file, text]),
   );
-const documents = [...told.flat(), ...found];
+const documents = [...exported.flat(), ...found];
 
 const limit = getQueryCostLimit({ kind: "internal", staffId: "stf_1", role: "admin", merchantId: "mer_1" });
 

@@ -37,14 +37,14 @@ const pageOf = (deliveries: readonly Delivery[], hasPreviousPage = true): Delive
 });
 const shownBy = ({ webhookDeliveries }: DeliveriesResult): string[] =>
   webhookDeliveries.edges.map(({ node }) => `${node.id} ${node.status}`);
-const told = (...deliveries: Delivery[]): ReturnType<typeof addLiveDeliveries> =>
+const streamed = (...deliveries: Delivery[]): ReturnType<typeof addLiveDeliveries> =>
   addLiveDeliveries(new Map(), deliveries);
 const newest = { status: null, isNewest: true } as const;
 
 it("merging adds updates newer than the page's oldest row, and ignores those of older pages", () => {
   const merged = mergeDeliveries(
     pageOf([delivery(2), delivery(4)]),
-    told(delivery(5), delivery(1), delivery(3)),
+    streamed(delivery(5), delivery(1), delivery(3)),
     newest,
   );
   expect(shownBy(merged)).toEqual([
@@ -58,12 +58,12 @@ it("merging adds updates newer than the page's oldest row, and ignores those of 
 it("merging shows the latest update, also if the page was reloaded before it and answers late", () => {
   const late = pageOf([delivery(2, "SENDING")]);
   expect(
-    shownBy(mergeDeliveries(late, told(delivery(2, "SENDING"), delivery(2, "SUCCEEDED")), newest)),
+    shownBy(mergeDeliveries(late, streamed(delivery(2, "SENDING"), delivery(2, "SUCCEEDED")), newest)),
   ).toEqual(["whd_2 SUCCEEDED"]);
 });
 
 it("merging replaces updates from before the reload, and keeps later ones", () => {
-  const whenAsked = told(delivery(1, "SENDING"), delivery(2, "SENDING"));
+  const whenAsked = streamed(delivery(1, "SENDING"), delivery(2, "SENDING"));
   const since = liveDeliveriesSince(
     addLiveDeliveries(whenAsked, [delivery(2, "RETRYING"), delivery(3, "PENDING")]),
     whenAsked,
@@ -77,8 +77,10 @@ it("merging replaces updates from before the reload, and keeps later ones", () =
 });
 
 it("merging adds every row to an only page, and no row to an older page, whose rows it updates", () => {
-  expect(shownBy(mergeDeliveries(pageOf([], false), told(delivery(1)), newest))).toEqual(["whd_1 SUCCEEDED"]);
-  const older = mergeDeliveries(pageOf([delivery(2, "RETRYING")]), told(delivery(2), delivery(9)), {
+  expect(shownBy(mergeDeliveries(pageOf([], false), streamed(delivery(1)), newest))).toEqual([
+    "whd_1 SUCCEEDED",
+  ]);
+  const older = mergeDeliveries(pageOf([delivery(2, "RETRYING")]), streamed(delivery(2), delivery(9)), {
     status: null,
     isNewest: false,
   });
@@ -87,7 +89,7 @@ it("merging adds every row to an only page, and no row to an older page, whose r
 
 it("merging applies the status filter when rows change their status", () => {
   const page = pageOf([delivery(2, "RETRYING")], false);
-  const changed = told(delivery(2, "SUCCEEDED"), delivery(3, "RETRYING"));
+  const changed = streamed(delivery(2, "SUCCEEDED"), delivery(3, "RETRYING"));
   expect(shownBy(mergeDeliveries(page, changed, { status: "RETRYING", isNewest: true }))).toEqual([
     "whd_3 RETRYING",
   ]);
@@ -102,7 +104,7 @@ it("merging reports new rows and changed statuses only", () => {
 
 it("merging keeps the newest updates, however long the page is open", () => {
   const all = addLiveDeliveries(
-    told(delivery(0)),
+    streamed(delivery(0)),
     Array.from({ length: liveDeliveriesMax }, (_, index) => delivery(index + 1)),
   );
   expect([all.size, all.has("whd_0"), all.has("whd_1")]).toEqual([liveDeliveriesMax, false, true]);

@@ -15,8 +15,8 @@ const codes = Object.keys(failureKinds) as FailureCode[];
 
 describe("the catalogue", () => {
   it("explains every code of the registry once, and no other", () => {
-    const told = readErrorGuide().flatMap(({ entries }) => entries.map(({ code }) => code));
-    expect(told.toSorted()).toEqual(codes.toSorted());
+    const explained = readErrorGuide().flatMap(({ entries }) => entries.map(({ code }) => code));
+    expect(explained.toSorted()).toEqual(codes.toSorted());
   });
 
   it("refuses a missing, superfluous or incomplete entry", () => {

@@ -15,16 +15,16 @@ describe("events", () => {
   /** Starts a stream, and returns it together with its controls. */
   async function sendOf(
     steps: AsyncIterator<unknown>,
-  ): Promise<{ body: Readable; over: AbortController; told: unknown[]; ends: () => number }> {
+  ): Promise<{ body: Readable; over: AbortController; rendered: unknown[]; ends: () => number }> {
     const over = new AbortController();
-    const told: unknown[] = [];
+    const rendered: unknown[] = [];
     let ends = 0;
     const results: SubscriptionResults = {
       steps,
       signal: over.signal,
       end: () => void (ends += 1),
       renderStep: (step) => {
-        told.push(step);
+        rendered.push(step);
         return Promise.resolve({ result: { data: step }, isLast: step === "last" });
       },
       renderEnd: (reason) =>
@@ -41,7 +41,7 @@ describe("events", () => {
       return sendEvents(reply, results);
     });
     void server.inject("/");
-    return { body: await sent.promise, over, told, ends: () => ends };
+    return { body: await sent.promise, over, rendered, ends: () => ends };
   }
   const silent = (): AsyncIterator<unknown> & { wasReturned: boolean } => {
     const { promise, resolve } = Promise.withResolvers<IteratorResult<unknown>>();
@@ -58,37 +58,37 @@ describe("events", () => {
   };
   /** Returns the text received since the last call. */
   const listen = (body: Readable): (() => Promise<string>) => {
-    let heard = "";
-    body.on("data", (bytes) => (heard += String(bytes)));
+    let received = "";
+    body.on("data", (bytes) => (received += String(bytes)));
     return async () => {
       for (let turn = 0; turn < 10; turn += 1) await vi.advanceTimersByTimeAsync(0);
-      const text = heard;
-      heard = "";
+      const text = received;
+      received = "";
       return text;
     };
   };
 
   it("starts with a comment, and sends one every twelve seconds", async () => {
     const { body } = await sendOf(silent());
-    const heard = listen(body);
-    expect(await heard()).toBe(":\n\n");
+    const received = listen(body);
+    expect(await received()).toBe(":\n\n");
     await vi.advanceTimersByTimeAsync(11_000);
-    expect(await heard()).toBe("");
+    expect(await received()).toBe("");
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(await heard()).toBe(":\n\n");
+    expect(await received()).toBe(":\n\n");
     await vi.advanceTimersByTimeAsync(12_000);
-    expect(await heard()).toBe(":\n\n");
+    expect(await received()).toBe(":\n\n");
     body.destroy();
   });
 
   it("produces results only as fast as they are read", async () => {
     const large = "x".repeat(10_000);
-    const { body, told } = await sendOf({ next: () => Promise.resolve({ done: false, value: large }) });
+    const { body, rendered } = await sendOf({ next: () => Promise.resolve({ done: false, value: large }) });
     await vi.advanceTimersByTimeAsync(100);
-    const made = told.length;
+    const made = rendered.length;
     expect(made).toBeLessThan(10);
     await vi.advanceTimersByTimeAsync(100_000);
-    expect(told.length).toBe(made);
+    expect(rendered.length).toBe(made);
     body.destroy();
   });
 
@@ -101,10 +101,10 @@ describe("events", () => {
   it("ends with the given reason, and releases its source", async () => {
     const steps = silent();
     const { body, over } = await sendOf(steps);
-    const heard = listen(body);
-    await heard();
+    const received = listen(body);
+    await received();
     over.abort(fail("api_key_revoked"));
-    expect(await heard()).toBe(
+    expect(await received()).toBe(
       'event: next\ndata: {"errors":[{"code":"api_key_revoked"}]}\n\nevent: complete\ndata:\n\n',
     );
     expect(steps.wasReturned).toBe(true);

@@ -31,25 +31,25 @@ describe("open streams", () => {
     streams.close();
     vi.useRealTimers();
   });
-  const askerOf = (authorization: string): FastifyRequest => {
+  const requestOf = (authorization: string): FastifyRequest => {
     const raw = { socket: new EventEmitter(), headers: { authorization } };
     return { raw, headers: raw.headers } as unknown as FastifyRequest;
   };
 
   it("are limited in number", () => {
     const opened = Array.from({ length: streamsMax }, (_none, index) =>
-      streams.open(askerOf("a"), String(index % (streamsMax / streamsPerCallerMax))),
+      streams.open(requestOf("a"), String(index % (streamsMax / streamsPerCallerMax))),
     );
-    expect(() => streams.open(askerOf("a"), "another")).toThrow(
+    expect(() => streams.open(requestOf("a"), "another")).toThrow(
       expect.objectContaining({ code: "service_unavailable" }),
     );
     opened[0]?.end();
-    expect(() => streams.open(askerOf("a"), "another")).not.toThrow();
+    expect(() => streams.open(requestOf("a"), "another")).not.toThrow();
   });
 
   it("are checked once a second, all of a credential together, and not at all if none is open", async () => {
     const opened = ["a", "a", "b"].map((authorization) =>
-      streams.open(askerOf(authorization), authorization),
+      streams.open(requestOf(authorization), authorization),
     );
     await vi.advanceTimersByTimeAsync(2_000);
     expect(checked).toEqual(["a", "b", "a", "b"]);
@@ -59,7 +59,7 @@ describe("open streams", () => {
   });
 
   it("end when the credential becomes invalid, but not when the database is unreachable", async () => {
-    const { signal } = streams.open(askerOf("a"), "a");
+    const { signal } = streams.open(requestOf("a"), "a");
     refusal = fail("service_unavailable");
     await vi.advanceTimersByTimeAsync(3_000);
     expect(signal.aborted).toBe(false);
@@ -69,15 +69,15 @@ describe("open streams", () => {
   });
 
   it("end with their connection, and are refused while the process stops", () => {
-    const asker = askerOf("a");
-    const { signal } = streams.open(asker, "a");
-    asker.raw.socket.emit("close");
+    const request = requestOf("a");
+    const { signal } = streams.open(request, "a");
+    request.raw.socket.emit("close");
     expect(signal.aborted).toBe(true);
-    expect(asker.raw.socket.listenerCount("close")).toBe(0);
-    const other = streams.open(askerOf("b"), "b");
+    expect(request.raw.socket.listenerCount("close")).toBe(0);
+    const other = streams.open(requestOf("b"), "b");
     streams.close();
     expect(other.signal.aborted).toBe(true);
-    expect(() => streams.open(askerOf("b"), "b")).toThrow(
+    expect(() => streams.open(requestOf("b"), "b")).toThrow(
       expect.objectContaining({ code: "service_unavailable" }),
     );
   });
