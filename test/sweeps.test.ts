@@ -252,7 +252,7 @@ describeOnBoth("the sweeps", (_open, engine) => {
     expect(await active()).toEqual([]);
   });
 
-  it("stop before the next row when they are told to", async () => {
+  it("stop before the next row when a signal aborts them", async () => {
     await using world = await createWorld(engine);
     const ids = await makeManyCarts(world, 3);
     await world.database.db

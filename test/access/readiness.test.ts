@@ -158,7 +158,7 @@ describe("with an access token", () => {
 describe("without a credential of the installation", () => {
   const credential = null;
 
-  it("one active key is enough, and the scopes of all keys count together", () => {
+  it("a single active key is enough, and the scopes of all keys count together", () => {
     const keys = [key, { ...key, id: "key_2", scopes: ["webhooks:read"] }];
     const judged = judge({ keys, scopes: ["catalog:read", "webhooks:read"] }, { credential });
     expect(judged).toMatchObject({ grantedScopes: ["catalog:read", "webhooks:read"], missingScopes: [] });

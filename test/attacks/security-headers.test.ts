@@ -10,7 +10,7 @@ import { type Answer, publicUrl } from "#test/support/world.ts";
 const allowedOrigin = "https://shop.example";
 const world = useWorld("pglite", { environment: { CORS_ORIGINS: allowedOrigin, PORT: "0" } });
 
-interface Door {
+interface RouteCase {
   readonly url: string;
   readonly status: number;
   readonly method?: "GET" | "POST";
@@ -19,10 +19,10 @@ interface Door {
   /** Whether shared caches may store the answer, because it is the same for every caller. */
   readonly isKept?: boolean;
   /**
-   * Whether scripts of any origin may read the answer, which does not depend on cookies. `told`: the answer
+   * Whether scripts of any origin may read the answer, which does not depend on cookies. `caller`: the answer
    * names the caller's origin, as oidc-provider does before it knows the client.
    */
-  readonly isOpen?: boolean | "told";
+  readonly isOpen?: boolean | "caller";
   readonly isPage?: boolean;
 }
 
@@ -30,7 +30,7 @@ const html = { accept: "text/html" };
 const form = { "content-type": "application/x-www-form-urlencoded" };
 const search = "/api/v1/search?q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=1";
 
-const doors = {
+const routes = {
   "an anonymous answer": { url: search, status: 200, isKept: true, isOpen: true },
   "an anonymous refusal": { url: "/api/v1/search", status: 400, isOpen: true },
   "an answer to a key": { url: "/api/v1/open/identity", status: 200, headers: { authorization: "key" } },
@@ -82,7 +82,7 @@ const doors = {
     body: "grant_type=x",
     headers: form,
     status: 400,
-    isOpen: "told",
+    isOpen: "caller",
   },
   "the authorization server's metadata": {
     url: "/.well-known/oauth-authorization-server",
@@ -103,7 +103,7 @@ const doors = {
   health: { url: "/healthz", status: 200 },
   readiness: { url: "/readyz", status: 200 },
   figures: { url: "/metrics", status: 200 },
-} as const satisfies Readonly<Record<string, Door>>;
+} as const satisfies Readonly<Record<string, RouteCase>>;
 
 /** Values of table placeholders that are known only once a test world exists. */
 const known: Record<string, string> = {};
@@ -131,7 +131,7 @@ beforeAll(async () => {
 const knownOr = (text: string): string => known[text] ?? text;
 
 function ask(
-  { url, method = "GET", body, headers = {} }: Door,
+  { url, method = "GET", body, headers = {} }: RouteCase,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
   const sent = Object.fromEntries(
@@ -140,15 +140,15 @@ function ask(
   return world().send({ method, url: knownOr(url), headers: sent, ...(body === undefined ? {} : { body }) });
 }
 
-describe.each(Object.entries<Door>(doors))("%s", (_name, door) => {
+describe.each(Object.entries<RouteCase>(routes))("%s", (_name, route) => {
   it("has a content type, requires HTTPS from then on, and does not name the server software", async () => {
-    const { status, headers } = await ask(door);
+    const { status, headers } = await ask(route);
     expect({
       status,
       type: headers["x-content-type-options"],
       transport: headers["strict-transport-security"],
     }).toEqual({
-      status: door.status,
+      status: route.status,
       type: "nosniff",
       transport: "max-age=31536000",
     });
@@ -161,14 +161,14 @@ describe.each(Object.entries<Door>(doors))("%s", (_name, door) => {
   });
 
   it("may be stored by shared caches only if it is the same for everybody", async () => {
-    const { headers, status } = await ask(door);
+    const { headers, status } = await ask(route);
     const cacheControl = headers["cache-control"] ?? "";
-    if (door.isKept === true) expect(cacheControl).toMatch(/^public, max-age=\d+/);
+    if (route.isKept === true) expect(cacheControl).toMatch(/^public, max-age=\d+/);
     // GraphiQL's page is the same for everybody and revalidated each time. A redirect's target is in its
     // location.
     else
-      expect(door.url.startsWith("/graphql") || status === 308 ? "no-store" : cacheControl).toBe("no-store");
-    if (door.isKept === true) expect(headers["set-cookie"]).toBeUndefined();
+      expect(route.url.startsWith("/graphql") || status === 308 ? "no-store" : cacheControl).toBe("no-store");
+    if (route.isKept === true) expect(headers["set-cookie"]).toBeUndefined();
   });
 
   it("can be read only by scripts of its own origin, unless it is public", async () => {
@@ -179,10 +179,10 @@ describe.each(Object.entries<Door>(doors))("%s", (_name, door) => {
       `${allowedOrigin}.evil.example`,
       "http://shop.example",
     ]) {
-      const { headers } = await ask(door, { origin });
-      const expected = door.isOpen === "told" ? origin : door.isOpen && "*";
+      const { headers } = await ask(route, { origin });
+      const expected = route.isOpen === "caller" ? origin : route.isOpen && "*";
       expect([origin, headers["access-control-allow-origin"]]).toEqual([origin, expected]);
-      if (door.isOpen === "told") expect(headers["vary"]).toBe("Origin");
+      if (route.isOpen === "caller") expect(headers["vary"]).toBe("Origin");
       expect(headers["access-control-allow-credentials"]).toBeUndefined();
     }
   });
@@ -211,11 +211,11 @@ describe("an answer that Node itself sends", () => {
   });
 });
 
-const pages = Object.entries<Door>(doors).filter(([, { isPage }]) => isPage === true);
+const pages = Object.entries<RouteCase>(routes).filter(([, { isPage }]) => isPage === true);
 
-describe.each(pages)("%s, as a page,", (_name, door) => {
+describe.each(pages)("%s, as a page,", (_name, route) => {
   it("cannot be framed, runs no foreign scripts, and sends no referrer", async () => {
-    const { headers } = await ask(door);
+    const { headers } = await ask(route);
     const policy = headers["content-security-policy"] ?? "";
     const scripts = /script-src ([^;]*)/.exec(policy)?.[1] ?? "'none'";
     expect({ frame: headers["x-frame-options"], type: headers["content-type"] }).toEqual({
@@ -231,7 +231,7 @@ describe.each(pages)("%s, as a page,", (_name, door) => {
 
 describe("origins that may call the graph", () => {
   it("are the configured ones; the answer names only the caller's origin and varies by it", async () => {
-    const { headers } = await ask(doors["the graph"], { origin: allowedOrigin });
+    const { headers } = await ask(routes["the graph"], { origin: allowedOrigin });
     expect([headers["access-control-allow-origin"], headers["vary"]]).toEqual([allowedOrigin, "Origin"]);
     expect(headers["access-control-allow-credentials"]).toBeUndefined();
   });
