@@ -1,20 +1,20 @@
 /**
- * A browser as far as letting an app in needs one: it keeps cookies, follows redirects, signs in where it is
- * asked to and allows what an app asks for.
+ * A minimal browser that authorizes an app: stores cookies, follows redirects, signs in, and grants the
+ * scopes that the app requests.
  */
 import { randomBytes } from "node:crypto";
 import type { DemoFile } from "#demo/demo-file.ts";
 import type { Ask } from "./shop.ts";
 
 export interface AppBrowser {
-  /** The code that the app is given. */
-  codeFor(asked: CodeRequest): Promise<string>;
+  /** Authorizes the app and returns the authorization code. */
+  codeFor(request: CodeRequest): Promise<string>;
 }
 
 export interface CodeRequest {
   readonly clientId: string;
   readonly redirectUri: string;
-  /** S256. */
+  /** The PKCE challenge, by the method S256. */
   readonly challenge: string;
 }
 
@@ -29,14 +29,14 @@ interface Page {
   readonly text: string;
 }
 
-const askedScopes = ["catalog:read", "checkout:quote"] as const;
+const requestedScopes = ["catalog:read", "checkout:quote"] as const;
 const hopsMax = 10;
 
 export function createAppBrowser({ ask, publicUrl, staff }: AppBrowserParts): AppBrowser {
   const cookies = new Map<string, { readonly value: string; readonly path: string }>();
 
   const go = async (url: string, form?: string, hops = 0): Promise<Page> => {
-    if (hops > hopsMax) throw new Error("Redirected for ever.");
+    if (hops > hopsMax) throw new Error("There were too many redirects.");
     if (!url.startsWith(`${publicUrl}/`)) return { url, text: "" };
     const { pathname, search } = new URL(url);
     const posted: Record<string, string> =
@@ -55,7 +55,7 @@ export function createAppBrowser({ ask, publicUrl, staff }: AppBrowserParts): Ap
       headers,
       body: form,
     });
-    // Of several lines Node makes a list.
+    // Node returns several Set-Cookie lines as a list.
     const lines: readonly string[] = [answer.headers["set-cookie"] ?? []].flat();
     for (const line of lines) keepCookie(cookies, line);
     const { location } = answer.headers;
@@ -77,7 +77,7 @@ export function createAppBrowser({ ask, publicUrl, staff }: AppBrowserParts): Ap
         client_id: clientId,
         redirect_uri: redirectUri,
         response_type: "code",
-        scope: askedScopes.join(" "),
+        scope: requestedScopes.join(" "),
         code_challenge: challenge,
         code_challenge_method: "S256",
         state,
@@ -90,12 +90,12 @@ export function createAppBrowser({ ask, publicUrl, staff }: AppBrowserParts): Ap
         : first;
       const end = await submit(consent, [
         ["action", "allow"],
-        ...askedScopes.map((scope) => ["scope", scope] as const),
+        ...requestedScopes.map((scope) => ["scope", scope] as const),
       ]);
       const answered = new URL(end.url).searchParams;
       const code = answered.get("code");
       if (code === null || answered.get("state") !== state)
-        throw new Error(`The app was not let in: ${end.url} ${end.text.slice(0, 300)}`);
+        throw new Error(`The app was not authorized: ${end.url} ${end.text.slice(0, 300)}`);
       return code;
     },
   };

@@ -1,14 +1,14 @@
-/** The command's arguments. */
+/** Parses the arguments of `npm run soak`. */
 import { parseArgs } from "node:util";
 
 export interface Arguments {
   readonly minutes: number;
   readonly only: readonly string[];
-  /** Undefined: each figure on all of its engines. */
+  /** The only engine to test on; undefined to run each test on all of its engines. */
   readonly engine: (typeof engines)[number] | undefined;
-  /** Infinity where nothing is said of it. */
+  /** Maximum number of rounds of `oauth` and `contract`; Infinity without `--rounds`. */
   readonly rounds: number;
-  /** Whether docs/figures.json gets what was found. */
+  /** True if the results are written to docs/figures.json. */
   readonly isRecorded: boolean;
 }
 
@@ -20,35 +20,35 @@ export const help = (
   known: readonly string[],
 ): string => `Usage: npm run soak -- --minutes N [--only LIST] [--engine NAME] [--rounds N] [--record]
 
-Kills the service, sends everything twice and changes the same carts from all sides, on both engines, for N minutes together.
-Ends with 1 when a promise was broken.
+Kills the service, repeats requests and changes the same carts concurrently, on both engines, for N minutes in total.
+Exits with 1 if a test finds a violation.
 
-  --minutes N   how long, shared out among the figures
-  --only LIST   figures, of: ${known.join(",")}
-  --engine NAME pglite or postgres: figures on this engine alone
-  --rounds N    of oauth its codes, of contract its requests: the end on each engine, should it come before the time is over
-  --record      writes what was found into docs/figures.json, which docs/figures.md is made of (npm run generate)
-  --help        this text
+  --minutes N   total duration of the load, shared by the tests
+  --only LIST   runs only these tests, of: ${known.join(",")}
+  --engine NAME runs the tests on one engine, pglite or postgres
+  --rounds N    ends oauth after N codes and contract after N requests on each engine, if the time is not over before
+  --record      writes the results to docs/figures.json, from which "npm run generate" writes docs/figures.md
+  --help        prints this text
 `;
 
 const minutesMax = 7 * 24 * 60;
 
-/** Undefined: help is wanted. */
+/** Parses the arguments; undefined if help is requested. Throws BadArgument. */
 export function readArguments(args: readonly string[], known: readonly string[]): Arguments | undefined {
   const { values } = parse(args);
   if (values.help === true) return undefined;
   const minutes = Number(values.minutes);
   if (!(minutes > 0 && minutes <= minutesMax))
-    throw new BadArgument(`--minutes must be a number up to ${minutesMax}.`);
+    throw new BadArgument(`--minutes must be a number above 0 and up to ${minutesMax}.`);
   const rounds = values.rounds === undefined ? Infinity : Number(values.rounds);
   if (!(rounds > 0)) throw new BadArgument("--rounds must be a number above 0.");
   const only = values.only?.split(",") ?? known;
   const unknown = only.find((name) => !known.includes(name));
   if (unknown !== undefined)
-    throw new BadArgument(`--only: there is no ${unknown}; there are ${known.join(", ")}.`);
+    throw new BadArgument(`--only must list tests of ${known.join(", ")}, not ${unknown}.`);
   const engine = engines.find((name) => name === values.engine);
   if (values.engine !== undefined && engine === undefined)
-    throw new BadArgument(`--engine: there is no ${values.engine}; there are ${engines.join(", ")}.`);
+    throw new BadArgument(`--engine must be one of ${engines.join(", ")}, not ${values.engine}.`);
   return { minutes, only, engine, rounds, isRecorded: values.record === true };
 }
 

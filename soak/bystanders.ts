@@ -1,7 +1,7 @@
 /**
- * Figure 3. A hundred copies of one write wait for its end, asking again each second as they are told to;
- * whoever asks for something else meanwhile is served as fast as before: at most twice the 99th percentile.
- * Quiet and busy times take turns, so that the machine's own moods hit both.
+ * Guarantee 3. A hundred clients repeat one running write every second, as `Retry-After` says. Unrelated
+ * requests must stay fast meanwhile: their 99th percentile may at most double. Quiet and busy periods
+ * alternate, so that other load of the machine affects both.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
@@ -19,9 +19,9 @@ import {
 export interface BystandersPlan {
   readonly databaseUrl: string;
   readonly copies: number;
-  /** Of each quiet and each busy time. */
+  /** Milliseconds of each quiet and each busy period. */
   readonly spellMs: number;
-  /** How many unrelated requests fall due in a second, answered or not. */
+  /** Unrelated requests that are sent per second, even if earlier ones are not answered. */
   readonly perSecond: number;
   readonly isOver: () => boolean;
   readonly onStep?: (text: string) => void;
@@ -32,8 +32,8 @@ const retryAfterMs = 1000;
 
 export async function runBystanders(ask: Ask, shop: Shop, plan: BystandersPlan): Promise<Report> {
   const { id } = await openCart(ask, shop);
-  const holder = new Client({ connectionString: plan.databaseUrl });
-  await holder.connect();
+  const lockHolder = new Client({ connectionString: plan.databaseUrl });
+  await lockHolder.connect();
   const violations: string[] = [];
   const [quiet, busy]: [number[], number[]] = [[], []];
   const counts = { spells: 0, duplicates: 0 };
@@ -44,34 +44,36 @@ export async function runBystanders(ask: Ask, shop: Shop, plan: BystandersPlan):
     body: undefined,
   };
   try {
-    // A first spell warms everything up and counts nowhere.
+    // A first period warms up the service and is not counted.
     await measure(ask, unrelated, plan);
     while (!plan.isOver()) {
       quiet.push(...(await measure(ask, unrelated, plan)));
-      await holder.query("begin");
-      await holder.query("select id from cart where id = $1 for update", [id]);
+      await lockHolder.query("begin");
+      await lockHolder.query("select id from cart where id = $1 for update", [id]);
       const write = addressWrite(shop, id);
-      const first = ask(write.asked);
+      const first = ask(write.request);
       await sleep(retryAfterMs / 4);
       const flood = startFlood(ask, write, plan.copies);
       busy.push(...(await measure(ask, unrelated, plan)));
-      await holder.query("rollback");
-      const told = readAnswer(await first);
+      await lockHolder.query("rollback");
+      const answer = readAnswer(await first);
       counts.duplicates += await flood.end(violations);
       counts.spells += 1;
-      if (told.status !== 200 || told.isReplay)
-        violations.push(`The write itself was answered with ${told.status} ${told.code ?? "as a replay"}.`);
+      if (answer.status !== 200 || answer.isReplay)
+        violations.push(
+          `The first write was answered with ${answer.status} ${answer.code ?? "as a replay"}.`,
+        );
       plan.onStep?.(
         `postgres: p99 ${percentile(quiet).toFixed(1)} ms quiet, ${percentile(busy).toFixed(1)} ms beside duplicates`,
       );
     }
   } finally {
-    await holder.end();
+    await lockHolder.end();
   }
   const ratio = percentile(busy) / percentile(quiet);
   if (ratio > ratioMax)
     violations.push(
-      `The 99th percentile of unrelated requests rose by ${ratio.toFixed(2)}, and may by ${ratioMax}.`,
+      `The 99th percentile of unrelated requests rose by a factor of ${ratio.toFixed(2)}; at most ${ratioMax} is allowed.`,
     );
   return {
     figure: "bystanders",
@@ -87,10 +89,10 @@ export async function runBystanders(ask: Ask, shop: Shop, plan: BystandersPlan):
   };
 }
 
-/** What the requests took, from when they fell due. */
+/** Sends unrelated requests at a fixed rate. Returns the milliseconds from each planned time to the answer. */
 async function measure(
   ask: Ask,
-  asked: HttpRequest,
+  request: HttpRequest,
   { perSecond, spellMs }: BystandersPlan,
 ): Promise<number[]> {
   const startedAt = performance.now();
@@ -99,7 +101,7 @@ async function measure(
     const dueAt = startedAt + (count * 1000) / perSecond;
     await sleep(Math.max(0, dueAt - performance.now()));
     waiting.push(
-      ask(asked).then(({ status }) => {
+      ask(request).then(({ status }) => {
         if (status !== 200) throw new Error(`An unrelated request was answered with ${status}.`);
         return performance.now() - dueAt;
       }),
@@ -109,22 +111,22 @@ async function measure(
 }
 
 interface Flood {
-  /** How many were sent; says what was answered amiss. */
+  /** Ends the flood. Returns the number of sent requests, and adds wrong answers to the violations. */
   end(violations: string[]): Promise<number>;
 }
 
-function startFlood(ask: Ask, { asked }: Write, copies: number): Flood {
+function startFlood(ask: Ask, { request }: Write, copies: number): Flood {
   const end = new AbortController();
   let sent = 0;
-  const amiss: string[] = [];
+  const faults: string[] = [];
   const clients = Array.from({ length: copies }, async () => {
-    // Clients do not strike all in the same moment.
+    // The clients start at random times within the first second.
     await sleep(Math.random() * retryAfterMs);
     while (!end.signal.aborted) {
       sent += 1;
-      const { status, code, isReplay } = readAnswer(await ask(asked));
+      const { status, code, isReplay } = readAnswer(await ask(request));
       if (code !== "idempotency_in_progress" && !(status === 200 && isReplay))
-        amiss.push(`A duplicate was answered with ${status} ${code ?? "anew"}.`);
+        faults.push(`A duplicate was answered with ${status} ${code ?? "not as a replay"}.`);
       await sleep(retryAfterMs);
     }
   });
@@ -132,7 +134,7 @@ function startFlood(ask: Ask, { asked }: Write, copies: number): Flood {
     end: async (violations) => {
       end.abort();
       await Promise.all(clients);
-      violations.push(...amiss);
+      violations.push(...faults);
       return sent;
     },
   };

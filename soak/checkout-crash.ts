@@ -1,8 +1,7 @@
 /**
- * Figure 7, while the service is killed again and again in the middle of payments. Buyers check out and pay
- * with all that the provider knows how to answer; whoever gets no answer asks again under the same key. When
- * nothing is under way any more, every payment that went through has its order or was given back, and every
- * order its payment.
+ * Guarantee 7 while the service is killed repeatedly during payments. Buyers check out and pay with tokens
+ * for all answers of the payment provider. A buyer without an answer sends the request again with the same
+ * key. At the end, every successful payment must have an order or a refund, and every order must be paid.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -21,52 +20,55 @@ export interface CheckoutLoad {
   readonly ask: Ask;
   readonly shop: Shop;
   readonly violations: string[];
-  /** Every session whose submission was answered with yes. */
+  /** The checkouts whose submission was accepted. */
   readonly submitted: { readonly checkout: Checkout; readonly token: string }[];
   readonly sessionIds: string[];
   unanswered: number;
 }
 
 export function createCheckoutLoad(ask: Ask, shop: Shop): CheckoutLoad {
-  const buying: CheckoutLoad = {
-    ask: withRetries(ask, { onLost: () => void (buying.unanswered += 1) }),
+  const load: CheckoutLoad = {
+    ask: withRetries(ask, { onLost: () => void (load.unanswered += 1) }),
     shop,
     violations: [],
     submitted: [],
     sessionIds: [],
     unanswered: 0,
   };
-  return buying;
+  return load;
 }
 
 export interface KillPlan {
-  /** All that are to be killed, at the same moment. */
+  /** The processes that are killed at the same moment. */
   readonly services: readonly Service[];
   readonly buyers: number;
   readonly kills: number;
-  /** Killed after so many submissions; it varies by half. */
+  /** Average number of submissions per kill. The number varies by half. */
   readonly submitsPerKill: number;
 }
 
-/** Between a submission and its payment there are a few milliseconds: the kill comes anywhere in them. */
+/**
+ * Maximum delay of a kill in milliseconds, so that kills hit all moments between a submission and its
+ * payment.
+ */
 const aimMsMax = 20;
 
-/** Buyers pay until the last kill. Gives how many there were. */
+/** Runs buyers until the last kill. Returns the number of kills. */
 export async function buyAndKill(
-  buying: CheckoutLoad,
+  load: CheckoutLoad,
   { services, buyers, kills, submitsPerKill }: KillPlan,
 ): Promise<number> {
   const end = new AbortController();
   const isBroken = (): boolean =>
-    buying.violations.length > 0 || services.some(({ faults }) => faults.length > 0);
+    load.violations.length > 0 || services.some(({ faults }) => faults.length > 0);
   const all = Promise.all(
-    Array.from({ length: buyers }, (_, index) => runBuyer(buying, { index, signal: end.signal })),
+    Array.from({ length: buyers }, (_, index) => runBuyer(load, { index, signal: end.signal })),
   );
   let done = 0;
   try {
     for (; done < kills && !isBroken(); done += 1) {
-      const until = buying.submitted.length + Math.round(submitsPerKill * (0.5 + Math.random()));
-      while (buying.submitted.length < until && !isBroken()) await sleep(1);
+      const until = load.submitted.length + Math.round(submitsPerKill * (0.5 + Math.random()));
+      while (load.submitted.length < until && !isBroken()) await sleep(1);
       await sleep(Math.random() * aimMsMax);
       await Promise.all(services.map((service) => service.kill()));
       for (const service of services) await service.start();
@@ -81,19 +83,19 @@ export async function buyAndKill(
 const tokens = ["tok_success", "tok_success", "tok_slow", "tok_decline"];
 
 async function runBuyer(
-  buying: CheckoutLoad,
+  load: CheckoutLoad,
   { index, signal }: { readonly index: number; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { ask, shop, violations } = buying;
+  const { ask, shop, violations } = load;
   for (let turn = index; !signal.aborted && violations.length === 0; turn += 1) {
     const token = tokens[turn % tokens.length] ?? "tok_success";
     try {
       const checkout = toCheckout(
-        readAnswer(await ask(createWrite(shop, await createReadyCart(ask, shop)).asked)),
+        readAnswer(await ask(createWrite(shop, await createReadyCart(ask, shop)).request)),
       );
-      buying.sessionIds.push(checkout.sessionId);
-      requireDone(readAnswer(await ask(submitWrite(shop, checkout, token).asked)));
-      buying.submitted.push({ checkout, token });
+      load.sessionIds.push(checkout.sessionId);
+      requireDone(readAnswer(await ask(submitWrite(shop, checkout, token).request)));
+      load.submitted.push({ checkout, token });
     } catch (error) {
       violations.push(error instanceof Error ? error.message : String(error));
     }
@@ -105,20 +107,23 @@ function requireDone({ code, text }: ParsedAnswer): void {
 }
 
 const pauseMs = 25;
-const later: ReadonlySet<string | undefined> = new Set(["idempotency_in_progress", "service_unavailable"]);
+const retriedCodes: ReadonlySet<string | undefined> = new Set([
+  "idempotency_in_progress",
+  "service_unavailable",
+]);
 
 interface RetryOptions {
   readonly onLost?: () => void;
-  /** Of a service that is not started again: whoever gets no answer when it has any gets none, ever. */
+  /** Faults of a service that is not restarted. If there are any, an unanswered request is not repeated. */
   readonly faults?: readonly string[];
 }
 
-/** As a client does that was told to: again after a lost connection, a key in use, and a service that is away. */
+/** Repeats a request after a lost connection, a key in use, or an unavailable service, as clients should. */
 export function withRetries(ask: Ask, { onLost, faults = [] }: RetryOptions = {}): Ask {
-  return async (asked: Write["asked"]) => {
+  return async (request: Write["request"]) => {
     for (let isLost = false; ;) {
-      const answered = await ask(asked).catch(() => undefined);
-      if (answered !== undefined && !later.has(readAnswer(answered).code)) return answered;
+      const answered = await ask(request).catch(() => undefined);
+      if (answered !== undefined && !retriedCodes.has(readAnswer(answered).code)) return answered;
       if (answered === undefined && faults.length > 0) throw new Error(faults[0]);
       if (answered === undefined && !isLost) onLost?.();
       isLost ||= answered === undefined;
@@ -127,11 +132,11 @@ export function withRetries(ask: Ask, { onLost, faults = [] }: RetryOptions = {}
   };
 }
 
-/** Longer than whoever died held what it worked on. */
+/** Maximum time to wait for decisions: longer than the lease of a killed process on its work. */
 const settledMsMax = 90_000;
-const lookMs = 250;
+const pollMs = 250;
 
-/** Waits until nobody waits, and holds each end to what its buyer paid with. */
+/** Waits until all submitted checkouts are decided, and compares each result with its payment token. */
 export async function awaitDecisions({
   ask,
   shop,
@@ -141,15 +146,15 @@ export async function awaitDecisions({
   const until = performance.now() + settledMsMax;
   const counts = { ordered: 0, declined: 0 };
   for (const { checkout, token } of submitted) {
-    let seen: SessionState = await readSession(ask, shop, checkout.sessionId);
-    while (seen.status === "PROCESSING" && performance.now() < until) {
-      await sleep(lookMs);
-      seen = await readSession(ask, shop, checkout.sessionId);
+    let session: SessionState = await readSession(ask, shop, checkout.sessionId);
+    while (session.status === "PROCESSING" && performance.now() < until) {
+      await sleep(pollMs);
+      session = await readSession(ask, shop, checkout.sessionId);
     }
     const expected = token === "tok_decline" ? "OPEN" : "COMPLETED";
-    if (seen.status !== expected)
-      violations.push(`${checkout.sessionId}, paid with ${token}, is ${seen.status}.`);
-    counts[seen.orderId === null ? "declined" : "ordered"] += 1;
+    if (session.status !== expected)
+      violations.push(`${checkout.sessionId}, paid with ${token}, is ${session.status}.`);
+    counts[session.orderId === null ? "declined" : "ordered"] += 1;
   }
   return counts;
 }

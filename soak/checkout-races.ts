@@ -1,6 +1,6 @@
 /**
- * Figure 7. Whoever submits, cancels or completes the same checkouts at the same moment: each ends in one
- * way, each is paid once, and a use or a unit that is there once is given once.
+ * Guarantee 7 for checkouts that are submitted, canceled and completed at the same moment. Each must end in
+ * one way and be paid once, and a single promotion use must be given once.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,18 +15,18 @@ import {
 import { type Ask, readAnswer, type Shop, type ParsedAnswer, type Write } from "./shop.ts";
 
 export interface RaceRun {
-  /** Of one process, or of several on one database. */
-  readonly doors: readonly [Ask, ...Ask[]];
+  /** Send requests to one process each. All processes use the same database. */
+  readonly senders: readonly [Ask, ...Ask[]];
   readonly shop: Shop;
-  /** Until the provider has answered whatever was asked; looked at again and again. */
+  /** Waits a moment for answers of the provider. Called repeatedly until a session is decided. */
   readonly settle: () => Promise<void>;
   readonly violations: string[];
-  /** Every session that was opened, to be looked into afterwards. */
+  /** All created sessions, which are checked at the end. */
   readonly sessionIds: string[];
   readonly counts: RaceCounts;
 }
 
-/** What was won by whom: a race that always ends the same way is none. */
+/** The results of the races. A race that always has the same winner tests nothing. */
 export type RaceCounts = Record<
   "rounds" | "completed" | "canceled" | "single uses" | "submits" | "turned away",
   number
@@ -41,23 +41,23 @@ export const createRaceCounts = (): RaceCounts => ({
   "turned away": 0,
 });
 
-const senderOf = ({ doors }: RaceRun, index: number): Ask => doors[index % doors.length] ?? doors[0];
+const senderOf = ({ senders }: RaceRun, index: number): Ask => senders[index % senders.length] ?? senders[0];
 
-async function sendWrite(races: RaceRun, { asked }: Write, index: number): Promise<ParsedAnswer> {
-  return readAnswer(await senderOf(races, index)(asked));
+async function sendWrite(races: RaceRun, { request }: Write, index: number): Promise<ParsedAnswer> {
+  return readAnswer(await senderOf(races, index)(request));
 }
 
 async function open(races: RaceRun, code?: string): Promise<Checkout> {
-  const checkout = await openCheckout(races.doors[0], races.shop, code);
+  const checkout = await openCheckout(races.senders[0], races.shop, code);
   races.sessionIds.push(checkout.sessionId);
   return checkout;
 }
 
-/** As a client does that is told to come again. */
+/** Cancels a checkout, and tries again while its payment is being processed. */
 async function cancelUntilDecided(races: RaceRun, checkout: Checkout): Promise<ParsedAnswer> {
   for (;;) {
-    const told = await sendWrite(races, cancelWrite(races.shop, checkout), 1);
-    if (told.code !== "checkout_session_processing") return told;
+    const answer = await sendWrite(races, cancelWrite(races.shop, checkout), 1);
+    if (answer.code !== "checkout_session_processing") return answer;
     await races.settle();
   }
 }
@@ -66,8 +66,8 @@ const waitMsMax = 8;
 const waitShortly = (): Promise<void> => sleep(Math.random() * waitMsMax);
 
 /**
- * A buyer pays, and somebody cancels until it is decided: who comes first takes turns, and the other a moment
- * at most to follow.
+ * A buyer submits a checkout while another client cancels it. They take turns in being first; the other
+ * follows after a few milliseconds at most.
  */
 export async function raceCancel(races: RaceRun): Promise<void> {
   const { shop, violations, counts } = races;
@@ -95,58 +95,54 @@ const decidedMsMax = 30_000;
 async function untilDecided(races: RaceRun, { sessionId }: Checkout): ReturnType<typeof readSession> {
   const until = performance.now() + decidedMsMax;
   for (;;) {
-    const seen = await readSession(races.doors[0], races.shop, sessionId);
+    const seen = await readSession(races.senders[0], races.shop, sessionId);
     if (seen.status !== "PROCESSING" || performance.now() > until) return seen;
     await races.settle();
   }
 }
 
-/**
- * A code that is there once, in as many checkouts as are submitted at once: one gets it, and nobody else is
- * asked for money.
- */
+/** Submits several checkouts with the same single-use code at once. One must succeed; no other may be paid. */
 export async function raceSingleUse(races: RaceRun, copies: number): Promise<void> {
-  const { doors, shop, violations, counts } = races;
+  const { senders, shop, violations, counts } = races;
   const code = `ONCE-${randomUUID().slice(0, 8)}`;
-  await createSingleUseCode(doors[0], shop, code);
+  await createSingleUseCode(senders[0], shop, code);
   const checkouts: Checkout[] = [];
   for (let copy = 0; copy < copies; copy += 1) checkouts.push(await open(races, code));
-  const told = await Promise.all(
+  const answers = await Promise.all(
     checkouts.map((checkout, index) => sendWrite(races, submitWrite(shop, checkout), index)),
   );
-  const won = told.filter((one) => one.code === undefined);
-  const lost = told.filter((one) => one.code === "promotion_not_applicable");
+  const won = answers.filter((one) => one.code === undefined);
+  const lost = answers.filter((one) => one.code === "promotion_not_applicable");
   if (won.length !== 1 || lost.length !== copies - 1)
-    violations.push(`${code}, which is there once, was given ${won.length} times: ${summarizeCodes(told)}.`);
+    violations.push(`The single-use code ${code} was used ${won.length} times: ${summarizeCodes(answers)}.`);
   for (const [index, checkout] of checkouts.entries()) {
     const { status } = await untilDecided(races, checkout);
-    const expected = told[index]?.code === undefined ? "COMPLETED" : "OPEN";
-    if (status !== expected)
-      violations.push(`${checkout.sessionId} is ${status}, and should be ${expected}.`);
+    const expected = answers[index]?.code === undefined ? "COMPLETED" : "OPEN";
+    if (status !== expected) violations.push(`${checkout.sessionId} is ${status} instead of ${expected}.`);
   }
   counts["single uses"] += 1;
   counts["turned away"] += lost.length;
 }
 
-/** A buyer who pays many times at once pays once. */
+/** Submits one checkout many times at once. It must be paid once. */
 export async function raceSubmits(races: RaceRun, copies: number): Promise<void> {
   const { shop, violations, counts } = races;
   const checkout = await open(races);
-  const told = await Promise.all(
+  const answers = await Promise.all(
     Array.from({ length: copies }, (_, index) => sendWrite(races, submitWrite(shop, checkout), index)),
   );
-  const won = told.filter((one) => one.code === undefined);
-  const lost = told.filter(
+  const won = answers.filter((one) => one.code === undefined);
+  const lost = answers.filter(
     (one) => one.code === "checkout_session_processing" || one.code === "checkout_session_completed",
   );
   if (won.length !== 1 || lost.length !== copies - 1)
-    violations.push(`${checkout.sessionId} was submitted ${won.length} times: ${summarizeCodes(told)}.`);
+    violations.push(`${checkout.sessionId} was submitted ${won.length} times: ${summarizeCodes(answers)}.`);
   const { status } = await untilDecided(races, checkout);
   if (status !== "COMPLETED") violations.push(`${checkout.sessionId} is ${status} after it was paid.`);
   counts.submits += 1;
 }
 
-function summarizeCodes(told: readonly ParsedAnswer[]): string {
-  const groups = Map.groupBy(told, ({ code }) => code ?? "done");
+function summarizeCodes(answers: readonly ParsedAnswer[]): string {
+  const groups = Map.groupBy(answers, ({ code }) => code ?? "done");
   return [...groups].map(([name, { length }]) => `${length} × ${name}`).join(", ");
 }

@@ -1,4 +1,4 @@
-/** A client that checks out: a cart made ready, a session opened for it, and what may then be done with it. */
+/** Requests of a checkout: prepare a cart, create its session, submit or cancel the session, and read it. */
 import {
   addressWrite,
   type Ask,
@@ -25,9 +25,10 @@ export interface SessionState {
   readonly orderId: string | null;
 }
 
-const sendWrite = async (ask: Ask, { asked }: Write): Promise<ParsedAnswer> => readAnswer(await ask(asked));
+const sendWrite = async (ask: Ask, { request }: Write): Promise<ParsedAnswer> =>
+  readAnswer(await ask(request));
 
-/** One thing in it, where it goes and how; `code` as well where it is given. */
+/** Creates a cart with lines, an address and a delivery option, and with the code if one is given. */
 export async function createReadyCart(ask: Ask, shop: Shop, code?: string): Promise<string> {
   const { id } = await openCart(ask, shop);
   requireData(await sendWrite(ask, addressWrite(shop, id)));
@@ -60,12 +61,12 @@ export function createWrite(shop: Shop, cartId: string): Write {
   return graphqlWrite(shop, { token: "storefront", query, variables: { input } });
 }
 
-export function toCheckout(told: ParsedAnswer): Checkout {
-  const { id: sessionId, ...seen } = requireData(told)["hostedCheckoutSessionCreate"] as Omit<
+export function toCheckout(answer: ParsedAnswer): Checkout {
+  const { id: sessionId, ...session } = requireData(answer)["hostedCheckoutSessionCreate"] as Omit<
     Checkout,
     "sessionId"
   > & { readonly id: string };
-  return { sessionId, ...seen };
+  return { sessionId, ...session };
 }
 
 export async function openCheckout(ask: Ask, shop: Shop, code?: string): Promise<Checkout> {
@@ -108,7 +109,7 @@ const makeCodes =
   "mutation ($input: PromotionCodesGenerateInput!) { promotionCodesGenerate(input: $input) { codes { code } } }";
 const activate = "mutation ($id: ID!) { promotionActivate(input: { promotionId: $id }) { status } }";
 
-/** A tenth off, for whoever comes first. */
+/** Creates a promotion code for 10 % off that can be used once. */
 export async function createSingleUseCode(ask: Ask, shop: Shop, code: string): Promise<void> {
   const admin = async (
     query: string,

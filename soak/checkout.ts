@@ -1,6 +1,6 @@
 /**
- * Figure 7: checkouts are raced for at every process, and then paid while all of them are killed; by turns,
- * until the time is over.
+ * Guarantee 7. Checkouts are canceled and submitted concurrently at all processes, and then paid while all
+ * processes are killed. Both alternate until the time is over.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { findCheckoutFaults } from "./checkout-checks.ts";
@@ -11,17 +11,17 @@ import type { Service } from "./service.ts";
 import { type Ask, openShop } from "./shop.ts";
 
 export interface CheckoutPlan {
-  /** Beside the service, on the same database. */
+  /** Further processes on the same database. */
   readonly beside: readonly Service[];
   readonly isOver: () => boolean;
   readonly onStep?: (text: string) => void;
 }
 
 const copies = 20;
-/** So many cancels race for each code and each checkout that everybody submits. */
+/** Races between a cancel and a submit per round. */
 const cancelsEach = 20;
 const killsEach = { buyers: 8, kills: 2, submitsPerKill: 20 };
-/** A restart takes longer than all races of a round. */
+/** Rounds per restart. A restart takes longer than all races of a round. */
 const roundsPerKills = 5;
 const settleMs = 10;
 const settle = (): Promise<void> => sleep(settleMs);
@@ -34,8 +34,15 @@ export async function runCheckout(
 ): Promise<Report> {
   const services = [service, ...beside];
   const shop = await openShop(service.ask, service.access);
-  const doors = [retrying(service), ...beside.map(retrying)] as const;
-  const races: RaceRun = { doors, shop, settle, violations: [], sessionIds: [], counts: createRaceCounts() };
+  const senders = [retrying(service), ...beside.map(retrying)] as const;
+  const races: RaceRun = {
+    senders,
+    shop,
+    settle,
+    violations: [],
+    sessionIds: [],
+    counts: createRaceCounts(),
+  };
   const buying = createCheckoutLoad(service.ask, shop);
   let kills = 0;
   let round = 0;
@@ -49,7 +56,7 @@ export async function runCheckout(
     if (round % roundsPerKills === 0) kills += await buyAndKill(buying, { services, ...killsEach });
     round += 1;
     onStep?.(
-      `${service.engine}: ${races.counts.rounds} cancels raced, ${kills} kills, ${buying.submitted.length} paid beside them`,
+      `${service.engine}: ${races.counts.rounds} races with a cancel, ${kills} kills, ${buying.submitted.length} paid`,
     );
   } while (!isOver() && !isBroken());
   const ends = await awaitDecisions(buying);

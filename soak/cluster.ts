@@ -1,7 +1,7 @@
 /**
- * What the runbook describes, on one machine: two gateways and two workers on one PostgreSQL, which they
- * reach through PgBouncer where that is installed, nginx in front of the gateways, and Redis counting
- * requests for both.
+ * Starts the setup of the runbook on one machine: two gateways and two workers on one PostgreSQL, and nginx
+ * in front of the gateways. If they are installed, PgBouncer pools the connections and Redis counts requests
+ * for both gateways.
  */
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { hasRedis, startBalancer, startRedis } from "#test/support/balancer.ts";
@@ -11,23 +11,23 @@ import type { DemoCredentials, Ask } from "./shop.ts";
 
 export interface ClusterOptions {
   readonly databaseUrl: string;
-  /** With demo.json; without it the demo is seeded first, by a process that ends. */
+  /** The folder with demo.json; if left out, a process seeds the demo first and ends. */
   readonly folder?: string;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface Cluster extends AsyncDisposable {
-  /** Where nginx listens. */
+  /** The port of nginx. */
   readonly port: number;
-  /** Through nginx. */
+  /** Sends a request through nginx. */
   readonly ask: Ask;
   readonly access: DemoCredentials;
   readonly folder: string;
   readonly gateways: readonly [Service, Service];
   readonly workers: readonly [Service, Service];
-  /** PostgreSQL itself, not through the pooler. */
+  /** The database, connected directly and not through PgBouncer. */
   readonly database: OpenDatabase;
-  /** What any of them did that nobody asked for. */
+  /** Returns the unexpected events of all processes, for example that one ended by itself. */
   faults(): readonly string[];
 }
 
@@ -48,7 +48,7 @@ export async function startCluster({
     WEBHOOK_ALLOW_LOOPBACK: "1",
     DEMO: "0",
     ...(redis === undefined ? {} : { REDIS_URL: `redis://127.0.0.1:${redis.port}` }),
-    // PgBouncer knows prepared statements from 1.21 on, and in no version what a session listens to.
+    // PgBouncer supports prepared statements only from version 1.21 on, and LISTEN in no version.
     ...(pooler === undefined ? {} : { DATABASE_DIRECT_URL: databaseUrl, DATABASE_PREPARED: "0" }),
     ...environment,
   };

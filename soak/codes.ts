@@ -1,7 +1,7 @@
 /**
- * Figure 13. A person lets an app in again and again, and each code that comes of it is redeemed many times
- * at the same moment, through every door there is: one token, and the grant is ended for all, because a code
- * that comes twice was stolen from somebody.
+ * Guarantee 13. A staff member authorizes an app repeatedly. Each authorization code is redeemed many times
+ * at the same moment, at all processes. One redemption must return a token. The grant must be revoked,
+ * because a code that is used twice has probably been stolen.
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -13,8 +13,8 @@ import type { HttpAnswer, Ask } from "./shop.ts";
 
 export interface CodesPlan {
   readonly engine: Report["engine"];
-  /** Of one process, or of several on one database. */
-  readonly doors: readonly [Ask, ...Ask[]];
+  /** Send requests to one process each. All processes use the same database. */
+  readonly senders: readonly [Ask, ...Ask[]];
   readonly publicUrl: string;
   readonly access: Pick<DemoFile, "staff" | "oauthClient">;
   readonly copies: number;
@@ -30,8 +30,8 @@ interface Counts {
 }
 
 export async function runCodes(plan: CodesPlan): Promise<Report> {
-  const { doors, publicUrl, access, engine } = plan;
-  const browser = createAppBrowser({ ask: doors[0], publicUrl, staff: access.staff });
+  const { senders, publicUrl, access, engine } = plan;
+  const browser = createAppBrowser({ ask: senders[0], publicUrl, staff: access.staff });
   const counts: Counts = { codes: 0, redemptions: 0, tokens: 0, refused: 0 };
   const violations: string[] = [];
   while (!plan.isOver(counts)) {
@@ -48,7 +48,7 @@ interface Round {
 }
 
 async function redeemAtOnce(
-  { doors, publicUrl, access, copies }: CodesPlan,
+  { senders, publicUrl, access, copies }: CodesPlan,
   { browser, counts }: Round,
 ): Promise<string[]> {
   const { clientId, redirectUri } = access.oauthClient;
@@ -65,7 +65,7 @@ async function redeemAtOnce(
   const proofs = await proofsFor(`${publicUrl}/oauth/token`, copies);
   const answers = await Promise.all(
     proofs.map((dpop, index) =>
-      (doors[index % doors.length] ?? doors[0])({
+      (senders[index % senders.length] ?? senders[0])({
         method: "POST",
         url: "/oauth/token",
         headers: { "content-type": "application/x-www-form-urlencoded", dpop },
@@ -84,7 +84,7 @@ async function redeemAtOnce(
   counts.refused += refused.length;
   const others = answers.filter((one) => !given.includes(one) && !refused.includes(one));
   return [
-    ...(given.length === 1 ? [] : [`Code ${counts.codes} gave ${given.length} tokens.`]),
+    ...(given.length === 1 ? [] : [`Code ${counts.codes} returned ${given.length} tokens.`]),
     ...others.map(
       ({ status, text }: HttpAnswer) =>
         `Code ${counts.codes} was answered with ${status}: ${text.slice(0, 300)}`,
@@ -92,7 +92,7 @@ async function redeemAtOnce(
   ];
 }
 
-/** All of one key, as one app would make them. */
+/** Creates DPoP proofs that are all signed with one key, as one app would create them. */
 async function proofsFor(url: string, count: number): Promise<string[]> {
   const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
   const jwk = await exportJWK(publicKey);
@@ -112,7 +112,7 @@ function parse(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What the database says of them: of each code there was one grant, and it is over. */
+/** Checks in the database that each code had one grant, and that all grants are revoked. */
 export async function findCodeFaults(
   db: Database,
   { clientId, codes }: { readonly clientId: string; readonly codes: number },
@@ -123,9 +123,9 @@ export async function findCodeFaults(
     .where("clientId", "=", clientId)
     .execute();
   return [
-    ...(grants.length === codes ? [] : [`${codes} codes made ${grants.length} grants.`]),
+    ...(grants.length === codes ? [] : [`${codes} codes created ${grants.length} grants.`]),
     ...grants
       .filter(({ revokedAt }) => revokedAt === null)
-      .map(({ id }) => `Grant ${id} goes on, though its code came many times.`),
+      .map(({ id }) => `Grant ${id} is still valid, although its code was used many times.`),
   ];
 }

@@ -1,4 +1,4 @@
-/** Figure 14 on a service of its own: where its rows are looked at, and how an access token is come by. */
+/** Runs the contract test (guarantee 14) against a service process: reads its rows, and gets access tokens. */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { openDatabase } from "#database/connect.ts";
@@ -14,7 +14,7 @@ const publicUrl = "https://soak.example";
 const environment = { PUBLIC_URL: publicUrl };
 
 export interface ContractOptions {
-  /** PostgreSQL; undefined: the embedded database. */
+  /** The URL of PostgreSQL; undefined for the embedded database. */
   readonly databaseUrl: string | undefined;
   readonly isOver: () => boolean;
   readonly requestsMax: number;
@@ -22,8 +22,8 @@ export interface ContractOptions {
 }
 
 /**
- * On PostgreSQL nothing runs beside the requests; the embedded database is looked at while the service stands
- * still.
+ * On PostgreSQL, only a gateway runs, so no background work changes rows. The embedded database is read while
+ * the service is stopped.
  */
 export async function runContractAtService({
   databaseUrl,
@@ -54,7 +54,7 @@ export async function runContractAtService({
   return { ...report, violations: [...report.violations, ...service.faults] };
 }
 
-/** What is written behind requests, and what a worker writes at its own time. */
+/** Tables that are not compared, because reads, workers or sweeps write to them. */
 const tablesOfRequests = ["api_request", "dpop_proof", "oauth_item"];
 const tablesOfWorker = [
   "webhook_attempt",
@@ -81,12 +81,12 @@ async function digestRows(
     databaseUrl === undefined
       ? await digestRowsWhileStopped(service)
       : await digestRowsOfPostgres(databaseUrl);
-  const others = new Set([
+  const ignoredTables = new Set([
     ...tablesOfRequests,
     ...tablesOfSweeps,
     ...(databaseUrl === undefined ? tablesOfWorker : []),
   ]);
-  return Object.fromEntries(Object.entries(all).filter(([table]) => !others.has(table)));
+  return Object.fromEntries(Object.entries(all).filter(([table]) => !ignoredTables.has(table)));
 }
 
 async function digestRowsWhileStopped(service: Service): Promise<Readonly<Record<string, string>>> {
@@ -100,7 +100,10 @@ async function digestRowsOfPostgres(url: string): Promise<Readonly<Record<string
   return digestTables({ database }).finally(() => database.close());
 }
 
-/** An app that a person has let in. Its token lasts ten minutes, and is made anew before that. */
+/**
+ * Authorizes an app. Returns a function that creates its headers. Tokens last ten minutes and are renewed
+ * before.
+ */
 async function authorizeApp({ ask, access }: Service): Promise<ContractPlan["tokenFor"]> {
   const { clientId, redirectUri } = access.oauthClient;
   const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
@@ -135,11 +138,11 @@ async function authorizeApp({ ask, access }: Service): Promise<ContractPlan["tok
     });
     return (JSON.parse(text) as { readonly access_token: string }).access_token;
   };
-  let known: { readonly token: Promise<string>; readonly until: number } | undefined;
+  let current: { readonly token: Promise<string>; readonly until: number } | undefined;
   return async ({ method, url }: Pick<Sent, "method" | "url">) => {
-    if (known === undefined || performance.now() > known.until)
-      known = { token: redeem(), until: performance.now() + tokenMs };
-    const token = await known.token;
+    if (current === undefined || performance.now() > current.until)
+      current = { token: redeem(), until: performance.now() + tokenMs };
+    const token = await current.token;
     const ath = createHash("sha256").update(token).digest("base64url");
     return [
       ["Authorization", `DPoP ${token}`],

@@ -1,15 +1,15 @@
-/** Counts the effects in the database by what each leaves there, and compares them with what was acknowledged. */
+/** Counts the effects of writes in the database, and compares them with the acknowledged writes. */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 
-/** A key that was answered with 200. */
+/** A write that was answered with 200. */
 export interface AcknowledgedWrite {
   readonly key: string;
   readonly kind: "address" | "line" | "promotion" | "stock";
   readonly cartId: string;
-  /** Of a line or of stock. */
+  /** The variant of a line or of a stock movement; null for other writes. */
   readonly variantId: string | null;
-  /** The cart's after it; null where it changed no cart. */
+  /** The version of the cart after the write; null if the write changed no cart. */
   readonly version: number | null;
 }
 
@@ -38,7 +38,7 @@ const eventTypes: Readonly<Record<AcknowledgedWrite["kind"], readonly string[]>>
   stock: [],
 };
 
-/** Each version is one change's: told of by one event, of the kind that the change was. */
+/** Checks that every version of a cart has one event, of the type that belongs to the write. */
 async function cartFaults(
   db: Database,
   cartId: string,
@@ -75,15 +75,15 @@ async function cartFaults(
     const types = (byVersion.get(version ?? 0) ?? []).map(({ type }) => type);
     if (types.length === 0) faults.push(`Lost: ${kind} ${key} of cart ${cartId} at version ${version}.`);
     else if (types.length > 1 || !eventTypes[kind].includes(types[0] ?? ""))
-      faults.push(`${kind} ${key} left the events ${types.join(", ")}.`);
+      faults.push(`${kind} ${key} published the events ${types.join(", ")}.`);
   }
   const quantity = lines.reduce((sum, line) => sum + line.quantity, 0);
   const added = done.filter(({ kind }) => kind === "line").length;
   if (quantity !== 1 + added)
-    faults.push(`Cart ${cartId} holds ${quantity} things after ${added} were added to one.`);
+    faults.push(`Cart ${cartId} has ${quantity} units after ${added} units were added to 1.`);
   const addressed = done.filter(({ kind }) => kind === "address").length;
   if (addresses.length !== addressed)
-    faults.push(`Cart ${cartId} has had ${addresses.length} addresses, and ${addressed} were set.`);
+    faults.push(`Cart ${cartId} has ${addresses.length} stored addresses, although ${addressed} were set.`);
   return faults;
 }
 
@@ -94,13 +94,13 @@ async function stockFaults(db: Database, { done }: AcknowledgedWrites): Promise<
   const movements = new Map(rows.map(({ note, count }) => [note, count]));
   const faults = adjusted
     .filter(({ key }) => movements.get(key) !== 1)
-    .map(({ key }) => `${key} moved stock ${movements.get(key) ?? 0} times, and should have once.`);
+    .map(({ key }) => `${key} moved stock ${movements.get(key) ?? 0} times instead of once.`);
   const { rows: levels } = await sql<{ variantId: string; onHand: number; moved: number }>`
     select l.variant_id, l.on_hand, coalesce(sum(m.delta), 0)::int as moved from stock_level l left join stock_movement m using (variant_id)
     group by l.variant_id, l.on_hand`.execute(db);
   for (const { variantId, onHand, moved } of levels) {
     if (onHand !== moved)
-      faults.push(`${variantId} has ${onHand} on hand, and its movements add up to ${moved}.`);
+      faults.push(`${variantId} has ${onHand} units on hand, but the sum of its movements is ${moved}.`);
   }
   return faults;
 }
@@ -110,7 +110,5 @@ async function recordFaults(db: Database, done: readonly AcknowledgedWrite[]): P
     count: number;
   }>`select count(*)::int as count from idempotency_record`.execute(db);
   const recorded = rows[0]?.count ?? 0;
-  return recorded >= done.length
-    ? []
-    : [`${recorded} answers are recorded, of ${done.length} that were given.`];
+  return recorded >= done.length ? [] : [`${recorded} idempotency records exist for ${done.length} answers.`];
 }

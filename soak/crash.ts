@@ -1,10 +1,10 @@
 /**
- * Figure 1. Clients write to carts and stock while the service is killed again and again; whoever gets no
- * answer sends the same again under the same key. Afterwards everything that was acknowledged is there,
- * nothing happened twice, and every answer is the one that was given first.
+ * Guarantee 1. Clients write to carts and stock while the service is killed repeatedly. A client without an
+ * answer sends the same request again with the same key. At the end, every acknowledged change must be
+ * stored, no change may have been made twice, and every replay must equal the first answer.
  *
- * Each client has a cart of its own and does one thing after the other, each of which raises the version by
- * one: so the versions in the answers tell of every change that was lost or made twice.
+ * Each client has its own cart and sends one write after another. Each write raises the cart's version by
+ * one, so the versions in the answers show every lost or repeated change.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { findEffectFaults, type AcknowledgedWrite } from "./crash-checks.ts";
@@ -27,13 +27,13 @@ import {
 
 export interface CrashPlan {
   readonly clients: number;
-  /** The service is killed after so many answers since its last start; it varies by half. */
+  /** Average number of answers between a start and a kill of the service. The number varies by half. */
   readonly keysPerKill: number;
   readonly isOver: (counts: { readonly kills: number; readonly keys: number }) => boolean;
   readonly onStep?: (text: string) => void;
 }
 
-/** What is killed and started again: one process, or one of several. */
+/** The process that the test kills and starts again: the only one, or one of several. */
 export type KillableService = Pick<
   Service,
   "engine" | "ask" | "access" | "faults" | "kill" | "start" | "inspect"
@@ -43,15 +43,15 @@ interface Run {
   readonly ask: Ask;
   readonly shop: Shop;
   readonly violations: string[];
-  /** The service's. */
+  /** Returns the unexpected events of the service, for example that it ended by itself. */
   readonly faults: () => readonly string[];
   readonly done: AcknowledgedWrite[];
-  /** Answered since the last kill: to be asked for again after it. */
-  fresh: { readonly write: Write; readonly first: HttpAnswer }[];
+  /** Writes answered since the last kill. After the next kill they are sent again. */
+  unchecked: { readonly write: Write; readonly first: HttpAnswer }[];
   isOver: boolean;
   /** Requests that got no answer. */
   lost: number;
-  /** Of those, the ones that had their effect all the same. */
+  /** The number of unanswered requests that had their effect nevertheless. */
   lostAndDone: number;
 }
 
@@ -64,7 +64,7 @@ export async function runCrash(service: KillableService, plan: CrashPlan): Promi
     violations: [],
     faults: () => service.faults,
     done: [],
-    fresh: [],
+    unchecked: [],
     isOver: false,
     lost: 0,
     lostAndDone: 0,
@@ -72,8 +72,7 @@ export async function runCrash(service: KillableService, plan: CrashPlan): Promi
   const carts: CartState[] = [];
   for (let client = 0; client < plan.clients; client += 1) carts.push(await openCart(ask, shop));
 
-  const broken = (error: unknown): void =>
-    void run.violations.push(`A client had to give up: ${String(error)}`);
+  const broken = (error: unknown): void => void run.violations.push(`A client gave up: ${String(error)}`);
   const clients = Promise.all(carts.map((cart, index) => runClient(run, cart, index).catch(broken)));
   const counts = { kills: 0, replays: 0 };
   try {
@@ -113,7 +112,7 @@ async function killAndCompare(
   while (!plan.isOver({ kills: counts.kills, keys: run.done.length })) {
     const until = run.done.length + Math.round(plan.keysPerKill * (0.5 + Math.random()));
     while (run.done.length < until && !isBroken(run)) await sleep(1);
-    // Nobody asks any more, and a kill may be one that waits for what clients do.
+    // The clients have stopped, and some kills wait for requests of clients.
     if (isBroken(run)) return;
     await service.kill();
     counts.kills += 1;
@@ -128,24 +127,24 @@ const isBroken = ({ violations, faults }: Run): boolean => violations.length + f
 
 const comparedAtOnce = 8;
 
-/** Each key that was answered since the last time is sent once more. */
+/** Sends all writes that were answered since the last comparison again, and compares the answers. */
 async function compareReplays(run: Run): Promise<number> {
-  const { fresh } = run;
-  run.fresh = [];
-  for (let start = 0; start < fresh.length; start += comparedAtOnce) {
+  const { unchecked } = run;
+  run.unchecked = [];
+  for (let start = 0; start < unchecked.length; start += comparedAtOnce) {
     await Promise.all(
-      fresh.slice(start, start + comparedAtOnce).map(async ({ write, first }) => {
-        const again = await retryUntilAnswered(run, write);
+      unchecked.slice(start, start + comparedAtOnce).map(async ({ write, first }) => {
+        const replay = await retryUntilAnswered(run, write);
         const isSame =
-          again.text === first.text &&
-          again.status === first.status &&
-          again.headers["content-type"] === first.headers["content-type"];
-        if (!isSame) run.violations.push(`A replay of ${write.key} was another answer than the first.`);
-        if (!readAnswer(again).isReplay) run.violations.push(`A replay of ${write.key} had an effect.`);
+          replay.text === first.text &&
+          replay.status === first.status &&
+          replay.headers["content-type"] === first.headers["content-type"];
+        if (!isSame) run.violations.push(`The replay of ${write.key} differs from the first answer.`);
+        if (!readAnswer(replay).isReplay) run.violations.push(`A replay of ${write.key} had an effect.`);
       }),
     );
   }
-  return fresh.length;
+  return unchecked.length;
 }
 
 async function runClient(run: Run, opened: CartState, index: number): Promise<void> {
@@ -153,23 +152,25 @@ async function runClient(run: Run, opened: CartState, index: number): Promise<vo
   let hasCode = false;
   for (let turn = index; !run.isOver && run.violations.length === 0; turn += 1) {
     const { write, kind, variantId } = nextWrite(run.shop, { cartId: opened.id, version, hasCode, turn });
-    // Every fourth client is impatient: it sends twice at once.
+    // Every fourth write is sent twice at once.
     const [first] = await Promise.all([
       retryUntilAnswered(run, write),
       ...(turn % 4 === 3 ? [retryUntilAnswered(run, write)] : []),
     ]);
-    const told = readAnswer(first);
-    if (told.code !== undefined) {
-      run.violations.push(`${kind} was refused with ${told.status} ${told.code}: ${told.text.slice(0, 300)}`);
+    const answer = readAnswer(first);
+    if (answer.code !== undefined) {
+      run.violations.push(
+        `${kind} was refused with ${answer.status} ${answer.code}: ${answer.text.slice(0, 300)}`,
+      );
       return;
     }
-    const now = kind === "stock" ? null : versionIn(told.text);
-    if (now !== null && now !== version + 1)
-      run.violations.push(`${kind} took cart ${opened.id} from version ${version} to ${now}.`);
-    version = now ?? version;
+    const nextVersion = kind === "stock" ? null : versionIn(answer.text);
+    if (nextVersion !== null && nextVersion !== version + 1)
+      run.violations.push(`${kind} took cart ${opened.id} from version ${version} to ${nextVersion}.`);
+    version = nextVersion ?? version;
     hasCode = kind === "promotion" ? !hasCode : hasCode;
-    run.fresh.push({ write, first });
-    run.done.push({ key: write.key, kind, cartId: opened.id, variantId, version: now });
+    run.unchecked.push({ write, first });
+    run.done.push({ key: write.key, kind, cartId: opened.id, variantId, version: nextVersion });
   }
 }
 
@@ -182,7 +183,7 @@ interface Turn {
   readonly turn: number;
 }
 
-/** In such an order that each changes something. */
+/** Returns the next write, in an order in which each write changes something. */
 function nextWrite(
   shop: Shop,
   { cartId, version, hasCode, turn }: Turn,
@@ -220,29 +221,31 @@ function nextWrite(
   }
 }
 
-/** Undefined: nothing came back, or what a balancer says for a gateway that has said nothing. */
-async function sendOnce({ ask }: Run, { asked }: Write): Promise<HttpAnswer | undefined> {
-  const answered = await ask(asked).catch(() => undefined);
-  return answered?.status === 502 || answered?.status === 504 ? undefined : answered;
+/** Sends a write; undefined if there was no answer, or 502 or 504 of a balancer whose gateway did not answer. */
+async function sendOnce({ ask }: Run, { request }: Write): Promise<HttpAnswer | undefined> {
+  const sent = await ask(request).catch(() => undefined);
+  return sent?.status === 502 || sent?.status === 504 ? undefined : sent;
 }
 
-/** As a client does that was told to: again after a lost connection, a key in use, and a service that is away. */
+/** Sends a write again after a lost connection, a key in use, or an unavailable service, as clients should. */
 async function retryUntilAnswered(run: Run, write: Write): Promise<HttpAnswer> {
   let isLost = false;
   for (;;) {
-    const answered = await sendOnce(run, write);
-    const told = answered === undefined ? undefined : readAnswer(answered);
-    if (told === undefined) {
-      // It ended by itself, and nobody starts it again.
+    const sent = await sendOnce(run, write);
+    const answer = sent === undefined ? undefined : readAnswer(sent);
+    if (answer === undefined) {
+      // A service that ended by itself is not started again.
       const [fault] = run.faults();
       if (fault !== undefined) throw new Error(fault);
       isLost = true;
       run.lost += 1;
     }
-    if (isLost && told?.isReplay === true) run.lostAndDone += 1;
-    const isLater =
-      told === undefined || told.code === "idempotency_in_progress" || told.code === "service_unavailable";
-    if (answered !== undefined && !isLater) return answered;
+    if (isLost && answer?.isReplay === true) run.lostAndDone += 1;
+    const mustRetry =
+      answer === undefined ||
+      answer.code === "idempotency_in_progress" ||
+      answer.code === "service_unavailable";
+    if (sent !== undefined && !mustRetry) return sent;
     await sleep(pauseMs);
   }
 }

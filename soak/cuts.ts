@@ -1,7 +1,7 @@
 /**
- * Figure 4. Clients write while their database's connections are cut at a commit – before PostgreSQL has it,
- * or before its answer is back – and while PostgreSQL itself is killed in between. Nobody is told more than
- * 503, and the same request sent again settles what became of it.
+ * Guarantee 4. Clients write while connections to the database are cut at a commit: before PostgreSQL
+ * receives the commit, or before its answer returns. In between, PostgreSQL itself is killed. The service may
+ * answer only 503 then, and the same request sent again must return the true result.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
@@ -12,14 +12,14 @@ import { type Service, startService } from "./service.ts";
 import { type Ask, type HttpRequest, readAnswer } from "./shop.ts";
 
 export interface CutsPlan extends Pick<CrashPlan, "isOver" | "onStep"> {
-  /** PostgreSQL itself. */
+  /** The URL of PostgreSQL, without the proxy. */
   readonly databaseUrl: string;
-  /** Where the service's demo is, if it has one already. */
+  /** The service's data folder, if its demo is already seeded. */
   readonly folder?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly clients: number;
   readonly keysPerCut: number;
-  /** Each so many-th fault kills PostgreSQL; Infinity: none does. */
+  /** Every n-th fault kills PostgreSQL; Infinity for no kills. */
   readonly crashEvery: number;
 }
 
@@ -30,12 +30,15 @@ export async function runCuts({
   crashEvery,
   isOver,
   onStep,
-  ...place
+  ...serviceOptions
 }: CutsPlan): Promise<Report> {
   const proxy = await startCuttingProxy(Number(new URL(databaseUrl).port));
   try {
-    await using service = await startService({ ...place, databaseUrl: proxiedUrl(databaseUrl, proxy) });
-    const seen: UnavailableCounts = {
+    await using service = await startService({
+      ...serviceOptions,
+      databaseUrl: proxiedUrl(databaseUrl, proxy),
+    });
+    const unavailable: UnavailableCounts = {
       away: 0,
       "503, and done": 0,
       "503, and not done": 0,
@@ -43,8 +46,8 @@ export async function runCuts({
     };
     const violations: string[] = [];
     let [faults, crashes] = [0, 0];
-    /** A crash takes the place of runCrash's kill of the service: what it does around it is the same. */
-    const harm = async (): Promise<void> => {
+    /** Takes the place of the kill in `runCrash`: cuts a connection, or kills PostgreSQL. */
+    const injectFault = async (): Promise<void> => {
       faults += 1;
       if (faults % crashEvery !== 0)
         return cutOne(proxy, { cut: faults % 2 === 0 ? "commit" : "answer", service, violations });
@@ -53,14 +56,14 @@ export async function runCuts({
     };
     const killed = {
       ...service,
-      ask: countUnavailable(service.ask, seen),
-      kill: harm,
+      ask: countUnavailable(service.ask, unavailable),
+      kill: injectFault,
       start: () => untilReady(service),
     };
     const plan = { clients, keysPerKill: keysPerCut, isOver, ...(onStep === undefined ? {} : { onStep }) };
     const report = await runCrash(killed, plan);
     const { kills = 0, keys = 0, replays = 0 } = report.counts;
-    const counts = { faults: kills, cuts: proxy.cuts(), crashes, keys, replays, ...seen };
+    const counts = { faults: kills, cuts: proxy.cuts(), crashes, keys, replays, ...unavailable };
     return { ...report, figure: "cuts", counts, violations: [...violations, ...report.violations] };
   } finally {
     await proxy.stop();
@@ -73,10 +76,10 @@ function proxiedUrl(databaseUrl: string, { port }: CuttingProxy): string {
   return url.href;
 }
 
-const lookMs = 2;
+const pollMs = 2;
 
-/** Far longer than it takes on any machine. */
-const patienceMs = 60_000;
+/** Milliseconds to wait for an expected event: much longer than it takes on any machine. */
+const waitMsMax = 60_000;
 
 interface Cutting {
   readonly cut: "commit" | "answer";
@@ -84,21 +87,18 @@ interface Cutting {
   readonly violations: string[];
 }
 
-/** Somebody commits before long: clients write, and the service notes what it has done. */
+/** Cuts the next connection that commits. Commits are frequent, because clients write all the time. */
 async function cutOne(proxy: CuttingProxy, { cut, service, violations }: Cutting): Promise<void> {
-  const [before, until] = [proxy.cuts(), performance.now() + patienceMs];
+  const [before, until] = [proxy.cuts(), performance.now() + waitMsMax];
   proxy.cutNext(cut);
   while (proxy.cuts() === before && service.faults.length === 0) {
     if (performance.now() > until)
-      return void violations.push(`Nothing was committed within ${patienceMs / 1000} s.`);
-    await sleep(lookMs);
+      return void violations.push(`Nothing was committed within ${waitMsMax / 1000} s.`);
+    await sleep(pollMs);
   }
 }
 
-/**
- * One of PostgreSQL's processes is killed, upon which it ends all others at once and recovers from what it
- * has on disk.
- */
+/** Kills one process of PostgreSQL. The server then ends all its other processes and recovers from its files. */
 async function crash(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   client.on("error", () => undefined);
@@ -106,44 +106,47 @@ async function crash(databaseUrl: string): Promise<void> {
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
   const ended = new Promise<void>((done) => client.once("end", () => done()));
   const [row] = rows;
-  if (row === undefined) throw new Error("A statement of one row gave none.");
+  if (row === undefined) throw new Error("PostgreSQL returned no process id.");
   process.kill(row.pid, "SIGKILL");
   await ended;
 }
 
-/** Of itself: it is not started again. */
+/** Waits until the service, which is not restarted, is ready again. */
 async function untilReady({ ask, faults }: Service): Promise<void> {
-  for (const until = performance.now() + patienceMs; faults.length === 0;) {
+  for (const until = performance.now() + waitMsMax; faults.length === 0;) {
     const answered = await ask({ method: "GET", url: "/readyz", headers: {}, body: undefined }).catch(
       () => undefined,
     );
     if (answered?.status === 200) return;
     if (performance.now() > until)
-      throw new Error(`The service was not ready again within ${patienceMs / 1000} s.`);
+      throw new Error(`The service was not ready again within ${waitMsMax / 1000} s.`);
     await sleep(20);
   }
 }
 
 interface UnavailableCounts {
   away: number;
-  /** Told when it was asked again: the commit was done, or was not. */
+  /** Results of requests that were repeated after a 503: the first commit had succeeded, or had not. */
   "503, and done": number;
   "503, and not done": number;
   "slowest 503 ms": number;
 }
 
-function countUnavailable(ask: Ask, seen: UnavailableCounts): Ask {
-  const away = new Set<HttpRequest>();
-  return async (asked) => {
+function countUnavailable(ask: Ask, unavailable: UnavailableCounts): Ask {
+  const repeatable = new Set<HttpRequest>();
+  return async (request) => {
     const startedAt = performance.now();
-    const answered = await ask(asked);
+    const answered = await ask(request);
     const { code, isReplay } = readAnswer(answered);
     if (code === "service_unavailable") {
-      away.add(asked);
-      seen.away += 1;
-      seen["slowest 503 ms"] = Math.max(seen["slowest 503 ms"], Math.round(performance.now() - startedAt));
-    } else if (code !== "idempotency_in_progress" && away.delete(asked))
-      seen[isReplay ? "503, and done" : "503, and not done"] += 1;
+      repeatable.add(request);
+      unavailable.away += 1;
+      unavailable["slowest 503 ms"] = Math.max(
+        unavailable["slowest 503 ms"],
+        Math.round(performance.now() - startedAt),
+      );
+    } else if (code !== "idempotency_in_progress" && repeatable.delete(request))
+      unavailable[isReplay ? "503, and done" : "503, and not done"] += 1;
     return answered;
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Figure 2. The same write many times at the same moment, through every door there is: one effect, and one
- * answer for all who get one.
+ * Guarantee 2. The same write is sent many times at the same moment, to all processes. It must have one
+ * effect, and all successful answers must be equal.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -18,8 +18,8 @@ import {
 
 export interface DuplicatesPlan {
   readonly engine: Report["engine"];
-  /** Of one process, or of several on one database. */
-  readonly doors: readonly [Ask, ...Ask[]];
+  /** Send requests to one process each. All processes use the same database. */
+  readonly senders: readonly [Ask, ...Ask[]];
   readonly copies: number;
   readonly isOver: (counts: { readonly keys: number }) => boolean;
   readonly onStep?: (text: string) => void;
@@ -27,7 +27,7 @@ export interface DuplicatesPlan {
 
 export interface SentWrite {
   readonly write: Write;
-  /** Of an address; null: stock was moved. */
+  /** The cart whose address was set; null if stock was moved. */
   readonly cartId: string | null;
 }
 
@@ -43,8 +43,8 @@ export interface DuplicatesRun extends Report {
 }
 
 export async function runDuplicates(shop: Shop, plan: DuplicatesPlan): Promise<DuplicatesRun> {
-  const { doors, engine, isOver } = plan;
-  const [first] = doors;
+  const { senders, engine, isOver } = plan;
+  const [first] = senders;
   const counts: Counts = { keys: 0, answers: 0, replays: 0, inProgress: 0 };
   const sent: SentWrite[] = [];
   const violations: string[] = [];
@@ -65,21 +65,23 @@ export async function runDuplicates(shop: Shop, plan: DuplicatesPlan): Promise<D
 const cartEvery = 100;
 
 async function sendCopies(
-  { key, asked }: Write,
-  { doors, copies }: DuplicatesPlan,
+  { key, request }: Write,
+  { senders, copies }: DuplicatesPlan,
   counts: Counts,
 ): Promise<string[]> {
-  const askAt = (index: number): Ask => doors[index % doors.length] ?? doors[0];
-  const told: ParsedAnswer[] = await Promise.all(
-    Array.from({ length: copies }, async (_, index) => readAnswer(await askAt(index)(asked))),
+  const askAt = (index: number): Ask => senders[index % senders.length] ?? senders[0];
+  const answers: ParsedAnswer[] = await Promise.all(
+    Array.from({ length: copies }, async (_, index) => readAnswer(await askAt(index)(request))),
   );
-  const late = readAnswer(await askAt(counts.keys)(asked));
-  const done = told.filter(({ status, code }) => status === 200 && code === undefined);
-  const turnedAway = told.filter(({ status, code }) => status === 409 && code === "idempotency_in_progress");
-  counts.answers += told.length;
+  const late = readAnswer(await askAt(counts.keys)(request));
+  const done = answers.filter(({ status, code }) => status === 200 && code === undefined);
+  const turnedAway = answers.filter(
+    ({ status, code }) => status === 409 && code === "idempotency_in_progress",
+  );
+  counts.answers += answers.length;
   counts.inProgress += turnedAway.length;
   counts.replays += done.length - 1;
-  const others = told.filter((one) => !done.includes(one) && !turnedAway.includes(one));
+  const others = answers.filter((one) => !done.includes(one) && !turnedAway.includes(one));
   const effects = done.filter(({ isReplay }) => !isReplay).length;
   return [
     ...others.map(

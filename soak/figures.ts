@@ -1,7 +1,4 @@
-/**
- * The figures, on each engine that they are promised for: how each is started, and how much of the time it
- * gets.
- */
+/** The soak tests: the engines on which each runs, its share of the time, and the function that runs it. */
 import { startPostgres } from "#test/support/postgres.ts";
 import { runBystanders } from "./bystanders.ts";
 import { runCheckout } from "./checkout.ts";
@@ -25,10 +22,10 @@ import { runWebhookLatency } from "./webhook-latency.ts";
 import { runWebhooks, webhookEnvironment } from "./webhooks.ts";
 
 export interface FigureOptions {
-  /** PostgreSQL; undefined: the embedded database. */
+  /** The URL of PostgreSQL; undefined for the embedded database. */
   readonly databaseUrl: string | undefined;
   readonly isOver: () => boolean;
-  /** Of `oauth` its codes, of `contract` its requests: the end comes with so many, where that is told. */
+  /** Maximum number of codes of `oauth` and of requests of `contract`; Infinity for no maximum. */
   readonly roundsMax: number;
   readonly onStep: (text: string) => void;
 }
@@ -36,11 +33,11 @@ export interface FigureOptions {
 export interface Figure {
   readonly name: string;
   readonly engines: readonly Report["engine"][];
-  /** Of the time, against the others. */
+  /** The test's share of the time, relative to the weights of the other tests. */
   readonly weight: number;
-  /** Of its PostgreSQL, by the server's own names. */
+  /** Settings of the PostgreSQL server that is started for the test. */
   readonly settings?: Readonly<Record<string, string>>;
-  readonly run: (circumstances: FigureOptions) => Promise<Report>;
+  readonly run: (options: FigureOptions) => Promise<Report>;
 }
 
 export const figures: readonly Figure[] = [
@@ -65,29 +62,35 @@ export const figures: readonly Figure[] = [
 
 async function crash({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
-  // Awaited here: returned as it is, it would find the service gone.
+  // Without `await`, `using` would stop the service before the test ends.
   return await runCrash(service, { clients: 8, keysPerKill: 200, isOver, onStep });
 }
 
-/** On PostgreSQL there are two processes, and each gets half of the copies. */
+/** On PostgreSQL, two processes run, and each gets half of the copies. */
 async function duplicates({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
-  await using beside =
+  await using second =
     databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder });
   const { engine, ask, access } = service;
-  const doors = [ask, ...(beside === undefined ? [] : [beside.ask])] as const;
-  const run = await runDuplicates(await openShop(ask, access), { engine, doors, copies: 50, isOver, onStep });
-  await beside?.kill();
+  const senders = [ask, ...(second === undefined ? [] : [second.ask])] as const;
+  const run = await runDuplicates(await openShop(ask, access), {
+    engine,
+    senders,
+    copies: 50,
+    isOver,
+    onStep,
+  });
+  await second?.kill();
   const faults = await service.inspect(({ db }) => findDuplicateFaults(db, run.sent));
-  return { ...run, violations: [...run.violations, ...faults, ...service.faults, ...(beside?.faults ?? [])] };
+  return { ...run, violations: [...run.violations, ...faults, ...service.faults, ...(second?.faults ?? [])] };
 }
 
 /**
- * Two gateways and two workers behind nginx: some writes fifty times at once, and then one process after the
- * other is killed.
+ * Runs two gateways and two workers behind nginx. First some writes are sent fifty times at once, then one
+ * process after another is killed.
  */
 async function scaleOut({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
-  if (databaseUrl === undefined) throw new Error("This figure is of PostgreSQL.");
+  if (databaseUrl === undefined) throw new Error("This test needs PostgreSQL.");
   await using cluster = await startCluster({ databaseUrl, environment: { RATE_LIMIT_SCALE: "0" } });
   const plan = {
     copies: 50,
@@ -99,7 +102,7 @@ async function scaleOut({ databaseUrl, isOver, onStep }: FigureOptions): Promise
 }
 
 async function bystanders({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
-  if (databaseUrl === undefined) throw new Error("This figure is of PostgreSQL.");
+  if (databaseUrl === undefined) throw new Error("This test needs PostgreSQL.");
   await using service = await startService({ databaseUrl });
   const shop = await openShop(service.ask, service.access);
   const report = await runBystanders(service.ask, shop, {
@@ -113,15 +116,15 @@ async function bystanders({ databaseUrl, isOver, onStep }: FigureOptions): Promi
   return { ...report, violations: [...report.violations, ...service.faults] };
 }
 
-/** On PostgreSQL there are two processes, which race each other and are killed together. */
+/** On PostgreSQL, two processes run. They process the same checkouts concurrently, and are killed together. */
 async function checkout({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
-  await using beside =
+  await using second =
     databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder });
-  return await runCheckout(service, { beside: beside === undefined ? [] : [beside], isOver, onStep });
+  return await runCheckout(service, { beside: second === undefined ? [] : [second], isOver, onStep });
 }
 
-/** On PostgreSQL one process is asked and another sends. */
+/** On PostgreSQL, a gateway receives the requests and a worker sends the webhooks. */
 async function webhooks({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   const plan = { writers: 4, aheadMax: 500, arrivalsPerKill: 300, isHurried: false, isOver, onStep };
   await using service = await startService({
@@ -149,33 +152,33 @@ async function histories({ databaseUrl, isOver, onStep }: FigureOptions): Promis
   return { ...report, violations: [...report.violations, ...service.faults] };
 }
 
-/** On PostgreSQL there are two processes, and each gets half of the redemptions. */
+/** On PostgreSQL, two processes run, and each gets half of the redemptions. */
 async function oauth({ databaseUrl, isOver, roundsMax, onStep }: FigureOptions): Promise<Report> {
   const publicUrl = "https://soak.example";
   const environment = { PUBLIC_URL: publicUrl };
   await using service = await startService({ databaseUrl, environment });
-  await using beside =
+  await using second =
     databaseUrl === undefined
       ? undefined
       : await startService({ databaseUrl, folder: service.folder, environment });
   const { engine, ask, access } = service;
-  const doors = [ask, ...(beside === undefined ? [] : [beside.ask])] as const;
-  const plan = { engine, doors, publicUrl, access, copies: 20, onStep };
+  const senders = [ask, ...(second === undefined ? [] : [second.ask])] as const;
+  const plan = { engine, senders, publicUrl, access, copies: 20, onStep };
   const report = await runCodes({ ...plan, isOver: ({ codes }) => codes >= roundsMax || isOver() });
-  await beside?.kill();
+  await second?.kill();
   const { clientId } = access.oauthClient;
   const faults = await service.inspect(({ db }) =>
     findCodeFaults(db, { clientId, codes: report.counts["codes"] ?? 0 }),
   );
   return {
     ...report,
-    violations: [...report.violations, ...faults, ...service.faults, ...(beside?.faults ?? [])],
+    violations: [...report.violations, ...faults, ...service.faults, ...(second?.faults ?? [])],
   };
 }
 
-/** PostgreSQL is killed here: what it has committed must be out of its memory by then. */
+/** This test kills PostgreSQL, so commits must be written to the operating system before they are answered. */
 async function cuts({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
-  if (databaseUrl === undefined) throw new Error("This figure is of PostgreSQL.");
+  if (databaseUrl === undefined) throw new Error("This test needs PostgreSQL.");
   return await runCuts({ databaseUrl, clients: 8, keysPerCut: 20, crashEvery: 10, isOver, onStep });
 }
 
@@ -184,35 +187,34 @@ async function stop({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Rep
   return await runStop(service, { clients: 12, answersPerStop: 400, isOver, onStep });
 }
 
-/** What it tells its receivers is part of the load: the demo's endpoint is where nobody listens. */
+/** Sending webhooks is part of the load. The demo's endpoint leads to a port without a listener. */
 async function memory({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   return await runMemory(service, { clients: 6, isOver, onStep });
 }
 
-/** Takes as long as its tests take. */
+/** A soak test that runs test files. Its duration does not depend on `--minutes`. */
 function suiteFigure(name: keyof typeof suites): Figure {
   return { name, engines: ["both"], weight: 0, run: () => runSuite(name) };
 }
 
-/** Nothing is asked of a database. */
 async function hostileDocuments({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   const report = await runHostileDocuments(service, { isOver, onStep });
   return { ...report, violations: [...report.violations, ...service.faults] };
 }
 
-function contract({ roundsMax, ...circumstances }: FigureOptions): Promise<Report> {
-  return runContractAtService({ ...circumstances, requestsMax: roundsMax });
+function contract({ roundsMax, ...options }: FigureOptions): Promise<Report> {
+  return runContractAtService({ ...options, requestsMax: roundsMax });
 }
 
-/** On a PostgreSQL of its own, where it needs one. */
+/** Runs a soak test on an engine. Every test on PostgreSQL gets a new server. */
 export async function runFigure(
   figure: Figure,
   engine: Report["engine"],
-  circumstances: Omit<FigureOptions, "databaseUrl">,
+  options: Omit<FigureOptions, "databaseUrl">,
 ): Promise<Report> {
-  if (engine !== "postgres") return figure.run({ ...circumstances, databaseUrl: undefined });
+  if (engine !== "postgres") return figure.run({ ...options, databaseUrl: undefined });
   const postgres = await startPostgres(figure.settings);
-  return figure.run({ ...circumstances, databaseUrl: postgres.url }).finally(() => postgres.stop());
+  return figure.run({ ...options, databaseUrl: postgres.url }).finally(() => postgres.stop());
 }

@@ -1,7 +1,7 @@
 /**
- * Figure 6. Several writers change the same carts as fast as they can, half of the time with the version that
- * they have seen. Who loses an update gives a version twice, leaves one out, or ends where a replay of the
- * history does not.
+ * Guarantee 6. Several writers change the same carts as fast as they can, half of the time with an expected
+ * version. A lost update would show as a version that is given twice or missing, or as a final state that
+ * differs from a replay of all changes.
  */
 import type { Report } from "./report.ts";
 import {
@@ -22,12 +22,12 @@ export interface HistoriesPlan {
   readonly engine: Report["engine"];
   readonly writers: number;
   readonly carts: number;
-  /** Asked before each operation. */
+  /** Called before each operation; true ends the writers. */
   readonly isOver: (operations: number) => boolean;
   readonly onStep?: (text: string) => void;
 }
 
-/** What an operation does to a cart, for the replay. */
+/** The effect of an operation on a cart, for the replay. */
 export type CartEffect =
   | {
       readonly kind: "add" | "update";
@@ -42,12 +42,15 @@ export interface CartChange {
   readonly cartId: string;
   readonly requestId: string;
   readonly version: number;
-  /** What the caller said it had seen. */
+  /** The expected version of the request; null if the request had none. */
   readonly expectedVersion: number | null;
   readonly effect: CartEffect;
-  /** Where the answer shows the cart. */
+  /** The cart in the answer; null if the answer has no cart. */
   readonly cart: CartState | null;
-  /** Where the answer shows the code. */
+  /**
+   * The promotion code in the answer; null without a code, undefined if the answer does not contain the
+   * field.
+   */
   readonly code: string | null | undefined;
 }
 
@@ -60,7 +63,7 @@ export interface CartHistory {
 interface Run {
   readonly ask: Ask;
   readonly shop: Shop;
-  /** The newest that anybody has been told of each cart. */
+  /** The newest state of each cart that an answer has shown, by cart id. */
   readonly seen: Map<string, CartState>;
   readonly changes: CartChange[];
   readonly violations: string[];
@@ -109,9 +112,9 @@ interface Operation {
 
 async function operate(run: Run, cart: CartState): Promise<void> {
   const operation = await nextOperation(run, cart);
-  const told = readAnswer(await run.ask(operation.write.asked));
-  if (told.code !== undefined) return countRefusal(run, operation, told);
-  const change = toChange(cart.id, operation, told);
+  const answer = readAnswer(await run.ask(operation.write.request));
+  if (answer.code !== undefined) return countRefusal(run, operation, answer);
+  const change = toChange(cart.id, operation, answer);
   run.counts.changed += 1;
   run.changes.push(change);
   const known = run.seen.get(cart.id);
@@ -119,7 +122,7 @@ async function operate(run: Run, cart: CartState): Promise<void> {
     run.seen.set(cart.id, change.cart);
 }
 
-/** What may be refused to writers that do not wait for each other. */
+/** Error codes that concurrent writers may get. */
 const refusals = new Set([
   "cart_version_conflict",
   "invalid_field",
@@ -136,10 +139,10 @@ function countRefusal(run: Run, { effect }: Operation, { status, code = "", text
     run.violations.push(`${effect.kind} was answered with ${status} ${code}: ${text.slice(0, 300)}`);
 }
 
-function toChange(cartId: string, { effect, expectedVersion }: Operation, told: ParsedAnswer): CartChange {
-  const { requestId } = told;
-  const data = requireData(told);
-  // REST gives the thing itself; GraphQL gives it under the mutation's name.
+function toChange(cartId: string, { effect, expectedVersion }: Operation, answer: ParsedAnswer): CartChange {
+  const { requestId } = answer;
+  const data = requireData(answer);
+  // REST returns the result itself; GraphQL returns it under the mutation's name.
   if ("cartVersion" in data) {
     const { cartVersion, promotion } = data as {
       readonly cartVersion: number;
@@ -162,58 +165,58 @@ function toChange(cartId: string, { effect, expectedVersion }: Operation, told: 
 
 async function nextOperation(run: Run, cart: CartState): Promise<Operation> {
   const line = cart.lines.length === 0 ? undefined : pick(cart.lines);
-  const making = { run, cart, line, expectedVersion: Math.random() < 0.5 ? cart.version : null };
-  return (line === undefined ? add : pick(operationMakers))(making);
+  const input = { run, cart, line, expectedVersion: Math.random() < 0.5 ? cart.version : null };
+  return (line === undefined ? add : pick(operationMakers))(input);
 }
 
 interface OperationInput {
   readonly run: Run;
   readonly cart: CartState;
-  /** One of it; undefined: it is empty. */
+  /** A random line of the cart; undefined if the cart is empty. */
   readonly line: CartState["lines"][number] | undefined;
   readonly expectedVersion: number | null;
 }
 
-type MakeOperation = (making: OperationInput) => Operation | Promise<Operation>;
+type MakeOperation = (input: OperationInput) => Operation | Promise<Operation>;
 
-const add: MakeOperation = (making) => {
-  const [variantId, quantity] = [pick(making.run.shop.variantIds), randomInteger(1, 3)];
-  return graphOperation(making, "cartLinesAdd", {
+const add: MakeOperation = (input) => {
+  const [variantId, quantity] = [pick(input.run.shop.variantIds), randomInteger(1, 3)];
+  return graphOperation(input, "cartLinesAdd", {
     input: { lines: [{ variantId, quantity }] },
     effect: { kind: "add", quantities: [[variantId, quantity]] },
   });
 };
 
-const update: MakeOperation = (making) => {
-  const { id = "", variantId = "" } = making.line ?? {};
+const update: MakeOperation = (input) => {
+  const { id = "", variantId = "" } = input.line ?? {};
   const quantity = randomInteger(1, 6);
   const effect: CartEffect = { kind: "update", quantities: [[variantId, quantity]] };
-  return graphOperation(making, "cartLinesUpdate", { input: { lines: [{ lineId: id, quantity }] }, effect });
+  return graphOperation(input, "cartLinesUpdate", { input: { lines: [{ lineId: id, quantity }] }, effect });
 };
 
-const remove: MakeOperation = (making) => {
-  const { id = "", variantId = "" } = making.line ?? {};
-  return graphOperation(making, "cartLinesRemove", {
+const remove: MakeOperation = (input) => {
+  const { id = "", variantId = "" } = input.line ?? {};
+  return graphOperation(input, "cartLinesRemove", {
     input: { lineIds: [id] },
     effect: { kind: "remove", variantIds: [variantId] },
   });
 };
 
-const selectDelivery: MakeOperation = (making) => {
-  const options = making.cart.delivery?.options ?? [];
+const selectDelivery: MakeOperation = (input) => {
+  const options = input.cart.delivery?.options ?? [];
   const optionId = options.length === 0 ? null : pick(options).id;
-  return graphOperation(making, "cartDeliveryOptionSelect", {
+  return graphOperation(input, "cartDeliveryOptionSelect", {
     input: { optionId },
     effect: { kind: "delivery" },
   });
 };
 
-const merge: MakeOperation = async (making) => {
-  const { run } = making;
+const merge: MakeOperation = async (input) => {
+  const { run } = input;
   run.counts.merges += 1;
   const source = await openCart(run.ask, run.shop);
   const quantities = source.lines.map(({ variantId, quantity }) => [variantId, quantity] as const);
-  return graphOperation(making, "cartMerge", {
+  return graphOperation(input, "cartMerge", {
     input: { sourceCartId: source.id },
     effect: { kind: "add", quantities },
   });
@@ -232,7 +235,7 @@ const applyCode: MakeOperation = ({ run, cart, expectedVersion }) => {
   return { write, effect: { kind: "code", code }, expectedVersion };
 };
 
-/** The contract asks for the version here. */
+/** Removing a code requires the expected version. */
 const removeCode: MakeOperation = ({ run, cart }) => {
   const write = restWrite(run.shop, {
     method: "DELETE",
@@ -243,7 +246,7 @@ const removeCode: MakeOperation = ({ run, cart }) => {
   return { write, effect: { kind: "code", code: null }, expectedVersion: cart.version };
 };
 
-/** Adding more often than taking away, so that there is something to change. */
+/** Operations in the proportion in which they are drawn. Adding is more frequent than removing. */
 const operationMakers = [
   add,
   add,
@@ -277,6 +280,6 @@ const randomInteger = (from: number, to: number): number =>
 
 function pick<Item>(items: readonly Item[]): Item {
   const item = items[randomInteger(0, items.length - 1)];
-  if (item === undefined) throw new Error("There is nothing to choose from.");
+  if (item === undefined) throw new Error("The list is empty.");
   return item;
 }

@@ -1,13 +1,13 @@
 /**
- * Holds the histories of carts against what the database tells of them: by their events, which name the
- * request of each change, and by replaying.
+ * Compares the histories of carts with the database: with the events, which name the request of each change,
+ * and with a replay of the changes.
  */
 import type { Database } from "#database/connect.ts";
 import type { CartChange, CartEffect, CartHistory } from "./histories.ts";
 import type { Report } from "./report.ts";
 import type { CartState } from "./shop.ts";
 
-/** The report with what the database says of the history. */
+/** Returns the report with the violations found in the database. */
 export async function checkHistories(
   db: Database,
   { opened, changes, report }: CartHistory,
@@ -44,7 +44,7 @@ async function cartFaults(
   return [
     ...(JSON.stringify(versions) === JSON.stringify(gapless)
       ? []
-      : [`Cart ${cartId} at version ${cart.version} has told of ${versions.length} versions.`]),
+      : [`Cart ${cartId} at version ${cart.version} has events for ${versions.length} versions.`]),
     ...repeatedVersionFaults(cartId, written),
     ...answerFaults(written, answered),
     ...replayFaults(opened, { written, answered, final: { version: cart.version, state } }),
@@ -68,24 +68,29 @@ function repeatedVersionFaults(cartId: string, written: readonly StoredVersion[]
   });
 }
 
-/** What was acknowledged is there at the version that was told, once; and nothing else is. */
+/**
+ * Checks that each acknowledged change is stored with the version of its answer, and that no other change is
+ * stored.
+ */
 function answerFaults(written: readonly StoredVersion[], answered: readonly CartChange[]): string[] {
   const faults: string[] = [];
   const versionOf = new Map(written.map(({ requestId, version }) => [requestId, version]));
   for (const { requestId, version, expectedVersion, effect, cartId } of answered) {
     const stored = versionOf.get(requestId);
-    // What changed nothing is told of by no event.
+    // A request that changed nothing has no event.
     if (stored === undefined) continue;
     if (stored !== version)
-      faults.push(`${effect.kind} of cart ${cartId} was told version ${version} and has ${stored}.`);
+      faults.push(
+        `${effect.kind} of cart ${cartId} was answered with version ${version}, but stored with version ${stored}.`,
+      );
     if (expectedVersion !== null && version !== expectedVersion + 1)
       faults.push(
-        `${effect.kind} of cart ${cartId} expected version ${expectedVersion} and made version ${version}.`,
+        `${effect.kind} of cart ${cartId} expected version ${expectedVersion} and created version ${version}.`,
       );
   }
   const known = new Set(answered.map(({ requestId }) => requestId));
   const unknown = written.filter(({ requestId, version }) => version > 1 && !known.has(requestId));
-  return [...faults, ...unknown.map(({ version }) => `Nobody was told of version ${version}.`)];
+  return [...faults, ...unknown.map(({ version }) => `Version ${version} is in no answer.`)];
 }
 
 interface State {
@@ -100,15 +105,15 @@ interface Replay {
 }
 
 /**
- * One change after the other, in the order of their versions: at each the cart is what its answer showed, and
- * at the end what is stored.
+ * Replays the changes in the order of their versions. After each change the cart must equal the cart in the
+ * answer, and at the end the stored cart.
  */
 function replayFaults(opened: CartState, { written, answered, final }: Replay): string[] {
   const states = statesOf(opened, { written, answered, final });
   const faults = answered.flatMap(({ version, cart, code, effect }) => {
     const then = states[version - 1];
     if (then === undefined)
-      return [`Version ${version} of cart ${opened.id} (${effect.kind}) was answered with and is not there.`];
+      return [`Version ${version} of cart ${opened.id} (${effect.kind}) is in an answer, but not stored.`];
     const shown = {
       quantities: cart === null ? then.quantities : quantitiesOf(cart),
       code: code === undefined ? then.code : code,
@@ -122,10 +127,13 @@ function replayFaults(opened: CartState, { written, answered, final }: Replay): 
   const isAsReplayed = last !== undefined && textOf(last) === textOf(final.state);
   return isAsReplayed
     ? faults
-    : [...faults, `Cart ${opened.id} ended as ${textOf(final.state)}, and its history says otherwise.`];
+    : [
+        ...faults,
+        `Cart ${opened.id} ended as ${textOf(final.state)}, which differs from the replay of its changes.`,
+      ];
 }
 
-/** At each version, from the first. */
+/** Returns the replayed state at each version, from the first version on. */
 function statesOf(opened: CartState, { written, answered, final }: Replay): State[] {
   const requestAt = new Map(written.map(({ version, requestId }) => [version, requestId]));
   const byRequest = new Map(answered.map((change) => [change.requestId, change]));

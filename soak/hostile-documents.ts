@@ -1,7 +1,8 @@
 /**
- * Figure 15: each hostile document is refused within 20 ms. It is sent ten times in a row, never with the
- * same text. What a client waits counts what other processes do, and what the service has worked counts what
- * else it does: a refusal takes the lesser of both, or less.
+ * Guarantee 15: each hostile document is refused within 20 ms. A document is sent ten times in a row, each
+ * time with a different text. Two times are measured: the client's waiting time, which includes work of other
+ * processes, and the service's CPU time, which includes other work of the service. The smaller of both
+ * counts.
  */
 import { type HostileDocument, hostileDocuments } from "#test/attacks/hostile-documents.ts";
 import type { Report } from "./report.ts";
@@ -25,7 +26,7 @@ interface Measured {
   readonly name: string;
   readonly ms: number;
   readonly cpuMs: number;
-  /** As a client waits, the median. */
+  /** Median of the client's waiting times in milliseconds. */
   readonly clientMs: number;
   readonly fault: string | undefined;
 }
@@ -66,7 +67,7 @@ export async function runHostileDocuments(
   };
 }
 
-/** Of all rounds: the slowest, and what was wrong in any. */
+/** Combines the rounds of a document: the slower time, and a fault of any round. */
 function worse(now: Measured, before: Measured | undefined): Measured {
   if (before === undefined) return now;
   const slower = now.ms > before.ms ? now : before;
@@ -83,7 +84,7 @@ interface Measuring {
   readonly readingMs: number;
 }
 
-/** What was slow because of something else is not so again; what is slow by itself is. */
+/** Measures a slow document again, because other work of the machine may have slowed it down. */
 async function measureRepeatedly(
   service: Pick<Service, "ask" | "access">,
   document: HostileDocument,
@@ -110,15 +111,14 @@ async function measure(
     const began = performance.now();
     const answered = await send(service, document, `${round} ${sending}`);
     took.push(performance.now() - began);
-    if (!isRefused(answered))
-      fault = `it was answered with ${answered.status}: ${answered.text.slice(0, 200)}`;
+    if (!isRefused(answered)) fault = `the answer was ${answered.status}: ${answered.text.slice(0, 200)}`;
   }
   const cpuMs = Math.max(0, (await readCpuMs(service)) - before - readingMs) / sendings;
   const clientMs = median(took);
   return { name: document.name, ms: Math.min(cpuMs, clientMs), cpuMs, clientMs, fault };
 }
 
-/** For what it is, and not for who sends it. */
+/** True if the document itself was refused, with 400 and an error code. */
 function isRefused({ status, text }: HttpAnswer): boolean {
   if (status !== 400) return false;
   const { errors } = JSON.parse(text) as {
@@ -127,11 +127,11 @@ function isRefused({ status, text }: HttpAnswer): boolean {
   return errors?.[0]?.extensions?.code !== undefined;
 }
 
-/** What the service has worked since it began, in ms, by its own figures. */
+/** Reads the service's CPU time since its start, in milliseconds, from its metrics. */
 async function readCpuMs({ ask }: Pick<Service, "ask">): Promise<number> {
   const { text } = await ask({ method: "GET", url: "/metrics", headers: {}, body: undefined });
   const seconds = /^process_cpu_seconds_total(?:\{[^}]*\})? (\S+)/m.exec(text)?.[1];
-  if (seconds === undefined) throw new Error("The service tells no figure of its work.");
+  if (seconds === undefined) throw new Error("The metrics lack process_cpu_seconds_total.");
   return Number(seconds) * 1000;
 }
 
@@ -159,7 +159,7 @@ function send(
   return ask({ method: "POST", url: "/graphql", headers: own, body: salted(body, salt) });
 }
 
-/** Yoga remembers what it has refused: a text that comes again costs nothing. */
+/** Adds a comment to the document. Yoga caches refused texts, so a repeated text would cost nothing. */
 const salted = (body: string, salt: string): string => body.replace(/^\{"query":"/, `{"query":"# ${salt}\\n`);
 
 const median = (values: readonly number[]): number =>

@@ -1,4 +1,4 @@
-/** `npm run soak -- --minutes N`: see README.md beside it. */
+/** The command `npm run soak -- --minutes N`, described in README.md of this folder. */
 import { type Arguments, BadArgument, help, readArguments } from "./arguments.ts";
 import { figureNumberOf } from "./figure-list.ts";
 import { figures, runFigure } from "./figures.ts";
@@ -6,10 +6,10 @@ import { recordFigures } from "./record.ts";
 import { type Report, formatTable, formatViolations } from "./report.ts";
 
 const known = figures.map(({ name }) => name);
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
-const step = (text: string): void => void process.stderr.write(`· ${text}\n`);
+const printResult = (text: string): void => void process.stdout.write(`${text}\n`);
+const printStep = (text: string): void => void process.stderr.write(`· ${text}\n`);
 
-/** Gives whether every promise was kept. */
+/** Runs the selected soak tests. Returns true if none found a violation. */
 async function soak({ minutes, only, engine: wanted, rounds, isRecorded }: Arguments): Promise<boolean> {
   const runs = figures
     .filter(({ name }) => only.includes(name))
@@ -17,44 +17,44 @@ async function soak({ minutes, only, engine: wanted, rounds, isRecorded }: Argum
       figure.engines.map((engine) => ({ figure, engine, share: figure.weight / figure.engines.length })),
     )
     .filter(({ engine }) => wanted === undefined || engine === wanted);
-  // Suites alone have no share: they take what they take.
-  const whole = runs.reduce((sum, { share }) => sum + share, 0) || 1;
+  // Suites have no share of the time. If only suites run, the sum is 0.
+  const totalShare = runs.reduce((sum, { share }) => sum + share, 0) || 1;
   const reports: Report[] = [];
   for (const { figure, engine, share } of runs) {
     const startedAt = performance.now();
-    // What it takes to begin is not counted.
+    // The time starts with the first question whether it is over, so that preparations do not count.
     let until: number | undefined;
-    step(`${figure.name} on ${engine}, for ${((minutes * share) / whole).toFixed(1)} minutes`);
+    printStep(`${figure.name} on ${engine}, for ${((minutes * share) / totalShare).toFixed(1)} minutes`);
     const isOver = (): boolean =>
-      performance.now() > (until ??= performance.now() + (minutes * 60_000 * share) / whole);
+      performance.now() > (until ??= performance.now() + (minutes * 60_000 * share) / totalShare);
     const report = await runFigure(figure, engine, {
       isOver,
       roundsMax: rounds,
-      onStep: (text) => step(`${figure.name} on ${text}`),
+      onStep: (text) => printStep(`${figure.name} on ${text}`),
     });
     reports.push(report);
     if (isRecorded) record(report, (performance.now() - startedAt) / 60_000);
   }
-  say(`\n${formatTable(reports)}`);
+  printResult(`\n${formatTable(reports)}`);
   const broken = formatViolations(reports);
-  if (broken !== "") say(`\n${broken}`);
+  if (broken !== "") printResult(`\n${broken}`);
   return broken === "";
 }
 
-/** At once: who ends a long run keeps what it has found so far. */
+/** Records the result of a measurement at once, so that a long run that is interrupted keeps its results. */
 function record({ figure: name, engine, counts, violations }: Report, minutes: number): void {
   const figure = figureNumberOf(name);
   if (figure !== undefined)
     recordFigures([{ figure, name, engine, minutes, counts, violations: violations.length }]);
 }
 
-/** What was started ends with this process: the service by its pid, PostgreSQL by itself. */
+/** Ends this process on a signal. Exit handlers then kill the service, and PostgreSQL ends by itself. */
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 
 try {
-  const asked = readArguments(process.argv.slice(2), known);
-  if (asked === undefined) say(help(known));
-  else process.exitCode = (await soak(asked)) ? 0 : 1;
+  const parsed = readArguments(process.argv.slice(2), known);
+  if (parsed === undefined) printResult(help(known));
+  else process.exitCode = (await soak(parsed)) ? 0 : 1;
 } catch (error) {
   process.stderr.write(
     `${error instanceof BadArgument ? error.message : String(error instanceof Error ? error.stack : error)}\n`,

@@ -1,9 +1,8 @@
 /**
- * Figure 16, second half. Clients read and write for as long as they are given, over connections that are
- * kept and over new ones, while the service's resident memory and its open descriptors are looked at; then by
- * how much both grow. It is Linux's /proc that knows them. Descriptors are counted when every client has hung
- * up: after a first turn of all clients, by which whatever the service keeps for itself is open, and at the
- * end.
+ * Guarantee 16, second part. Clients read and write over reused and new connections, while the service's
+ * resident memory and open file descriptors are read from Linux's /proc. The result is the growth of both.
+ * Descriptors are compared while no client is connected: after a first turn of all clients, when the service
+ * has opened everything that it keeps open, and at the end.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { Agent } from "node:http";
@@ -27,9 +26,9 @@ interface Sample {
 
 const sampleMs = 1_000;
 const stepEvery = 60;
-/** Caches and compiled code fill at first: the slope is of what comes after. */
+/** The share of the time that does not count for the slope, because caches fill and code is compiled. */
 const settlingShare = 1 / 3;
-/** What hung up is closed at the other end by then. */
+/** Milliseconds after which the service has closed the connections of disconnected clients. */
 const restMs = 2_000;
 
 export async function runMemory(service: Service, { clients, isOver, onStep }: MemoryPlan): Promise<Report> {
@@ -37,13 +36,13 @@ export async function runMemory(service: Service, { clients, isOver, onStep }: M
   await putUnderLoad(service, load, 1);
   const before = await descriptorsAtRest(service);
   load.requests = 0;
-  const asking = putUnderLoad(service, load, Infinity);
+  const running = putUnderLoad(service, load, Infinity);
   const samples = await watch(service, {
     isOver,
     onStep: (text) => onStep?.(`${service.engine}: ${text}, ${load.requests} requests`),
   });
   load.isEnding = true;
-  await asking;
+  await running;
   const settled = samples.filter(({ minute }) => minute >= (samples.at(-1)?.minute ?? 0) * settlingShare);
   const sizes = settled.map(({ megabytes }) => megabytes);
   const minutes = samples.at(-1)?.minute ?? 0;
@@ -93,13 +92,13 @@ interface Load {
   isEnding: boolean;
 }
 
-/** Until the turns that have begun are over; then all hang up. */
+/** Runs the clients until their last turns are over, and then disconnects them. */
 async function putUnderLoad(service: Service, load: Load, turnsMax: number): Promise<void> {
   const kept = new Agent({ keepAlive: true });
   const ask = createRetryingSender(service, kept);
   const client = {
     ask,
-    askAlone: createRetryingSender(service, new Agent({ keepAlive: false })),
+    askOverNewConnection: createRetryingSender(service, new Agent({ keepAlive: false })),
     shop: await openShop(ask, service.access),
   };
   const beClient = async (index: number): Promise<void> => {
@@ -108,9 +107,9 @@ async function putUnderLoad(service: Service, load: Load, turnsMax: number): Pro
       load.requests += 7;
     }
   };
-  const broken = (error: unknown): void =>
-    void load.violations.push(`A client had to give up: ${String(error)}`);
-  await Promise.all(Array.from({ length: load.clients }, (_, index) => beClient(index).catch(broken)));
+  const reportFailure = (error: unknown): void =>
+    void load.violations.push(`A client gave up: ${String(error)}`);
+  await Promise.all(Array.from({ length: load.clients }, (_, index) => beClient(index).catch(reportFailure)));
   kept.destroy();
 }
 
@@ -119,26 +118,26 @@ const createRetryingSender = ({ port, faults }: Service, agent: Agent): Ask =>
 
 interface Client {
   readonly ask: Ask;
-  /** By a connection of its own. */
-  readonly askAlone: Ask;
+  /** Sends a request over a new connection. */
+  readonly askOverNewConnection: Ask;
   readonly shop: Shop;
 }
 
-/** A cart's life, reads by key, stock, a page by a connection of its own, and something that is not there. */
-async function sendTurn({ ask, askAlone, shop }: Client, turn: number): Promise<void> {
+/** Sends the requests of one turn: creates, changes and reads a cart, changes stock, and reads other data. */
+async function sendTurn({ ask, askOverNewConnection, shop }: Client, turn: number): Promise<void> {
   const authorization = `Bearer ${shop.access.keys.full}`;
   const read = (url: string, by = ask): ReturnType<Ask> =>
     by({ method: "GET", url, headers: { authorization }, body: undefined });
   const { id } = await openCart(ask, shop);
-  await ask(addressWrite(shop, id).asked);
+  await ask(addressWrite(shop, id).request);
   await read(`/api/v1/open/storefront/carts/${id}`);
-  await ask(stockWrite(shop, shop.variantIds[turn % shop.variantIds.length] ?? "").asked);
+  await ask(stockWrite(shop, shop.variantIds[turn % shop.variantIds.length] ?? "").request);
   await read("/api/v1/open/identity");
   await read(`/api/v1/open/storefront/carts/cart_${turn}`);
-  await read("/api/v1/search?q=&locale=en&market=DE&sort=relevance&page=1&pageSize=20", askAlone);
+  await read("/api/v1/search?q=&locale=en&market=DE&sort=relevance&page=1&pageSize=20", askOverNewConnection);
 }
 
-/** Undefined: it is gone. */
+/** Reads memory and descriptors; undefined if the process has ended. */
 function readSample(service: Service): Omit<Sample, "minute"> | undefined {
   const pid = service.pid();
   try {
@@ -157,26 +156,26 @@ function readSample(service: Service): Omit<Sample, "minute"> | undefined {
 }
 
 /**
- * The embedded database keeps its files open, as many as it has touched and no more than it may: they are not
- * the service's.
+ * True if a descriptor is a file of the embedded database. The database keeps a limited number of files open,
+ * so they do not count.
  */
 function isLinkInto(folder: string, link: string): boolean {
   try {
     return readlinkSync(link).startsWith(folder);
   } catch {
-    // Closed since it was listed.
+    // The descriptor was closed after it was listed.
     return true;
   }
 }
 
-/** With one connection that is kept: the one that the service was found ready by. */
+/** Counts the descriptors while no client is connected, except for the connection of the readiness check. */
 async function descriptorsAtRest(service: Service): Promise<number> {
   await sleep(restMs);
   await service.ask({ method: "GET", url: "/healthz", headers: {}, body: undefined }).catch(() => undefined);
   return readSample(service)?.descriptors ?? 0;
 }
 
-/** Least squares, in megabytes a minute. */
+/** Returns the slope of the memory in megabytes per minute, by least squares. */
 function slopeOf(samples: readonly Sample[]): number {
   const [middle, level] = [
     mean(samples.map(({ minute }) => minute)),

@@ -1,28 +1,28 @@
 /**
- * Keeps what was measured: docs/figures.json, which docs/figures.md is made of. Written by the commands that
- * measure (`--record`) and by nobody else. What was found last stands in place of what was found before, for
- * each measurement and engine.
+ * Reads and writes docs/figures.json, the measured values from which docs/figures.md is generated. Only the
+ * measuring commands write the file, with `--record`. For each measurement and engine, the file has the
+ * values of the last run.
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import type { Report } from "./report.ts";
 
 export interface MeasuredFigure {
-  /** As figure-list.ts numbers them. */
+  /** The number of the guarantee in figure-list.ts. */
   readonly figure: number;
-  /** Of the measurement, as `--only` or a command calls it: a figure may have several. */
+  /** The name of the measurement, as in `--only`. A guarantee may have several measurements. */
   readonly name: string;
-  /** Null: it is not a matter of the engine. */
+  /** The database engine; null if the measurement does not depend on an engine. */
   readonly engine: Report["engine"] | null;
   readonly minutes: number;
-  /** How hard it was tried, and what was measured; the name says the unit. */
+  /** The size of the test and the measured values, by names that contain the unit. */
   readonly counts: Readonly<Record<string, number>>;
-  /** How often the promise was broken. */
+  /** The number of violations of the guarantee. */
   readonly violations: number;
 }
 
 export interface FigureRecord extends MeasuredFigure {
-  /** The day, as 2026-11-22. */
+  /** The day of the measurement, as YYYY-MM-DD. */
   readonly date: string;
   readonly machine: string;
 }
@@ -31,15 +31,17 @@ const path = new URL("../docs/figures.json", import.meta.url);
 
 export function recordFigures(measured: readonly MeasuredFigure[]): void {
   const date = new Date().toISOString().slice(0, 10);
-  const fresh = measured.map((one): FigureRecord => ({
-    ...one,
-    minutes: Math.round(one.minutes * 10) / 10,
+  const newRecords = measured.map((value): FigureRecord => ({
+    ...value,
+    minutes: Math.round(value.minutes * 10) / 10,
     date,
     machine: describeMachine(),
   }));
-  const kept = readRecords().filter((old) => !fresh.some((one) => recordKey(one) === recordKey(old)));
-  const records = [...kept, ...fresh].toSorted(
-    (one, other) => one.figure - other.figure || recordKey(one).localeCompare(recordKey(other)),
+  const kept = readRecords().filter(
+    (record) => !newRecords.some((value) => recordKey(value) === recordKey(record)),
+  );
+  const records = [...kept, ...newRecords].toSorted(
+    (value, other) => value.figure - other.figure || recordKey(value).localeCompare(recordKey(other)),
   );
   const draft = new URL(`${path.href}.${process.pid}`);
   writeFileSync(draft, `${JSON.stringify(records, undefined, 2)}\n`);

@@ -1,7 +1,10 @@
-/** What a figure found. A violation is a promise that was broken, in words; counts say how hard it was tried. */
+/**
+ * The result of a soak test: its size and measured values, and a sentence for each violation of the
+ * guarantee.
+ */
 export interface Report {
   readonly figure: string;
-  /** `both`: tests that choose for themselves. */
+  /** The database engine; `both` for test files that choose their engines. */
   readonly engine: "pglite" | "postgres" | "both";
   readonly counts: Readonly<Record<string, number>>;
   readonly violations: readonly string[];
@@ -9,7 +12,7 @@ export interface Report {
 
 const shownMax = 10;
 
-/** In Markdown, so that it can be pasted. */
+/** Formats reports as a Markdown table. */
 export function formatTable(reports: readonly Report[]): string {
   const rows = reports.map(({ figure, engine, counts, violations }) => [
     figure,

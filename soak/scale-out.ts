@@ -1,7 +1,7 @@
 /**
- * Several machines' worth on one: the figures of one service through nginx, PgBouncer and Redis, while
- * gateways and workers are killed in turn. A client sends again what got no answer, or only the balancer's
- * own, under the same key.
+ * Guarantee 1 for several processes behind nginx, PgBouncer and Redis, while gateways and workers are killed
+ * in turn. A client that gets no answer, or an error of the balancer, sends the request again with the same
+ * key.
  */
 import type { Cluster } from "./cluster.ts";
 import { type CrashPlan, runCrash } from "./crash.ts";
@@ -11,7 +11,7 @@ import { openShop } from "./shop.ts";
 
 export interface ScaleOutPlan extends Omit<CrashPlan, "isOver"> {
   readonly copies: number;
-  /** Of the writes that are sent many times at once. */
+  /** Returns true if enough writes were sent many times at once. */
   readonly areCopiesOver: (counts: { readonly keys: number }) => boolean;
   readonly isOver: CrashPlan["isOver"];
 }
@@ -24,12 +24,12 @@ export async function runScaleOut(
   const shop = await openShop(ask, access);
   const { sent, counts, violations } = await runDuplicates(shop, {
     engine: "postgres",
-    doors: [ask],
+    senders: [ask],
     copies,
     isOver: areCopiesOver,
   });
   const faults = await findDuplicateFaults(database.db, sent);
-  // One is away at a time, so that there is always one left of its kind.
+  // Only one process is down at a time, so that the other process of its kind still runs.
   const turns = [gateways[0], workers[0], gateways[1], workers[1]] as const;
   let turn = 0;
   const next = (): (typeof turns)[number] => turns[turn % turns.length] ?? turns[0];
@@ -46,8 +46,8 @@ export async function runScaleOut(
         await next().start();
         turn += 1;
       },
-      // Nothing is on its way any more: who asks has stopped.
-      inspect: (look) => look(database),
+      // No request is running any more, because the clients have stopped.
+      inspect: (work) => work(database),
     },
     plan,
   );

@@ -1,6 +1,6 @@
 /**
- * The service as its own process, the way people start it: killed without warning and started again at the
- * same address. It ends with us.
+ * Starts the service as a process, as `npm start` does, and can kill it and start it again at the same
+ * address. The process ends when the test ends.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,45 +14,45 @@ import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import type { Ask, HttpAnswer, DemoCredentials } from "./shop.ts";
 
 const main = new URL("../src/main.ts", import.meta.url).pathname;
-/** What `npm start` tells Node itself. */
+/** The script of `npm start`, with its options for Node. */
 const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   readonly scripts: { readonly start: string };
 };
 const nodeOptions = scripts.start.match(/(?<=\s)--\S+/g) ?? [];
-const arenas = /MALLOC_ARENA_MAX:-(\d+)/.exec(scripts.start)?.[1] ?? "";
+const arenasMax = /MALLOC_ARENA_MAX:-(\d+)/.exec(scripts.start)?.[1] ?? "";
 
 export interface Service extends AsyncDisposable {
   readonly engine: OpenDatabase["engine"];
   readonly ask: Ask;
   readonly port: number;
-  /** Where demo.json is. */
+  /** The data folder, which has demo.json. */
   readonly folder: string;
-  /** Of the demo. */
+  /** Keys, tokens and accounts of the demo. */
   readonly access: DemoCredentials;
-  /** What it did that nobody asked for: ended by itself. */
+  /** Unexpected events: the process ended by itself. */
   readonly faults: readonly string[];
-  /** Of what runs now. */
+  /** Returns the id of the running process; 0 if none runs. */
   pid(): number;
   start(): Promise<void>;
-  /** SIGKILL: whatever runs is gone at once. */
+  /** Ends the process with SIGKILL. */
   kill(): Promise<void>;
-  /** SIGTERM: it answers what it has been asked, and ends; with this exit code. */
+  /** Sends SIGTERM. The service answers all received requests and ends. Returns the exit code. */
   stop(): Promise<number | null>;
-  /** Looks into the database, the service being stopped. */
-  inspect<Result>(look: (database: OpenDatabase) => Promise<Result>): Promise<Result>;
+  /** Kills the service and runs a function with its database. */
+  inspect<Result>(work: (database: OpenDatabase) => Promise<Result>): Promise<Result>;
 }
 
 export interface ServiceOptions {
-  /** What is started; `serve` unless told. */
+  /** The command to start; `serve` by default. */
   readonly command?: "serve" | "gateway" | "worker";
-  /** PostgreSQL; without it the embedded database in a folder of its own. */
+  /** The URL of PostgreSQL; if left out, the embedded database in a new folder. */
   readonly databaseUrl?: string | undefined;
   readonly environment?: Readonly<Record<string, string>>;
-  /** The folder with demo.json, where another process has seeded the same database. */
+  /** The folder with demo.json, if another process has already seeded the database. */
   readonly folder?: string;
 }
 
-/** Started, and ready. */
+/** Starts the service and waits until it is ready. */
 export async function startService({
   command = "serve",
   databaseUrl,
@@ -109,12 +109,12 @@ export async function startService({
       running = undefined;
       return code ?? null;
     },
-    inspect: async (look) => {
+    inspect: async (work) => {
       await kill();
       const database = await openDatabase(
         databaseUrl === undefined ? { folder: dataDir } : { url: databaseUrl },
       );
-      return look(database).finally(() => database.close());
+      return work(database).finally(() => database.close());
     },
     [Symbol.asyncDispose]: dispose,
   };
@@ -122,8 +122,8 @@ export async function startService({
 
 interface Running {
   readonly child: ChildProcess;
-  /** The end of what it had to say. */
-  readonly said: () => string;
+  /** Returns the end of the process's error output. */
+  readonly errorOutput: () => string;
   kill(): Promise<void>;
   stop(): Promise<number | null>;
 }
@@ -136,20 +136,22 @@ interface Started {
 function spawnService({ command, settings }: Started, onFault: (fault: string) => void): Running {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [...nodeOptions, main, command], {
-    env: { PATH, HOME, MALLOC_ARENA_MAX: arenas, ...settings },
+    env: { PATH, HOME, MALLOC_ARENA_MAX: arenasMax, ...settings },
     stdio: ["ignore", "ignore", "pipe"],
   });
-  let said = "";
-  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (said = `${said}${chunk}`.slice(-2000)));
-  let isWanted = true;
+  let errorOutput = "";
+  child.stderr
+    ?.setEncoding("utf8")
+    .on("data", (chunk: string) => (errorOutput = `${errorOutput}${chunk}`.slice(-2000)));
+  let isExpectedToRun = true;
   const killAtEnd = (): void => void child.kill("SIGKILL");
   process.once("exit", killAtEnd);
   child.once("exit", (code, signal) => {
     process.removeListener("exit", killAtEnd);
-    if (isWanted) onFault(`The service ended by itself (${code ?? signal}): ${said}`);
+    if (isExpectedToRun) onFault(`The service ended by itself (${code ?? signal}): ${errorOutput}`);
   });
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
-    isWanted = false;
+    isExpectedToRun = false;
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
     const ended = once(child, "exit");
     child.kill(signal);
@@ -158,19 +160,19 @@ function spawnService({ command, settings }: Started, onFault: (fault: string) =
   };
   return {
     child,
-    said: () => said,
+    errorOutput: () => errorOutput,
     kill: async () => void (await end("SIGKILL")),
     stop: () => end("SIGTERM"),
   };
 }
 
-/** Of a first start, with the demo to be made, on a machine that has other things to do. */
+/** Milliseconds for a start, including seeding the demo on a busy machine. */
 const readyMsMax = 180_000;
 
-async function untilReady({ child, said }: Running, ask: Ask): Promise<void> {
+async function untilReady({ child, errorOutput }: Running, ask: Ask): Promise<void> {
   const until = performance.now() + readyMsMax;
   while (performance.now() < until) {
-    if (child.exitCode !== null) throw new Error(`The service ended before it was ready: ${said()}`);
+    if (child.exitCode !== null) throw new Error(`The service ended before it was ready: ${errorOutput()}`);
     const status = await ask({ method: "GET", url: "/readyz", headers: {}, body: undefined }).then(
       (answered) => answered.status,
       () => 0,
@@ -183,7 +185,10 @@ async function untilReady({ child, said }: Running, ask: Ask): Promise<void> {
 
 const answerMsMax = 20_000;
 
-/** Over connections that are kept, as clients do, unless told; one that breaks is no answer. */
+/**
+ * Creates a function that sends requests over HTTP, by default over reused connections, as clients do. The
+ * function throws if the connection breaks.
+ */
 export function sendOverHttp(
   port: number,
   localAddress = "127.0.0.1",
@@ -191,10 +196,10 @@ export function sendOverHttp(
 ): Ask {
   return ({ method, url, headers, body = "" }) =>
     new Promise<HttpAnswer>((done, failed) => {
-      const place = { agent, host: "127.0.0.1", port, localAddress, timeout: answerMsMax };
+      const connection = { agent, host: "127.0.0.1", port, localAddress, timeout: answerMsMax };
       const length = body === "" ? {} : { "content-length": String(Buffer.byteLength(body)) };
       const call = request(
-        { ...place, method, path: url, headers: { ...headers, ...length } },
+        { ...connection, method, path: url, headers: { ...headers, ...length } },
         (response) => {
           let text = "";
           response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));

@@ -1,6 +1,6 @@
 /**
- * A client of the service, and what it writes to: carts with variants that cannot run out, and a promotion
- * code. It knows the service by HTTP alone; `ask` decides whether that goes over a socket or into an app of
+ * A client of the service with its requests: carts of variants that never run out of stock, and promotion
+ * codes. The client uses only HTTP. The function `ask` sends requests over a socket, or directly to an app in
  * the same process.
  */
 import { randomUUID } from "node:crypto";
@@ -19,22 +19,22 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
-/** Throws where there is no answer. */
-export type Ask = (asked: HttpRequest) => Promise<HttpAnswer>;
+/** Sends a request. Throws if there is no answer. */
+export type Ask = (request: HttpRequest) => Promise<HttpAnswer>;
 
 export type DemoCredentials = Pick<DemoFile, "keys" | "tokens" | "staff" | "oauthClient">;
 
 export interface Shop {
   readonly access: DemoCredentials;
-  /** They sell in Germany, and there is more of each than all of the load could buy. */
+  /** Variants that are sold in Germany, with more stock than the whole load can buy. */
   readonly variantIds: readonly string[];
   readonly codes: readonly string[];
 }
 
-/** A write that may be sent again: the same bytes under the same key. */
+/** A write request with its idempotency key. A retry sends the same bytes again. */
 export interface Write {
   readonly key: string;
-  readonly asked: HttpRequest;
+  readonly request: HttpRequest;
 }
 
 const json = { "content-type": "application/json" };
@@ -46,7 +46,7 @@ const address = {
   countryCode: "DE",
 };
 
-/** A change of a cart over REST, `/address` or `/promotion`. */
+/** Creates a REST request that changes the address or the promotion of a cart. */
 export function restWrite(
   { access }: Pick<Shop, "access">,
   {
@@ -65,7 +65,7 @@ export function restWrite(
   const headers = { ...json, authorization: `Bearer ${access.keys.full}`, "idempotency-key": key };
   return {
     key,
-    asked: {
+    request: {
       method,
       url: `/api/v1/open/storefront/carts/${cartId}${path}`,
       headers,
@@ -76,7 +76,7 @@ export function restWrite(
 
 export interface Mutation {
   readonly token: "storefront" | "admin";
-  /** Takes `$key`, and whatever else is in `variables`. */
+  /** The document. Its variables are `$key` and those in `variables`. */
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
@@ -89,7 +89,7 @@ export function graphqlWrite(
   const headers = { ...json, authorization: `Bearer ${access.tokens[token]}` };
   return {
     key,
-    asked: {
+    request: {
       method: "POST",
       url: "/graphql",
       headers,
@@ -119,7 +119,7 @@ export function cartWrite(
 const stockAdjust =
   "mutation ($key: String!, $input: StockAdjustInput!) { stockAdjust(idempotencyKey: $key, input: $input) { id } }";
 
-/** Its movement bears the key as its note: so it can be counted. */
+/** Creates a stock change. The note of its movement is the key, so that the effects of a key can be counted. */
 export function stockWrite(shop: Pick<Shop, "access">, variantId: string, delta = 1): Write {
   const key = randomUUID();
   return graphqlWrite(
@@ -141,7 +141,7 @@ export interface ParsedAnswer {
   readonly text: string;
 }
 
-/** GraphQL says in the body what REST says by its status. */
+/** Reads the status and error code of an answer. GraphQL has them in the body, with HTTP status 200. */
 export function readAnswer({ status, headers, text }: HttpAnswer): ParsedAnswer {
   const body = parse(text);
   const code = body.error?.code ?? body.errors?.[0]?.extensions.code;
@@ -177,27 +177,27 @@ const statuses: Readonly<Record<string, number>> = {
 };
 const statusOfCode = (code: string): number => statuses[code] ?? 500;
 
-/** What `data` is; throws where the answer is a refusal. */
+/** Returns `data` of a successful answer; throws for any other answer. */
 export function requireData({ status, code, text }: ParsedAnswer): Readonly<Record<string, unknown>> {
   if (status !== 200 || code !== undefined)
     throw new Error(`Refused with ${status} ${code ?? ""}: ${text.slice(0, 500)}`);
   return parse(text).data ?? {};
 }
 
-/** Once, and it has to succeed. */
+/** Runs a mutation once; throws if it fails. */
 async function runMutation(
   ask: Ask,
   access: DemoCredentials,
   mutation: Mutation,
 ): Promise<Readonly<Record<string, unknown>>> {
-  return requireData(readAnswer(await ask(graphqlWrite({ access }, mutation).asked)));
+  return requireData(readAnswer(await ask(graphqlWrite({ access }, mutation).request)));
 }
 
 const variantsWanted = 4;
-const stockRaised = 10_000_000;
-const wantedAtOnce = 200;
+const addedStock = 10_000_000;
+const testQuantity = 200;
 
-/** Looks for what can be bought in any amount, and makes the promotions. */
+/** Finds variants that can be bought in large quantities, raises their stock, and creates promotion codes. */
 export async function openShop(ask: Ask, access: DemoCredentials): Promise<Shop> {
   const found = await runMutation(ask, access, {
     token: "admin",
@@ -211,12 +211,12 @@ export async function openShop(ask: Ask, access: DemoCredentials): Promise<Shop>
   for (const { node } of edges) {
     const [variant] = node.variants;
     if (variant === undefined || variantIds.length === variantsWanted) continue;
-    await ask(stockWrite({ access }, variant.id, stockRaised).asked);
-    const opened = await createCart(ask, access, [{ variantId: variant.id, quantity: wantedAtOnce }]);
-    if (opened?.lines[0]?.quantity === wantedAtOnce) variantIds.push(variant.id);
+    await ask(stockWrite({ access }, variant.id, addedStock).request);
+    const opened = await createCart(ask, access, [{ variantId: variant.id, quantity: testQuantity }]);
+    if (opened?.lines[0]?.quantity === testQuantity) variantIds.push(variant.id);
   }
   if (variantIds.length < variantsWanted)
-    throw new Error("The demo has too few products that can be bought in any amount.");
+    throw new Error("The demo has too few products that can be bought in large quantities.");
   return {
     access,
     variantIds,
@@ -228,13 +228,13 @@ async function createPromotionCode(ask: Ask, access: DemoCredentials, basisPoint
   const code = `SOAK-${randomUUID().slice(0, 8)}`;
   const admin = (mutation: string, variables: object): Promise<Readonly<Record<string, unknown>>> =>
     runMutation(ask, access, { token: "admin", query: mutation, variables: { ...variables } });
-  const made = await admin(
+  const created = await admin(
     "mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }",
     {
       input: { trigger: "CODE", kind: "PERCENTAGE", basisPoints, titles: [{ locale: "en", text: "Off" }] },
     },
   );
-  const { id } = made["promotionCreate"] as { readonly id: string };
+  const { id } = created["promotionCreate"] as { readonly id: string };
   await admin(
     "mutation ($input: PromotionCodesGenerateInput!) { promotionCodesGenerate(input: $input) { codes { code } } }",
     {
@@ -264,13 +264,13 @@ async function createCart(
     { access },
     { token: "storefront", query: cartCreate, variables: { input: { market: "DE", lines } } },
   );
-  const told = readAnswer(await ask(write.asked));
-  return told.code === undefined ? (requireData(told)["cartCreate"] as CartState) : undefined;
+  const answer = readAnswer(await ask(write.request));
+  return answer.code === undefined ? (requireData(answer)["cartCreate"] as CartState) : undefined;
 }
 
-/** With one of the first variant in it. */
+/** Creates a cart with one unit of the first variant. */
 export async function openCart(ask: Ask, { access, variantIds }: Shop): Promise<CartState> {
   const cart = await createCart(ask, access, [{ variantId: variantIds[0] ?? "", quantity: 1 }]);
-  if (cart === undefined) throw new Error("A cart could not be opened.");
+  if (cart === undefined) throw new Error("The cart could not be created.");
   return cart;
 }

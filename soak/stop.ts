@@ -1,9 +1,8 @@
 /**
- * Figure 16, first half. The service is told to stop while clients ask it as fast as they can. What was asked
- * before it was told is answered: no answer is a failure, whatever it was that was asked, and so is one that
- * breaks off and a 5xx. What was asked after that may find the door closed, on a new connection or on one
- * that was kept: it is sent to the next process, where it must be new, or a change was made and nobody was
- * told.
+ * Guarantee 16, first part. The service gets SIGTERM while clients send requests as fast as they can. Every
+ * request sent before SIGTERM must be answered; no answer, an incomplete answer and a 5xx are failures.
+ * Requests sent after SIGTERM may be refused, on new and on reused connections. They are sent again to the
+ * next process and must not be replays, because then a change would have been made without an answer.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Report } from "./report.ts";
@@ -12,7 +11,7 @@ import { type HttpAnswer, openShop, readAnswer, type Shop, stockWrite, type Writ
 
 export interface StopPlan {
   readonly clients: number;
-  /** Told to stop after so many answers; it varies by half. */
+  /** Average number of answers before SIGTERM. The number varies by half. */
   readonly answersPerStop: number;
   readonly isOver: (counts: { readonly stops: number }) => boolean;
   readonly onStep?: (text: string) => void;
@@ -23,15 +22,15 @@ interface Load {
   readonly shop: Shop;
   readonly counts: { stops: number; answers: number; failed: number; turnedAway: number };
   readonly violations: string[];
-  /** What found the door closed, to be sent again. */
+  /** Writes that were refused during the stop, to be sent again. */
   readonly turnedAway: Write[];
-  isToldToStop: boolean;
+  isStopping: boolean;
 }
 
 export async function runStop(service: Service, plan: StopPlan): Promise<Report> {
   const counts = { stops: 0, answers: 0, failed: 0, turnedAway: 0 };
   const shop = await openShop(service.ask, service.access);
-  const load: Load = { service, shop, counts, violations: [], turnedAway: [], isToldToStop: false };
+  const load: Load = { service, shop, counts, violations: [], turnedAway: [], isStopping: false };
   for (;;) {
     await stopUnderLoad(load, plan);
     counts.stops += 1;
@@ -54,20 +53,20 @@ export async function runStop(service: Service, plan: StopPlan): Promise<Report>
 
 async function stopUnderLoad(load: Load, { clients, answersPerStop }: StopPlan): Promise<void> {
   const { service, counts } = load;
-  load.isToldToStop = false;
-  const asking = Promise.all(Array.from({ length: clients }, (_, index) => runClient(load, index)));
+  load.isStopping = false;
+  const running = Promise.all(Array.from({ length: clients }, (_, index) => runClient(load, index)));
   const until = counts.answers + Math.round(answersPerStop * (0.5 + Math.random()));
   while (counts.answers < until && load.violations.length === 0) await sleep(1);
-  load.isToldToStop = true;
+  load.isStopping = true;
   const code = await service.stop();
-  if (code !== 0) load.violations.push(`It ended with ${code}.`);
-  await asking;
+  if (code !== 0) load.violations.push(`The service ended with exit code ${code}.`);
+  await running;
 }
 
-/** Whoever finds the door closed so often goes home. */
+/** A client stops after this number of refused requests. */
 const triesMax = 3;
 
-/** Every third client reads. */
+/** Sends writes; every third client sends reads. */
 async function runClient(load: Load, index: number): Promise<void> {
   for (let tries = 0; tries < triesMax && load.violations.length === 0;) {
     const { shop } = load;
@@ -79,7 +78,7 @@ async function runClient(load: Load, index: number): Promise<void> {
 }
 
 async function sendChange(load: Load, write: Write): Promise<boolean> {
-  const isAnswered = await sendOnce(load, write.asked);
+  const isAnswered = await sendOnce(load, write.request);
   if (!isAnswered) load.turnedAway.push(write);
   return isAnswered;
 }
@@ -91,19 +90,19 @@ function sendRead(load: Load): Promise<boolean> {
 
 const pauseMs = 5;
 
-/** Or the door was closed. */
-async function sendOnce(load: Load, asked: Write["asked"]): Promise<boolean> {
+/** Sends a request. Returns false if the connection was refused. */
+async function sendOnce(load: Load, request: Write["request"]): Promise<boolean> {
   const { service, counts, violations } = load;
-  const isInTime = !load.isToldToStop;
-  const answered = await service.ask(asked).catch((error: unknown) => error);
+  const isInTime = !load.isStopping;
+  const answered = await service.ask(request).catch((error: unknown) => error);
   if (answered instanceof Error) {
     const { message } = answered;
     if (message === "aborted")
-      fail({ counts, violations }, `An answer to ${asked.method} ${asked.url} broke off.`);
+      fail({ counts, violations }, `The answer to ${request.method} ${request.url} is incomplete.`);
     else if (isInTime)
       fail(
         { counts, violations },
-        `${asked.method} ${asked.url} was asked before the service was told to stop: ${message}`,
+        `${request.method} ${request.url} was sent before SIGTERM and not answered: ${message}`,
       );
     counts.turnedAway += 1;
     await sleep(pauseMs);
@@ -114,7 +113,7 @@ async function sendOnce(load: Load, asked: Write["asked"]): Promise<boolean> {
   if (status !== 200 || code !== undefined)
     fail(
       { counts, violations },
-      `${asked.method} ${asked.url} was answered with ${status}: ${text.slice(0, 300)}`,
+      `${request.method} ${request.url} was answered with ${status}: ${text.slice(0, 300)}`,
     );
   return true;
 }
@@ -126,16 +125,16 @@ function fail({ counts, violations }: Pick<Load, "counts" | "violations">, viola
 
 const sentAtOnce = 8;
 
-/** Each is new to the next process, or the last one had made a change and told nobody. */
+/** Sends the refused writes again. A replay means that the last process made the change without answering. */
 async function sendAgain(load: Load): Promise<void> {
   const writes = load.turnedAway.splice(0);
   for (let start = 0; start < writes.length; start += sentAtOnce)
     await Promise.all(
-      writes.slice(start, start + sentAtOnce).map(async ({ key, asked }) => {
-        const told = readAnswer(await load.service.ask(asked));
-        if (told.isReplay) fail(load, `${key} had been done, and whoever asked was not told.`);
-        if (told.status !== 200 || told.code !== undefined)
-          fail(load, `${key} sent again was answered with ${told.status}: ${told.text.slice(0, 300)}`);
+      writes.slice(start, start + sentAtOnce).map(async ({ key, request }) => {
+        const answer = readAnswer(await load.service.ask(request));
+        if (answer.isReplay) fail(load, `${key} had been done without an answer.`);
+        if (answer.status !== 200 || answer.code !== undefined)
+          fail(load, `${key} sent again was answered with ${answer.status}: ${answer.text.slice(0, 300)}`);
       }),
     );
 }

@@ -1,6 +1,6 @@
 /**
- * Figures that are tables of cases and not a matter of time: the tests that hold the cases are run as they
- * stand, and counted.
+ * Guarantees that are checked by lists of test cases and not by a load over time. The test files with these
+ * cases are run with vitest, and their results are counted.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -35,7 +35,7 @@ export const suites = {
 
 const project = new URL("../", import.meta.url).pathname;
 
-/** What vitest writes of a run, as far as it is read here. */
+/** The part of vitest's JSON report that this file reads. */
 interface VitestResult {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
@@ -65,8 +65,8 @@ export async function runSuite(name: keyof typeof suites): Promise<Report> {
     const failed = testResults.flatMap(({ assertionResults }) =>
       assertionResults.filter(({ status }) => status === "failed"),
     );
-    // A file that does not load has no tests that could fail.
-    const unread =
+    // A file that cannot be loaded has no results, so no failed tests either.
+    const filesWithoutResults =
       suites[name].length - testResults.filter(({ assertionResults }) => assertionResults.length > 0).length;
     const seconds = Math.round((performance.now() - startedAt) / 1000);
     return {
@@ -81,10 +81,10 @@ export async function runSuite(name: keyof typeof suites): Promise<Report> {
       },
       violations: [
         ...failed.map(({ fullName }) => `Failed: ${fullName}`),
-        ...(unread > 0 ? [`${unread} files could not be run.`] : []),
-        // An error that no test caught, or what comes after the last of them.
-        ...(exitCode !== 0 && failed.length === 0 && unread === 0
-          ? [`The run ended with ${exitCode}, though no test failed.`]
+        ...(filesWithoutResults > 0 ? [`${filesWithoutResults} files could not be run.`] : []),
+        // An error outside of tests, for example after the last test.
+        ...(exitCode !== 0 && failed.length === 0 && filesWithoutResults === 0
+          ? [`vitest ended with exit code ${exitCode}, although no test failed.`]
           : []),
       ],
     };

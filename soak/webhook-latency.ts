@@ -1,7 +1,7 @@
 /**
- * Figures 8 and 10: what passes between an event's commit and its first byte at the receiver, at a hundred
- * events in a second; and how much longer that is for 99 endpoints beside one that never answers. Numbers of
- * a machine that has nothing else to do: only what got lost is a violation.
+ * Guarantees 8 and 10: the time from an event's commit to its first byte at the receiver, at a hundred events
+ * per second, and the effect of an endpoint that never answers on 99 others. The times are meaningful only on
+ * a machine without other work, so only lost deliveries are violations.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,13 +17,13 @@ import type { Report } from "./report.ts";
 import { arrivalKey, type Receiver, startReceiver } from "./webhook-receiver.ts";
 
 export interface LatencyPlan {
-  /** PostgreSQL; undefined: the embedded database. */
+  /** The URL of PostgreSQL; undefined for the embedded database. */
   readonly databaseUrl: string | undefined;
   readonly isOver: () => boolean;
   readonly onStep: (text: string) => void;
 }
 
-/** An installation, and where its endpoints lead to. */
+/** An installation with the URL paths of its endpoints. */
 interface Audience extends Installed {
   readonly paths: readonly string[];
 }
@@ -31,14 +31,14 @@ interface Audience extends Installed {
 interface Latency {
   readonly world: DispatchWorld;
   readonly dispatcher: Dispatcher;
-  /** By path and event. */
+  /** Times of arrival in milliseconds, by path and event. */
   readonly arrivedAt: ReadonlyMap<string, number>;
   lost: number;
 }
 
-const holePath = "/many/0/0";
+const blackHolePath = "/many/0/0";
 const deliveriesPerSecond = 100;
-const audiencesWanted = 10;
+const audienceCount = 10;
 
 export async function runWebhookLatency({ databaseUrl, isOver, onStep }: LatencyPlan): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-soak-"));
@@ -48,9 +48,9 @@ export async function runWebhookLatency({ databaseUrl, isOver, onStep }: Latency
     const arrival = arrivalKey(path, eventId);
     if (!arrivedAt.has(arrival)) arrivedAt.set(arrival, atMs);
   };
-  let isHole = false;
+  let isBlackHoleActive = false;
   const receiver = await startReceiver({
-    reply: (path) => (isHole && path === holePath ? "nothing" : 204),
+    reply: (path) => (isBlackHoleActive && path === blackHolePath ? "nothing" : 204),
     onArrival,
   });
   const sender = createSafeSender({ isLoopbackAllowed: true });
@@ -63,17 +63,17 @@ export async function runWebhookLatency({ databaseUrl, isOver, onStep }: Latency
     const many = await openAudiences(world, receiver, { prefix: "/many", endpointsEach: 10 });
     const figures: Figures = { single: [], without: [], beside: [] };
     dispatcher.start();
-    // A first spell warms everything up and counts nowhere.
+    // A first period warms up the service and is not counted.
     await runLoadPeriod(latency, single);
     await runLoadPeriod(latency, many);
     do {
       figures.single.push(...(await runLoadPeriod(latency, single)));
-      isHole = false;
+      isBlackHoleActive = false;
       figures.without.push(...(await runLoadPeriod(latency, many)));
-      isHole = true;
+      isBlackHoleActive = true;
       figures.beside.push(...(await runLoadPeriod(latency, many)));
       onStep(
-        `${database.engine}: p99 ${percentile(figures.single, 0.99)} ms; of many ${percentile(figures.without, 0.99)} ms without a black hole, ${percentile(figures.beside, 0.99)} ms beside one`,
+        `${database.engine}: p99 ${percentile(figures.single, 0.99)} ms; with ten endpoints each ${percentile(figures.without, 0.99)} ms without, ${percentile(figures.beside, 0.99)} ms beside an endpoint that never answers`,
       );
     } while (!isOver());
     await receiver[Symbol.asyncDispose]();
@@ -92,9 +92,9 @@ async function openAudiences(
   { prefix, endpointsEach }: { readonly prefix: string; readonly endpointsEach: number },
 ): Promise<Audience[]> {
   const audiences: Audience[] = [];
-  for (let index = 0; index < audiencesWanted; index += 1) {
+  for (let index = 0; index < audienceCount; index += 1) {
     const installed = await world.merchant();
-    const paths = Array.from({ length: endpointsEach }, (_, place) => `${prefix}/${index}/${place}`);
+    const paths = Array.from({ length: endpointsEach }, (_, endpoint) => `${prefix}/${index}/${endpoint}`);
     for (const path of paths) await world.endpoint(installed, { url: `${origin}${path}`, maxPerSecond: 100 });
     audiences.push({ ...installed, paths });
   }
@@ -102,7 +102,7 @@ async function openAudiences(
 }
 
 const spellMs = 5_000;
-/** After the last event: what has not arrived by then is lost. */
+/** Milliseconds after the last event after which a missing delivery counts as lost. */
 const arrivalMsMax = 10_000;
 
 interface Written {
@@ -111,8 +111,8 @@ interface Written {
 }
 
 /**
- * Events fall due at an even pace, for each audience in turn. Gives what each took to each endpoint but the
- * black hole, from its commit on.
+ * Writes events at a fixed rate, for each installation in turn. Returns the milliseconds from each commit to
+ * each arrival, without the endpoint that never answers.
  */
 async function runLoadPeriod(latency: Latency, audiences: readonly Audience[]): Promise<number[]> {
   const { arrivedAt } = latency;
@@ -127,12 +127,14 @@ async function runLoadPeriod(latency: Latency, audiences: readonly Audience[]): 
   }
   const written = await Promise.all(writing);
   const until = performance.now() + arrivalMsMax;
-  const isHere = (arrival: string): boolean => arrivedAt.has(arrival);
-  while (performance.now() < until && !written.every(({ arrivals }) => arrivals.every(isHere)))
+  const hasArrived = (arrival: string): boolean => arrivedAt.has(arrival);
+  while (performance.now() < until && !written.every(({ arrivals }) => arrivals.every(hasArrived)))
     await sleep(10);
-  latency.lost += written.flatMap(({ arrivals }) => arrivals).filter((arrival) => !isHere(arrival)).length;
+  latency.lost += written
+    .flatMap(({ arrivals }) => arrivals)
+    .filter((arrival) => !hasArrived(arrival)).length;
   return written.flatMap(({ arrivals, committedAtMs }) =>
-    arrivals.filter(isHere).map((arrival) => Math.max(0, (arrivedAt.get(arrival) ?? 0) - committedAtMs)),
+    arrivals.filter(hasArrived).map((arrival) => Math.max(0, (arrivedAt.get(arrival) ?? 0) - committedAtMs)),
   );
 }
 
@@ -142,15 +144,17 @@ async function write({ world, dispatcher }: Latency, audience: Audience): Promis
   const committedAtMs = performance.now();
   dispatcher.wake();
   return {
-    arrivals: audience.paths.filter((path) => path !== holePath).map((path) => arrivalKey(path, eventId)),
+    arrivals: audience.paths
+      .filter((path) => path !== blackHolePath)
+      .map((path) => arrivalKey(path, eventId)),
     committedAtMs,
   };
 }
 
 interface Figures {
-  /** A hundred events in a second, each to one endpoint. */
+  /** Latencies at a hundred events per second to one endpoint each. */
   readonly single: number[];
-  /** Ten, each to ten endpoints of a hundred: all well, and with a black hole among them. */
+  /** Latencies at ten events per second to ten endpoints each: all answer, or one never answers. */
   readonly without: number[];
   readonly beside: number[];
 }

@@ -1,6 +1,6 @@
 /**
- * A receiver of webhooks on this machine: verifies every signature with a library that is not ours, keeps
- * what arrived, and answers as it is told.
+ * A webhook receiver on this machine. It verifies every signature with an independent library, records the
+ * deliveries, and answers as the test configures it.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -8,14 +8,14 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
 
-/** A status; or the connection is cut, or nothing is ever said. */
+/** An HTTP status; `cut` to close the connection, or `nothing` to never answer. */
 export type Reply = number | "cut" | "nothing";
 
 export interface Receiver extends AsyncDisposable {
   readonly origin: string;
-  /** By path: without it nothing is verified there. */
+  /** Signing secrets by path. Without a secret, the signatures of a path are not verified. */
   readonly secrets: Map<string, string>;
-  /** By path and webhook-id: what was accepted. */
+  /** The accepted deliveries, by path and webhook-id. */
   readonly accepted: ReadonlySet<string>;
   readonly violations: string[];
   readonly counts: { requests: number; refused: number; duplicates: number };
@@ -23,7 +23,7 @@ export interface Receiver extends AsyncDisposable {
 
 export interface ReceiverOptions {
   readonly reply: (path: string) => Reply;
-  /** When the head of a request was there, on `performance`'s clock. */
+  /** Called when the headers of a request have arrived; `atMs` is by `performance.now()`. */
   readonly onArrival?: (path: string, eventId: string, atMs: number) => void;
 }
 
@@ -35,31 +35,31 @@ export async function startReceiver({ reply, onArrival }: ReceiverOptions): Prom
   const bodies = new Map<string, Buffer>();
   const violations: string[] = [];
   const counts = { requests: 0, refused: 0, duplicates: 0 };
-  const judge = (path: string, headers: IncomingMessage["headers"], body: Buffer): string => {
+  const checkDelivery = (path: string, headers: IncomingMessage["headers"], body: Buffer): string => {
     const arrival = arrivalKey(path, String(headers["webhook-id"]));
     const secret = secrets.get(path);
     if (secret !== undefined && !isSigned(secret, { body, headers }))
-      violations.push(`${arrival} has a signature that is wrong.`);
+      violations.push(`${arrival} has a wrong signature.`);
     const before = bodies.get(arrival);
     if (before !== undefined && !before.equals(body))
-      violations.push(`${arrival} came again with other bytes.`);
+      violations.push(`${arrival} was repeated with different bytes.`);
     bodies.set(arrival, body);
     return arrival;
   };
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { url: path = "", headers } = request;
     onArrival?.(path, String(headers["webhook-id"]), performance.now());
-    const arrival = judge(path, headers, await buffer(request));
-    const said = reply(path);
+    const arrival = checkDelivery(path, headers, await buffer(request));
+    const answer = reply(path);
     counts.requests += 1;
-    if (said === "nothing") return;
-    if (said === 204 && accepted.has(arrival)) counts.duplicates += 1;
-    if (said === 204) accepted.add(arrival);
+    if (answer === "nothing") return;
+    if (answer === 204 && accepted.has(arrival)) counts.duplicates += 1;
+    if (answer === 204) accepted.add(arrival);
     else counts.refused += 1;
-    if (said === "cut") request.socket.destroy();
-    else response.writeHead(said).end();
+    if (answer === "cut") request.socket.destroy();
+    else response.writeHead(answer).end();
   };
-  // Whoever is killed leaves a request in the middle.
+  // A killed sender leaves an incomplete request.
   const server = createServer((request, response) => void receive(request, response).catch(() => undefined));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,7 +1,7 @@
 /**
- * Figure 9. Clients write while the processes that send webhooks are killed again and again, and the receiver
- * fails with three of ten. Afterwards every event has arrived everywhere with a signature that is right, and
- * what came twice came with the same bytes.
+ * Guarantee 9. Clients write while the processes that send webhooks are killed repeatedly, and the receiver
+ * fails three of ten requests. At the end, every event must have arrived at every endpoint with a correct
+ * signature, and repeated deliveries must have the same bytes.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
@@ -22,19 +22,25 @@ import {
 } from "./shop.ts";
 import { arrivalKey, type Receiver, type Reply, startReceiver } from "./webhook-receiver.ts";
 
-/** For every process: the waiting between attempts is short, and the receiver is on this machine. */
+/** Settings of every process: short waits between attempts, and a receiver on this machine. */
 export const webhookEnvironment = { WEBHOOK_RETRY_SCALE: "0.001", WEBHOOK_ALLOW_LOOPBACK: "1" };
 
 export interface WebhooksPlan {
-  /** On the same database; the first one is asked. */
+  /** Processes on the same database. Requests are sent to the first. */
   readonly services: readonly [Service, ...Service[]];
   readonly writers: number;
-  /** So many changes at most wait to be heard of, so that the end comes soon; as many as will unless told. */
+  /**
+   * Maximum number of writes whose events are not delivered yet; no maximum by default. Bounds the time at
+   * the end.
+   */
   readonly aheadMax?: number;
-  /** Killed after so many requests to the receiver; it varies by half. */
+  /** Average number of requests to the receiver per kill. The number varies by half. */
   readonly arrivalsPerKill: number;
   readonly isOver: (counts: { readonly kills: number }) => boolean;
-  /** What waits at the end is due at once, as if whoever died had held it long enough. */
+  /**
+   * True to make all waiting deliveries due at the end, instead of waiting for the leases of killed
+   * processes.
+   */
   readonly isHurried: boolean;
   readonly onStep?: (text: string) => void;
 }
@@ -89,20 +95,20 @@ function unreliable(): Reply {
   return Math.random() < 0.5 ? 500 : "cut";
 }
 
-const endpointsWanted = [{ payloadMode: "snapshot" }, { payloadMode: "thin" }, { payloadMode: "snapshot" }];
+const endpointOptions = [{ payloadMode: "snapshot" }, { payloadMode: "thin" }, { payloadMode: "snapshot" }];
 
 async function openEndpoints(
   ask: Ask,
   { access, receiver }: { readonly access: DemoCredentials; readonly receiver: Receiver },
 ): Promise<Endpoint[]> {
   const endpoints: Endpoint[] = [];
-  for (const [index, wanted] of endpointsWanted.entries()) {
+  for (const [index, options] of endpointOptions.entries()) {
     const path = `/hooks/${index}`;
     const body = JSON.stringify({
       url: `${receiver.origin}${path}`,
       eventTypes: ["*"],
       maxPerSecond: 100,
-      ...wanted,
+      ...options,
     });
     const headers = {
       "content-type": "application/json",
@@ -126,17 +132,17 @@ interface Writing {
   readonly counts: { writes: number; unanswered: number };
 }
 
-/** Instead of an answer, for whoever has none when it ends: what was written, the database says. */
+/** The answer for requests after the end. The database shows which of them were written. */
 const skippedAnswer: HttpAnswer = { status: 200, headers: {}, text: "{}" };
 
-/** Gives how it ends. */
+/** Starts the writers. Returns a function that ends them. */
 function startWriting(
   { services: [service], writers, aheadMax = Infinity }: WebhooksPlan,
   { shop, counts, receiver }: Writing,
 ): () => Promise<unknown> {
   const end = new AbortController();
   const ask = withRetries(
-    (asked) => (end.signal.aborted ? Promise.resolve(skippedAnswer) : service.ask(asked)),
+    (request) => (end.signal.aborted ? Promise.resolve(skippedAnswer) : service.ask(request)),
     {
       onLost: () => void (counts.unanswered += 1),
     },
@@ -144,11 +150,11 @@ function startWriting(
   const write = async (): Promise<void> => {
     const { id } = await openCart(ask, shop);
     while (!end.signal.aborted) {
-      requireData(readAnswer(await ask(addressWrite(shop, id).asked)));
+      requireData(readAnswer(await ask(addressWrite(shop, id).request)));
       counts.writes += 1;
       while (
         !end.signal.aborted &&
-        counts.writes - receiver.accepted.size / endpointsWanted.length > aheadMax
+        counts.writes - receiver.accepted.size / endpointOptions.length > aheadMax
       )
         await sleep(10);
     }
@@ -160,7 +166,7 @@ function startWriting(
   };
 }
 
-/** By turns each alone, and all of them. */
+/** Kills each process alone in turn, and then all together. Returns the killed processes. */
 async function killSome(
   { services, arrivalsPerKill }: WebhooksPlan,
   { counts }: Receiver,
@@ -174,17 +180,17 @@ async function killSome(
   return killed;
 }
 
-/** Given up when nothing has arrived for so long. */
-const patienceMs = 180_000;
-/** It is over when nothing comes for this long. */
-const stillMs = {
-  /** Longer than whoever died held what it was sending. */
+/** Milliseconds without an arrival after which missing deliveries count as lost. */
+const arrivalWaitMsMax = 180_000;
+/** Milliseconds without an arrival after which the database is read again. */
+const quietMs = {
+  /** Longer than the lease of a killed process on its deliveries. */
   lease: 25_000,
-  /** Longer than the waiting before the last attempt, which is the longest. */
+  /** Longer than the wait before the last attempt, which is the longest wait. */
   retry: 110_000,
-  /** The same where what waits is due at once, and may fail once more. */
+  /** The same if waiting deliveries were made due at once; they may fail once more. */
   hurriedRetry: 40_000,
-  /** Longer than from the answer of a receiver to its note. */
+  /** Longer than the time from a receiver's answer until it is recorded. */
   note: 1_000,
 };
 
@@ -194,13 +200,14 @@ interface Settling {
   readonly last: { readonly arrivalMs: number };
 }
 
-/** Waits until nothing waits, and gives what is missing then. */
+/** Waits until all deliveries have arrived, or none arrives for a long time. Returns the missing deliveries. */
 async function awaitDeliveries(
   { services, isHurried, onStep }: WebhooksPlan,
   { endpoints, receiver, last }: Settling,
 ): Promise<MissingDeliveries> {
   const beganMs = performance.now();
-  const isPatient = (): boolean => performance.now() < Math.max(beganMs, last.arrivalMs) + patienceMs;
+  const mayStillArrive = (): boolean =>
+    performance.now() < Math.max(beganMs, last.arrivalMs) + arrivalWaitMsMax;
   for (;;) {
     await killAll(services);
     const found = await services[0].inspect(async ({ db }) => {
@@ -212,15 +219,15 @@ async function awaitDeliveries(
       return missing;
     });
     onStep?.(
-      `${services[0].engine}: ${found.missing.length} deliveries of ${found.events} events are still to come`,
+      `${services[0].engine}: ${found.missing.length} deliveries of ${found.events} events are missing`,
     );
-    if (found.faults.length === 0 || !isPatient()) return found;
+    if (found.faults.length === 0 || !mayStillArrive()) return found;
     await startAll(services);
     const startedMs = performance.now();
     const hasAll = (): boolean => found.missing.every((arrival) => receiver.accepted.has(arrival));
     const [allMs, notAllMs] = isHurried
-      ? [stillMs.note, stillMs.hurriedRetry]
-      : [stillMs.lease, stillMs.retry];
+      ? [quietMs.note, quietMs.hurriedRetry]
+      : [quietMs.lease, quietMs.retry];
     while (performance.now() - Math.max(startedMs, last.arrivalMs) < (hasAll() ? allMs : notAllMs))
       await sleep(50);
   }
@@ -234,12 +241,15 @@ interface ExpectedDelivery {
 
 interface MissingDeliveries {
   readonly events: number;
-  /** What has not arrived, as the receiver calls it. */
+  /** The missing deliveries, by path and webhook-id. */
   readonly missing: readonly string[];
   readonly faults: readonly string[];
 }
 
-/** Of every event since the endpoints were there; an endpoint is not told of itself. */
+/**
+ * Finds missing deliveries of all events after the creation of the endpoints. Endpoints get no events about
+ * themselves.
+ */
 async function findMissing(
   db: Database,
   { endpoints, receiver }: Pick<Settling, "endpoints" | "receiver">,

@@ -127,10 +127,10 @@ describe("a purchase", () => {
 
     const input = { optionId: seen.delivery?.options[0]?.id };
     await graph(
-      cartWrite(shop, { mutation: "cartDeliveryOptionSelect", input, cartId: cart.path.cartId }).asked,
+      cartWrite(shop, { mutation: "cartDeliveryOptionSelect", input, cartId: cart.path.cartId }).request,
     );
-    const checkout = toCheckout(readAnswer(await service.ask(createWrite(shop, cart.path.cartId).asked)));
-    await graph(submitWrite(shop, checkout).asked);
+    const checkout = toCheckout(readAnswer(await service.ask(createWrite(shop, cart.path.cartId).request)));
+    await graph(submitWrite(shop, checkout).request);
     await expect
       .poll(() => readSession(service.ask, shop, checkout.sessionId))
       .toMatchObject({ status: "COMPLETED" });

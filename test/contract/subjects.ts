@@ -39,7 +39,9 @@ export async function subjectOf(
 async function withCode({ ask, shop }: Market): Promise<Partial<Parts>> {
   const { id: cartId } = await openCart(ask, shop);
   const write = restWrite(shop, { method: "PUT", cartId, path: "/promotion", body: { code: shop.codes[0] } });
-  const { cartVersion } = requireData(readAnswer(await ask(write.asked))) as { readonly cartVersion: number };
+  const { cartVersion } = requireData(readAnswer(await ask(write.request))) as {
+    readonly cartVersion: number;
+  };
   return { path: { cartId }, body: { expectedVersion: cartVersion } };
 }
 
@@ -56,12 +58,12 @@ export async function putAway(
   if (data === undefined) return;
   const query = `mutation ($endpointId: ID!, $key: String!, $input: WebhookEndpointTransitionInput!) {
     webhookEndpointDelete(endpointId: $endpointId, idempotencyKey: $key, input: $input) { endpointId } }`;
-  const { asked } = graphqlWrite(shop, {
+  const { request } = graphqlWrite(shop, {
     token: "admin",
     query,
     variables: { endpointId: data.endpoint.id, input: {} },
   });
-  requireData(readAnswer(await ask(asked)));
+  requireData(readAnswer(await ask(request)));
 }
 
 /** Codes with which valid requests may still be refused, for example an expired code or too many replays. */

@@ -47,7 +47,7 @@ it("fifty duplicates take no connection from others, in the same process and in 
   await holder.query("begin");
   await holder.query("select id from cart where id = $1 for update", [cart.id]);
   const write = addressWrite(shop, cart.id);
-  const first = askHere(write.asked);
+  const first = askHere(write.request);
   await expect
     .poll(
       async () =>
@@ -60,7 +60,7 @@ it("fifty duplicates take no connection from others, in the same process and in 
     .toBe(1);
 
   for (const ask of [askHere, askThere]) {
-    const duplicates = Array.from({ length: 50 }, async () => readAnswer(await ask(write.asked)));
+    const duplicates = Array.from({ length: 50 }, async () => readAnswer(await ask(write.request)));
     expect((await ask(identity)).status).toBe(200);
     for (const { status, code } of await Promise.all(duplicates))
       expect([status, code]).toEqual([409, "idempotency_in_progress"]);
@@ -71,7 +71,7 @@ it("fifty duplicates take no connection from others, in the same process and in 
   const done = readAnswer(await first);
   expect([done.status, done.isReplay]).toEqual([200, false]);
   for (const ask of [askHere, askThere])
-    expect(readAnswer(await ask(write.asked))).toMatchObject({
+    expect(readAnswer(await ask(write.request))).toMatchObject({
       status: 200,
       isReplay: true,
       text: done.text,

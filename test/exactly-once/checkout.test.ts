@@ -28,14 +28,14 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
   let world: World;
   let others: ServiceApp[] = [];
   let shop: Shop;
-  let doors: [Ask, ...Ask[]];
+  let senders: [Ask, ...Ask[]];
 
   beforeAll(async () => {
     world = await createWorld(engine, { environment });
     // PGlite allows one process; on PostgreSQL two apps share nothing but the database.
     others = engine === "pglite" ? [] : [await startBeside(world, world.database)];
-    doors = [askOf(world.app), ...others.map(askOf)];
-    shop = await openShop(doors[0], world.demo);
+    senders = [askOf(world.app), ...others.map(askOf)];
+    shop = await openShop(senders[0], world.demo);
   });
   afterAll(async () => {
     for (const other of others) await other.close();
@@ -47,7 +47,7 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
     void (await Promise.all([world.app, ...others].map(({ payments }) => payments.drive())));
 
   const openRaces = (): RaceRun => ({
-    doors,
+    senders,
     shop,
     settle,
     violations: [],
@@ -96,7 +96,7 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
 
   it("sell the last unit to one of twenty buyers", async () => {
     const cartIds: string[] = [];
-    for (let cart = 0; cart < 20; cart += 1) cartIds.push(await createReadyCart(doors[0], shop));
+    for (let cart = 0; cart < 20; cart += 1) cartIds.push(await createReadyCart(senders[0], shop));
     const [variantId = ""] = shop.variantIds;
     const { db } = world.database;
     const left = async (set: (stock: { onHand: number; reserved: number }) => number): Promise<void> => {
@@ -123,7 +123,7 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
     await left(({ reserved }) => reserved + 1);
     const outcomes = await Promise.all(
       cartIds.map(async (cartId, index) =>
-        readAnswer(await (doors[index % doors.length] ?? doors[0])(createWrite(shop, cartId).asked)),
+        readAnswer(await (senders[index % senders.length] ?? senders[0])(createWrite(shop, cartId).request)),
       ),
     );
     const won = outcomes.filter(({ code }) => code === undefined).map(toCheckout);
@@ -137,11 +137,11 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
 
   it("are either paid or expired if submitted at their expiry", async () => {
     const checkouts: Checkout[] = [];
-    for (let round = 0; round < 10; round += 1) checkouts.push(await openCheckout(doors[0], shop));
+    for (let round = 0; round < 10; round += 1) checkouts.push(await openCheckout(senders[0], shop));
     const { clock, database, app } = world;
     const { publicUrl, render } = app.services;
     const outcomes = checkouts.map(async (checkout, index) =>
-      readAnswer(await (doors[index % doors.length] ?? doors[0])(submitWrite(shop, checkout).asked)),
+      readAnswer(await (senders[index % senders.length] ?? senders[0])(submitWrite(shop, checkout).request)),
     );
     const expired = Promise.race(outcomes).then(async () => {
       clock.advance(60 * 60_000);
@@ -150,7 +150,7 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
     await Promise.all([expired, ...outcomes]);
     await settle();
     for (const [index, answered] of (await Promise.all(outcomes)).entries()) {
-      const { status, orderId } = await readSession(doors[0], shop, checkouts[index]?.sessionId ?? "");
+      const { status, orderId } = await readSession(senders[0], shop, checkouts[index]?.sessionId ?? "");
       const isExpired = status === "EXPIRED";
       // Paid in time, but looked up too late: its session had expired then too.
       expect({ isDecided: isExpired || status === "COMPLETED", isOrdered: orderId !== null }).toEqual({

@@ -13,10 +13,10 @@ it.each(["pglite", "postgres"] as const)(
     await using world = await createWorld(engine, { environment });
     // PGlite allows one process; on PostgreSQL two apps share nothing but the database.
     const others: ServiceApp[] = engine === "pglite" ? [] : [await startBeside(world, world.database)];
-    const doors = [askOf(world.app), ...others.map(askOf)] as const;
+    const senders = [askOf(world.app), ...others.map(askOf)] as const;
     const plan = {
       engine,
-      doors,
+      senders,
       publicUrl,
       access: world.demo,
       copies: 20,

@@ -16,7 +16,7 @@ it.each(["pglite", "postgres"] as const)(
     const shop = await openShop(ask, world.demo);
     const plan = {
       engine,
-      doors: [ask, ...others.map(askOf)] as const,
+      senders: [ask, ...others.map(askOf)] as const,
       copies: 50,
       isOver: ({ keys }: { keys: number }) => keys >= 20,
     };

@@ -49,12 +49,12 @@ describe("a service whose clock is set", () => {
       const ask = askOf(world.app);
       const { id } = await openCart(ask, shop);
       const write = addressWrite(shop, id);
-      const first = await ask(write.asked);
+      const first = await ask(write.request);
       world.clock.advance(jumpMs);
 
-      const again = readAnswer(await ask(write.asked));
+      const again = readAnswer(await ask(write.request));
       expect([again.status, again.isReplay, again.text]).toEqual([200, true, first.text]);
-      const next = readAnswer(await ask(addressWrite(shop, id).asked));
+      const next = readAnswer(await ask(addressWrite(shop, id).request));
       expect([next.status, next.isReplay]).toEqual([200, false]);
       const { db } = world.database;
       const events = await db

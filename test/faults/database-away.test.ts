@@ -45,7 +45,7 @@ describe("a PostgreSQL outage", () => {
   afterAll(() => stack.disposeAsync());
 
   const get = (url: string): Promise<Answer> => send({ method: "GET", url, headers: {}, body: undefined });
-  async function send(asked: Write["asked"]): Promise<Answer> {
+  async function send(asked: Write["request"]): Promise<Answer> {
     const answered = await askOf(own.app)(asked);
     return { ...answered, body: JSON.parse(answered.text) as unknown };
   }
@@ -73,7 +73,7 @@ describe("a PostgreSQL outage", () => {
       await own.stop(mode);
 
       const product = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
-      for (const answer of [await get(product), await send(write.asked), await get(product)])
+      for (const answer of [await get(product), await send(write.request), await get(product)])
         expectError(answer, { status: 503, code: "service_unavailable", retryAfterSeconds: 2 });
       expect(await get("/readyz")).toMatchObject({
         status: 503,
@@ -84,7 +84,7 @@ describe("a PostgreSQL outage", () => {
       await own.startAgain();
       expect(await get("/readyz")).toMatchObject({ status: 200 });
       expect(await get(product)).toMatchObject({ status: 200 });
-      const [first, again] = [await send(write.asked), await send(write.asked)];
+      const [first, again] = [await send(write.request), await send(write.request)];
       expect([first.status, first.headers["idempotent-replayed"]]).toEqual([200, "false"]);
       expect([again.status, again.headers["idempotent-replayed"], again.text]).toEqual([
         200,

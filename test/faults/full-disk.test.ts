@@ -29,14 +29,14 @@ describe.runIf(hasLimits)("an embedded database on a full disk", () => {
       const shop = await openShop(ask, service.access);
       const { id } = await openCart(ask, shop);
       const [before, during] = [addressWrite(shop, id), addressWrite(shop, id)];
-      const kept = await ask(before.asked);
+      const kept = await ask(before.request);
       // A limit on file sizes fails every write like a full disk. PostgreSQL has no error code for it, so the
       // service reports an internal error.
       limitFiles(service.pid(), "0");
-      expect(readAnswer(await ask(during.asked))).toMatchObject({ status: 500, code: "internal_error" });
+      expect(readAnswer(await ask(during.request))).toMatchObject({ status: 500, code: "internal_error" });
       limitFiles(service.pid(), "unlimited");
 
-      const [done, again] = [readAnswer(await ask(during.asked)), await ask(before.asked)];
+      const [done, again] = [readAnswer(await ask(during.request)), await ask(before.request)];
       expect([done.status, done.isReplay, JSON.parse(done.text).data.cartVersion]).toEqual([200, false, 3]);
       expect([readAnswer(again).isReplay, again.text]).toEqual([true, kept.text]);
       expect(service.faults).toEqual([]);
@@ -63,7 +63,7 @@ it.each(["pglite", "postgres"] as const)(
     await sql`create trigger full_disk before insert on idempotency_record for each row execute function refuse()`.execute(
       db,
     );
-    const refused = await ask(write.asked);
+    const refused = await ask(write.request);
     expect(readAnswer(refused)).toMatchObject({ status: 503, code: "service_unavailable" });
     expect(refused.text).not.toContain("extend");
     const moved = async (): Promise<number> =>
@@ -71,7 +71,7 @@ it.each(["pglite", "postgres"] as const)(
     expect(await moved()).toBe(0);
 
     await sql`drop trigger full_disk on idempotency_record`.execute(db);
-    const done = await ask(write.asked);
+    const done = await ask(write.request);
     expect([readAnswer(done).status, readAnswer(done).isReplay, await moved()]).toEqual([200, false, 1]);
   },
   startMsMax,

@@ -73,7 +73,7 @@ describeOnBoth("a change", (_open, engine) => {
   )("that is aborted twice with %s is done once over %s", async (code, _name, write) => {
     const cart = await openCart(world().send, shop);
     await abortTransactions(code, 2);
-    const answer = readAnswer(await world().send(write(cart.id).asked));
+    const answer = readAnswer(await world().send(write(cart.id).request));
     expect([answer.status, answer.code, answer.isReplay]).toEqual([200, undefined, false]);
     expect(await versionOf(cart)).toBe(2);
   });
@@ -83,10 +83,10 @@ describeOnBoth("a change", (_open, engine) => {
     async (_name, write) => {
       const cart = await openCart(world().send, shop);
       await abortTransactions("40001", 3);
-      const { asked } = write(cart.id);
-      expect(readAnswer(await world().send(asked)).status).toBeGreaterThanOrEqual(500);
+      const { request } = write(cart.id);
+      expect(readAnswer(await world().send(request)).status).toBeGreaterThanOrEqual(500);
       expect(await versionOf(cart)).toBe(1);
-      expect(readAnswer(await world().send(asked))).toMatchObject({ status: 200, isReplay: false });
+      expect(readAnswer(await world().send(request))).toMatchObject({ status: 200, isReplay: false });
       expect(await versionOf(cart)).toBe(2);
     },
   );

@@ -88,8 +88,8 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
   it("replay each other's stored answers, byte for byte", async () => {
     const { id: cartId } = await openCart(ask, shop);
     const [code] = shop.codes;
-    const { asked } = restWrite(shop, { method: "PUT", cartId, path: "/promotion", body: { code } });
-    const [first, second] = [await ask(asked), await ask(asked)];
+    const { request } = restWrite(shop, { method: "PUT", cartId, path: "/promotion", body: { code } });
+    const [first, second] = [await ask(request), await ask(request)];
     expect([first.status, first.headers["idempotent-replayed"]]).toEqual([200, "false"]);
     expect([second.status, second.headers["idempotent-replayed"], second.text]).toEqual([
       200,
@@ -112,7 +112,7 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
     receiver.secrets.set("/hooks", JSON.parse(made.text).data.secret.value);
 
     const checkout = await openCheckout(ask, shop);
-    expect(readAnswer(await ask(submitWrite(shop, checkout).asked))).toMatchObject({
+    expect(readAnswer(await ask(submitWrite(shop, checkout).request))).toMatchObject({
       status: 200,
       code: undefined,
     });
@@ -156,11 +156,11 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
     const keys: string[] = [];
     const writer = async (): Promise<void> => {
       while (!over.signal.aborted) {
-        const { key, asked } = stockWrite(shop, shop.variantIds[0] ?? "");
+        const { key, request } = stockWrite(shop, shop.variantIds[0] ?? "");
         // A request on its way to the stopped gateway may have been processed: it is sent again with its
         // idempotency key.
-        let answer = readAnswer(await ask(asked));
-        if (answer.status === 502) answer = readAnswer(await ask(asked));
+        let answer = readAnswer(await ask(request));
+        if (answer.status === 502) answer = readAnswer(await ask(request));
         expect(answer).toMatchObject({ status: 200, code: undefined });
         keys.push(key);
       }
