@@ -1,7 +1,7 @@
 /** The command's arguments. */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import type { Counts } from "./database.ts";
+import type { DataCounts } from "./database.ts";
 
 export interface Arguments {
   readonly isQuick: boolean;
@@ -9,7 +9,7 @@ export interface Arguments {
   readonly only: readonly string[];
   readonly servers: readonly string[];
   readonly jsonPath: string | undefined;
-  readonly counts: Counts;
+  readonly counts: DataCounts;
   /** Requests a second that latencies are taken at; undefined: half of what the slowest server manages. */
   readonly rate: number | undefined;
   readonly profileFolder: string | undefined;
@@ -20,14 +20,14 @@ export type Mode =
   /** The sizes that reads are measured at: as many products, carts and orders each. */
   | { readonly name: "growth"; readonly sizes: readonly number[] };
 
-export interface Known {
+export interface ArgumentChoices {
   readonly scenarios: readonly string[];
   readonly servers: readonly string[];
 }
 
 export class BadArgument extends Error {}
 
-export const help = ({ scenarios, servers }: Known): string => `Usage: npm run bench -- [options]
+export const help = ({ scenarios, servers }: ArgumentChoices): string => `Usage: npm run bench -- [options]
 
 Compares the servers on a throw-away PostgreSQL. The first server, the yardstick, always runs.
 
@@ -51,11 +51,11 @@ In place of the comparison:
 const countMax = 1_000_000;
 
 /** Undefined: help is wanted. */
-export function readArguments(args: readonly string[], known: Known): Arguments | undefined {
+export function readArguments(args: readonly string[], known: ArgumentChoices): Arguments | undefined {
   const values = parse(args);
   if (values.help === true) return undefined;
   const isQuick = values.quick === true;
-  const mode = modeOf(values, isQuick);
+  const mode = readMode(values, isQuick);
   return {
     isQuick,
     mode,
@@ -63,11 +63,11 @@ export function readArguments(args: readonly string[], known: Known): Arguments 
     servers: choose(values.servers, known.servers, "--servers"),
     jsonPath: values.json === undefined ? undefined : resolve(values.json),
     counts: {
-      products: countOf("--products", values.products, isQuick ? 2000 : 10_000),
-      carts: countOf("--carts", values.carts, 1000),
-      orders: countOf("--orders", values.orders, 1000),
+      products: readCount("--products", values.products, isQuick ? 2000 : 10_000),
+      carts: readCount("--carts", values.carts, 1000),
+      orders: readCount("--orders", values.orders, 1000),
     },
-    rate: values.rate === undefined ? undefined : Math.max(1, countOf("--rate", values.rate, 1)),
+    rate: values.rate === undefined ? undefined : Math.max(1, readCount("--rate", values.rate, 1)),
     profileFolder: values.profile === undefined ? undefined : resolve(values.profile),
   };
 }
@@ -100,7 +100,7 @@ function parse(args: readonly string[]): Values {
   }
 }
 
-function modeOf({ growth, million }: Values, isQuick: boolean): Mode {
+function readMode({ growth, million }: Values, isQuick: boolean): Mode {
   if (growth === true) {
     const sizes = isQuick ? [2000, 6000] : [10_000, 100_000];
     return { name: "growth", sizes: million === true ? [...sizes, 1_000_000] : sizes };
@@ -109,7 +109,7 @@ function modeOf({ growth, million }: Values, isQuick: boolean): Mode {
   return { name: "compare" };
 }
 
-function countOf(name: string, value: string | undefined, fallback: number): number {
+function readCount(name: string, value: string | undefined, fallback: number): number {
   const count = value === undefined ? fallback : Number(value);
   if (!Number.isInteger(count) || count < 0 || count > countMax)
     throw new BadArgument(`${name} must be a whole number from 0 to ${countMax}.`);

@@ -2,31 +2,37 @@
 import { Client } from "pg";
 import { percentageCodes } from "./promotion-codes.ts";
 import { keyPlaceholder } from "./idempotency-keys.ts";
-import { type Ask, mixed, readDocument, type Scenario, type Source } from "./scenario.ts";
+import {
+  type BenchRequest,
+  shuffleDeterministically,
+  readDocument,
+  type Scenario,
+  type ScenarioSource,
+} from "./scenario.ts";
 
 const changedCartsMax = 500;
 
 const pathOf = (cartId: string): string => `/api/v1/open/storefront/carts/${cartId}`;
 
 /** Nearly all of them seeded in bulk: a tenth with an address and delivery options, most of those with a code. */
-export async function cartScenario(source: Source): Promise<Scenario> {
+export async function cartScenario(source: ScenarioSource): Promise<Scenario> {
   const carts = await findCarts(source, { isPlain: false, limit: source.asksMax });
-  const asks = carts.map(({ id: cartId }): Ask => ({
+  const asks = carts.map(({ id: cartId }): BenchRequest => ({
     method: "GET",
     path: pathOf(cartId),
     headers: keyOf(source),
     variables: { cartId },
   }));
-  return { ...reading, name: "cart", asks: mixed(asks) };
+  return { ...readScenario, name: "cart", asks: shuffleDeterministically(asks) };
 }
 
 /**
  * The same carts and fields by POST /graphql, with a storefront's token and the name of whose cart it is,
  * where that is known.
  */
-export async function graphqlScenario(source: Source): Promise<Scenario> {
+export async function graphqlScenario(source: ScenarioSource): Promise<Scenario> {
   const carts = await findCarts(source, { isPlain: false, limit: source.asksMax });
-  const asks = carts.map(({ id: cartId, buyer }): Ask => {
+  const asks = carts.map(({ id: cartId, buyer }): BenchRequest => {
     const reference = buyer === null ? {} : { "x-buyer-reference": buyer };
     const internalHeaders = { authorization: `Bearer ${source.storefrontToken}`, ...reference };
     return {
@@ -37,10 +43,10 @@ export async function graphqlScenario(source: Source): Promise<Scenario> {
       variables: { cartId },
     };
   });
-  return { ...reading, name: "graphql", isInternal: true, asks: mixed(asks) };
+  return { ...readScenario, name: "graphql", isInternal: true, asks: shuffleDeterministically(asks) };
 }
 
-const reading = {
+const readScenario = {
   document: readDocument("carts/getPublicCart"),
   envelope: [],
   fault: () => undefined,
@@ -51,10 +57,10 @@ const reading = {
  * Every cart gets the one code, and when all have it the other: so each request changes its cart. The carts
  * are those that the yardstick can price: without an address, and where no promotion applies by itself.
  */
-export async function promotionScenario(source: Source): Promise<Scenario> {
-  const carts = mixed(await findCarts(source, { isPlain: true, limit: changedCartsMax }));
+export async function promotionScenario(source: ScenarioSource): Promise<Scenario> {
+  const carts = shuffleDeterministically(await findCarts(source, { isPlain: true, limit: changedCartsMax }));
   const asks = percentageCodes.flatMap(({ code }) =>
-    carts.map(({ id: cartId }): Ask => {
+    carts.map(({ id: cartId }): BenchRequest => {
       const body = { code };
       const headers = { ...keyOf(source), "idempotency-key": keyPlaceholder };
       return {
@@ -72,12 +78,12 @@ export async function promotionScenario(source: Source): Promise<Scenario> {
     document,
     envelope: [],
     asks,
-    fault: unapplied,
+    fault: unappliedFault,
     effect: { versionOf, withoutVersion },
   };
 }
 
-const keyOf = ({ apiKey }: Source): Record<string, string> => ({ authorization: `Bearer ${apiKey}` });
+const keyOf = ({ apiKey }: ScenarioSource): Record<string, string> => ({ authorization: `Bearer ${apiKey}` });
 
 interface State {
   readonly data: { readonly cartVersion: number; readonly state: string };
@@ -90,12 +96,12 @@ function withoutVersion(body: unknown): unknown {
   return { ...(body as State), data };
 }
 
-function unapplied(body: unknown): string | undefined {
+function unappliedFault(body: unknown): string | undefined {
   const { state } = (body as State).data;
   return state === "applied" ? undefined : `the code is ${state}`;
 }
 
-interface Wanted {
+interface CartSelection {
   readonly isPlain: boolean;
   readonly limit: number;
 }
@@ -109,7 +115,10 @@ interface FoundCart {
  * Active ones of the merchant that has most, which is the one that was given carts in bulk; the few of the
  * demo among them are carts like others. Where there are more than wanted, they lie all over the table.
  */
-async function findCarts({ databaseUrl }: Source, { isPlain, limit }: Wanted): Promise<FoundCart[]> {
+async function findCarts(
+  { databaseUrl }: ScenarioSource,
+  { isPlain, limit }: CartSelection,
+): Promise<FoundCart[]> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   const { rows } = await client

@@ -6,10 +6,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect } from "./connection.ts";
-import type { Cores } from "./machine.ts";
+import { openConnection } from "./connection.ts";
+import type { CoreAssignment } from "./machine.ts";
 
-export interface Child {
+export interface ServerProcess {
   readonly pid: number;
   readonly port: number;
   /** From the start of the process to its first good answer. */
@@ -17,7 +17,7 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-export interface Program {
+export interface ServerProgram {
   /** From the project's folder, with arguments. */
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -25,8 +25,8 @@ export interface Program {
   readonly firstRequest: Buffer;
 }
 
-export interface Place {
-  readonly cores: Cores | undefined;
+export interface ProcessPlacement {
+  readonly cores: CoreAssignment | undefined;
   readonly nodeOptions: readonly string[];
 }
 
@@ -34,8 +34,11 @@ const projectFolder = fileURLToPath(new URL("../", import.meta.url));
 const startMsMax = 60_000;
 const stopMsMax = 10_000;
 
-export async function startServer(program: Program, { cores, nodeOptions }: Place): Promise<Child> {
-  const port = await freePort();
+export async function startServer(
+  program: ServerProgram,
+  { cores, nodeOptions }: ProcessPlacement,
+): Promise<ServerProcess> {
+  const port = await findFreePort();
   const command = [process.execPath, ...nodeOptions, ...program.command];
   const startedAt = performance.now();
   const child = start(command, {
@@ -56,7 +59,7 @@ export async function startServer(program: Program, { cores, nodeOptions }: Plac
     await ended;
   };
   try {
-    await firstAnswer(child, port, program.firstRequest);
+    await awaitFirstAnswer(child, port, program.firstRequest);
   } catch (error) {
     await stop();
     throw error;
@@ -74,13 +77,13 @@ export async function runCommand(
   if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}.`);
 }
 
-interface How {
+interface SpawnOptions {
   readonly cores: string | undefined;
   readonly environment: Readonly<Record<string, string>>;
   readonly isQuiet: boolean;
 }
 
-function start(command: readonly string[], { cores, environment, isQuiet }: How): ChildProcess {
+function start(command: readonly string[], { cores, environment, isQuiet }: SpawnOptions): ChildProcess {
   const [file = "", ...rest] = cores === undefined ? command : ["taskset", "--cpu-list", cores, ...command];
   const child = spawn(file, rest, {
     cwd: projectFolder,
@@ -94,13 +97,13 @@ function start(command: readonly string[], { cores, environment, isQuiet }: How)
 }
 
 /** With `taskset` the pid is the server's all the same: it replaces itself. */
-async function firstAnswer(child: ChildProcess, port: number, request: Buffer): Promise<void> {
+async function awaitFirstAnswer(child: ChildProcess, port: number, request: Buffer): Promise<void> {
   const until = performance.now() + startMsMax;
   while (performance.now() < until) {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`A server ended before it answered (${child.spawnargs.join(" ")}).`);
     try {
-      const connection = await connect(port);
+      const connection = await openConnection(port);
       const { status } = await connection.send(request).finally(() => connection.close());
       if (status === 200) return;
     } catch {
@@ -113,7 +116,7 @@ async function firstAnswer(child: ChildProcess, port: number, request: Buffer): 
   );
 }
 
-function freePort(): Promise<number> {
+function findFreePort(): Promise<number> {
   return new Promise((done, failed) => {
     const server = createServer().once("error", failed);
     server.listen(0, "127.0.0.1", () => {

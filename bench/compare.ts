@@ -2,13 +2,13 @@
  * Before anything is measured: every server must answer a scenario's requests with the same bodies as the
  * yardstick.
  */
-import { type Connection, connect } from "./connection.ts";
+import { type Connection, openConnection } from "./connection.ts";
 import { withFreshKey } from "./idempotency-keys.ts";
-import type { Ask, Effect, Scenario } from "./scenario.ts";
-import type { Server } from "./servers.ts";
+import type { BenchRequest, WriteEffect, Scenario } from "./scenario.ts";
+import type { BenchServer } from "./servers.ts";
 
 interface Running {
-  readonly server: Server;
+  readonly server: BenchServer;
   readonly port: number;
 }
 
@@ -20,7 +20,7 @@ const scoreTolerance = 1e-6;
 
 export async function requireEqualBodies(scenario: Scenario, running: readonly Running[]): Promise<number> {
   const connections = await Promise.all(
-    running.map(async ({ server, port }) => ({ server, connection: await connect(port) })),
+    running.map(async ({ server, port }) => ({ server, connection: await openConnection(port) })),
   );
   try {
     if (scenario.effect === null)
@@ -33,23 +33,23 @@ export async function requireEqualBodies(scenario: Scenario, running: readonly R
 }
 
 interface Connected {
-  readonly server: Server;
+  readonly server: BenchServer;
   readonly connection: Connection;
 }
 
 async function compareAnswers(
   scenario: Scenario,
-  ask: Ask,
+  ask: BenchRequest,
   connections: readonly Connected[],
 ): Promise<void> {
   const answers = await Promise.all(
     connections.map(async ({ server, connection }) => ({
       name: server.name,
-      body: await bodyOf(connection, { server, scenario, ask }),
+      body: await requestBody(connection, { server, scenario, ask }),
     })),
   );
   requireEqual(answers, ask);
-  requireFair(scenario, ask, answers[0]?.body);
+  requireFairAnswer(scenario, ask, answers[0]?.body);
 }
 
 /**
@@ -58,17 +58,20 @@ async function compareAnswers(
  */
 async function compareEffects(
   scenario: Scenario,
-  effect: Effect,
+  effect: WriteEffect,
   connections: readonly Connected[],
 ): Promise<void> {
   const [first] = connections;
   if (first === undefined) return;
   for (const asks of Map.groupBy(scenario.asks, ({ path }) => path).values()) {
     // Once uncounted: whatever was there before.
-    await changeAll(first, { scenario, effect, asks });
+    await sendAllChanges(first, { scenario, effect, asks });
     const byServer: { readonly name: string; readonly bodies: readonly unknown[] }[] = [];
     for (const each of connections)
-      byServer.push({ name: each.server.name, bodies: await changeAll(each, { scenario, effect, asks }) });
+      byServer.push({
+        name: each.server.name,
+        bodies: await sendAllChanges(each, { scenario, effect, asks }),
+      });
     for (const [index, ask] of asks.entries())
       requireEqual(
         byServer.map(({ name, bodies }) => ({ name, body: bodies[index] })),
@@ -77,22 +80,22 @@ async function compareEffects(
   }
 }
 
-interface Changes {
+interface ChangeSequence {
   readonly scenario: Scenario;
-  readonly effect: Effect;
-  readonly asks: readonly Ask[];
+  readonly effect: WriteEffect;
+  readonly asks: readonly BenchRequest[];
 }
 
 /** Gives the answers without their versions. */
-async function changeAll(
+async function sendAllChanges(
   { server, connection }: Connected,
-  { scenario, effect, asks }: Changes,
+  { scenario, effect, asks }: ChangeSequence,
 ): Promise<unknown[]> {
   const bodies: unknown[] = [];
   let version: number | undefined;
   for (const ask of asks) {
-    const body = await bodyOf(connection, { server, scenario, ask });
-    requireFair(scenario, ask, body);
+    const body = await requestBody(connection, { server, scenario, ask });
+    requireFairAnswer(scenario, ask, body);
     const next = effect.versionOf(body);
     if (version !== undefined && next !== version + 1)
       throw new Error(`${ask.path}: ${server.name} went from version ${version} to ${next}.`);
@@ -102,19 +105,19 @@ async function changeAll(
   return bodies;
 }
 
-function requireFair({ fault }: Scenario, { path }: Ask, body: unknown): void {
+function requireFairAnswer({ fault }: Scenario, { path }: BenchRequest, body: unknown): void {
   const found = fault(body);
   if (found !== undefined) throw new Error(`${path}: ${found}.`);
 }
 
-interface Given {
+interface NamedBody {
   readonly name: string;
   readonly body: unknown;
 }
 
-function requireEqual([first, ...others]: readonly Given[], { path, headers }: Ask): void {
+function requireEqual([first, ...others]: readonly NamedBody[], { path, headers }: BenchRequest): void {
   for (const { name, body } of others) {
-    const difference = differenceOf(body, first?.body, "");
+    const difference = findDifference(body, first?.body, "");
     if (difference !== undefined)
       throw new Error(
         `${name} and ${first?.name} differ at ${difference}\n  ${path} ${JSON.stringify(headers)}`,
@@ -122,13 +125,13 @@ function requireEqual([first, ...others]: readonly Given[], { path, headers }: A
   }
 }
 
-interface Question {
-  readonly server: Server;
+interface BodyRequest {
+  readonly server: BenchServer;
   readonly scenario: Scenario;
-  readonly ask: Ask;
+  readonly ask: BenchRequest;
 }
 
-async function bodyOf(connection: Connection, { server, scenario, ask }: Question): Promise<unknown> {
+async function requestBody(connection: Connection, { server, scenario, ask }: BodyRequest): Promise<unknown> {
   const { status, body } = await connection.send(withFreshKey(server.request(scenario, ask)));
   const text = body.toString("utf8");
   if (status !== 200)
@@ -137,12 +140,12 @@ async function bodyOf(connection: Connection, { server, scenario, ask }: Questio
 }
 
 /** Undefined when there is none; the order of an object's keys says nothing. */
-function differenceOf(a: unknown, b: unknown, path: string): string | undefined {
+function findDifference(a: unknown, b: unknown, path: string): string | undefined {
   if (Object.is(a, b) || (path.endsWith("/score") && isClose(a, b))) return undefined;
   if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b))
-    return `${path}: ${shown(a)} and ${shown(b)}`;
+    return `${path}: ${formatValue(a)} and ${formatValue(b)}`;
   for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
-    const difference = differenceOf(a[key], b[key], `${path}/${key}`);
+    const difference = findDifference(a[key], b[key], `${path}/${key}`);
     if (difference !== undefined) return difference;
   }
   return undefined;
@@ -154,5 +157,5 @@ const isClose = (a: unknown, b: unknown): boolean =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-const shown = (value: unknown): string =>
+const formatValue = (value: unknown): string =>
   value === undefined ? "nothing" : JSON.stringify(value).slice(0, 200);

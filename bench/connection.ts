@@ -24,7 +24,7 @@ interface Head {
   readonly length: number | undefined;
 }
 
-export async function connect(port: number): Promise<Connection> {
+export async function openConnection(port: number): Promise<Connection> {
   const socket = connectSocket({ port, host: "127.0.0.1", noDelay: true });
   await new Promise<void>((done, failed) => socket.once("connect", done).once("error", failed));
   let waiting:

@@ -10,20 +10,20 @@ import { startPostgres } from "#test/support/postgres.ts";
 import { type PartialDemoFile, readDemoFile } from "#demo/demo-file.ts";
 import { runCommand } from "./children.ts";
 import { addPercentageCodes } from "./promotion-codes.ts";
-import type { Source } from "./scenario.ts";
-import { oursEnvironment, type Settings } from "./servers.ts";
+import type { ScenarioSource } from "./scenario.ts";
+import { oursEnvironment, type ServerSettings } from "./servers.ts";
 
 /** Beside the demo's. */
-export interface Counts {
+export interface DataCounts {
   readonly products: number;
   readonly carts: number;
   readonly orders: number;
 }
 
-export interface BenchDatabase extends Settings, Source {
+export interface BenchDatabase extends ServerSettings, ScenarioSource {
   readonly postgresPid: number;
   /** Adds so many. */
-  grow(more: Counts): Promise<void>;
+  grow(more: DataCounts): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ const settings = { shared_buffers: "512MB", autovacuum: "off" };
 /** More than are there are not asked for; beyond this it says nothing new, and comparing takes its time. */
 const [asksMin, asksMax] = [1000, 10_000];
 
-export async function prepareDatabase(counts: Counts): Promise<BenchDatabase> {
+export async function prepareDatabase(counts: DataCounts): Promise<BenchDatabase> {
   const dataFolder = mkdtempSync(join(tmpdir(), "commerce-gateway-bench-"));
   process.once("exit", () => rmSync(dataFolder, { recursive: true, force: true }));
   const postgres = await startPostgres(settings);
@@ -42,10 +42,10 @@ export async function prepareDatabase(counts: Counts): Promise<BenchDatabase> {
   const place = { databaseUrl: url, dataFolder };
   try {
     await seed(place, counts);
-    const demo = demoOf(dataFolder);
+    const demo = readSeededDemo(dataFolder);
     await withClient(url, async (client) => {
       await addPercentageCodes(client, demo.merchants.first.id);
-      await settle(client);
+      await prepareForMeasurement(client);
     });
     const [pid] = readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n");
     return {
@@ -56,7 +56,7 @@ export async function prepareDatabase(counts: Counts): Promise<BenchDatabase> {
       postgresPid: Number(pid),
       grow: async (more) => {
         await seed(place, more);
-        await withClient(url, settle);
+        await withClient(url, prepareForMeasurement);
       },
       stop,
     };
@@ -66,12 +66,12 @@ export async function prepareDatabase(counts: Counts): Promise<BenchDatabase> {
   }
 }
 
-async function seed(place: Settings, { products, carts, orders }: Counts): Promise<void> {
+async function seed(place: ServerSettings, { products, carts, orders }: DataCounts): Promise<void> {
   const counts = ["--products", String(products), "--carts", String(carts), "--orders", String(orders)];
   await runCommand(["src/main.ts", "seed", ...counts], oursEnvironment(place));
 }
 
-function demoOf(dataFolder: string): PartialDemoFile {
+function readSeededDemo(dataFolder: string): PartialDemoFile {
   const demo = readDemoFile(dataFolder);
   if (demo === undefined) throw new Error("The demo was seeded without its file.");
   return demo;
@@ -83,8 +83,8 @@ async function withClient(url: string, work: (client: Client) => Promise<void>):
   await work(client).finally(() => client.end());
 }
 
-async function settle(client: Client): Promise<void> {
-  await keepAddresses(client);
+async function prepareForMeasurement(client: Client): Promise<void> {
+  await extendAddresses(client);
   await client.query("vacuum analyze");
 }
 
@@ -92,7 +92,7 @@ async function settle(client: Client): Promise<void> {
  * An address lives for half an hour, and what has run out is shown without: all servers are to show the same
  * for as long as they are measured.
  */
-async function keepAddresses(client: Client): Promise<void> {
+async function extendAddresses(client: Client): Promise<void> {
   await client.query(`
     update cart set address_expires_at = now() + interval '12 hours', address_expires_at_max = now() + interval '24 hours', version = version + 1
     where address_id is not null and status = 'active'`);

@@ -35,15 +35,15 @@ function findEnumFields(document: string): ReadonlySet<string> {
 }
 
 /** `data` of an answer, with enums as REST spells them. */
-export function respelled(document: string, data: unknown): unknown {
-  return respell(data, [], enumFields(document));
+export function lowerCaseEnums(document: string, data: unknown): unknown {
+  return lowerCaseAt(data, [], enumFields(document));
 }
 
-function respell(value: unknown, way: readonly string[], enums: ReadonlySet<string>): unknown {
-  if (Array.isArray(value)) return value.map((item) => respell(item, way, enums));
+function lowerCaseAt(value: unknown, way: readonly string[], enums: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => lowerCaseAt(item, way, enums));
   if (typeof value === "string") return enums.has(way.join("/")) ? value.toLowerCase() : value;
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, respell(item, [...way, key], enums)]),
+    Object.entries(value).map(([key, item]) => [key, lowerCaseAt(item, [...way, key], enums)]),
   );
 }

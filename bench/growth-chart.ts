@@ -2,7 +2,7 @@
  * Draws what reads cost as the data grows: a panel for each kind of cost, both axes in powers of ten. As SVG
  * that follows the reader's light or dark.
  */
-export interface Cost {
+export interface ReadCost {
   readonly size: number;
   readonly scenario: string;
   readonly server: string;
@@ -14,7 +14,7 @@ export interface Cost {
 
 interface Panel {
   readonly title: string;
-  readonly valueOf: (cost: Cost) => number;
+  readonly valueOf: (cost: ReadCost) => number;
 }
 
 const panels: readonly Panel[] = [
@@ -48,7 +48,7 @@ const style = `
       .line { fill: none; }
     }`;
 
-export function drawGrowth(costs: readonly Cost[]): string {
+export function drawGrowth(costs: readonly ReadCost[]): string {
   const scenarios = [...new Set(costs.map(({ scenario }) => scenario))];
   const drawn = panels.map((panel, index) =>
     drawPanel(panel, { costs, scenarios, x: left + index * (panelWidth + gap) }),
@@ -64,7 +64,7 @@ ${[...drawn, drawLegend(scenarios)].join("\n")}
 }
 
 interface Paper {
-  readonly costs: readonly Cost[];
+  readonly costs: readonly ReadCost[];
   readonly scenarios: readonly string[];
   readonly x: number;
 }

@@ -10,15 +10,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import type { Arguments } from "./arguments.ts";
-import type { Bench } from "./bench.ts";
+import type { BenchOutput } from "./bench.ts";
 import { type BenchDatabase, prepareDatabase } from "./database.ts";
-import { type Cost, drawGrowth } from "./growth-chart.ts";
-import { loadFully, type Target } from "./load.ts";
-import { cpuMicros, familyCpuMicros } from "./machine.ts";
-import type { Subject } from "./measure.ts";
-import { toMarkdown } from "./report.ts";
+import { type ReadCost, drawGrowth } from "./growth-chart.ts";
+import { measureThroughput, type LoadTarget } from "./load.ts";
+import { processCpuMicros, processTreeCpuMicros } from "./machine.ts";
+import type { MeasuredServer } from "./measure.ts";
+import { formatMarkdownTable } from "./report.ts";
 import { servers, yardstick } from "./servers.ts";
-import { compared, makeScenarios, withServers } from "./subjects.ts";
+import { createMeasuredServers, createScenarios, withServers } from "./subjects.ts";
 
 const reads = ["product", "search", "words", "cart", "graphql", "order"];
 /** A first look leaves the figures that are kept alone. */
@@ -36,11 +36,14 @@ interface Growth extends Arguments {
   readonly sizes: readonly number[];
 }
 
-export async function measureGrowth({ sizes, isQuick, jsonPath, only }: Growth, bench: Bench): Promise<void> {
+export async function measureGrowth(
+  { sizes, isQuick, jsonPath, only }: Growth,
+  bench: BenchOutput,
+): Promise<void> {
   const { machine, say, step } = bench;
   const lengths: Lengths = isQuick ? { warmUpSeconds: 2, seconds: 3 } : { warmUpSeconds: 8, seconds: 12 };
   const names = reads.filter((name) => only.includes(name));
-  const costs: Cost[] = [];
+  const costs: ReadCost[] = [];
   let database: BenchDatabase | undefined;
   let seeded = 0;
   try {
@@ -71,9 +74,9 @@ interface Size {
 async function measureSize(
   database: BenchDatabase,
   { size, names, lengths }: Size,
-  { place, step }: Bench,
-): Promise<Cost[]> {
-  const scenarios = await makeScenarios(names, database);
+  { place, step }: BenchOutput,
+): Promise<ReadCost[]> {
+  const scenarios = await createScenarios(names, database);
   const chosen = servers.filter(({ name }) => name === yardstick || name === "ours");
   const client = new Client({ connectionString: database.databaseUrl });
   await client.connect();
@@ -82,9 +85,9 @@ async function measureSize(
       chosen,
       { database, scenarios, place, times: 1, onStep: step },
       async (running) => {
-        const costs: Cost[] = [];
+        const costs: ReadCost[] = [];
         for (const scenario of scenarios) {
-          const subjects = await compared(scenario, running, step);
+          const subjects = await createMeasuredServers(scenario, running, step);
           await sleep(restMs);
           for (const subject of subjects) {
             step(`${size}: ${scenario.name}, ${subject.name}`);
@@ -114,15 +117,15 @@ const [tellingMs, restMs] = [1100, 10_500];
 const tellingSeconds = 0.2;
 
 async function measureCost(
-  { pid, target }: Subject,
+  { pid, target }: MeasuredServer,
   { client, postgresPid, lengths }: Meters,
-): Promise<Pick<Cost, "serverCpuMicros" | "postgresCpuMicros" | "pages">> {
-  const before = await pagesSoFar(client, target);
-  const warmUp = await loadFully(target, lengths.warmUpSeconds);
-  const [serverBefore, postgresBefore] = [cpuMicros(pid), familyCpuMicros(postgresPid)];
-  const { count } = await loadFully(target, lengths.seconds);
-  const [serverAfter, postgresAfter] = [cpuMicros(pid), familyCpuMicros(postgresPid)];
-  const after = await pagesSoFar(client, target);
+): Promise<Pick<ReadCost, "serverCpuMicros" | "postgresCpuMicros" | "pages">> {
+  const before = await readPages(client, target);
+  const warmUp = await measureThroughput(target, lengths.warmUpSeconds);
+  const [serverBefore, postgresBefore] = [processCpuMicros(pid), processTreeCpuMicros(postgresPid)];
+  const { count } = await measureThroughput(target, lengths.seconds);
+  const [serverAfter, postgresAfter] = [processCpuMicros(pid), processTreeCpuMicros(postgresPid)];
+  const after = await readPages(client, target);
   return {
     serverCpuMicros: (serverAfter - serverBefore) / count,
     postgresCpuMicros: (postgresAfter - postgresBefore) / count,
@@ -142,17 +145,17 @@ interface Pages {
  * A moment after all was done, each connection is given something to do, whereupon it tells of what it did
  * before.
  */
-async function pagesSoFar(client: Client, target: Target): Promise<Pages> {
+async function readPages(client: Client, target: LoadTarget): Promise<Pages> {
   await sleep(tellingMs);
-  const { count } = await loadFully(target, tellingSeconds);
+  const { count } = await measureThroughput(target, tellingSeconds);
   const { rows } = await client.query<{ pages: string }>(
     "select blks_hit + blks_read as pages from pg_stat_database where datname = current_database()",
   );
   return { pages: Number(rows[0]?.pages ?? Number.NaN), untold: count };
 }
 
-function toGrowthTable(costs: readonly Cost[]): string {
-  return toMarkdown(costs, [
+function toGrowthTable(costs: readonly ReadCost[]): string {
+  return formatMarkdownTable(costs, [
     ["scenario", ({ scenario }) => scenario],
     ["server", ({ server }) => server],
     ["each", ({ size }) => String(size)],

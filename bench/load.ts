@@ -1,21 +1,24 @@
 /** Load: as fast as a number of connections goes, and at a fixed rate for the latencies. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Connection, connect } from "./connection.ts";
-import type { BeginRequests } from "./requests.ts";
+import { type Connection, openConnection } from "./connection.ts";
+import type { StartRequests } from "./requests.ts";
 
-export interface Target {
+export interface LoadTarget {
   readonly port: number;
-  readonly begin: BeginRequests;
+  readonly begin: StartRequests;
   readonly connections: number;
 }
 
-export interface Full {
+export interface Throughput {
   readonly count: number;
   readonly perSecond: number;
 }
 
 /** Every connection asks again as soon as it is answered. */
-export async function loadFully({ port, begin, connections: size }: Target, seconds: number): Promise<Full> {
+export async function measureThroughput(
+  { port, begin, connections: size }: LoadTarget,
+  seconds: number,
+): Promise<Throughput> {
   const connections = await open(port, size);
   const next = begin();
   let count = 0;
@@ -23,7 +26,7 @@ export async function loadFully({ port, begin, connections: size }: Target, seco
   const until = startedAt + seconds * 1000;
   const work = async (connection: Connection): Promise<void> => {
     while (performance.now() < until) {
-      await ask(connection, next());
+      await sendRequest(connection, next());
       count += 1;
     }
   };
@@ -40,8 +43,8 @@ export interface Latencies {
  * Requests fall due at even distances whether or not earlier ones are answered; who finds no free connection
  * waits, and the waiting counts.
  */
-export async function loadEvenly(
-  { port, begin, connections: size }: Target,
+export async function measureLatencies(
+  { port, begin, connections: size }: LoadTarget,
   rate: number,
   seconds: number,
 ): Promise<Latencies> {
@@ -53,7 +56,7 @@ export async function loadEvenly(
   const running = new Set<Promise<void>>();
   const work = async (connection: Connection): Promise<void> => {
     for (let due = queue.shift(); due !== undefined; due = queue.shift()) {
-      await ask(connection, due.request);
+      await sendRequest(connection, due.request);
       taken.push(performance.now() - due.dueAt);
     }
     idle.push(connection);
@@ -80,7 +83,7 @@ export async function loadEvenly(
   return { p50Ms: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99) };
 }
 
-async function ask(connection: Connection, request: Buffer): Promise<void> {
+async function sendRequest(connection: Connection, request: Buffer): Promise<void> {
   const { status, body } = await connection.send(request);
   if (status !== 200)
     throw new Error(
@@ -89,7 +92,7 @@ async function ask(connection: Connection, request: Buffer): Promise<void> {
 }
 
 const open = (port: number, size: number): Promise<Connection[]> =>
-  Promise.all(Array.from({ length: size }, () => connect(port)));
+  Promise.all(Array.from({ length: size }, () => openConnection(port)));
 
 function close(connections: readonly Connection[]): void {
   for (const connection of connections) connection.close();

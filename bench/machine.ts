@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 
-export interface Cores {
+export interface CoreAssignment {
   /** What `taskset --cpu-list` takes. */
   readonly server: string;
   readonly rest: string;
@@ -16,7 +16,7 @@ export interface Cores {
  * The first core is the servers', one at a time; the others are PostgreSQL's and ours. Undefined: there is
  * nothing to pin with or to.
  */
-export function findCores(): Cores | undefined {
+export function findCores(): CoreAssignment | undefined {
   if (spawnSync("taskset", ["--version"], { stdio: "ignore" }).status !== 0) return undefined;
   const allowed = /^Cpus_allowed_list:\s*(\S+)$/m.exec(read("/proc/self/status"))?.[1];
   const list = (allowed ?? "").split(",").flatMap((part) => {
@@ -30,13 +30,13 @@ export function findCores(): Cores | undefined {
 }
 
 /** Everything started from now on inherits it. */
-export function pinOurselves({ rest }: Cores): void {
+export function pinThisProcess({ rest }: CoreAssignment): void {
   spawnSync("taskset", ["--all-tasks", "--cpu-list", "--pid", rest, String(process.pid)], {
     stdio: "ignore",
   });
 }
 
-export function describeMachine(cores: Cores | undefined): string {
+export function describeMachine(cores: CoreAssignment | undefined): string {
   const pinned =
     cores === undefined
       ? "not pinned"
@@ -48,7 +48,7 @@ export function describeMachine(cores: Cores | undefined): string {
 const ticksPerSecond = 100;
 
 /** User and system time so far, in microseconds. */
-export function cpuMicros(pid: number): number {
+export function processCpuMicros(pid: number): number {
   return microsIn(pid, [11, 12]);
 }
 
@@ -64,11 +64,11 @@ function microsIn(pid: number, columns: readonly number[]): number {
  * Of a process and the processes it started, which for PostgreSQL are the connections; a pool closes those
  * that it has not used for a while.
  */
-export function familyCpuMicros(pid: number): number {
+export function processTreeCpuMicros(pid: number): number {
   const children = listProcesses().filter(
     (candidate) => Number(afterName(read(`/proc/${candidate}/stat`))[1]) === pid,
   );
-  return [pid, ...children].reduce((sum, member) => sum + cpuMicros(member), endedCpuMicros(pid));
+  return [pid, ...children].reduce((sum, member) => sum + processCpuMicros(member), endedCpuMicros(pid));
 }
 
 export function residentMegabytes(pid: number): number {

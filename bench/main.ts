@@ -1,24 +1,27 @@
 /** `npm run bench`: see README.md beside it. */
 import { mkdirSync } from "node:fs";
-import { type Arguments, BadArgument, help, type Known, readArguments } from "./arguments.ts";
-import type { Bench } from "./bench.ts";
+import { type Arguments, BadArgument, help, type ArgumentChoices, readArguments } from "./arguments.ts";
+import type { BenchOutput } from "./bench.ts";
 import { compareServers } from "./comparison.ts";
 import { measureGrowth } from "./growth.ts";
-import { describeMachine, findCores, pinOurselves } from "./machine.ts";
+import { describeMachine, findCores, pinThisProcess } from "./machine.ts";
 import { scenarios } from "./scenarios.ts";
 import { servers } from "./servers.ts";
 
-const known: Known = { scenarios: Object.keys(scenarios), servers: servers.map(({ name }) => name) };
+const known: ArgumentChoices = {
+  scenarios: Object.keys(scenarios),
+  servers: servers.map(({ name }) => name),
+};
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const step = (text: string): void => void process.stderr.write(`· ${text}\n`);
 
 async function main(asked: Arguments): Promise<void> {
   const cores = findCores();
-  if (cores !== undefined) pinOurselves(cores);
+  if (cores !== undefined) pinThisProcess(cores);
   const machine = describeMachine(cores);
   step(machine);
-  const bench: Bench = {
+  const bench: BenchOutput = {
     machine,
     place: { cores, nodeOptions: profileOptions(asked.profileFolder) },
     say,

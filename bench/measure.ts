@@ -2,16 +2,16 @@
  * One scenario: rounds in which every server gets its turn, then the latencies at a rate that all of them can
  * keep.
  */
-import { loadEvenly, loadFully, type Target } from "./load.ts";
-import { cpuMicros, familyCpuMicros, residentMegabytes } from "./machine.ts";
+import { measureLatencies, measureThroughput, type LoadTarget } from "./load.ts";
+import { processCpuMicros, processTreeCpuMicros, residentMegabytes } from "./machine.ts";
 
-export interface Subject {
+export interface MeasuredServer {
   readonly name: string;
   readonly pid: number;
-  readonly target: Target;
+  readonly target: LoadTarget;
 }
 
-export interface Plan {
+export interface MeasurementPlan {
   readonly rounds: number;
   readonly warmUpSeconds: number;
   readonly roundSeconds: number;
@@ -22,7 +22,7 @@ export interface Plan {
   readonly onStep: (what: string) => void;
 }
 
-export interface Row {
+export interface MeasurementRow {
   readonly server: string;
   readonly scenario: string;
   /** Requests per second, over the yardstick's of the same round: more is better. */
@@ -45,47 +45,51 @@ export interface Spread {
   readonly max: number;
 }
 
-interface Round {
+interface RoundResult {
   readonly perSecond: number;
   readonly serverCpu: number;
   readonly postgresCpu: number;
 }
 
-export async function measure(scenario: string, subjects: readonly Subject[], plan: Plan): Promise<Row[]> {
+export async function measureScenario(
+  scenario: string,
+  subjects: readonly MeasuredServer[],
+  plan: MeasurementPlan,
+): Promise<MeasurementRow[]> {
   const { rounds, warmUpSeconds, onStep } = plan;
   for (const { name, target } of subjects) {
     onStep(`${scenario}: warming up ${name}`);
-    await loadFully(target, warmUpSeconds);
+    await measureThroughput(target, warmUpSeconds);
   }
-  const results = subjects.map((subject) => ({ subject, rounds: [] as Round[] }));
+  const results = subjects.map((subject) => ({ subject, rounds: [] as RoundResult[] }));
   for (let round = 1; round <= rounds; round += 1) {
     for (const { subject, rounds: own } of results) {
       onStep(`${scenario}: round ${round} of ${rounds}, ${subject.name}`);
-      own.push(await oneRound(subject, plan));
+      own.push(await measureRound(subject, plan));
     }
   }
   const slowest = Math.min(
-    ...results.map((result) => medianOf(result.rounds.map(({ perSecond }) => perSecond))),
+    ...results.map((result) => median(result.rounds.map(({ perSecond }) => perSecond))),
   );
   const evenPerSecond = plan.rate ?? Math.max(1, Math.floor(slowest / 2));
   const yardsticks = results[0]?.rounds ?? [];
-  const rows: Row[] = [];
+  const rows: MeasurementRow[] = [];
   for (const { subject, rounds: own } of results) {
     onStep(`${scenario}: latencies of ${subject.name}`);
-    const latencies = await loadEvenly(subject.target, evenPerSecond, plan.evenSeconds);
+    const latencies = await measureLatencies(subject.target, evenPerSecond, plan.evenSeconds);
     const ratios = own.map(
       ({ perSecond }, index) => perSecond / (yardsticks[index]?.perSecond ?? Number.NaN),
     );
     rows.push({
       server: subject.name,
       scenario,
-      ratio: { median: medianOf(ratios), min: Math.min(...ratios), max: Math.max(...ratios) },
-      cpuRatio: medianOf(
+      ratio: { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) },
+      cpuRatio: median(
         own.map(({ serverCpu }, index) => serverCpu / (yardsticks[index]?.serverCpu ?? Number.NaN)),
       ),
-      requestsPerSecond: medianOf(own.map(({ perSecond }) => perSecond)),
-      serverCpuMicros: medianOf(own.map(({ serverCpu }) => serverCpu)),
-      postgresCpuMicros: medianOf(own.map(({ postgresCpu }) => postgresCpu)),
+      requestsPerSecond: median(own.map(({ perSecond }) => perSecond)),
+      serverCpuMicros: median(own.map(({ serverCpu }) => serverCpu)),
+      postgresCpuMicros: median(own.map(({ postgresCpu }) => postgresCpu)),
       ...latencies,
       evenPerSecond,
       residentMegabytes: residentMegabytes(subject.pid),
@@ -100,18 +104,21 @@ export async function measure(scenario: string, subjects: readonly Subject[], pl
  */
 const reopeningSeconds = 0.5;
 
-async function oneRound({ pid, target }: Subject, { roundSeconds, postgresPid }: Plan): Promise<Round> {
-  await loadFully(target, reopeningSeconds);
-  const [serverBefore, postgresBefore] = [cpuMicros(pid), familyCpuMicros(postgresPid)];
-  const { count, perSecond } = await loadFully(target, roundSeconds);
+async function measureRound(
+  { pid, target }: MeasuredServer,
+  { roundSeconds, postgresPid }: MeasurementPlan,
+): Promise<RoundResult> {
+  await measureThroughput(target, reopeningSeconds);
+  const [serverBefore, postgresBefore] = [processCpuMicros(pid), processTreeCpuMicros(postgresPid)];
+  const { count, perSecond } = await measureThroughput(target, roundSeconds);
   return {
     perSecond,
-    serverCpu: (cpuMicros(pid) - serverBefore) / count,
-    postgresCpu: (familyCpuMicros(postgresPid) - postgresBefore) / count,
+    serverCpu: (processCpuMicros(pid) - serverBefore) / count,
+    postgresCpu: (processTreeCpuMicros(postgresPid) - postgresBefore) / count,
   };
 }
 
-export function medianOf(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1

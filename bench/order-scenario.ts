@@ -1,12 +1,18 @@
 /** The scenario of orders: reading them with an API key. */
 import { Client } from "pg";
-import { type Ask, mixed, readDocument, type Scenario, type Source } from "./scenario.ts";
+import {
+  type BenchRequest,
+  shuffleDeterministically,
+  readDocument,
+  type Scenario,
+  type ScenarioSource,
+} from "./scenario.ts";
 
 /**
  * Of the merchant that has most, nearly all of them seeded in bulk: of the last year, in every state that an
  * order can be in.
  */
-export async function orderScenario({ databaseUrl, apiKey, asksMax }: Source): Promise<Scenario> {
+export async function orderScenario({ databaseUrl, apiKey, asksMax }: ScenarioSource): Promise<Scenario> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   const { rows } = await client
@@ -17,12 +23,19 @@ export async function orderScenario({ databaseUrl, apiKey, asksMax }: Source): P
     )
     .finally(() => client.end());
   const headers = { authorization: `Bearer ${apiKey}` };
-  const asks = rows.map(({ id: orderId }): Ask => ({
+  const asks = rows.map(({ id: orderId }): BenchRequest => ({
     method: "GET",
     path: `/api/v1/open/storefront/orders/${orderId}`,
     headers,
     variables: { orderId },
   }));
   const document = readDocument("orders/getStorefrontOrder");
-  return { name: "order", document, envelope: [], asks: mixed(asks), fault: () => undefined, effect: null };
+  return {
+    name: "order",
+    document,
+    envelope: [],
+    asks: shuffleDeterministically(asks),
+    fault: () => undefined,
+    effect: null,
+  };
 }

@@ -1,7 +1,7 @@
 /** What was measured, as tables for people. */
-import type { Row } from "./measure.ts";
+import type { MeasurementRow } from "./measure.ts";
 
-export interface Start {
+export interface ColdStart {
   readonly server: string;
   readonly coldStartMs: number;
 }
@@ -9,7 +9,7 @@ export interface Start {
 /** The first two name what is in the line, the others are figures. */
 export type Columns<Line> = readonly (readonly [title: string, cell: (line: Line) => string])[];
 
-const columns: Columns<Row> = [
+const columns: Columns<MeasurementRow> = [
   ["scenario", ({ scenario }) => scenario],
   ["server", ({ server }) => server],
   [
@@ -26,10 +26,10 @@ const columns: Columns<Row> = [
   ["RSS MB", ({ residentMegabytes }) => residentMegabytes.toFixed(0)],
 ];
 
-export const toTable = (rows: readonly Row[]): string => toMarkdown(rows, columns);
+export const formatRows = (rows: readonly MeasurementRow[]): string => formatMarkdownTable(rows, columns);
 
 /** So that it can be pasted. */
-export function toMarkdown<Line>(all: readonly Line[], shown: Columns<Line>): string {
+export function formatMarkdownTable<Line>(all: readonly Line[], shown: Columns<Line>): string {
   const cells = [shown.map(([title]) => title), ...all.map((one) => shown.map(([, cell]) => cell(one)))];
   const widths = shown.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
   const lines = cells.map(
@@ -40,5 +40,5 @@ export function toMarkdown<Line>(all: readonly Line[], shown: Columns<Line>): st
   return [lines[0], rule, ...lines.slice(1)].join("\n");
 }
 
-export const toStarts = (starts: readonly Start[]): string =>
+export const formatColdStarts = (starts: readonly ColdStart[]): string =>
   `Cold start, from the process's start to its first answer: ${starts.map(({ server, coldStartMs }) => `${server} ${coldStartMs.toFixed(0)} ms`).join(", ")}`;

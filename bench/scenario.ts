@@ -5,7 +5,7 @@
 import { print, visit } from "graphql";
 import { readInlined } from "#test/support/documents.ts";
 
-export interface Ask {
+export interface BenchRequest {
   readonly method: "GET" | "PUT";
   readonly path: string;
   /** An Idempotency-Key that is `keyPlaceholder` becomes another one each time it is sent. */
@@ -21,7 +21,7 @@ export interface Ask {
  * How the answers of a scenario that writes are compared: what a request answers hangs on what the one before
  * it left.
  */
-export interface Effect {
+export interface WriteEffect {
   /** Rises by one with every request to the same path. */
   readonly versionOf: (body: unknown) => number;
   /** The rest of the answer, which is the same after the same changes. */
@@ -36,14 +36,14 @@ export interface Scenario {
   readonly document: string;
   /** The way from `data` of the GraphQL answer to the body of the REST answer. */
   readonly envelope: readonly string[];
-  readonly asks: readonly Ask[];
+  readonly asks: readonly BenchRequest[];
   /** What has to be true of an answer for the comparison to be fair. */
   readonly fault: (body: unknown) => string | undefined;
   /** Null: it only reads. */
-  readonly effect: Effect | null;
+  readonly effect: WriteEffect | null;
 }
 
-export interface Source {
+export interface ScenarioSource {
   readonly databaseUrl: string;
   /** Holds every scope. */
   readonly apiKey: string;
@@ -62,7 +62,7 @@ export function readDocument(name: string): string {
 }
 
 /** Mulberry32: a small generator of the same numbers every time. */
-export function mixed<Item>(items: readonly Item[]): Item[] {
+export function shuffleDeterministically<Item>(items: readonly Item[]): Item[] {
   let state = 20_260_101;
   const random = (): number => {
     state = (state + 0x6d2b79f5) | 0;

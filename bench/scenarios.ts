@@ -2,10 +2,16 @@
 import { Client } from "pg";
 import { cartScenario, graphqlScenario, promotionScenario } from "./cart-scenarios.ts";
 import { orderScenario } from "./order-scenario.ts";
-import { type Ask, mixed, readDocument, type Scenario, type Source } from "./scenario.ts";
-import { type Search, searches, wordSearches } from "./searches.ts";
+import {
+  type BenchRequest,
+  shuffleDeterministically,
+  readDocument,
+  type Scenario,
+  type ScenarioSource,
+} from "./scenario.ts";
+import { type SearchCase, searches, wordSearches } from "./searches.ts";
 
-export const scenarios: Readonly<Record<string, (source: Source) => Promise<Scenario>>> = {
+export const scenarios: Readonly<Record<string, (source: ScenarioSource) => Promise<Scenario>>> = {
   product: productScenario,
   search: () => Promise.resolve(searchScenario("search", searches)),
   words: () => Promise.resolve(searchScenario("words", wordSearches)),
@@ -24,7 +30,7 @@ const languages = [undefined, "de-DE,de;q=0.9,en;q=0.8", "en-GB,en;q=0.9"];
  * The products with a description, which are the demo's, each of several variants; then generated ones, of
  * one or two variants.
  */
-async function productScenario({ databaseUrl, asksMax }: Source): Promise<Scenario> {
+async function productScenario({ databaseUrl, asksMax }: ScenarioSource): Promise<Scenario> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   const { rows } = await client
@@ -35,7 +41,7 @@ async function productScenario({ databaseUrl, asksMax }: Source): Promise<Scenar
       [asksMax / 2],
     )
     .finally(() => client.end());
-  const asks = rows.map(({ merchant, product }, index): Ask => {
+  const asks = rows.map(({ merchant, product }, index): BenchRequest => {
     const language = languages[index % languages.length];
     return {
       method: "GET",
@@ -45,11 +51,18 @@ async function productScenario({ databaseUrl, asksMax }: Source): Promise<Scenar
     };
   });
   const document = readDocument("catalog/getPublicMerchantProduct");
-  return { name: "product", document, envelope: [], asks: mixed(asks), fault: () => undefined, effect: null };
+  return {
+    name: "product",
+    document,
+    envelope: [],
+    asks: shuffleDeterministically(asks),
+    fault: () => undefined,
+    effect: null,
+  };
 }
 
-function searchScenario(name: string, asked: readonly Search[]): Scenario {
-  const asks = asked.map(([market, locale, q, more = {}]): Ask => {
+function searchScenario(name: string, asked: readonly SearchCase[]): Scenario {
+  const asks = asked.map(([market, locale, q, more = {}]): BenchRequest => {
     const variables = { q, locale, market, sort: "relevance", page: 1, pageSize: 20, ...more };
     const text = Object.entries(variables).map(([parameter, value]) => [parameter, String(value)]);
     return {
@@ -60,10 +73,17 @@ function searchScenario(name: string, asked: readonly Search[]): Scenario {
     };
   });
   const document = readDocument("catalog/searchPublicProducts");
-  return { name, document, envelope: ["productSearch"], asks: mixed(asks), fault: tooFew, effect: null };
+  return {
+    name,
+    document,
+    envelope: ["productSearch"],
+    asks: shuffleDeterministically(asks),
+    fault: fewHitsFault,
+    effect: null,
+  };
 }
 
-function tooFew(body: unknown): string | undefined {
+function fewHitsFault(body: unknown): string | undefined {
   const { meta } = body as { readonly meta: { readonly totalItems: number } };
   return meta.totalItems < hitsMin
     ? `it finds ${meta.totalItems} products, and below ${hitsMin} spelling is corrected; take more --products`

@@ -4,14 +4,14 @@
  * correction of misspelt words, which the yardstick does not have.
  */
 
-export type Search = readonly [
+export type SearchCase = readonly [
   market: string,
   locale: string,
   q: string,
   more?: Readonly<Record<string, string | number>>,
 ];
 
-export const searches: readonly Search[] = [
+export const searches: readonly SearchCase[] = [
   ["DE", "de", "pullover"],
   ["DE", "de", "aus leinen"],
   ["DE", "de", "merinowolle"],
@@ -66,6 +66,6 @@ export const searches: readonly Search[] = [
  * Of them those for words alone: nothing of them is kept from one time to the next by anybody, and all that
  * match are scored.
  */
-export const wordSearches: readonly Search[] = searches.filter(
+export const wordSearches: readonly SearchCase[] = searches.filter(
   ([, , q, more]) => q !== "" && more === undefined,
 );

@@ -3,23 +3,23 @@
  * one is one entry in `servers`.
  */
 import { join } from "node:path";
-import type { Program } from "./children.ts";
-import { respelled } from "./enum-spelling.ts";
+import type { ServerProgram } from "./children.ts";
+import { lowerCaseEnums } from "./enum-spelling.ts";
 import { withFreshKey } from "./idempotency-keys.ts";
-import type { Ask, Scenario } from "./scenario.ts";
+import type { BenchRequest, Scenario } from "./scenario.ts";
 
-export interface Settings {
+export interface ServerSettings {
   readonly databaseUrl: string;
   readonly dataFolder: string;
 }
 
-export interface Server {
+export interface BenchServer {
   readonly name: string;
   /** The scenarios it can answer; left out: all of them. */
   readonly only?: readonly string[];
   readonly command: readonly string[];
-  readonly environment: (settings: Settings) => Readonly<Record<string, string>>;
-  readonly request: (scenario: Scenario, ask: Ask) => Buffer;
+  readonly environment: (settings: ServerSettings) => Readonly<Record<string, string>>;
+  readonly request: (scenario: Scenario, ask: BenchRequest) => Buffer;
   /** From the answer to what REST would have answered. */
   readonly unwrap: (scenario: Scenario, body: unknown) => unknown;
 }
@@ -29,12 +29,12 @@ export const yardstick = "yardstick";
 /** Every server writes it in its answers, so it has to be the same for all. */
 const publicUrl = "http://commerce.test";
 
-const common = ({ databaseUrl }: Settings): Record<string, string> => ({
+const common = ({ databaseUrl }: ServerSettings): Record<string, string> => ({
   DATABASE_URL: databaseUrl,
   PUBLIC_URL: publicUrl,
 });
 
-export function oursEnvironment(settings: Settings): Record<string, string> {
+export function oursEnvironment(settings: ServerSettings): Record<string, string> {
   return {
     ...common(settings),
     HOST: "127.0.0.1",
@@ -46,10 +46,10 @@ export function oursEnvironment(settings: Settings): Record<string, string> {
   };
 }
 
-const askRest = (_scenario: Scenario, { method, path, headers, body }: Ask): Buffer =>
+const restRequest = (_scenario: Scenario, { method, path, headers, body }: BenchRequest): Buffer =>
   toRequest({ method, path, headers, body: body === undefined ? undefined : JSON.stringify(body) });
 
-const askGraphql = ({ document }: Scenario, { variables, headers }: Ask): Buffer =>
+const graphqlRequest = ({ document }: Scenario, { variables, headers }: BenchRequest): Buffer =>
   toRequest({
     method: "POST",
     path: "/graphql",
@@ -57,10 +57,10 @@ const askGraphql = ({ document }: Scenario, { variables, headers }: Ask): Buffer
     body: JSON.stringify({ query: document, variables }),
   });
 
-const askInternally = (scenario: Scenario, ask: Ask): Buffer =>
-  askGraphql(scenario, { ...ask, headers: ask.internalHeaders ?? {} });
+const internalRequest = (scenario: Scenario, ask: BenchRequest): Buffer =>
+  graphqlRequest(scenario, { ...ask, headers: ask.internalHeaders ?? {} });
 
-const asItIs = (_scenario: Scenario, body: unknown): unknown => body;
+const unchangedBody = (_scenario: Scenario, body: unknown): unknown => body;
 
 function unwrapGraphql({ envelope }: Scenario, body: unknown): unknown {
   const { errors } = body as { readonly errors?: unknown };
@@ -73,7 +73,7 @@ function unwrapGraphql({ envelope }: Scenario, body: unknown): unknown {
 }
 
 function unwrapInternal(scenario: Scenario, body: unknown): unknown {
-  return respelled(scenario.document, unwrapGraphql(scenario, body));
+  return lowerCaseEnums(scenario.document, unwrapGraphql(scenario, body));
 }
 
 /** It answers with the field's value alone, which a search calls `items`. */
@@ -86,10 +86,10 @@ function unwrapSofa({ envelope }: Scenario, body: unknown): unknown {
 /** The reads that plain resolvers were written for. */
 const plainReads = ["product", "search", "words", "cart", "graphql"];
 
-const asOurs: Pick<Server, "environment" | "request" | "unwrap"> = {
+const oursDefinition: Pick<BenchServer, "environment" | "request" | "unwrap"> = {
   environment: oursEnvironment,
   request: (scenario, ask) =>
-    scenario.isInternal === true ? askInternally(scenario, ask) : askRest(scenario, ask),
+    scenario.isInternal === true ? internalRequest(scenario, ask) : restRequest(scenario, ask),
   unwrap: (scenario, body) => (scenario.isInternal === true ? unwrapInternal(scenario, body) : body),
 };
 
@@ -98,30 +98,30 @@ const asOurs: Pick<Server, "environment" | "request" | "unwrap"> = {
  * compare with.
  */
 const { BENCH_BEFORE: beforeFolder } = process.env;
-const before: readonly Server[] =
+const before: readonly BenchServer[] =
   beforeFolder === undefined
     ? []
-    : [{ name: "before", command: [join(beforeFolder, "src/main.ts"), "serve"], ...asOurs }];
+    : [{ name: "before", command: [join(beforeFolder, "src/main.ts"), "serve"], ...oursDefinition }];
 
-export const servers: readonly Server[] = [
+export const servers: readonly BenchServer[] = [
   {
     name: yardstick,
     command: ["bench/servers/yardstick.ts"],
     environment: common,
-    request: askRest,
-    unwrap: asItIs,
+    request: restRequest,
+    unwrap: unchangedBody,
   },
   {
     name: "ours",
     command: ["src/main.ts", "serve"],
-    ...asOurs,
+    ...oursDefinition,
   },
   ...before,
   {
     name: "yoga-ours",
     command: ["bench/servers/yoga-ours.ts"],
     environment: common,
-    request: askGraphql,
+    request: graphqlRequest,
     unwrap: unwrapGraphql,
   },
   {
@@ -130,7 +130,7 @@ export const servers: readonly Server[] = [
     command: ["bench/servers/yoga.ts"],
     environment: common,
     request: (scenario, ask) =>
-      scenario.isInternal === true ? askInternally(scenario, ask) : askGraphql(scenario, ask),
+      scenario.isInternal === true ? internalRequest(scenario, ask) : graphqlRequest(scenario, ask),
     unwrap: unwrapGraphql,
   },
   {
@@ -138,12 +138,12 @@ export const servers: readonly Server[] = [
     only: ["product", "search", "words", "cart"],
     command: ["bench/servers/sofa.ts"],
     environment: common,
-    request: askRest,
+    request: restRequest,
     unwrap: unwrapSofa,
   },
 ];
 
-export const canAnswer = ({ only }: Server, scenario: string): boolean =>
+export const canAnswer = ({ only }: BenchServer, scenario: string): boolean =>
   only === undefined || only.includes(scenario);
 
 interface Request {
@@ -167,7 +167,7 @@ function toRequest({ method, path, headers, body }: Request): Buffer {
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`);
 }
 
-export function programOf(server: Server, settings: Settings, scenario: Scenario): Program {
+export function programOf(server: BenchServer, settings: ServerSettings, scenario: Scenario): ServerProgram {
   const [ask] = scenario.asks;
   if (ask === undefined) throw new Error(`The scenario ${scenario.name} asks nothing.`);
   return {

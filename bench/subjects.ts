@@ -1,31 +1,31 @@
 /** The servers while they run: started, timed, and asked for the same before anything of them is measured. */
 import type { BenchDatabase } from "./database.ts";
-import { type Child, type Place, startServer } from "./children.ts";
+import { type ServerProcess, type ProcessPlacement, startServer } from "./children.ts";
 import { requireEqualBodies } from "./compare.ts";
-import { medianOf, type Subject } from "./measure.ts";
-import { requestsOf } from "./requests.ts";
+import { median, type MeasuredServer } from "./measure.ts";
+import { createRequestSequence } from "./requests.ts";
 import type { Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
-import { canAnswer, programOf, type Server } from "./servers.ts";
+import { canAnswer, programOf, type BenchServer } from "./servers.ts";
 
 export const connections = 32;
 
-export interface Running {
-  readonly server: Server;
-  readonly child: Child;
+export interface RunningServer {
+  readonly server: BenchServer;
+  readonly child: ServerProcess;
   readonly coldStartMs: number;
 }
 
-export interface Starting {
+export interface StartOptions {
   readonly database: BenchDatabase;
   readonly scenarios: readonly Scenario[];
-  readonly place: Place;
+  readonly place: ProcessPlacement;
   /** Each is started so often for the time it takes; the last one stays. */
   readonly times: number;
   readonly onStep: (what: string) => void;
 }
 
-export function makeScenarios(names: readonly string[], database: BenchDatabase): Promise<Scenario[]> {
+export function createScenarios(names: readonly string[], database: BenchDatabase): Promise<Scenario[]> {
   return Promise.all(
     names.map((name) => {
       const make = scenarios[name];
@@ -40,11 +40,11 @@ export function makeScenarios(names: readonly string[], database: BenchDatabase)
  * not be.
  */
 export async function withServers<Result>(
-  servers: readonly Server[],
-  starting: Starting,
-  work: (running: readonly Running[]) => Promise<Result>,
+  servers: readonly BenchServer[],
+  starting: StartOptions,
+  work: (running: readonly RunningServer[]) => Promise<Result>,
 ): Promise<Result> {
-  const running: Running[] = [];
+  const running: RunningServer[] = [];
   try {
     for (const server of servers) {
       const scenario = starting.scenarios.find(({ name }) => canAnswer(server, name));
@@ -57,10 +57,10 @@ export async function withServers<Result>(
 }
 
 async function startOne(
-  server: Server,
+  server: BenchServer,
   scenario: Scenario,
-  { database, place, times, onStep }: Starting,
-): Promise<Running> {
+  { database, place, times, onStep }: StartOptions,
+): Promise<RunningServer> {
   onStep(`starting ${server.name}`);
   const program = programOf(server, database, scenario);
   let child = await startServer(program, place);
@@ -70,15 +70,15 @@ async function startOne(
     child = await startServer(program, place);
     taken.push(child.coldStartMs);
   }
-  return { server, child, coldStartMs: medianOf(taken) };
+  return { server, child, coldStartMs: median(taken) };
 }
 
 /** Those that can answer the scenario, once they have all given the same bodies. */
-export async function compared(
+export async function createMeasuredServers(
   scenario: Scenario,
-  running: readonly Running[],
+  running: readonly RunningServer[],
   onStep: (what: string) => void,
-): Promise<Subject[]> {
+): Promise<MeasuredServer[]> {
   const able = running.filter(({ server }) => canAnswer(server, scenario.name));
   const answers = await requireEqualBodies(
     scenario,
@@ -87,7 +87,7 @@ export async function compared(
   onStep(
     `${scenario.name}: ${answers} answers are the same on ${able.map(({ server }) => server.name).join(", ")}`,
   );
-  const begin = requestsOf(scenario);
+  const begin = createRequestSequence(scenario);
   return able.map(({ server, child }) => ({
     name: server.name,
     pid: child.pid,

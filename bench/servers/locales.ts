@@ -1,7 +1,7 @@
 /** Locales as the yardstick needs them: well-formed ones, read once and kept. */
 
 /** `zh-Hant-TW` → `zh-Hant-TW`, `zh-Hant`, `zh`. */
-export function chainOf(locale: string): string[] {
+export function localeChain(locale: string): string[] {
   const parts = locale.split("-");
   return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"));
 }
@@ -10,7 +10,7 @@ const known = new Map<string, readonly string[]>();
 const knownMax = 1000;
 
 /** The chains of an `Accept-Language` header, best language first. */
-export function askedChain(header: string | undefined): readonly string[] {
+export function requestedChain(header: string | undefined): readonly string[] {
   if (header === undefined) return [];
   let chain = known.get(header);
   if (chain === undefined) {
@@ -21,7 +21,7 @@ export function askedChain(header: string | undefined): readonly string[] {
         return { tag, quality: Number(quality ?? 1) };
       })
       .toSorted((a, b) => b.quality - a.quality)
-      .flatMap(({ tag }) => chainOf(tag));
+      .flatMap(({ tag }) => localeChain(tag));
     if (known.size < knownMax) known.set(header, chain);
   }
   return chain;

@@ -4,19 +4,22 @@
  */
 import DataLoader from "dataloader";
 
-export type One<Row> = DataLoader<string, Row | null>;
-export type Many<Row> = DataLoader<string, readonly Row[]>;
+export type RowByIdLoader<Row> = DataLoader<string, Row | null>;
+export type RowsByOwnerLoader<Row> = DataLoader<string, readonly Row[]>;
 
 type Find<Row> = (ids: readonly string[]) => Promise<Row[]>;
 
-export function loadOne<Row>(find: Find<Row>, idOf: (row: Row) => string): One<Row> {
+export function createRowByIdLoader<Row>(find: Find<Row>, idOf: (row: Row) => string): RowByIdLoader<Row> {
   return new DataLoader(async (ids) => {
     const rows = new Map((await find(ids)).map((row) => [idOf(row), row]));
     return ids.map((id) => rows.get(id) ?? null);
   });
 }
 
-export function loadMany<Row>(find: Find<Row>, ownerOf: (row: Row) => string): Many<Row> {
+export function createRowsByOwnerLoader<Row>(
+  find: Find<Row>,
+  ownerOf: (row: Row) => string,
+): RowsByOwnerLoader<Row> {
   return new DataLoader(async (ids) => {
     const rows = Map.groupBy(await find(ids), ownerOf);
     return ids.map((id) => rows.get(id) ?? []);
@@ -24,7 +27,7 @@ export function loadMany<Row>(find: Find<Row>, ownerOf: (row: Row) => string): M
 }
 
 /** For as long as the thing lives, which is one request. */
-export function once<Thing extends object, Context, Value>(
+export function computeOnce<Thing extends object, Context, Value>(
   find: (thing: Thing, context: Context) => Promise<Value>,
 ): (thing: Thing, context: Context) => Promise<Value> {
   const known = new WeakMap<Thing, Promise<Value>>();

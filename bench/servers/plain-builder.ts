@@ -4,7 +4,7 @@
  */
 import SchemaBuilder from "@pothos/core";
 import type { PlainLoaders } from "./plain-loaders.ts";
-import type { Find } from "./yardstick-search.ts";
+import type { FindHits } from "./yardstick-search.ts";
 import type { Money as MoneyValue } from "./yardstick-parts.ts";
 
 export interface PlainViewer {
@@ -18,7 +18,7 @@ export interface PlainContext {
   readonly chain: readonly string[];
   readonly loaders: PlainLoaders;
   readonly findProduct: (merchantSlug: string, productSlug: string) => Promise<string | undefined>;
-  readonly find: Find;
+  readonly find: FindHits;
   readonly publicUrl: string;
 }
 
@@ -84,11 +84,11 @@ export const PriceRangeType = builder
     fields: (t) => ({ min: t.expose("min", { type: MoneyType }), max: t.expose("max", { type: MoneyType }) }),
   });
 
-export const absolute = (url: string, publicUrl: string): string =>
+export const absoluteUrl = (url: string, publicUrl: string): string =>
   url.startsWith("/") ? publicUrl + url : url;
 
 /** The place of a variant's availability, from the best, 1, to the worst. */
-export function rankOf(
+export function availabilityRank(
   { discontinued, availableFrom }: { readonly discontinued: boolean; readonly availableFrom: Date | null },
   stock: {
     readonly onHand: number;

@@ -8,37 +8,44 @@ import type {
   PromotionCodeTable,
   PromotionTable,
 } from "#database/tables.ts";
-import { loadMany, loadOne, type Many, type One } from "./plain-batches.ts";
+import {
+  createRowsByOwnerLoader,
+  createRowByIdLoader,
+  type RowsByOwnerLoader,
+  type RowByIdLoader,
+} from "./plain-batches.ts";
 import type { PlainDatabase } from "./plain-database.ts";
 
 export interface PlainCartLoaders {
-  readonly carts: One<Selectable<CartTable>>;
-  readonly promotions: One<Selectable<PromotionTable>>;
-  readonly codes: One<Selectable<PromotionCodeTable>>;
-  readonly addresses: One<Pick<Selectable<PersonalDataTable>, "id" | "masked">>;
-  readonly cartPromotions: Many<Selectable<CartPromotionTable>>;
-  readonly sessions: Many<Pick<Selectable<HostedCheckoutSessionTable>, "id" | "cartId" | "status">>;
+  readonly carts: RowByIdLoader<Selectable<CartTable>>;
+  readonly promotions: RowByIdLoader<Selectable<PromotionTable>>;
+  readonly codes: RowByIdLoader<Selectable<PromotionCodeTable>>;
+  readonly addresses: RowByIdLoader<Pick<Selectable<PersonalDataTable>, "id" | "masked">>;
+  readonly cartPromotions: RowsByOwnerLoader<Selectable<CartPromotionTable>>;
+  readonly sessions: RowsByOwnerLoader<
+    Pick<Selectable<HostedCheckoutSessionTable>, "id" | "cartId" | "status">
+  >;
 }
 
 export function createCartLoaders(db: PlainDatabase): PlainCartLoaders {
   return {
-    carts: loadOne(
+    carts: createRowByIdLoader(
       (ids) => db.selectFrom("cart").selectAll().where("id", "in", ids).execute(),
       ({ id }) => id,
     ),
-    promotions: loadOne(
+    promotions: createRowByIdLoader(
       (ids) => db.selectFrom("promotion").selectAll().where("id", "in", ids).execute(),
       ({ id }) => id,
     ),
-    codes: loadOne(
+    codes: createRowByIdLoader(
       (ids) => db.selectFrom("promotionCode").selectAll().where("id", "in", ids).execute(),
       ({ id }) => id,
     ),
-    addresses: loadOne(
+    addresses: createRowByIdLoader(
       (ids) => db.selectFrom("personalData").select(["id", "masked"]).where("id", "in", ids).execute(),
       ({ id }) => id,
     ),
-    cartPromotions: loadMany(
+    cartPromotions: createRowsByOwnerLoader(
       (ids) =>
         db
           .selectFrom("cartPromotion")
@@ -49,7 +56,7 @@ export function createCartLoaders(db: PlainDatabase): PlainCartLoaders {
           .execute(),
       ({ cartId }) => cartId,
     ),
-    sessions: loadMany(
+    sessions: createRowsByOwnerLoader(
       (ids) =>
         db
           .selectFrom("hostedCheckoutSession")

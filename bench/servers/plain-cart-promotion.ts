@@ -1,9 +1,9 @@
 /** What promotions do to a cart of the plain schema, and its sums. */
 import type { Selectable } from "kysely";
 import type { CartPromotionTable, CartTable, MerchantTable, PromotionTable } from "#database/tables.ts";
-import { once } from "./plain-batches.ts";
+import { computeOnce } from "./plain-batches.ts";
 import { builder, MoneyType, type PlainContext } from "./plain-builder.ts";
-import { chainOfAll, type Money, money, nameIn, type Names } from "./yardstick-parts.ts";
+import { joinLocaleChains, type Money, money, findName, type Names } from "./yardstick-parts.ts";
 
 export interface CartNode {
   readonly row: Selectable<CartTable>;
@@ -26,7 +26,7 @@ interface PromotionNode {
 export const moneyOrNull = (amountMinor: number | null, { row }: CartNode): Money | null =>
   amountMinor === null ? null : money(amountMinor, row.currency);
 
-export const findPromotions = once(
+export const findPromotions = computeOnce(
   async ({ row, merchant }: CartNode, { loaders }: PlainContext): Promise<PromotionNode[]> => {
     const all = await loaders.cartPromotions.load(row.id);
     const nodes = await Promise.all(
@@ -37,7 +37,7 @@ export const findPromotions = once(
         ]);
         if (promotion === null) return [];
         const title =
-          nameIn(promotion.titles as Names, chainOfAll([row.locale, merchant.defaultLocale])) ?? "";
+          findName(promotion.titles as Names, joinLocaleChains([row.locale, merchant.defaultLocale])) ?? "";
         return [
           {
             applied,

@@ -2,16 +2,16 @@
 import type { Selectable } from "kysely";
 import { toCartWarningView, type CartWarningView } from "#commerce/carts/render-cart.ts";
 import type { CartLineTable } from "#database/tables.ts";
-import { once } from "./plain-batches.ts";
+import { computeOnce } from "./plain-batches.ts";
 import {
-  absolute,
+  absoluteUrl,
   builder,
   type ImageValue,
   ImageType,
   MerchantType,
   MoneyType,
   type PlainContext,
-  rankOf,
+  availabilityRank,
 } from "./plain-builder.ts";
 import {
   type CartNode,
@@ -55,7 +55,7 @@ interface Stocked {
   readonly available: number;
 }
 
-const findStock = once(async ({ row }: LineNode, { loaders }: PlainContext): Promise<Stocked> => {
+const findStock = computeOnce(async ({ row }: LineNode, { loaders }: PlainContext): Promise<Stocked> => {
   const [variant, stock] = await Promise.all([
     loaders.variantById.load(row.variantId),
     loaders.stock.load(row.variantId),
@@ -64,7 +64,7 @@ const findStock = once(async ({ row }: LineNode, { loaders }: PlainContext): Pro
   if (variant === null || product?.status !== "published") return { rank: 6, available: 0 };
   const left =
     stock === null || variant.discontinued ? 0 : stock.onHand - stock.reserved + stock.backorderLimit;
-  return { rank: rankOf(variant, stock), available: Math.min(100, Math.max(0, left)) };
+  return { rank: availabilityRank(variant, stock), available: Math.min(100, Math.max(0, left)) };
 });
 
 interface DiscountValue {
@@ -105,7 +105,7 @@ const CartLine = builder.objectRef<LineNode>("CartLine").implement({
       nullable: true,
       resolve: (line, _args, { publicUrl }) => {
         const { image } = displayOf(line);
-        return image === null ? null : { ...image, url: absolute(image.url, publicUrl) };
+        return image === null ? null : { ...image, url: absoluteUrl(image.url, publicUrl) };
       },
     }),
     quantity: t.int({ resolve: ({ row }) => row.quantity }),

@@ -13,7 +13,7 @@ types.setTypeParser(types.builtins.INT8, Number);
 export const createPool = (connectionString: string | undefined): Pool =>
   new Pool({ connectionString, max: 10 });
 
-export function openPlain(pool: Pool): PlainDatabase {
+export function openPlainDatabase(pool: Pool): PlainDatabase {
   return new Kysely<Tables>({
     dialect: new PostgresDialect({ pool }),
     // What is in JSON columns has names of its own.

@@ -20,23 +20,28 @@ import type {
 } from "#database/tables.ts";
 import { createCartLoaders, type PlainCartLoaders } from "./plain-cart-loaders.ts";
 import type { PlainDatabase } from "./plain-database.ts";
-import { loadMany, loadOne, type Many, type One } from "./plain-batches.ts";
+import {
+  createRowsByOwnerLoader,
+  createRowByIdLoader,
+  type RowsByOwnerLoader,
+  type RowByIdLoader,
+} from "./plain-batches.ts";
 
 export interface PlainLoaders extends PlainCartLoaders {
-  readonly products: One<Selectable<ProductTable>>;
-  readonly merchants: One<Selectable<MerchantTable>>;
-  readonly stock: One<Selectable<StockLevelTable>>;
-  readonly variantById: One<Selectable<VariantTable>>;
-  readonly translations: Many<Selectable<ProductTranslationTable>>;
-  readonly categories: Many<Pick<Selectable<CategoryTable>, "slug" | "names">>;
-  readonly options: Many<Selectable<ProductOptionTable>>;
-  readonly media: Many<Selectable<MediaTable>>;
-  readonly variants: Many<Selectable<VariantTable>>;
-  readonly prices: Many<Selectable<PriceTable>>;
-  readonly markets: Many<Selectable<MarketTable>>;
-  readonly countries: Many<Selectable<MarketCountryTable>>;
-  readonly policies: Many<Selectable<PolicyTable>>;
-  readonly lines: Many<Selectable<CartLineTable>>;
+  readonly products: RowByIdLoader<Selectable<ProductTable>>;
+  readonly merchants: RowByIdLoader<Selectable<MerchantTable>>;
+  readonly stock: RowByIdLoader<Selectable<StockLevelTable>>;
+  readonly variantById: RowByIdLoader<Selectable<VariantTable>>;
+  readonly translations: RowsByOwnerLoader<Selectable<ProductTranslationTable>>;
+  readonly categories: RowsByOwnerLoader<Pick<Selectable<CategoryTable>, "slug" | "names">>;
+  readonly options: RowsByOwnerLoader<Selectable<ProductOptionTable>>;
+  readonly media: RowsByOwnerLoader<Selectable<MediaTable>>;
+  readonly variants: RowsByOwnerLoader<Selectable<VariantTable>>;
+  readonly prices: RowsByOwnerLoader<Selectable<PriceTable>>;
+  readonly markets: RowsByOwnerLoader<Selectable<MarketTable>>;
+  readonly countries: RowsByOwnerLoader<Selectable<MarketCountryTable>>;
+  readonly policies: RowsByOwnerLoader<Selectable<PolicyTable>>;
+  readonly lines: RowsByOwnerLoader<Selectable<CartLineTable>>;
 }
 
 export function createPlainLoaders(db: PlainDatabase): PlainLoaders {
@@ -47,19 +52,19 @@ function rowLoaders(
   db: PlainDatabase,
 ): Pick<PlainLoaders, "products" | "merchants" | "stock" | "variantById"> {
   return {
-    products: loadOne(
+    products: createRowByIdLoader(
       (ids) => db.selectFrom("product").selectAll().where("id", "in", ids).execute(),
       ({ id }) => id,
     ),
-    merchants: loadOne(
+    merchants: createRowByIdLoader(
       (ids) => db.selectFrom("merchant").selectAll().where("id", "in", ids).execute(),
       ({ id }) => id,
     ),
-    stock: loadOne(
+    stock: createRowByIdLoader(
       (ids) => db.selectFrom("stockLevel").selectAll().where("variantId", "in", ids).execute(),
       ({ variantId }) => variantId,
     ),
-    variantById: loadOne(
+    variantById: createRowByIdLoader(
       (ids) => db.selectFrom("variant").selectAll().where("id", "in", ids).execute(),
       ({ id }) => id,
     ),
@@ -70,7 +75,7 @@ function productLoaders(
   db: PlainDatabase,
 ): Pick<PlainLoaders, "translations" | "categories" | "options" | "media" | "variants" | "prices"> {
   return {
-    translations: loadMany(
+    translations: createRowsByOwnerLoader(
       (ids) =>
         db
           .selectFrom("productTranslation")
@@ -80,7 +85,7 @@ function productLoaders(
           .execute(),
       ({ productId }) => productId,
     ),
-    categories: loadMany(
+    categories: createRowsByOwnerLoader(
       (ids) =>
         db
           .selectFrom("productCategory")
@@ -92,7 +97,7 @@ function productLoaders(
           .execute(),
       ({ productId }) => productId,
     ),
-    options: loadMany(
+    options: createRowsByOwnerLoader(
       (ids) =>
         db
           .selectFrom("productOption")
@@ -103,7 +108,7 @@ function productLoaders(
           .execute(),
       ({ productId }) => productId,
     ),
-    media: loadMany(
+    media: createRowsByOwnerLoader(
       (ids) =>
         db
           .selectFrom("media")
@@ -114,7 +119,7 @@ function productLoaders(
           .execute(),
       ({ productId }) => productId,
     ),
-    variants: loadMany(
+    variants: createRowsByOwnerLoader(
       (ids) =>
         db
           .selectFrom("variant")
@@ -125,7 +130,7 @@ function productLoaders(
           .execute(),
       ({ productId }) => productId,
     ),
-    prices: loadMany(
+    prices: createRowsByOwnerLoader(
       (ids) => db.selectFrom("price").selectAll().where("variantId", "in", ids).execute(),
       ({ variantId }) => variantId,
     ),
@@ -136,7 +141,7 @@ function merchantLoaders(
   db: PlainDatabase,
 ): Pick<PlainLoaders, "markets" | "countries" | "policies" | "lines"> {
   return {
-    markets: loadMany(
+    markets: createRowsByOwnerLoader(
       (ids) =>
         db
           .selectFrom("market")
@@ -147,16 +152,16 @@ function merchantLoaders(
           .execute(),
       ({ merchantId }) => merchantId,
     ),
-    countries: loadMany(
+    countries: createRowsByOwnerLoader(
       (ids) =>
         db.selectFrom("marketCountry").selectAll().where("marketId", "in", ids).orderBy("position").execute(),
       ({ marketId }) => marketId,
     ),
-    policies: loadMany(
+    policies: createRowsByOwnerLoader(
       (ids) => db.selectFrom("policy").selectAll().where("merchantId", "in", ids).execute(),
       ({ merchantId }) => merchantId,
     ),
-    lines: loadMany(
+    lines: createRowsByOwnerLoader(
       (ids) =>
         db
           .selectFrom("cartLine")

@@ -1,11 +1,11 @@
 /** The plain schema's product page, beyond what lists show of a product. */
 import type { Selectable } from "kysely";
 import type { MediaTable } from "#database/tables.ts";
-import { once } from "./plain-batches.ts";
-import { absolute, builder, ImageType, MoneyType, type PlainContext } from "./plain-builder.ts";
+import { computeOnce } from "./plain-batches.ts";
+import { absoluteUrl, builder, ImageType, MoneyType, type PlainContext } from "./plain-builder.ts";
 import {
   findPrices,
-  findRank,
+  findAvailabilityRank,
   findVariants,
   presentPrice,
   ProductListing,
@@ -13,7 +13,7 @@ import {
   toImage,
   type VariantNode,
 } from "./plain-products.ts";
-import { availabilities, type Money, money, rangeOf } from "./yardstick-parts.ts";
+import { availabilities, type Money, money, priceRange } from "./yardstick-parts.ts";
 
 const day = 86_400_000;
 
@@ -42,7 +42,7 @@ interface OptionValue extends Named {
   readonly values: readonly { readonly code: string; readonly label: string }[];
 }
 
-const findOptions = once(
+const findOptions = computeOnce(
   async ({ row, nameOf }: ProductNode, { loaders }: PlainContext): Promise<OptionValue[]> => {
     const options = await loaders.options.load(row.id);
     return options.map(({ code, names, choices }) => ({
@@ -126,7 +126,7 @@ const MediaType = builder
   .implement({
     fields: (t) => ({
       type: t.string({ resolve: ({ row }) => row.type }),
-      url: t.string({ resolve: ({ row }, _args, { publicUrl }) => absolute(row.url, publicUrl) }),
+      url: t.string({ resolve: ({ row }, _args, { publicUrl }) => absoluteUrl(row.url, publicUrl) }),
       alt: t.string({ nullable: true, resolve: ({ row, product }) => product.nameOf(row.alts) }),
       width: t.int({ resolve: ({ row }) => row.width }),
       height: t.int({ resolve: ({ row }) => row.height }),
@@ -201,7 +201,7 @@ const Policy = builder.objectRef<PolicyValue>("ProductPolicy").implement({
 async function findOffers(product: ProductNode, context: PlainContext): Promise<MarketOffer[]> {
   const variants = await findVariants(product, context);
   return product.markets.flatMap(({ id, currency, taxIncluded, countries }) => {
-    const range = rangeOf(
+    const range = priceRange(
       variants.flatMap((variant) => presentPrice(variant, id)?.amountMinor ?? []),
       currency,
     );
@@ -241,13 +241,13 @@ async function findStructuredData(product: ProductNode, context: PlainContext): 
     context.loaders.media.load(row.id),
     context.loaders.variants.load(row.id),
     findPrices(product, context),
-    findRank(product, context),
+    findAvailabilityRank(product, context),
   ]);
   const images = media
     .filter(({ type }) => type === "image")
-    .map(({ url }) => absolute(url, context.publicUrl));
+    .map(({ url }) => absoluteUrl(url, context.publicUrl));
   const only = variants.length === 1 ? variants[0] : undefined;
-  const range = rangeOf(
+  const range = priceRange(
     prices.map(({ amountMinor }) => amountMinor),
     main.currency,
   );

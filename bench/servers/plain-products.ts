@@ -8,19 +8,19 @@ import type {
   ProductTranslationTable,
   VariantTable,
 } from "#database/tables.ts";
-import { chainOf } from "./locales.ts";
-import { once } from "./plain-batches.ts";
+import { localeChain } from "./locales.ts";
+import { computeOnce } from "./plain-batches.ts";
 import {
-  absolute,
+  absoluteUrl,
   builder,
   type ImageValue,
   ImageType,
   MerchantType,
   type PlainContext,
   PriceRangeType,
-  rankOf,
+  availabilityRank,
 } from "./plain-builder.ts";
-import { availabilities, chainOfAll, nameIn, type Names, rangeOf } from "./yardstick-parts.ts";
+import { availabilities, joinLocaleChains, findName, type Names, priceRange } from "./yardstick-parts.ts";
 
 export interface PlainMarket {
   readonly id: string;
@@ -41,15 +41,15 @@ export interface ProductNode {
   readonly nameOf: (names: unknown) => string | null;
 }
 
-export interface Wish {
+export interface ProductSelection {
   /** Null: the merchant's own. */
   readonly country: string | null;
   readonly chain: readonly string[];
 }
 
-export async function findNode(
+export async function findProductNode(
   productId: string,
-  { country, chain }: Wish,
+  { country, chain }: ProductSelection,
   { loaders }: PlainContext,
 ): Promise<ProductNode | null> {
   const [row, translations] = await Promise.all([
@@ -65,13 +65,13 @@ export async function findNode(
   const main =
     markets.find(({ countries }) => countries.includes(country ?? merchant.defaultMarket)) ?? markets[0];
   if (main === undefined) return null;
-  const fallbacks = chainOfAll([main.defaultLocale, merchant.defaultLocale]);
+  const fallbacks = joinLocaleChains([main.defaultLocale, merchant.defaultLocale]);
   const tag = [...chain, ...fallbacks].find((candidate) =>
     translations.some(({ locale }) => locale === candidate),
   );
   const translation = translations.find(({ locale }) => locale === tag) ?? translations[0];
   if (translation === undefined) return null;
-  const names = [...chainOf(translation.locale), ...fallbacks];
+  const names = [...localeChain(translation.locale), ...fallbacks];
   return {
     row,
     merchant,
@@ -79,7 +79,7 @@ export async function findNode(
     main,
     translations,
     translation,
-    nameOf: (all) => nameIn(all as Names, names),
+    nameOf: (all) => findName(all as Names, names),
   };
 }
 
@@ -104,13 +104,13 @@ export interface VariantNode {
   readonly prices: readonly Selectable<PriceTable>[];
 }
 
-export const findVariants = once(
+export const findVariants = computeOnce(
   async (product: ProductNode, { loaders }: PlainContext): Promise<VariantNode[]> => {
     const rows = await loaders.variants.load(product.row.id);
     return Promise.all(
       rows.map(async (row) => {
         const [stock, prices] = await Promise.all([loaders.stock.load(row.id), loaders.prices.load(row.id)]);
-        return { row, product, rank: rankOf(row, stock), prices };
+        return { row, product, rank: availabilityRank(row, stock), prices };
       }),
     );
   },
@@ -130,7 +130,7 @@ export async function findPrices(
 }
 
 /** The best of its variants there; of all of them where none is sold there. */
-export async function findRank(product: ProductNode, context: PlainContext): Promise<number> {
+export async function findAvailabilityRank(product: ProductNode, context: PlainContext): Promise<number> {
   const variants = await findVariants(product, context);
   const offered = variants.filter((variant) => presentPrice(variant, product.main.id) !== undefined);
   return variants.length === 0
@@ -143,7 +143,7 @@ export const toImage = (
   { nameOf }: ProductNode,
   publicUrl: string,
 ): ImageValue => ({
-  url: absolute(media.url, publicUrl),
+  url: absoluteUrl(media.url, publicUrl),
   alt: nameOf(media.alts),
   width: media.width,
   height: media.height,
@@ -193,7 +193,7 @@ export const ProductListing = builder.interfaceRef<ProductNode>("ProductListing"
       resolve: async (product, _args, context) => {
         const prices = await findPrices(product, context);
         const amounts = prices.map(({ amountMinor }) => amountMinor);
-        return rangeOf(amounts, product.main.currency);
+        return priceRange(amounts, product.main.currency);
       },
     }),
     compareAtRange: t.field({
@@ -202,12 +202,12 @@ export const ProductListing = builder.interfaceRef<ProductNode>("ProductListing"
       resolve: async (product, _args, context) => {
         const prices = await findPrices(product, context);
         const amounts = prices.flatMap(({ compareAtMinor }) => compareAtMinor ?? []);
-        return rangeOf(amounts, product.main.currency);
+        return priceRange(amounts, product.main.currency);
       },
     }),
     availability: t.string({
       resolve: async (product, _args, context) =>
-        availabilities[(await findRank(product, context)) - 1] ?? "",
+        availabilities[(await findAvailabilityRank(product, context)) - 1] ?? "",
     }),
     variantCount: t.int({
       resolve: async ({ row }, _args, { loaders }) => (await loaders.variants.load(row.id)).length,

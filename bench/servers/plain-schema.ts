@@ -5,13 +5,13 @@
 import { createHash } from "node:crypto";
 import type { GraphQLSchema } from "graphql";
 import type { Pool } from "pg";
-import { askedChain } from "./locales.ts";
+import { requestedChain } from "./locales.ts";
 import { builder, type PlainContext, type PlainViewer } from "./plain-builder.ts";
-import { openPlain, type PlainDatabase } from "./plain-database.ts";
+import { openPlainDatabase, type PlainDatabase } from "./plain-database.ts";
 import { createPlainLoaders } from "./plain-loaders.ts";
 import { ProductDetail } from "./plain-product-detail.ts";
-import { findNode } from "./plain-products.ts";
-import { createFind } from "./yardstick-search.ts";
+import { findProductNode } from "./plain-products.ts";
+import { createHitFinder } from "./yardstick-search.ts";
 import "./plain-carts.ts";
 import "./plain-search.ts";
 
@@ -23,7 +23,9 @@ builder.queryType({
       args: { merchantSlug: t.arg.string({ required: true }), productSlug: t.arg.string({ required: true }) },
       resolve: async (_root, { merchantSlug, productSlug }, context) => {
         const id = await context.findProduct(merchantSlug, productSlug);
-        return id === undefined ? null : findNode(id, { country: null, chain: context.chain }, context);
+        return id === undefined
+          ? null
+          : findProductNode(id, { country: null, chain: context.chain }, context);
       },
     }),
   }),
@@ -35,12 +37,12 @@ export function createPlainContext(
   pool: Pool,
   publicUrl: string,
 ): (headers: Headers) => Promise<PlainContext> {
-  const db = openPlain(pool);
-  const find = createFind(pool);
+  const db = openPlainDatabase(pool);
+  const find = createHitFinder(pool);
   return async (headers) => ({
     viewer: await findViewer(db, headers.get("authorization")),
     buyerReference: headers.get("x-buyer-reference"),
-    chain: askedChain(headers.get("accept-language") ?? undefined),
+    chain: requestedChain(headers.get("accept-language") ?? undefined),
     loaders: createPlainLoaders(db),
     findProduct: (merchantSlug, productSlug) => findProduct(db, merchantSlug, productSlug),
     find,

@@ -3,8 +3,8 @@
  * comes from the loaders.
  */
 import { builder, type PlainContext } from "./plain-builder.ts";
-import { findNode, ProductListing, type ProductNode } from "./plain-products.ts";
-import type { Found, SearchMeta } from "./yardstick-search.ts";
+import { findProductNode, ProductListing, type ProductNode } from "./plain-products.ts";
+import type { SearchHits, SearchMeta } from "./yardstick-search.ts";
 
 interface HitNode extends ProductNode {
   readonly score: number;
@@ -70,14 +70,14 @@ const Meta = builder.objectRef<SearchMeta>("ProductSearchMeta").implement({
 });
 
 interface Result {
-  readonly found: Found;
+  readonly found: SearchHits;
   readonly country: string;
 }
 
 async function findHits({ found: { hits }, country }: Result, context: PlainContext): Promise<HitNode[]> {
   const nodes = await Promise.all(
     hits.map(async ({ id, locale, score, matched, highlight }) => {
-      const node = await findNode(id, { country, chain: [locale] }, context);
+      const node = await findProductNode(id, { country, chain: [locale] }, context);
       return node === null ? [] : [{ ...node, score, matched, highlight }];
     }),
   );

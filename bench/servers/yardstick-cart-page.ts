@@ -1,6 +1,13 @@
 /** A cart, and what promotions do to it, in the words of the contract, from the row that the statement gives. */
 import { toCartWarningView } from "#commerce/carts/render-cart.ts";
-import { availabilities, chainOfAll, type Money, money, nameIn, type Names } from "./yardstick-parts.ts";
+import {
+  availabilities,
+  joinLocaleChains,
+  type Money,
+  money,
+  findName,
+  type Names,
+} from "./yardstick-parts.ts";
 
 interface Allocation {
   readonly lineId: string | null;
@@ -207,7 +214,7 @@ export function writePromotionState(row: CartRow, replaced: string | null): unkn
   const { currency, locale, default_locale: merchantLocale } = row;
   const promotions = row.promotions ?? [];
   const titleOf = ({ titles }: CartPromotion): string =>
-    nameIn(titles, chainOfAll([locale, merchantLocale])) ?? "";
+    findName(titles, joinLocaleChains([locale, merchantLocale])) ?? "";
   const code = promotions.find(({ trigger }) => trigger === "code");
   return {
     cartId: row.id,

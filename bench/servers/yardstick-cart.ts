@@ -33,7 +33,7 @@ from cart c join merchant m on m.id = c.merchant_id where c.id = $1 and c.mercha
 
 const statement = cartSql();
 
-export interface AskedCart {
+export interface CartRequest {
   readonly cartId: string;
   readonly merchantId: string;
   readonly publicUrl: string;
@@ -41,7 +41,7 @@ export interface AskedCart {
 
 export async function readCartPage(
   pool: Pool,
-  { cartId, merchantId, publicUrl }: AskedCart,
+  { cartId, merchantId, publicUrl }: CartRequest,
 ): Promise<string | undefined> {
   const { rows } = await pool.query<CartRow>({ name: "cart", text: statement, values: [cartId, merchantId] });
   const [row] = rows;

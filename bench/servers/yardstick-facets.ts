@@ -1,6 +1,6 @@
 /** Facets as the answer has them: labels in the asked locale, prices as ranges. Formats are made once. */
 
-import { chainOfAll, exponentOf, nameIn } from "./yardstick-parts.ts";
+import { joinLocaleChains, currencyExponent, findName } from "./yardstick-parts.ts";
 
 export interface RawFacets {
   readonly category: readonly {
@@ -37,7 +37,7 @@ function formatOf(locale: string, currency: string): PriceFormat {
   const key = `${locale} ${currency}`;
   let known = formats.get(key);
   if (known === undefined) {
-    const digits = exponentOf(currency);
+    const digits = currencyExponent(currency);
     const format = new Intl.NumberFormat(locale, {
       style: "currency",
       currency,
@@ -56,7 +56,7 @@ export function writeFacets(raw: RawFacets, locale: string, currency: string | n
       key: "category",
       buckets: raw.category.map(({ slug, names, default_locale: fallback, count }) => ({
         value: slug,
-        label: nameIn(names ?? {}, chainOfAll([locale, fallback ?? ""])) ?? slug,
+        label: findName(names ?? {}, joinLocaleChains([locale, fallback ?? ""])) ?? slug,
         count,
       })),
     },

@@ -1,6 +1,6 @@
 /** An order in the words of the contract, from the row that the statement gives. */
 import { createHmac } from "node:crypto";
-import { chainOfAll, type Money, money, nameIn, type Names } from "./yardstick-parts.ts";
+import { joinLocaleChains, type Money, money, findName, type Names } from "./yardstick-parts.ts";
 
 interface OrderLine {
   readonly id: string;
@@ -104,7 +104,7 @@ export function writeOrderPage(row: OrderRow, publicUrl: string): Readonly<Recor
   const [payments, refunds] = [row.payments ?? [], row.refunds ?? []];
   const keptMinor = payments.reduce((sum, { captured, refunded }) => sum + captured - refunded, 0);
   const address = `${publicUrl}/api/v1/open/storefront/orders/${row.id}`;
-  const chain = chainOfAll([locale, merchantLocale]);
+  const chain = joinLocaleChains([locale, merchantLocale]);
   return {
     id: row.id,
     number: row.number,
@@ -121,7 +121,7 @@ export function writeOrderPage(row: OrderRow, publicUrl: string): Readonly<Recor
     totals: totalsOf(row, keptMinor),
     promotions: row.promotions.map(({ code, titles, discountMinor }) => ({
       code,
-      title: nameIn(titles, chain) ?? "",
+      title: findName(titles, chain) ?? "",
       discount: money(discountMinor, currency),
     })),
     fulfillments: row.fulfillments ?? [],

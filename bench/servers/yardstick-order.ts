@@ -41,7 +41,7 @@ select o.id, o.number, o.version, o.status, o.payment_status, o.fulfillment_stat
     from (select * from order_timeline where order_id = o.id order by id desc limit 50) t) as timeline
 from sales_order o join merchant m on m.id = o.merchant_id where o.id = $1 and o.merchant_id = $2`;
 
-export interface AskedOrder {
+export interface OrderRequest {
   readonly orderId: string;
   readonly merchantId: string;
   readonly publicUrl: string;
@@ -49,7 +49,7 @@ export interface AskedOrder {
 
 export async function readOrderPage(
   pool: Pool,
-  { orderId, merchantId, publicUrl }: AskedOrder,
+  { orderId, merchantId, publicUrl }: OrderRequest,
 ): Promise<string | undefined> {
   const { rows } = await pool.query<OrderRow>({
     name: "order",

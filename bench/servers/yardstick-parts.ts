@@ -1,5 +1,5 @@
 /** Names and money as both of the yardstick's answers show them. */
-import { chainOf } from "./locales.ts";
+import { localeChain } from "./locales.ts";
 
 /** From the best to the worst. */
 export const availabilities = [
@@ -20,17 +20,17 @@ export interface Money {
 }
 
 /** The name in the first locale of the chain that has one. */
-export function nameIn(names: Names, chain: readonly string[]): string | null {
+export function findName(names: Names, chain: readonly string[]): string | null {
   for (const locale of chain) if (names[locale] !== undefined) return names[locale];
   return names[Object.keys(names).toSorted()[0] ?? ""] ?? null;
 }
 
-export const chainOfAll = (locales: readonly string[]): string[] => locales.flatMap(chainOf);
+export const joinLocaleChains = (locales: readonly string[]): string[] => locales.flatMap(localeChain);
 
 const exponents = new Map<string, number>();
 
 /** Digits after the decimal point. */
-export function exponentOf(currency: string): number {
+export function currencyExponent(currency: string): number {
   let exponent = exponents.get(currency);
   if (exponent === undefined) {
     exponent =
@@ -44,10 +44,10 @@ export function exponentOf(currency: string): number {
 export const money = (amountMinor: number, currency: string): Money => ({
   amountMinor,
   currency,
-  exponent: exponentOf(currency),
+  exponent: currencyExponent(currency),
 });
 
-export function rangeOf(amounts: readonly number[], currency: string): { min: Money; max: Money } | null {
+export function priceRange(amounts: readonly number[], currency: string): { min: Money; max: Money } | null {
   return amounts.length === 0
     ? null
     : { min: money(Math.min(...amounts), currency), max: money(Math.max(...amounts), currency) };

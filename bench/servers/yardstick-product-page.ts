@@ -1,12 +1,12 @@
 /** The product page in the words of the contract, from the row that the statement gives. */
 import {
   availabilities,
-  chainOfAll,
+  joinLocaleChains,
   type Money,
   money,
-  nameIn,
+  findName,
   type Names,
-  rangeOf,
+  priceRange,
 } from "./yardstick-parts.ts";
 
 type Price = readonly [amount: number, compareAt: number | null, lowest30d: number | null];
@@ -103,28 +103,28 @@ interface Chosen {
   readonly nameOf: (names: Names) => string | null;
 }
 
-function choose(
+function selectForPage(
   { translations, markets, default_market: country, default_locale: locale }: ProductRow,
   asked: readonly string[],
 ): Chosen {
   const main = markets.find(({ countries }) => countries.includes(country)) ?? markets[0];
   if (main === undefined) throw new Error("The merchant has no market.");
-  const fallbacks = chainOfAll([main.locale, locale]);
+  const fallbacks = joinLocaleChains([main.locale, locale]);
   const tag = [...asked, ...fallbacks].find((candidate) =>
     translations.some((each) => each.locale === candidate),
   );
   const translation = translations.find((each) => each.locale === tag) ?? translations[0];
   if (translation === undefined) throw new Error("The product has no translation.");
-  const nameChain = [...chainOfAll([translation.locale]), ...fallbacks];
-  return { main, translation, nameOf: (names) => nameIn(names, nameChain) };
+  const nameChain = [...joinLocaleChains([translation.locale]), ...fallbacks];
+  return { main, translation, nameOf: (names) => findName(names, nameChain) };
 }
 
 interface Summary {
   readonly images: readonly string[];
   readonly rating: { readonly average: number; readonly count: number } | null;
   readonly rank: number;
-  readonly priceRange: ReturnType<typeof rangeOf>;
-  readonly compareAtRange: ReturnType<typeof rangeOf>;
+  readonly priceRange: ReturnType<typeof priceRange>;
+  readonly compareAtRange: ReturnType<typeof priceRange>;
 }
 
 function summarize(
@@ -139,11 +139,11 @@ function summarize(
     rating: average === null || count === null ? null : { average, count },
     rank:
       all.length === 0 ? soldOut : Math.min(...(offered.length > 0 ? offered : all).map(({ rank }) => rank)),
-    priceRange: rangeOf(
+    priceRange: priceRange(
       prices.map(([amount]) => amount),
       currency,
     ),
-    compareAtRange: rangeOf(
+    compareAtRange: priceRange(
       prices.flatMap(([, compareAt]) => compareAt ?? []),
       currency,
     ),
@@ -158,7 +158,7 @@ export function writeProductPage(row: ProductRow, asked: readonly string[]): Pro
     row.variants ?? [],
     row.categories ?? [],
   ];
-  const { main, translation, nameOf } = choose(row, asked);
+  const { main, translation, nameOf } = selectForPage(row, asked);
   const summary = summarize(row, main);
   const { seoTitle, seoDescription, description } = translation;
   const pictures = new Map(
@@ -212,7 +212,7 @@ export function writeProductPage(row: ProductRow, asked: readonly string[]): Pro
     })),
     offers: markets.flatMap(({ id, currency, taxIncluded, countries }) => {
       const amounts = variants.flatMap(({ prices }) => prices?.[id]?.[0] ?? []);
-      const range = rangeOf(amounts, currency);
+      const range = priceRange(amounts, currency);
       return range === null
         ? []
         : countries.map((market) => ({ market, currency, taxIncluded, min: range.min, max: range.max }));

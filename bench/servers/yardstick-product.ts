@@ -30,7 +30,7 @@ select p.id, p.brand, p.rating_average, p.rating_count, p.attributes, ${utcSql("
 from merchant m join product_slug s on s.merchant_id = m.id and s.slug = $2 join product p on p.id = s.product_id and p.status = 'published'
 where m.slug = $1 and m.status = 'active'`;
 
-export interface AskedProduct {
+export interface ProductRequest {
   readonly merchantSlug: string;
   readonly productSlug: string;
   /** The asked locales with what each falls back to. */
@@ -40,7 +40,7 @@ export interface AskedProduct {
 
 export async function readProductPage(
   pool: Pool,
-  { merchantSlug, productSlug, chain, publicUrl }: AskedProduct,
+  { merchantSlug, productSlug, chain, publicUrl }: ProductRequest,
 ): Promise<ProductPage | undefined> {
   const { rows } = await pool.query<ProductRow>({
     name: "product",

@@ -15,7 +15,7 @@ import {
   writePromotionState,
 } from "./yardstick-cart-page.ts";
 
-export interface AskedPromotion {
+export interface PromotionRequest {
   readonly cartId: string;
   readonly merchantId: string;
   readonly installationId: string;
@@ -24,7 +24,7 @@ export interface AskedPromotion {
   readonly publicUrl: string;
 }
 
-export interface Answer {
+export interface PromotionAnswer {
   readonly status: number;
   readonly body: string;
 }
@@ -73,7 +73,7 @@ interface PricedRow extends CartRow {
     | null;
 }
 
-export async function applyPromotion(pool: Pool, asked: AskedPromotion): Promise<Answer> {
+export async function applyPromotion(pool: Pool, asked: PromotionRequest): Promise<PromotionAnswer> {
   const client = await pool.connect();
   try {
     await client.query("begin");
@@ -92,8 +92,8 @@ const sha256 = (text: string): Buffer => createHash("sha256").update(text).diges
 
 async function applyOnce(
   client: PoolClient,
-  { cartId, merchantId, installationId, key, code, publicUrl }: AskedPromotion,
-): Promise<Answer> {
+  { cartId, merchantId, installationId, key, code, publicUrl }: PromotionRequest,
+): Promise<PromotionAnswer> {
   const digest = sha256(key);
   const fingerprint = sha256(`${cartId}\n${code}`);
   const { rows: locked } = await client.query<{ fingerprint: Buffer | null; sealed: Buffer }>({

@@ -15,10 +15,10 @@ import {
   queryWordsToStem,
 } from "#commerce/search/match-query.ts";
 import type { StemsByStemmer } from "#commerce/search/stems.ts";
-import { chainOf } from "./locales.ts";
+import { localeChain } from "./locales.ts";
 import { type Facets, type RawFacets, writeFacets } from "./yardstick-facets.ts";
 import { searchSql } from "./yardstick-search-sql.ts";
-import { availabilities, chainOfAll, nameIn, type Names, rangeOf } from "./yardstick-parts.ts";
+import { availabilities, joinLocaleChains, findName, type Names, priceRange } from "./yardstick-parts.ts";
 import { createStemCache } from "./yardstick-stems.ts";
 
 interface Row {
@@ -63,7 +63,7 @@ interface Hit extends BareHit {
 
 const matchesMax = 10_000;
 
-export interface Asked {
+export interface SearchRequest {
   readonly q: string;
   readonly locale: string;
   readonly country: string;
@@ -74,7 +74,7 @@ export interface Asked {
   readonly merchant: string | null;
 }
 
-function readAsked(values: URLSearchParams): Asked {
+function readAsked(values: URLSearchParams): SearchRequest {
   const text = (name: string): string => values.get(name) ?? "";
   return {
     q: text("q"),
@@ -88,7 +88,10 @@ function readAsked(values: URLSearchParams): Asked {
   };
 }
 
-export function createSearch(pool: Pool, publicUrl: string): (values: URLSearchParams) => Promise<string> {
+export function createSearchHandler(
+  pool: Pool,
+  publicUrl: string,
+): (values: URLSearchParams) => Promise<string> {
   const ask = createStatement(pool, { publicUrl, isBare: false });
   return async (params) => {
     const { row, meta, highlight } = await ask(readAsked(params));
@@ -99,7 +102,7 @@ export function createSearch(pool: Pool, publicUrl: string): (values: URLSearchP
   };
 }
 
-export interface Found {
+export interface SearchHits {
   readonly hits: readonly {
     readonly id: string;
     readonly locale: string;
@@ -110,10 +113,10 @@ export interface Found {
   readonly meta: SearchMeta;
 }
 
-export type Find = (asked: Asked) => Promise<Found>;
+export type FindHits = (asked: SearchRequest) => Promise<SearchHits>;
 
 /** The same without what is shown of the products, for who reads that from elsewhere. */
-export function createFind(pool: Pool): Find {
+export function createHitFinder(pool: Pool): FindHits {
   const ask = createStatement(pool, { publicUrl: "", isBare: true });
   return async (asked) => {
     const { row, meta, highlight } = await ask(asked);
@@ -127,12 +130,15 @@ interface Answer {
   readonly highlight: (hit: StemmedTitle) => string | null;
 }
 
-interface How {
+interface StatementOptions {
   readonly publicUrl: string;
   readonly isBare: boolean;
 }
 
-function createStatement(pool: Pool, { publicUrl, isBare }: How): (asked: Asked) => Promise<Answer> {
+function createStatement(
+  pool: Pool,
+  { publicUrl, isBare }: StatementOptions,
+): (asked: SearchRequest) => Promise<Answer> {
   const stemsOf = createStemCache(pool);
   const names = new Map<string, string>();
   const nameOf = (text: string): string => {
@@ -144,7 +150,7 @@ function createStatement(pool: Pool, { publicUrl, isBare }: How): (asked: Asked)
   return async (asked) => {
     const { country, page, pageSize, category, merchant } = asked;
     const query = parseSearchQuery(asked.q);
-    const chain = chainOf(asked.locale);
+    const chain = localeChain(asked.locale);
     const hasWords = query.words.length > 0;
     const stems: StemsByStemmer = hasWords ? await stemsOf(queryWordsToStem(query)) : new Map();
     const text = searchSql({
@@ -176,7 +182,7 @@ function createStatement(pool: Pool, { publicUrl, isBare }: How): (asked: Asked)
 
 function itemOf(hit: Hit, title: string | null): unknown {
   const { currency, image, rating, ratings } = hit;
-  const chain = chainOfAll([hit.locale, hit.marketLocale, hit.merchantLocale]);
+  const chain = joinLocaleChains([hit.locale, hit.marketLocale, hit.merchantLocale]);
   return {
     id: hit.id,
     slug: hit.slug,
@@ -187,14 +193,14 @@ function itemOf(hit: Hit, title: string | null): unknown {
     merchant: { id: hit.merchant, slug: hit.merchantSlug, name: hit.merchantName },
     categories: (hit.categories ?? []).map(({ slug, names }) => ({
       slug,
-      name: nameIn(names, chain) ?? slug,
+      name: findName(names, chain) ?? slug,
     })),
     image:
       image === null
         ? null
-        : { url: image.url, alt: nameIn(image.alts, chain), width: image.width, height: image.height },
-    priceRange: rangeOf(hit.prices, currency),
-    compareAtRange: rangeOf(hit.compares, currency),
+        : { url: image.url, alt: findName(image.alts, chain), width: image.width, height: image.height },
+    priceRange: priceRange(hit.prices, currency),
+    compareAtRange: priceRange(hit.compares, currency),
     availability: availabilities[hit.rank - 1],
     variantCount: hit.variants,
     rating: rating === null || ratings === null ? null : { average: rating, count: ratings },
@@ -239,7 +245,10 @@ export interface SearchMeta {
   readonly indexedAt: string;
 }
 
-function metaOf(row: Row, { page, pageSize, sort, locale, country }: Asked): Omit<SearchMeta, "query"> {
+function metaOf(
+  row: Row,
+  { page, pageSize, sort, locale, country }: SearchRequest,
+): Omit<SearchMeta, "query"> {
   const totalItems = Math.min(row.total, matchesMax);
   return {
     page,

@@ -7,12 +7,12 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { Pool, types } from "pg";
-import { askedChain } from "./locales.ts";
+import { requestedChain } from "./locales.ts";
 import { readCartPage } from "./yardstick-cart.ts";
 import { readOrderPage } from "./yardstick-order.ts";
 import { applyPromotion } from "./yardstick-promotion.ts";
 import { readProductPage } from "./yardstick-product.ts";
-import { createSearch } from "./yardstick-search.ts";
+import { createSearchHandler } from "./yardstick-search.ts";
 
 const { PORT: port, DATABASE_URL: connectionString, PUBLIC_URL: publicUrl = "" } = process.env;
 
@@ -28,7 +28,7 @@ const { rows: keyRows } = await pool.query<Holder & { digest: Buffer }>(
    where revoked_at is null and (expires_at is null or expires_at > now())`,
 );
 const holders = new Map(keyRows.map(({ digest, ...holder }) => [digest.toString("base64"), holder]));
-const search = createSearch(pool, publicUrl);
+const search = createSearchHandler(pool, publicUrl);
 
 const holderOf = (authorization: string): Holder | undefined =>
   holders.get(createHash("sha256").update(authorization.replace("Bearer ", "")).digest("base64"));
@@ -77,7 +77,7 @@ async function sendProduct(
   const page = await readProductPage(pool, {
     merchantSlug: decodeURIComponent(merchantSlug),
     productSlug: decodeURIComponent(productSlug),
-    chain: askedChain(headers["accept-language"]),
+    chain: requestedChain(headers["accept-language"]),
     publicUrl,
   });
   if (page === undefined) return send(response, 404, "{}");
