@@ -55,11 +55,15 @@ describe("the graph", () => {
       "average",
       "conversionRate",
       "conversionRate",
+      "popularityScore",
       "score",
+      "stockScore",
       "successRate",
       "successRate",
       "successRate",
       "successRate24h",
+      "textScore",
+      "tierScore",
     ]);
   });
 });

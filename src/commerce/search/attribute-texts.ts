@@ -13,7 +13,7 @@ export interface AttributeValue {
 }
 
 export const attributeValues = (attributes: readonly IndexedAttribute[]): AttributeValue[] =>
-  attributes.flatMap(({ code, value }) => valuesOf(value).map((one) => ({ code, value: one })));
+  attributes.flatMap(({ code, value }) => [...new Set(valuesOf(value))].map((one) => ({ code, value: one })));
 
 const valuesOf = (value: IndexedAttribute["value"]): string[] =>
   typeof value === "object" ? [...value] : [String(value)];

@@ -3,7 +3,14 @@
  * word, a quantity (`0.5 l`), or several words that the vocabulary joins (`power bank`).
  */
 import { findQuantities } from "./quantities.ts";
-import { joinWords, normalizeCode, type SearchWord, splitWords } from "./tokens.ts";
+import {
+  isSingleKana,
+  joinWords,
+  normalizeCode,
+  type SearchWord,
+  splitDenseWord,
+  splitWords,
+} from "./tokens.ts";
 import { isFiller } from "./word-lists.ts";
 
 export interface ParsedSearchQuery {
@@ -102,6 +109,28 @@ export function joinablePhrases({ parts }: ParsedSearchQuery): string[] {
       return run.length === count && run.every(isJoinable) ? [run.map(({ text }) => text).join(" ")] : [];
     }),
   );
+}
+
+/**
+ * The query with dense words (runs of a script without spaces) split into parts by dictionary, so that some
+ * of their segments can be left out: `冬用の手袋` → `冬用`, `手袋`. Single kana are usually particles and are left
+ * out.
+ */
+export function splitDenseParts(query: ParsedSearchQuery): ParsedSearchQuery {
+  const parts = query.parts.flatMap((part): readonly QueryPart[] => {
+    const [word] = part.words;
+    if (word?.isDense !== true || part.words.length > 1) return [part];
+    const segments = splitDenseWord(word.text).filter((segment) => !isSingleKana(segment));
+    return segments.length < 2
+      ? [part]
+      : segments.map((text) => ({
+          text,
+          words: [{ ...word, text, raw: text }],
+          isLast: part.isLast,
+          isFiller: false,
+        }));
+  });
+  return { ...query, parts, words: parts.flatMap(({ words }) => words) };
 }
 
 /** The query without some of its parts, for example without words that no product has. */

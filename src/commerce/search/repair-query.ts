@@ -8,7 +8,13 @@ import { parameter, prepareStatement } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
 import { matchAllParts, matchPart } from "./match-query.ts";
 import { shownDocuments, withMerchant } from "./match-statements.ts";
-import { type ParsedSearchQuery, parseSearchQuery, type QueryPart, withoutParts } from "./parse-query.ts";
+import {
+  type ParsedSearchQuery,
+  parseSearchQuery,
+  type QueryPart,
+  splitDenseParts,
+  withoutParts,
+} from "./parse-query.ts";
 import {
   matchWithFilters,
   type SearchInput,
@@ -43,7 +49,9 @@ export interface QueryToRepair {
 
 /** Returns a query that finds products; undefined if no word of the query is found. */
 export async function repairQuery(search: QueryToRepair): Promise<RepairedQuery | undefined> {
-  const { expanded } = search;
+  const split = splitDenseParts(search.expanded.query);
+  const hasDenseParts = split.words.length > search.expanded.query.words.length;
+  const expanded = hasDenseParts ? await search.expand(split) : search.expanded;
   const candidates = await addForms(search, await findCandidates(search.reader, expanded));
   const queries = [...expanded.forms.map(matchPart), ...candidates.map(({ forms }) => matchPart(forms))];
   const counts = await countDocuments(search, queries);

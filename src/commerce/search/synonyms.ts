@@ -6,6 +6,7 @@
 import { sql } from "kysely";
 import { requireVersion, type CommandContext } from "#commerce/command-context.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
 import {
   countFaults,
   faultAt,
@@ -89,7 +90,10 @@ async function lockSynonyms(
   { merchantId }: CommandContext,
   locale: string,
 ): Promise<SynonymList | undefined> {
-  await sql`select 1 from merchant where id = ${merchantId} for no key update`.execute(transaction);
+  const { rows } = await sql`select 1 from merchant where id = ${merchantId} for no key update`.execute(
+    transaction,
+  );
+  if (rows.length === 0) throw fail("merchant_not_found");
   return (await findSynonyms(transaction, merchantId)).find((list) => list.locale === locale);
 }
 

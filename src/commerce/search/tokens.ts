@@ -102,6 +102,9 @@ export function characterPairs(text: string): string[] {
     : characters.slice(1).map((character, index) => `${characters[index] ?? ""}${character}`);
 }
 
+const kana = /^[\p{sc=Hira}\p{sc=Kana}]$/u;
+export const isSingleKana = (text: string): boolean => kana.test(text);
+
 const han = /^\p{sc=Han}$/u;
 
 /**

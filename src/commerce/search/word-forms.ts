@@ -5,7 +5,7 @@
 import { prefixCompoundStemmers } from "./compounds.ts";
 import type { ParsedSearchQuery, QueryPart } from "./parse-query.ts";
 import type { StemsByStemmer } from "./stems.ts";
-import { characterPairs, type SearchWord, splitDenseWord, splitWords } from "./tokens.ts";
+import { characterPairs, isSingleKana, type SearchWord, splitDenseWord, splitWords } from "./tokens.ts";
 import { irregularForm } from "./word-lists.ts";
 import type { Vocabulary, WordEntry } from "./word-vocabulary.ts";
 
@@ -171,15 +171,13 @@ function synonymForms(entry: WordEntry | undefined, knowledge: WordKnowledge | u
   });
 }
 
-const kana = /^[\p{sc=Hira}\p{sc=Kana}]$/u;
-
 /**
  * The character pairs of each segment of a dense word. A single kana beside other segments is usually a
  * particle, which a product's text may lack, so it is left out.
  */
 function denseForm(text: string): WordForm {
   const segments = splitDenseWord(text);
-  const significant = segments.filter((segment) => !kana.test(segment));
+  const significant = segments.filter((segment) => !isSingleKana(segment));
   const pairs = new Set((significant.length > 0 ? significant : segments).flatMap(characterPairs));
-  return { lexemes: [...pairs].map((pair) => ({ text: pair, isPrefix: kana.test(pair) })) };
+  return { lexemes: [...pairs].map((pair) => ({ text: pair, isPrefix: isSingleKana(pair) })) };
 }
