@@ -1,4 +1,4 @@
-/** The command's arguments. */
+/** Parses the arguments of `npm run bench`. */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { DataCounts } from "./database.ts";
@@ -10,14 +10,17 @@ export interface Arguments {
   readonly servers: readonly string[];
   readonly jsonPath: string | undefined;
   readonly counts: DataCounts;
-  /** Requests a second that latencies are taken at; undefined: half of what the slowest server manages. */
+  /**
+   * Requests per second during the latency measurement; undefined for half of the slowest server's
+   * throughput.
+   */
   readonly rate: number | undefined;
   readonly profileFolder: string | undefined;
 }
 
 export type Mode =
   | { readonly name: "compare" }
-  /** The sizes that reads are measured at: as many products, carts and orders each. */
+  /** The data sizes at which reads are measured. Each is the number of products, of carts and of orders. */
   | { readonly name: "growth"; readonly sizes: readonly number[] };
 
 export interface ArgumentChoices {
@@ -29,28 +32,29 @@ export class BadArgument extends Error {}
 
 export const help = ({ scenarios, servers }: ArgumentChoices): string => `Usage: npm run bench -- [options]
 
-Compares the servers on a throw-away PostgreSQL. The first server, the yardstick, always runs.
+Compares the servers on a temporary PostgreSQL. The first server, the yardstick, always runs.
 
-  --quick           2 short rounds and 2000 products: for a first look, not for figures to keep
-  --only LIST       scenarios, of: ${scenarios.join(",")}
-  --servers LIST    servers, of: ${servers.join(",")}
+  --quick           2 short rounds and 2000 products: for a first impression, too short for reliable values
+  --only LIST       runs only these scenarios, of: ${scenarios.join(",")}
+  --servers LIST    runs only these servers, of: ${servers.join(",")}
   --products N      generated products beside the demo's (10000; with --quick 2000)
   --carts N         generated carts (1000)
   --orders N        generated orders (1000)
-  --rate N          requests a second that latencies are taken at (half of what the slowest server manages)
-  --json FILE       writes the figures there as well
-  --profile FOLDER  writes a CPU profile of each server there (the figures are then no good)
-  --help            this text
+  --rate N          requests per second during the latency measurement (half of the slowest server's throughput)
+  --json FILE       also writes the values to this file
+  --profile FOLDER  writes a CPU profile of each server to this folder (profiling makes the values unusable)
+  --help            prints this text
 
-In place of the comparison:
+Instead of the comparison:
 
-  --growth          what each read costs the yardstick and ours with 10000 and 100000 products, carts and orders, drawn in bench/growth.svg
-  --million         with --growth: with 1000000 as well, for which it takes hours
+  --growth          measures the cost of each read on yardstick and ours with 10000 and 100000 products, carts and orders,
+                    and draws bench/growth.svg
+  --million         with --growth: also measures with 1000000, which takes hours
 `;
 
 const countMax = 1_000_000;
 
-/** Undefined: help is wanted. */
+/** Parses the arguments; undefined if help is requested. Throws BadArgument. */
 export function readArguments(args: readonly string[], known: ArgumentChoices): Arguments | undefined {
   const values = parse(args);
   if (values.help === true) return undefined;
@@ -59,8 +63,8 @@ export function readArguments(args: readonly string[], known: ArgumentChoices): 
   return {
     isQuick,
     mode,
-    only: choose(values.only, known.scenarios, "--only"),
-    servers: choose(values.servers, known.servers, "--servers"),
+    only: selectNames(values.only, known.scenarios, "--only"),
+    servers: selectNames(values.servers, known.servers, "--servers"),
     jsonPath: values.json === undefined ? undefined : resolve(values.json),
     counts: {
       products: readCount("--products", values.products, isQuick ? 2000 : 10_000),
@@ -105,22 +109,22 @@ function readMode({ growth, million }: Values, isQuick: boolean): Mode {
     const sizes = isQuick ? [2000, 6000] : [10_000, 100_000];
     return { name: "growth", sizes: million === true ? [...sizes, 1_000_000] : sizes };
   }
-  if (million === true) throw new BadArgument("--million goes with --growth.");
+  if (million === true) throw new BadArgument("--million needs --growth.");
   return { name: "compare" };
 }
 
 function readCount(name: string, value: string | undefined, fallback: number): number {
   const count = value === undefined ? fallback : Number(value);
   if (!Number.isInteger(count) || count < 0 || count > countMax)
-    throw new BadArgument(`${name} must be a whole number from 0 to ${countMax}.`);
+    throw new BadArgument(`${name} must be an integer from 0 to ${countMax}.`);
   return count;
 }
 
-function choose(list: string | undefined, all: readonly string[], name: string): readonly string[] {
+function selectNames(list: string | undefined, all: readonly string[], name: string): readonly string[] {
   if (list === undefined) return all;
-  const asked = list.split(",").map((item) => item.trim());
-  const unknown = asked.filter((item) => !all.includes(item));
+  const requested = list.split(",").map((item) => item.trim());
+  const unknown = requested.filter((item) => !all.includes(item));
   if (unknown.length > 0)
-    throw new BadArgument(`${name}: ${unknown.join(", ")} is not one of ${all.join(", ")}.`);
-  return all.filter((item) => asked.includes(item));
+    throw new BadArgument(`${name} must list values of ${all.join(", ")}, not ${unknown.join(", ")}.`);
+  return all.filter((item) => requested.includes(item));
 }

@@ -1,11 +1,11 @@
-/** What every kind of measurement is given: the machine it runs on, and where it says what it does. */
+/** The environment of all measurements: the machine, the placement of processes, and the functions for output. */
 import type { ProcessPlacement } from "./children.ts";
 
 export interface BenchOutput {
   readonly machine: string;
   readonly place: ProcessPlacement;
-  /** For what was found. */
+  /** Prints results. */
   readonly say: (text: string) => void;
-  /** For what is being done. */
+  /** Prints the current step. */
   readonly step: (text: string) => void;
 }

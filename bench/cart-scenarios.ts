@@ -1,4 +1,4 @@
-/** The scenarios of carts: reading them over REST and as a frontend does, and giving them a promotion code. */
+/** The scenarios of carts: reading carts over REST or GraphQL, and applying promotion codes. */
 import { Client } from "pg";
 import { percentageCodes } from "./promotion-codes.ts";
 import { keyPlaceholder } from "./idempotency-keys.ts";
@@ -14,7 +14,10 @@ const changedCartsMax = 500;
 
 const pathOf = (cartId: string): string => `/api/v1/open/storefront/carts/${cartId}`;
 
-/** Nearly all of them seeded in bulk: a tenth with an address and delivery options, most of those with a code. */
+/**
+ * Reads generated carts. A tenth has an address and delivery options, and most of these have a promotion
+ * code.
+ */
 export async function cartScenario(source: ScenarioSource): Promise<Scenario> {
   const carts = await findCarts(source, { isPlain: false, limit: source.asksMax });
   const asks = carts.map(({ id: cartId }): BenchRequest => ({
@@ -27,8 +30,8 @@ export async function cartScenario(source: ScenarioSource): Promise<Scenario> {
 }
 
 /**
- * The same carts and fields by POST /graphql, with a storefront's token and the name of whose cart it is,
- * where that is known.
+ * Reads the same carts and fields by POST /graphql, with a storefront's token and the buyer's reference if
+ * the cart has one.
  */
 export async function graphqlScenario(source: ScenarioSource): Promise<Scenario> {
   const carts = await findCarts(source, { isPlain: false, limit: source.asksMax });
@@ -54,8 +57,8 @@ const readScenario = {
 };
 
 /**
- * Every cart gets the one code, and when all have it the other: so each request changes its cart. The carts
- * are those that the yardstick can price: without an address, and where no promotion applies by itself.
+ * Applies one code to all carts, and then another, so that each request changes its cart. Only carts that the
+ * yardstick can price are used: without an address and without automatic promotions.
  */
 export async function promotionScenario(source: ScenarioSource): Promise<Scenario> {
   const carts = shuffleDeterministically(await findCarts(source, { isPlain: true, limit: changedCartsMax }));
@@ -112,8 +115,8 @@ interface FoundCart {
 }
 
 /**
- * Active ones of the merchant that has most, which is the one that was given carts in bulk; the few of the
- * demo among them are carts like others. Where there are more than wanted, they lie all over the table.
+ * Finds active carts of the merchant with most carts, which is the one with generated carts. If there are
+ * more than the limit, carts from the whole table are selected.
  */
 async function findCarts(
   { databaseUrl }: ScenarioSource,

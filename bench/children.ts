@@ -1,6 +1,6 @@
 /**
- * The servers as child processes: started on their core, timed to their first answer, and ended with us
- * however we end.
+ * Runs the servers as child processes: starts them on their core, measures the time to their first answer,
+ * and kills them when this process ends.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
@@ -12,16 +12,16 @@ import type { CoreAssignment } from "./machine.ts";
 export interface ServerProcess {
   readonly pid: number;
   readonly port: number;
-  /** From the start of the process to its first good answer. */
+  /** Milliseconds from the start of the process to its first answer with status 200. */
   readonly coldStartMs: number;
   stop(): Promise<void>;
 }
 
 export interface ServerProgram {
-  /** From the project's folder, with arguments. */
+  /** The program with its arguments, relative to the project's folder. */
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Asked until it is answered with 200. */
+  /** The request that is sent until it is answered with 200. */
   readonly firstRequest: Buffer;
 }
 
@@ -47,15 +47,16 @@ export async function startServer(
     isQuiet: true,
   });
   const ended = new Promise<void>((done) => child.once("exit", () => done()));
-  let isWanted = true;
+  let isExpectedToRun = true;
   child.once("exit", (code, signal) => {
-    if (isWanted) process.stderr.write(`${program.command.join(" ")} ended by itself (${code ?? signal}).\n`);
+    if (isExpectedToRun)
+      process.stderr.write(`${program.command.join(" ")} ended by itself (${code ?? signal}).\n`);
   });
   const stop = async (): Promise<void> => {
-    isWanted = false;
+    isExpectedToRun = false;
     child.kill("SIGTERM");
-    const isLate = await Promise.race([ended.then(() => false), sleep(stopMsMax, true, { ref: false })]);
-    if (isLate) child.kill("SIGKILL");
+    const hasTimedOut = await Promise.race([ended.then(() => false), sleep(stopMsMax, true, { ref: false })]);
+    if (hasTimedOut) child.kill("SIGKILL");
     await ended;
   };
   try {
@@ -67,7 +68,7 @@ export async function startServer(
   return { pid: child.pid ?? 0, port, coldStartMs: performance.now() - startedAt, stop };
 }
 
-/** Runs to its end with what it says shown. */
+/** Runs a command to its end and shows its output. */
 export async function runCommand(
   command: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -96,7 +97,7 @@ function start(command: readonly string[], { cores, environment, isQuiet }: Spaw
   return child;
 }
 
-/** With `taskset` the pid is the server's all the same: it replaces itself. */
+/** Waits for the first answer with status 200. */
 async function awaitFirstAnswer(child: ChildProcess, port: number, request: Buffer): Promise<void> {
   const until = performance.now() + startMsMax;
   while (performance.now() < until) {
@@ -107,7 +108,7 @@ async function awaitFirstAnswer(child: ChildProcess, port: number, request: Buff
       const { status } = await connection.send(request).finally(() => connection.close());
       if (status === 200) return;
     } catch {
-      // Not listening yet.
+      // The server does not listen yet.
     }
     await sleep(5);
   }

@@ -1,5 +1,5 @@
 /**
- * Before anything is measured: every server must answer a scenario's requests with the same bodies as the
+ * Checks, before a scenario is measured, that every server answers its requests with the same bodies as the
  * yardstick.
  */
 import { type Connection, openConnection } from "./connection.ts";
@@ -13,8 +13,8 @@ interface Running {
 }
 
 /**
- * Scores are floats that may be computed in another order. Nothing else may differ: all servers read one
- * database and know one address.
+ * Maximum difference of two scores. Scores are floating-point numbers that servers may compute in different
+ * orders. All other values must be equal, because all servers have the same database and public URL.
  */
 const scoreTolerance = 1e-6;
 
@@ -53,8 +53,8 @@ async function compareAnswers(
 }
 
 /**
- * One server after another, with one thing at a time: each makes all of its changes, beginning with what they
- * leave. So all find the same, and that every change is one more version shows that none was left out.
+ * Compares changes for one cart after another. Each server in turn makes all changes of the cart, so that all
+ * start from the same state. A version that rises by one with each change shows that no change was left out.
  */
 async function compareEffects(
   scenario: Scenario,
@@ -64,7 +64,7 @@ async function compareEffects(
   const [first] = connections;
   if (first === undefined) return;
   for (const asks of Map.groupBy(scenario.asks, ({ path }) => path).values()) {
-    // Once uncounted: whatever was there before.
+    // The first run is not compared. It replaces the state from before.
     await sendAllChanges(first, { scenario, effect, asks });
     const byServer: { readonly name: string; readonly bodies: readonly unknown[] }[] = [];
     for (const each of connections)
@@ -86,7 +86,7 @@ interface ChangeSequence {
   readonly asks: readonly BenchRequest[];
 }
 
-/** Gives the answers without their versions. */
+/** Sends all changes and returns the answers without their versions. */
 async function sendAllChanges(
   { server, connection }: Connected,
   { scenario, effect, asks }: ChangeSequence,
@@ -139,7 +139,7 @@ async function requestBody(connection: Connection, { server, scenario, ask }: Bo
   return server.unwrap(scenario, JSON.parse(text));
 }
 
-/** Undefined when there is none; the order of an object's keys says nothing. */
+/** Returns the first difference of two values; undefined if they are equal. The order of keys is ignored. */
 function findDifference(a: unknown, b: unknown, path: string): string | undefined {
   if (Object.is(a, b) || (path.endsWith("/score") && isClose(a, b))) return undefined;
   if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b))

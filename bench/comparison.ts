@@ -1,4 +1,4 @@
-/** The comparison of the servers: every scenario, one after another. */
+/** Compares the servers in all selected scenarios, one scenario after another. */
 import { writeFileSync } from "node:fs";
 import type { Arguments } from "./arguments.ts";
 import { prepareDatabase } from "./database.ts";
@@ -9,7 +9,7 @@ import { servers, yardstick } from "./servers.ts";
 import { createMeasuredServers, createScenarios, withServers } from "./subjects.ts";
 
 export async function compareServers(
-  { isQuick, counts, only, servers: wanted, rate, jsonPath }: Arguments,
+  { isQuick, counts, only, servers: serverNames, rate, jsonPath }: Arguments,
   bench: BenchOutput,
 ): Promise<void> {
   const { machine, place, say, step } = bench;
@@ -18,11 +18,11 @@ export async function compareServers(
   const database = await prepareDatabase(counts);
   try {
     const lists = await createScenarios(only, database);
-    const chosen = servers.filter(({ name }) => name === yardstick || wanted.includes(name));
+    const chosen = servers.filter(({ name }) => name === yardstick || serverNames.includes(name));
     const starting = { database, scenarios: lists, place, times: isQuick ? 1 : 3, onStep: step };
     await withServers(chosen, starting, async (running) => {
       const rows: MeasurementRow[] = [];
-      const plan = planOf(isQuick, { postgresPid: database.postgresPid, rate, onStep: step });
+      const plan = createPlan(isQuick, { postgresPid: database.postgresPid, rate, onStep: step });
       for (const scenario of lists)
         rows.push(
           ...(await measureScenario(
@@ -44,7 +44,7 @@ export async function compareServers(
   }
 }
 
-function planOf(
+function createPlan(
   isQuick: boolean,
   rest: Pick<MeasurementPlan, "postgresPid" | "rate" | "onStep">,
 ): MeasurementPlan {

@@ -1,6 +1,6 @@
 /**
- * One keep-alive HTTP/1.1 connection, one request at a time. It reads only what is needed to know where an
- * answer ends, so that the load costs little.
+ * One keep-alive HTTP/1.1 connection, one request at a time. It parses only as much as it needs to find the
+ * end of an answer, so that the load needs little CPU time.
  */
 import { connect as connectSocket } from "node:net";
 
@@ -20,7 +20,7 @@ const lastChunk = Buffer.from("0\r\n\r\n");
 interface Head {
   readonly status: number;
   readonly bodyStart: number;
-  /** Undefined: the body comes in chunks. */
+  /** The length of the body; undefined for a chunked body. */
   readonly length: number | undefined;
 }
 
@@ -52,7 +52,9 @@ export async function openConnection(port: number): Promise<Connection> {
   });
   const fail = (error: Error): void => waiting?.failed(error);
   socket.on("error", fail);
-  socket.on("close", () => fail(new Error("The server closed a connection that waited for an answer.")));
+  socket.on("close", () =>
+    fail(new Error("The server closed the connection before its answer was complete.")),
+  );
   return {
     send: (request) =>
       new Promise((done, failed) => {
@@ -77,12 +79,12 @@ function readHead(bytes: Buffer): Head | undefined {
 
 function joinChunks(bytes: Buffer): Buffer {
   const parts: Buffer[] = [];
-  for (let at = 0; at < bytes.length;) {
-    const lineEnd = bytes.indexOf("\r\n", at);
-    const size = Number.parseInt(bytes.toString("latin1", at, lineEnd), 16);
+  for (let position = 0; position < bytes.length;) {
+    const lineEnd = bytes.indexOf("\r\n", position);
+    const size = Number.parseInt(bytes.toString("latin1", position, lineEnd), 16);
     if (!(size > 0)) break;
     parts.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
-    at = lineEnd + 2 + size + 2;
+    position = lineEnd + 2 + size + 2;
   }
   return Buffer.concat(parts);
 }

@@ -1,6 +1,6 @@
 /**
- * The database that is measured on: a throw-away PostgreSQL with the demo, as many generated products, carts
- * and orders as wanted, and codes for the carts.
+ * Creates the database of a measurement: a temporary PostgreSQL with the demo, generated products, carts and
+ * orders, and promotion codes.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { addPercentageCodes } from "./promotion-codes.ts";
 import type { ScenarioSource } from "./scenario.ts";
 import { oursEnvironment, type ServerSettings } from "./servers.ts";
 
-/** Beside the demo's. */
+/** Numbers of generated rows, in addition to the demo. */
 export interface DataCounts {
   readonly products: number;
   readonly carts: number;
@@ -22,15 +22,18 @@ export interface DataCounts {
 
 export interface BenchDatabase extends ServerSettings, ScenarioSource {
   readonly postgresPid: number;
-  /** Adds so many. */
+  /** Adds generated rows. */
   grow(more: DataCounts): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Its own housekeeping would come in somebody's round; it is done once, after seeding. */
+/** Settings of PostgreSQL. Autovacuum would disturb single rounds, so vacuum runs once after seeding. */
 const settings = { shared_buffers: "512MB", autovacuum: "off" };
 
-/** More than are there are not asked for; beyond this it says nothing new, and comparing takes its time. */
+/**
+ * Bounds of a scenario's number of requests. More requests would show nothing new, and comparing them takes
+ * time.
+ */
 const [asksMin, asksMax] = [1000, 10_000];
 
 export async function prepareDatabase(counts: DataCounts): Promise<BenchDatabase> {
@@ -39,9 +42,9 @@ export async function prepareDatabase(counts: DataCounts): Promise<BenchDatabase
   const postgres = await startPostgres(settings);
   const { url, folder } = postgres;
   const stop = (): Promise<void> => postgres.stop();
-  const place = { databaseUrl: url, dataFolder };
+  const location = { databaseUrl: url, dataFolder };
   try {
-    await seed(place, counts);
+    await seed(location, counts);
     const demo = readSeededDemo(dataFolder);
     await withClient(url, async (client) => {
       await addPercentageCodes(client, demo.merchants.first.id);
@@ -49,13 +52,13 @@ export async function prepareDatabase(counts: DataCounts): Promise<BenchDatabase
     });
     const [pid] = readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n");
     return {
-      ...place,
+      ...location,
       apiKey: demo.keys.full,
       storefrontToken: demo.tokens.storefront,
       asksMax: Math.min(asksMax, Math.max(asksMin, counts.carts, counts.orders)),
       postgresPid: Number(pid),
       grow: async (more) => {
-        await seed(place, more);
+        await seed(location, more);
         await withClient(url, prepareForMeasurement);
       },
       stop,
@@ -66,14 +69,14 @@ export async function prepareDatabase(counts: DataCounts): Promise<BenchDatabase
   }
 }
 
-async function seed(place: ServerSettings, { products, carts, orders }: DataCounts): Promise<void> {
+async function seed(location: ServerSettings, { products, carts, orders }: DataCounts): Promise<void> {
   const counts = ["--products", String(products), "--carts", String(carts), "--orders", String(orders)];
-  await runCommand(["src/main.ts", "seed", ...counts], oursEnvironment(place));
+  await runCommand(["src/main.ts", "seed", ...counts], oursEnvironment(location));
 }
 
 function readSeededDemo(dataFolder: string): PartialDemoFile {
   const demo = readDemoFile(dataFolder);
-  if (demo === undefined) throw new Error("The demo was seeded without its file.");
+  if (demo === undefined) throw new Error("demo.json is missing after the demo was seeded.");
   return demo;
 }
 
@@ -89,8 +92,8 @@ async function prepareForMeasurement(client: Client): Promise<void> {
 }
 
 /**
- * An address lives for half an hour, and what has run out is shown without: all servers are to show the same
- * for as long as they are measured.
+ * Extends the addresses of carts to 12 hours. An address expires after half an hour, and the answers of the
+ * servers must stay the same during the whole measurement.
  */
 async function extendAddresses(client: Client): Promise<void> {
   await client.query(`

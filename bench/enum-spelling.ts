@@ -1,6 +1,6 @@
 /**
- * /graphql spells the values of enums as GraphQL does (`IN_STOCK`), REST as they are (`in_stock`): told apart
- * by the schema, so that nothing else is touched.
+ * Converts enum values of /graphql (`IN_STOCK`) to the spelling of REST (`in_stock`). The schema shows which
+ * fields are enums, so other texts are not changed.
  */
 import { readFileSync } from "node:fs";
 import { buildSchema, getNamedType, isEnumType, parse, TypeInfo, visit, visitWithTypeInfo } from "graphql";
@@ -8,7 +8,7 @@ import { buildSchema, getNamedType, isEnumType, parse, TypeInfo, visit, visitWit
 const schema = buildSchema(readFileSync(new URL("../schema/schema.graphql", import.meta.url), "utf8"));
 const known = new Map<string, ReadonlySet<string>>();
 
-/** The fields of a document that are enums, by their way from `data`: `data/lines/availability`. */
+/** Returns the paths of a document's enum fields, for example `data/lines/availability`. */
 function enumFields(document: string): ReadonlySet<string> {
   let fields = known.get(document);
   if (fields === undefined) known.set(document, (fields = findEnumFields(document)));
@@ -17,33 +17,33 @@ function enumFields(document: string): ReadonlySet<string> {
 
 function findEnumFields(document: string): ReadonlySet<string> {
   const found = new Set<string>();
-  const way: string[] = [];
+  const path: string[] = [];
   const types = new TypeInfo(schema);
   visit(
     parse(document),
     visitWithTypeInfo(types, {
       Field: {
         enter: ({ name, alias }) => {
-          way.push((alias ?? name).value);
-          if (isEnumType(getNamedType(types.getType()))) found.add(way.join("/"));
+          path.push((alias ?? name).value);
+          if (isEnumType(getNamedType(types.getType()))) found.add(path.join("/"));
         },
-        leave: () => void way.pop(),
+        leave: () => void path.pop(),
       },
     }),
   );
   return found;
 }
 
-/** `data` of an answer, with enums as REST spells them. */
+/** Returns `data` of an answer with enum values in lower case, as in REST. */
 export function lowerCaseEnums(document: string, data: unknown): unknown {
   return lowerCaseAt(data, [], enumFields(document));
 }
 
-function lowerCaseAt(value: unknown, way: readonly string[], enums: ReadonlySet<string>): unknown {
-  if (Array.isArray(value)) return value.map((item) => lowerCaseAt(item, way, enums));
-  if (typeof value === "string") return enums.has(way.join("/")) ? value.toLowerCase() : value;
+function lowerCaseAt(value: unknown, path: readonly string[], enums: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => lowerCaseAt(item, path, enums));
+  if (typeof value === "string") return enums.has(path.join("/")) ? value.toLowerCase() : value;
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, lowerCaseAt(item, [...way, key], enums)]),
+    Object.entries(value).map(([key, item]) => [key, lowerCaseAt(item, [...path, key], enums)]),
   );
 }

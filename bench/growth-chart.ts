@@ -1,6 +1,6 @@
 /**
- * Draws what reads cost as the data grows: a panel for each kind of cost, both axes in powers of ten. As SVG
- * that follows the reader's light or dark.
+ * Draws the cost of reads as the data grows, as an SVG: a panel for each kind of cost, with logarithmic axes.
+ * The colours follow the reader's light or dark mode.
  */
 export interface ReadCost {
   readonly size: number;
@@ -8,7 +8,7 @@ export interface ReadCost {
   readonly server: string;
   readonly serverCpuMicros: number;
   readonly postgresCpuMicros: number;
-  /** Pages of 8 KiB that were looked at for a request, in memory or not. */
+  /** Pages of 8 KiB that PostgreSQL read per request, from memory or disk. */
   readonly pages: number;
 }
 
@@ -69,20 +69,20 @@ interface Paper {
   readonly x: number;
 }
 
-/** From a value to its place between two powers of ten. */
+/** A logarithmic scale: converts a value into a coordinate. */
 interface Scale {
   readonly powers: readonly number[];
-  readonly place: (value: number) => number;
+  readonly position: (value: number) => number;
 }
 
 function scaleOf(values: readonly number[], from: number, to: number): Scale {
   const logs = values.filter((value) => value > 0).map((value) => Math.log10(value));
   const low = Math.floor(Math.min(...logs, Infinity));
   const high = Math.max(low + 1, Math.ceil(Math.max(...logs, -Infinity)));
-  if (!Number.isFinite(low)) return { powers: [], place: () => from };
+  if (!Number.isFinite(low)) return { powers: [], position: () => from };
   return {
     powers: Array.from({ length: high - low + 1 }, (_, index) => low + index),
-    place: (value) => from + ((Math.log10(Math.max(value, 10 ** low)) - low) / (high - low)) * (to - from),
+    position: (value) => from + ((Math.log10(Math.max(value, 10 ** low)) - low) / (high - low)) * (to - from),
   };
 }
 
@@ -97,12 +97,12 @@ function drawPanel({ title, valueOf }: Panel, { costs, scenarios, x }: Paper): s
   const parts = [
     `<text class="title" x="${x}" y="${top - 18}">${title}</text>`,
     ...up.powers.map((power) => {
-      const y = round(up.place(10 ** power));
+      const y = round(up.position(10 ** power));
       return `<line class="grid" x1="${x}" x2="${x + panelWidth}" y1="${y}" y2="${y}"/><text x="${x - 8}" y="${y + 4}" text-anchor="end">${label(power)}</text>`;
     }),
     ...across.powers.map((power) => {
-      const place = round(across.place(10 ** power));
-      return `<line class="grid" x1="${place}" x2="${place}" y1="${top}" y2="${base}"/><text x="${place}" y="${base + 18}" text-anchor="middle">${label(power)}</text>`;
+      const position = round(across.position(10 ** power));
+      return `<line class="grid" x1="${position}" x2="${position}" y1="${top}" y2="${base}"/><text x="${position}" y="${base + 18}" text-anchor="middle">${label(power)}</text>`;
     }),
     `<path class="axis" fill="none" d="M${x} ${top}V${base}H${x + panelWidth}"/>`,
     `<text x="${x + panelWidth / 2}" y="${base + 36}" text-anchor="middle">products, carts and orders each</text>`,
@@ -110,7 +110,11 @@ function drawPanel({ title, valueOf }: Panel, { costs, scenarios, x }: Paper): s
       ["yardstick", "ours"].map((server) => {
         const points = costs
           .filter((cost) => cost.scenario === scenario && cost.server === server)
-          .map((cost) => ({ cost, x: round(across.place(cost.size)), y: round(up.place(valueOf(cost))) }));
+          .map((cost) => ({
+            cost,
+            x: round(across.position(cost.size)),
+            y: round(up.position(valueOf(cost))),
+          }));
         const dots = points.map(
           ({ cost, x: cx, y: cy }) =>
             `<circle class="c${index}" cx="${cx}" cy="${cy}" r="${server === "ours" ? 3.5 : 2}"><title>${scenario}, ${server}, ${cost.size}: ${valueOf(cost).toFixed(1)}</title></circle>`,

@@ -1,7 +1,7 @@
 /**
- * What a read costs as the data grows: the processor's time on the server and in PostgreSQL, and the pages
- * PostgreSQL looks at, for the yardstick and for ours, with the same number of products, carts and orders
- * each. The same database grows from size to size; the servers are started anew at each.
+ * Measures the cost of reads as the data grows: the CPU time of the server and of PostgreSQL, and the pages
+ * that PostgreSQL reads, for the yardstick and this service. Each size has the same number of products, carts
+ * and orders. The same database grows from size to size, and the servers are restarted at each size.
  */
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,8 +20,8 @@ import { formatMarkdownTable } from "./report.ts";
 import { servers, yardstick } from "./servers.ts";
 import { createMeasuredServers, createScenarios, withServers } from "./subjects.ts";
 
-const reads = ["product", "search", "words", "cart", "graphql", "order"];
-/** A first look leaves the figures that are kept alone. */
+const readScenarios = ["product", "search", "words", "cart", "graphql", "order"];
+/** Returns the path of the chart. A quick run does not overwrite the chart of the repository. */
 const chartPathOf = (isQuick: boolean): string =>
   isQuick
     ? join(tmpdir(), "commerce-gateway-growth.svg")
@@ -42,7 +42,7 @@ export async function measureGrowth(
 ): Promise<void> {
   const { machine, say, step } = bench;
   const lengths: Lengths = isQuick ? { warmUpSeconds: 2, seconds: 3 } : { warmUpSeconds: 8, seconds: 12 };
-  const names = reads.filter((name) => only.includes(name));
+  const names = readScenarios.filter((name) => only.includes(name));
   const costs: ReadCost[] = [];
   let database: BenchDatabase | undefined;
   let seeded = 0;
@@ -110,11 +110,11 @@ interface Meters {
 }
 
 /**
- * A connection of PostgreSQL tells what it has done once a second while it works, and the last of it after
- * ten seconds of rest.
+ * A connection of PostgreSQL reports its statistics once a second while it works, and the last of them after
+ * ten seconds without work.
  */
-const [tellingMs, restMs] = [1100, 10_500];
-const tellingSeconds = 0.2;
+const [reportMs, restMs] = [1100, 10_500];
+const reportLoadSeconds = 0.2;
 
 async function measureCost(
   { pid, target }: MeasuredServer,
@@ -129,29 +129,26 @@ async function measureCost(
   return {
     serverCpuMicros: (serverAfter - serverBefore) / count,
     postgresCpuMicros: (postgresAfter - postgresBefore) / count,
-    // What has been asked for since all connections told the last time; reading the catalog is in it, once
-    // for each connection.
-    pages: (after.pages - before.pages) / (before.untold + warmUp.count + count),
+    // The pages are divided by all requests since the last report of all connections. They include reads of
+    // PostgreSQL's catalog, once for each connection.
+    pages: (after.pages - before.pages) / (before.unreported + warmUp.count + count),
   };
 }
 
 interface Pages {
   readonly pages: number;
-  /** Requests that it does not yet tell of. */
-  readonly untold: number;
+  /** The number of requests that the statistics do not yet contain. */
+  readonly unreported: number;
 }
 
-/**
- * A moment after all was done, each connection is given something to do, whereupon it tells of what it did
- * before.
- */
+/** Reads the statistics. Shortly before, a short load makes each connection report its earlier work. */
 async function readPages(client: Client, target: LoadTarget): Promise<Pages> {
-  await sleep(tellingMs);
-  const { count } = await measureThroughput(target, tellingSeconds);
+  await sleep(reportMs);
+  const { count } = await measureThroughput(target, reportLoadSeconds);
   const { rows } = await client.query<{ pages: string }>(
     "select blks_hit + blks_read as pages from pg_stat_database where datname = current_database()",
   );
-  return { pages: Number(rows[0]?.pages ?? Number.NaN), untold: count };
+  return { pages: Number(rows[0]?.pages ?? Number.NaN), unreported: count };
 }
 
 function toGrowthTable(costs: readonly ReadCost[]): string {

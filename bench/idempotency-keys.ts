@@ -1,10 +1,10 @@
-/** A request is bytes made once; where it carries an idempotency key, each sending of it has one of its own. */
+/** Puts a new idempotency key into a prepared request each time the request is sent. */
 import { randomUUID } from "node:crypto";
 
-/** As long as the keys that take its place. */
+/** The placeholder for the key. It has the same length as a key. */
 export const keyPlaceholder = "00000000-0000-0000-0000-000000000000";
 
-/** A request without the placeholder stays as it is. */
+/** Returns a copy of the request with a new key. A request without the placeholder is returned unchanged. */
 export function withFreshKey(request: Buffer): Buffer {
   const start = request.indexOf(keyPlaceholder);
   if (start === -1) return request;

@@ -1,4 +1,4 @@
-/** Load: as fast as a number of connections goes, and at a fixed rate for the latencies. */
+/** Sends load: as fast as possible for the throughput, or at a fixed rate for the latencies. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, openConnection } from "./connection.ts";
 import type { StartRequests } from "./requests.ts";
@@ -14,7 +14,7 @@ export interface Throughput {
   readonly perSecond: number;
 }
 
-/** Every connection asks again as soon as it is answered. */
+/** Sends requests as fast as possible: every connection sends the next request after each answer. */
 export async function measureThroughput(
   { port, begin, connections: size }: LoadTarget,
   seconds: number,
@@ -40,8 +40,8 @@ export interface Latencies {
 }
 
 /**
- * Requests fall due at even distances whether or not earlier ones are answered; who finds no free connection
- * waits, and the waiting counts.
+ * Sends requests at a fixed rate, also while earlier requests are unanswered. A request without a free
+ * connection waits, and its waiting time is part of its latency.
  */
 export async function measureLatencies(
   { port, begin, connections: size }: LoadTarget,
@@ -52,12 +52,12 @@ export async function measureLatencies(
   const next = begin();
   const idle = [...connections];
   const queue: { request: Buffer; dueAt: number }[] = [];
-  const taken: number[] = [];
+  const latencies: number[] = [];
   const running = new Set<Promise<void>>();
   const work = async (connection: Connection): Promise<void> => {
     for (let due = queue.shift(); due !== undefined; due = queue.shift()) {
       await sendRequest(connection, due.request);
-      taken.push(performance.now() - due.dueAt);
+      latencies.push(performance.now() - due.dueAt);
     }
     idle.push(connection);
   };
@@ -67,7 +67,8 @@ export async function measureLatencies(
     for (let sent = 0; sent < total;) {
       const now = performance.now();
       const due = Math.min(total, 1 + Math.floor(((now - startedAt) * rate) / 1000));
-      // Dated at the tick that saw it due: the timer's own lateness is not the server's.
+      // The latency starts at this tick and not at the planned time, because a late timer is not the server's
+      // fault.
       for (; sent < due; sent += 1) queue.push({ request: next(), dueAt: now });
       for (const connection of idle.splice(0, queue.length)) {
         const run = work(connection).finally(() => running.delete(run));
@@ -79,7 +80,7 @@ export async function measureLatencies(
   } finally {
     close(connections);
   }
-  const sorted = taken.toSorted((a, b) => a - b);
+  const sorted = latencies.toSorted((a, b) => a - b);
   return { p50Ms: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99) };
 }
 

@@ -1,20 +1,21 @@
 /**
- * The machine: its cores, and what /proc says of a process. Without Linux's /proc and `taskset` the benchmark
- * runs unpinned, and CPU and memory read 0.
+ * Assigns cores to processes, and reads their CPU time and memory from /proc. Without Linux's /proc and
+ * `taskset`, the processes are not pinned to cores, and CPU time and memory are 0.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 
 export interface CoreAssignment {
-  /** What `taskset --cpu-list` takes. */
+  /** The core of the measured server, for `taskset --cpu-list`. */
   readonly server: string;
+  /** The cores of PostgreSQL and of the load, for `taskset --cpu-list`. */
   readonly rest: string;
 }
 
 /**
- * The first core is the servers', one at a time; the others are PostgreSQL's and ours. Undefined: there is
- * nothing to pin with or to.
+ * Assigns the first core to the servers, which run one at a time, and the other cores to PostgreSQL and this
+ * process. Returns undefined without `taskset` or with a single core.
  */
 export function findCores(): CoreAssignment | undefined {
   if (spawnSync("taskset", ["--version"], { stdio: "ignore" }).status !== 0) return undefined;
@@ -29,7 +30,7 @@ export function findCores(): CoreAssignment | undefined {
     : { server: String(server), rest: rest.join(",") };
 }
 
-/** Everything started from now on inherits it. */
+/** Pins this process to its cores. Processes started later inherit this. */
 export function pinThisProcess({ rest }: CoreAssignment): void {
   spawnSync("taskset", ["--all-tasks", "--cpu-list", "--pid", rest, String(process.pid)], {
     stdio: "ignore",
@@ -47,12 +48,12 @@ export function describeMachine(cores: CoreAssignment | undefined): string {
 
 const ticksPerSecond = 100;
 
-/** User and system time so far, in microseconds. */
+/** Returns the user and system time of a process in microseconds. */
 export function processCpuMicros(pid: number): number {
   return microsIn(pid, [11, 12]);
 }
 
-/** Of the processes it started that have ended. */
+/** Returns the CPU time of the ended child processes of a process. */
 const endedCpuMicros = (pid: number): number => microsIn(pid, [13, 14]);
 
 function microsIn(pid: number, columns: readonly number[]): number {
@@ -61,8 +62,8 @@ function microsIn(pid: number, columns: readonly number[]): number {
 }
 
 /**
- * Of a process and the processes it started, which for PostgreSQL are the connections; a pool closes those
- * that it has not used for a while.
+ * Returns the CPU time of a process and its child processes in microseconds. For PostgreSQL, the child
+ * processes are the connections, including connections that a pool has closed.
  */
 export function processTreeCpuMicros(pid: number): number {
   const children = listProcesses().filter(
@@ -85,10 +86,10 @@ function listProcesses(): number[] {
   }
 }
 
-/** The second field is the program's name in parentheses, which may hold anything. */
+/** Returns the fields after the program's name, which is in parentheses and may contain any character. */
 const afterName = (stat: string): string[] => stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 
-/** Empty when there is no such file: the process has ended, or this is not Linux. */
+/** Reads a file; empty if the file does not exist, because the process has ended or this is not Linux. */
 function read(path: string): string {
   try {
     return readFileSync(path, "utf8");

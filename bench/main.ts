@@ -1,4 +1,4 @@
-/** `npm run bench`: see README.md beside it. */
+/** The command `npm run bench`, described in README.md of this folder. */
 import { mkdirSync } from "node:fs";
 import { type Arguments, BadArgument, help, type ArgumentChoices, readArguments } from "./arguments.ts";
 import type { BenchOutput } from "./bench.ts";
@@ -16,20 +16,20 @@ const known: ArgumentChoices = {
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const step = (text: string): void => void process.stderr.write(`· ${text}\n`);
 
-async function main(asked: Arguments): Promise<void> {
+async function main(parsed: Arguments): Promise<void> {
   const cores = findCores();
   if (cores !== undefined) pinThisProcess(cores);
   const machine = describeMachine(cores);
   step(machine);
   const bench: BenchOutput = {
     machine,
-    place: { cores, nodeOptions: profileOptions(asked.profileFolder) },
+    place: { cores, nodeOptions: profileOptions(parsed.profileFolder) },
     say,
     step,
   };
-  const { mode } = asked;
-  if (mode.name === "growth") await measureGrowth({ ...asked, sizes: mode.sizes }, bench);
-  else await compareServers(asked, bench);
+  const { mode } = parsed;
+  if (mode.name === "growth") await measureGrowth({ ...parsed, sizes: mode.sizes }, bench);
+  else await compareServers(parsed, bench);
 }
 
 function profileOptions(folder: string | undefined): string[] {
@@ -38,13 +38,13 @@ function profileOptions(folder: string | undefined): string[] {
   return ["--cpu-prof", `--cpu-prof-dir=${folder}`];
 }
 
-/** What was started ends with this process: the servers by their pid, PostgreSQL by itself. */
+/** Ends this process on a signal. Exit handlers then kill the servers, and PostgreSQL ends by itself. */
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 
 try {
-  const asked = readArguments(process.argv.slice(2), known);
-  if (asked === undefined) say(help(known));
-  else await main(asked);
+  const parsed = readArguments(process.argv.slice(2), known);
+  if (parsed === undefined) say(help(known));
+  else await main(parsed);
 } catch (error) {
   process.stderr.write(
     `${error instanceof BadArgument ? error.message : String(error instanceof Error ? error.stack : error)}\n`,

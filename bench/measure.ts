@@ -1,6 +1,6 @@
 /**
- * One scenario: rounds in which every server gets its turn, then the latencies at a rate that all of them can
- * keep.
+ * Measures one scenario: first throughput in rounds in which all servers take turns, then latencies at a rate
+ * that all servers can sustain.
  */
 import { measureLatencies, measureThroughput, type LoadTarget } from "./load.ts";
 import { processCpuMicros, processTreeCpuMicros, residentMegabytes } from "./machine.ts";
@@ -17,7 +17,7 @@ export interface MeasurementPlan {
   readonly roundSeconds: number;
   readonly evenSeconds: number;
   readonly postgresPid: number;
-  /** Undefined: half of what the slowest server manages. */
+  /** Requests per second for the latencies; undefined for half of the slowest server's throughput. */
   readonly rate: number | undefined;
   readonly onStep: (what: string) => void;
 }
@@ -25,16 +25,16 @@ export interface MeasurementPlan {
 export interface MeasurementRow {
   readonly server: string;
   readonly scenario: string;
-  /** Requests per second, over the yardstick's of the same round: more is better. */
+  /** Requests per second divided by those of the yardstick in the same round; higher is better. */
   readonly ratio: Spread;
-  /** CPU time of the server for a request, over the yardstick's of the same round: less is better. */
+  /** CPU time per request divided by that of the yardstick in the same round; lower is better. */
   readonly cpuRatio: number;
   readonly requestsPerSecond: number;
   readonly serverCpuMicros: number;
   readonly postgresCpuMicros: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The rate that the latencies were measured at. */
+  /** Requests per second at which the latencies were measured. */
   readonly evenPerSecond: number;
   readonly residentMegabytes: number;
 }
@@ -63,9 +63,9 @@ export async function measureScenario(
   }
   const results = subjects.map((subject) => ({ subject, rounds: [] as RoundResult[] }));
   for (let round = 1; round <= rounds; round += 1) {
-    for (const { subject, rounds: own } of results) {
+    for (const { subject, rounds: ownRounds } of results) {
       onStep(`${scenario}: round ${round} of ${rounds}, ${subject.name}`);
-      own.push(await measureRound(subject, plan));
+      ownRounds.push(await measureRound(subject, plan));
     }
   }
   const slowest = Math.min(
@@ -74,10 +74,10 @@ export async function measureScenario(
   const evenPerSecond = plan.rate ?? Math.max(1, Math.floor(slowest / 2));
   const yardsticks = results[0]?.rounds ?? [];
   const rows: MeasurementRow[] = [];
-  for (const { subject, rounds: own } of results) {
+  for (const { subject, rounds: ownRounds } of results) {
     onStep(`${scenario}: latencies of ${subject.name}`);
     const latencies = await measureLatencies(subject.target, evenPerSecond, plan.evenSeconds);
-    const ratios = own.map(
+    const ratios = ownRounds.map(
       ({ perSecond }, index) => perSecond / (yardsticks[index]?.perSecond ?? Number.NaN),
     );
     rows.push({
@@ -85,11 +85,11 @@ export async function measureScenario(
       scenario,
       ratio: { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) },
       cpuRatio: median(
-        own.map(({ serverCpu }, index) => serverCpu / (yardsticks[index]?.serverCpu ?? Number.NaN)),
+        ownRounds.map(({ serverCpu }, index) => serverCpu / (yardsticks[index]?.serverCpu ?? Number.NaN)),
       ),
-      requestsPerSecond: median(own.map(({ perSecond }) => perSecond)),
-      serverCpuMicros: median(own.map(({ serverCpu }) => serverCpu)),
-      postgresCpuMicros: median(own.map(({ postgresCpu }) => postgresCpu)),
+      requestsPerSecond: median(ownRounds.map(({ perSecond }) => perSecond)),
+      serverCpuMicros: median(ownRounds.map(({ serverCpu }) => serverCpu)),
+      postgresCpuMicros: median(ownRounds.map(({ postgresCpu }) => postgresCpu)),
       ...latencies,
       evenPerSecond,
       residentMegabytes: residentMegabytes(subject.pid),
@@ -99,8 +99,8 @@ export async function measureScenario(
 }
 
 /**
- * Between its turns a server's pool closes what it has not used for a while: opening that again is not
- * counted.
+ * Seconds of uncounted load before a round. Between its rounds, a server's pool closes unused connections,
+ * and opening them again must not count.
  */
 const reopeningSeconds = 0.5;
 

@@ -1,4 +1,4 @@
-/** The scenario of orders: reading them with an API key. */
+/** The scenario of orders: reading orders with an API key. */
 import { Client } from "pg";
 import {
   type BenchRequest,
@@ -9,8 +9,8 @@ import {
 } from "./scenario.ts";
 
 /**
- * Of the merchant that has most, nearly all of them seeded in bulk: of the last year, in every state that an
- * order can be in.
+ * Reads orders of the merchant with most orders. Nearly all are generated, from the last year and in every
+ * status.
  */
 export async function orderScenario({ databaseUrl, apiKey, asksMax }: ScenarioSource): Promise<Scenario> {
   const client = new Client({ connectionString: databaseUrl });

@@ -1,4 +1,4 @@
-/** Two codes that apply to every cart of a merchant, which the demo has not: it has one of each kind. */
+/** Adds two percentage codes that apply to every cart of a merchant. The demo has only one code of each kind. */
 import type { Client } from "pg";
 import { createId } from "#foundation/ids.ts";
 

@@ -1,4 +1,4 @@
-/** What was measured, as tables for people. */
+/** Formats the measured values as tables for people. */
 import type { MeasurementRow } from "./measure.ts";
 
 export interface ColdStart {
@@ -6,7 +6,7 @@ export interface ColdStart {
   readonly coldStartMs: number;
 }
 
-/** The first two name what is in the line, the others are figures. */
+/** The columns of a table. The first two name the row; the others have values. */
 export type Columns<Line> = readonly (readonly [title: string, cell: (line: Line) => string])[];
 
 const columns: Columns<MeasurementRow> = [
@@ -28,7 +28,7 @@ const columns: Columns<MeasurementRow> = [
 
 export const formatRows = (rows: readonly MeasurementRow[]): string => formatMarkdownTable(rows, columns);
 
-/** So that it can be pasted. */
+/** Formats rows as a Markdown table. */
 export function formatMarkdownTable<Line>(all: readonly Line[], shown: Columns<Line>): string {
   const cells = [shown.map(([title]) => title), ...all.map((one) => shown.map(([, cell]) => cell(one)))];
   const widths = shown.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));

@@ -1,15 +1,15 @@
-/** The requests of a scenario as a server is sent them, one after another. */
+/** Creates the sequence of a scenario's requests for a server. */
 import { withFreshKey } from "./idempotency-keys.ts";
 import type { Scenario } from "./scenario.ts";
 import type { BenchServer } from "./servers.ts";
 
-/** Gives the next request at each call. */
+/** Returns the next request at each call. */
 export type NextRequest = () => Buffer;
 
 /**
- * Begins a load. One that reads is the same each time, from the first request on. One that writes goes on
- * where the last one ended, whichever server that was sent to: they change the same rows, and a code that a
- * cart has already would change nothing.
+ * Starts the requests of a load. A reading scenario starts with the first request each time. A writing
+ * scenario continues after the last request of the previous load, also if that went to another server. All
+ * servers change the same rows, and applying a code that a cart already has would change nothing.
  */
 export type StartRequests = () => NextRequest;
 
@@ -27,6 +27,6 @@ export function createRequestSequence(scenario: Scenario): (server: BenchServer)
 
 function requestAt(requests: readonly Buffer[], index: number): Buffer {
   const request = requests[index % requests.length];
-  if (request === undefined) throw new Error("There is nothing to ask.");
+  if (request === undefined) throw new Error("The scenario has no requests.");
   return request;
 }

@@ -1,6 +1,6 @@
 /**
- * What a scenario is, and what those of any kind are made of. The order of its requests is mixed by a fixed
- * seed: every server and every round has the same.
+ * Types and helpers of scenarios. The order of a scenario's requests is shuffled with a fixed seed, so that
+ * it is the same for every server and every round.
  */
 import { print, visit } from "graphql";
 import { readInlined } from "#test/support/documents.ts";
@@ -8,48 +8,48 @@ import { readInlined } from "#test/support/documents.ts";
 export interface BenchRequest {
   readonly method: "GET" | "PUT";
   readonly path: string;
-  /** An Idempotency-Key that is `keyPlaceholder` becomes another one each time it is sent. */
+  /**
+   * The request headers. An Idempotency-Key with the value `keyPlaceholder` is replaced by a new key each
+   * time.
+   */
   readonly headers: Readonly<Record<string, string>>;
-  /** In place of them, where our own /graphql is asked. */
+  /** The headers for requests to this service's /graphql, instead of `headers`. */
   readonly internalHeaders?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** For GraphQL. */
+  /** The variables of the GraphQL document. */
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/**
- * How the answers of a scenario that writes are compared: what a request answers hangs on what the one before
- * it left.
- */
+/** How the answers of a writing scenario are compared. Each answer depends on the requests before it. */
 export interface WriteEffect {
-  /** Rises by one with every request to the same path. */
+  /** Returns the version in the answer, which rises by one with every request to the same path. */
   readonly versionOf: (body: unknown) => number;
-  /** The rest of the answer, which is the same after the same changes. */
+  /** Returns the answer without the version. The same changes must give the same result. */
   readonly withoutVersion: (body: unknown) => unknown;
 }
 
 export interface Scenario {
   readonly name: string;
-  /** Whether ours is asked as internal frontends ask it, by POST /graphql; else over REST. */
+  /** True if this service gets the requests by POST /graphql, as from internal frontends; otherwise over REST. */
   readonly isInternal?: boolean;
-  /** The operation's document, without the directives of the gateway. */
+  /** The operation's GraphQL document, without the directives of the gateway. */
   readonly document: string;
-  /** The way from `data` of the GraphQL answer to the body of the REST answer. */
+  /** The path from `data` of the GraphQL answer to the body of the REST answer. */
   readonly envelope: readonly string[];
   readonly asks: readonly BenchRequest[];
-  /** What has to be true of an answer for the comparison to be fair. */
+  /** Returns why an answer would make the comparison unfair; undefined if it is fair. */
   readonly fault: (body: unknown) => string | undefined;
-  /** Null: it only reads. */
+  /** How changes are compared; null for a scenario that only reads. */
   readonly effect: WriteEffect | null;
 }
 
 export interface ScenarioSource {
   readonly databaseUrl: string;
-  /** Holds every scope. */
+  /** An API key with all scopes. */
   readonly apiKey: string;
-  /** Of a frontend of the same merchant. */
+  /** The internal token of a storefront of the same merchant. */
   readonly storefrontToken: string;
-  /** How many different things a scenario asks for at most. */
+  /** Maximum number of different requests of a scenario. */
   readonly asksMax: number;
 }
 
@@ -61,7 +61,10 @@ export function readDocument(name: string): string {
   return print(bare);
 }
 
-/** Mulberry32: a small generator of the same numbers every time. */
+/**
+ * Shuffles a list with the random generator Mulberry32 and a fixed seed, so that the order is always the
+ * same.
+ */
 export function shuffleDeterministically<Item>(items: readonly Item[]): Item[] {
   let state = 20_260_101;
   const random = (): number => {

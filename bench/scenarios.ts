@@ -1,4 +1,4 @@
-/** What is asked. A new scenario is one entry in `scenarios`. */
+/** The scenarios of the benchmark. A new scenario needs only an entry in `scenarios`. */
 import { Client } from "pg";
 import { cartScenario, graphqlScenario, promotionScenario } from "./cart-scenarios.ts";
 import { orderScenario } from "./order-scenario.ts";
@@ -23,12 +23,12 @@ export const scenarios: Readonly<Record<string, (source: ScenarioSource) => Prom
 
 const hitsMin = 5;
 
-/** What browsers of three customers send. */
+/** The Accept-Language headers of three browsers; undefined for none. */
 const languages = [undefined, "de-DE,de;q=0.9,en;q=0.8", "en-GB,en;q=0.9"];
 
 /**
- * The products with a description, which are the demo's, each of several variants; then generated ones, of
- * one or two variants.
+ * Reads product pages: first the demo's products, which have descriptions and several variants, then
+ * generated products with one or two variants.
  */
 async function productScenario({ databaseUrl, asksMax }: ScenarioSource): Promise<Scenario> {
   const client = new Client({ connectionString: databaseUrl });
@@ -61,8 +61,8 @@ async function productScenario({ databaseUrl, asksMax }: ScenarioSource): Promis
   };
 }
 
-function searchScenario(name: string, asked: readonly SearchCase[]): Scenario {
-  const asks = asked.map(([market, locale, q, more = {}]): BenchRequest => {
+function searchScenario(name: string, cases: readonly SearchCase[]): Scenario {
+  const asks = cases.map(([market, locale, q, more = {}]): BenchRequest => {
     const variables = { q, locale, market, sort: "relevance", page: 1, pageSize: 20, ...more };
     const text = Object.entries(variables).map(([parameter, value]) => [parameter, String(value)]);
     return {
@@ -86,6 +86,6 @@ function searchScenario(name: string, asked: readonly SearchCase[]): Scenario {
 function fewHitsFault(body: unknown): string | undefined {
   const { meta } = body as { readonly meta: { readonly totalItems: number } };
   return meta.totalItems < hitsMin
-    ? `it finds ${meta.totalItems} products, and below ${hitsMin} spelling is corrected; take more --products`
+    ? `the search finds only ${meta.totalItems} products; below ${hitsMin} the service corrects spelling, so use more --products`
     : undefined;
 }

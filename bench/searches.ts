@@ -1,7 +1,7 @@
 /**
- * The searches: most of them words by relevance, as people search, with some filters, orders, second pages
- * and browsing. Each finds at least five products of the smallest catalogue, because fewer would set off the
- * correction of misspelt words, which the yardstick does not have.
+ * The searches of the benchmark: mostly words sorted by relevance, with some filters, sort orders, second
+ * pages and browsing. Each finds at least five products in the smallest catalog, because fewer hits start the
+ * spelling correction, which the yardstick does not have.
  */
 
 export type SearchCase = readonly [
@@ -62,10 +62,7 @@ export const searches: readonly SearchCase[] = [
   ["US", "en", "", { merchant: "lindenhof", sort: "popularity" }],
 ];
 
-/**
- * Of them those for words alone: nothing of them is kept from one time to the next by anybody, and all that
- * match are scored.
- */
+/** The searches with words and without filters. No server caches their results, and all matches are scored. */
 export const wordSearches: readonly SearchCase[] = searches.filter(
   ([, , q, more]) => q !== "" && more === undefined,
 );

@@ -1,6 +1,6 @@
 /**
- * The servers that are compared: how each is started, and how it is asked for the same as the others. A new
- * one is one entry in `servers`.
+ * The compared servers: how each is started, and how the same requests are sent to each. A new server needs
+ * only an entry in `servers`.
  */
 import { join } from "node:path";
 import type { ServerProgram } from "./children.ts";
@@ -15,18 +15,18 @@ export interface ServerSettings {
 
 export interface BenchServer {
   readonly name: string;
-  /** The scenarios it can answer; left out: all of them. */
+  /** The scenarios that the server supports; all if left out. */
   readonly only?: readonly string[];
   readonly command: readonly string[];
   readonly environment: (settings: ServerSettings) => Readonly<Record<string, string>>;
   readonly request: (scenario: Scenario, ask: BenchRequest) => Buffer;
-  /** From the answer to what REST would have answered. */
+  /** Converts an answer into the body that REST would return. */
   readonly unwrap: (scenario: Scenario, body: unknown) => unknown;
 }
 
 export const yardstick = "yardstick";
 
-/** Every server writes it in its answers, so it has to be the same for all. */
+/** The public URL of all servers, which is part of their answers. */
 const publicUrl = "http://commerce.test";
 
 const common = ({ databaseUrl }: ServerSettings): Record<string, string> => ({
@@ -40,7 +40,7 @@ export function oursEnvironment(settings: ServerSettings): Record<string, string
     HOST: "127.0.0.1",
     DATA_DIR: settings.dataFolder,
     ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 7).toString("base64")}`,
-    // Counted like everywhere, but never refused.
+    // Requests are counted as in production, but the quotas are never reached.
     RATE_LIMIT_SCALE: "1000000",
     LOG_LEVEL: "info",
   };
@@ -66,7 +66,7 @@ function unwrapGraphql({ envelope }: Scenario, body: unknown): unknown {
   const { errors } = body as { readonly errors?: unknown };
   if (errors !== undefined) throw new Error(`GraphQL: ${JSON.stringify(errors).slice(0, 500)}`);
   const { data } = body as { readonly data: unknown };
-  // Beside `data` stands what the query has cost.
+  // The answer also has the cost of the query, which is ignored.
   return ["data", ...envelope].reduce((value, step) => (value as Readonly<Record<string, unknown>>)[step], {
     data,
   } as unknown);
@@ -76,14 +76,14 @@ function unwrapInternal(scenario: Scenario, body: unknown): unknown {
   return lowerCaseEnums(scenario.document, unwrapGraphql(scenario, body));
 }
 
-/** It answers with the field's value alone, which a search calls `items`. */
+/** Converts an answer of SOFA, which has only the field's value. In a search, its list is called `items`. */
 function unwrapSofa({ envelope }: Scenario, body: unknown): unknown {
   if (envelope.length === 0) return { data: body };
   const { items, ...rest } = body as { readonly items: unknown };
   return { data: items, ...rest };
 }
 
-/** The reads that plain resolvers were written for. */
+/** The scenarios that the plain resolvers support. */
 const plainReads = ["product", "search", "words", "cart", "graphql"];
 
 const oursDefinition: Pick<BenchServer, "environment" | "request" | "unwrap"> = {
@@ -94,8 +94,8 @@ const oursDefinition: Pick<BenchServer, "environment" | "request" | "unwrap"> = 
 };
 
 /**
- * BENCH_BEFORE is the folder of another checkout of this project with its packages installed: the code to
- * compare with.
+ * The environment variable BENCH_BEFORE is the folder of another checkout of this project, with its packages
+ * installed. Its code is compared with the current code.
  */
 const { BENCH_BEFORE: beforeFolder } = process.env;
 const before: readonly BenchServer[] =
@@ -169,7 +169,7 @@ function toRequest({ method, path, headers, body }: Request): Buffer {
 
 export function programOf(server: BenchServer, settings: ServerSettings, scenario: Scenario): ServerProgram {
   const [ask] = scenario.asks;
-  if (ask === undefined) throw new Error(`The scenario ${scenario.name} asks nothing.`);
+  if (ask === undefined) throw new Error(`The scenario ${scenario.name} has no requests.`);
   return {
     command: server.command,
     environment: server.environment(settings),

@@ -1,4 +1,4 @@
-/** The servers while they run: started, timed, and asked for the same before anything of them is measured. */
+/** Starts the servers, and checks that they give equal answers before they are measured. */
 import type { BenchDatabase } from "./database.ts";
 import { type ServerProcess, type ProcessPlacement, startServer } from "./children.ts";
 import { requireEqualBodies } from "./compare.ts";
@@ -20,7 +20,7 @@ export interface StartOptions {
   readonly database: BenchDatabase;
   readonly scenarios: readonly Scenario[];
   readonly place: ProcessPlacement;
-  /** Each is started so often for the time it takes; the last one stays. */
+  /** How often each server is started to measure its start time. The last process keeps running. */
   readonly times: number;
   readonly onStep: (what: string) => void;
 }
@@ -36,8 +36,8 @@ export function createScenarios(names: readonly string[], database: BenchDatabas
 }
 
 /**
- * A server that can answer none of the scenarios stays away. All are stopped when the work is done, or could
- * not be.
+ * Runs a function with the started servers, without those that support none of the scenarios. Stops all
+ * servers at the end, also after an error.
  */
 export async function withServers<Result>(
   servers: readonly BenchServer[],
@@ -64,31 +64,31 @@ async function startOne(
   onStep(`starting ${server.name}`);
   const program = programOf(server, database, scenario);
   let child = await startServer(program, place);
-  const taken = [child.coldStartMs];
-  while (taken.length < times) {
+  const startTimes = [child.coldStartMs];
+  while (startTimes.length < times) {
     await child.stop();
     child = await startServer(program, place);
-    taken.push(child.coldStartMs);
+    startTimes.push(child.coldStartMs);
   }
-  return { server, child, coldStartMs: median(taken) };
+  return { server, child, coldStartMs: median(startTimes) };
 }
 
-/** Those that can answer the scenario, once they have all given the same bodies. */
+/** Returns the servers that support the scenario, after checking that their answers are equal. */
 export async function createMeasuredServers(
   scenario: Scenario,
   running: readonly RunningServer[],
   onStep: (what: string) => void,
 ): Promise<MeasuredServer[]> {
-  const able = running.filter(({ server }) => canAnswer(server, scenario.name));
+  const supporting = running.filter(({ server }) => canAnswer(server, scenario.name));
   const answers = await requireEqualBodies(
     scenario,
-    able.map(({ server, child }) => ({ server, port: child.port })),
+    supporting.map(({ server, child }) => ({ server, port: child.port })),
   );
   onStep(
-    `${scenario.name}: ${answers} answers are the same on ${able.map(({ server }) => server.name).join(", ")}`,
+    `${scenario.name}: ${answers} answers are the same on ${supporting.map(({ server }) => server.name).join(", ")}`,
   );
   const begin = createRequestSequence(scenario);
-  return able.map(({ server, child }) => ({
+  return supporting.map(({ server, child }) => ({
     name: server.name,
     pid: child.pid,
     target: { port: child.port, connections, begin: begin(server) },

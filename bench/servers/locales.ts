@@ -1,6 +1,6 @@
-/** Locales as the yardstick needs them: well-formed ones, read once and kept. */
+/** Locale chains for the yardstick. Only well-formed locales are supported, and results are cached. */
 
-/** `zh-Hant-TW` → `zh-Hant-TW`, `zh-Hant`, `zh`. */
+/** Returns a locale with its fallbacks: `zh-Hant-TW` gives `zh-Hant-TW`, `zh-Hant`, `zh`. */
 export function localeChain(locale: string): string[] {
   const parts = locale.split("-");
   return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"));
@@ -9,7 +9,7 @@ export function localeChain(locale: string): string[] {
 const known = new Map<string, readonly string[]>();
 const knownMax = 1000;
 
-/** The chains of an `Accept-Language` header, best language first. */
+/** Returns the locale chains of an `Accept-Language` header, preferred language first. */
 export function requestedChain(header: string | undefined): readonly string[] {
   if (header === undefined) return [];
   let chain = known.get(header);

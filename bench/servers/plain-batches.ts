@@ -1,6 +1,6 @@
 /**
- * DataLoaders of rows by their id, and of the rows that belong to an id; and what several fields of one thing
- * need is put together once.
+ * Creates DataLoaders of rows by id and of lists of rows by owner, and caches values that several fields of
+ * one object need.
  */
 import DataLoader from "dataloader";
 
@@ -26,7 +26,7 @@ export function createRowsByOwnerLoader<Row>(
   });
 }
 
-/** For as long as the thing lives, which is one request. */
+/** Caches a computed value per object. An object lives for one request. */
 export function computeOnce<Thing extends object, Context, Value>(
   find: (thing: Thing, context: Context) => Promise<Value>,
 ): (thing: Thing, context: Context) => Promise<Value> {

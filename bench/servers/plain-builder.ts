@@ -1,6 +1,6 @@
 /**
- * The plain schema's builder, and the types that products and carts share. Values of enums are texts as they
- * are stored.
+ * The builder of the plain schema, and the types that products and carts share. Enum values are returned as
+ * texts, as they are stored.
  */
 import SchemaBuilder from "@pothos/core";
 import type { PlainLoaders } from "./plain-loaders.ts";
@@ -14,7 +14,7 @@ export interface PlainViewer {
 export interface PlainContext {
   readonly viewer: PlainViewer | null;
   readonly buyerReference: string | null;
-  /** The asked locales with what each falls back to. */
+  /** The requested locales, each with its fallbacks. */
   readonly chain: readonly string[];
   readonly loaders: PlainLoaders;
   readonly findProduct: (merchantSlug: string, productSlug: string) => Promise<string | undefined>;
@@ -41,7 +41,7 @@ export const builder = new SchemaBuilder<{
   };
 }>({
   defaultFieldNullability: false,
-  // Of a plugin that is not used here, but whose types are known wherever it is used at all.
+  // This type belongs to a plugin that is not used here, but whose types are global.
   scopeAuth: { authScopes: () => ({}) },
 });
 
@@ -87,7 +87,7 @@ export const PriceRangeType = builder
 export const absoluteUrl = (url: string, publicUrl: string): string =>
   url.startsWith("/") ? publicUrl + url : url;
 
-/** The place of a variant's availability, from the best, 1, to the worst. */
+/** Returns the rank of a variant's availability; 1 is the best. */
 export function availabilityRank(
   { discontinued, availableFrom }: { readonly discontinued: boolean; readonly availableFrom: Date | null },
   stock: {

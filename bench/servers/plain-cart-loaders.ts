@@ -1,4 +1,4 @@
-/** The loaders of what belongs to a cart. */
+/** The loaders of a cart's lines, address, promotion and delivery. */
 import type { Selectable } from "kysely";
 import type {
   CartPromotionTable,

@@ -1,4 +1,4 @@
-/** What promotions do to a cart of the plain schema, and its sums. */
+/** The promotion state and the totals of a cart in the plain schema. */
 import type { Selectable } from "kysely";
 import type { CartPromotionTable, CartTable, MerchantTable, PromotionTable } from "#database/tables.ts";
 import { computeOnce } from "./plain-batches.ts";
@@ -175,7 +175,7 @@ export const PromotionState = builder.objectRef<CartNode>("CartPromotionState").
         );
       },
     }),
-    // Of a change's answer.
+    // This field is only in answers to changes.
     replaced: t.field({ type: ReplacedCode, nullable: true, resolve: () => null }),
     totals: t.field({ type: CartTotals, resolve: (cart) => cart }),
   }),

@@ -1,4 +1,4 @@
-/** Carts of the plain schema: active ones, as the yardstick knows them. */
+/** Carts of the plain schema. Like the yardstick, it supports only active carts. */
 import type { Selectable } from "kysely";
 import { toCartWarningView, type CartWarningView } from "#commerce/carts/render-cart.ts";
 import type { CartLineTable } from "#database/tables.ts";
@@ -267,7 +267,7 @@ const CartType = builder.objectRef<CartNode>("Cart").implement({
       resolve: ({ row }) =>
         (row.warnings as Parameters<typeof toCartWarningView>[0][]).map(toCartWarningView),
     }),
-    // Of carts that have ended.
+    // This field is only set for ended carts.
     revocation: t.field({ type: CartRevocation, nullable: true, resolve: () => null }),
     createdAt: t.string({ resolve: ({ row }) => row.createdAt.toISOString() }),
     updatedAt: t.string({ resolve: ({ row }) => row.updatedAt.toISOString() }),

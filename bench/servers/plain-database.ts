@@ -1,7 +1,4 @@
-/**
- * The tables as the plain resolvers read them: Kysely on a pool of pg, whose statements are neither kept nor
- * shared.
- */
+/** The database of the plain resolvers: Kysely on a pool of pg, without prepared or shared statements. */
 import { CamelCasePlugin, Kysely, PostgresDialect } from "kysely";
 import { Pool, types } from "pg";
 import type { Tables } from "#database/tables.ts";
@@ -16,7 +13,7 @@ export const createPool = (connectionString: string | undefined): Pool =>
 export function openPlainDatabase(pool: Pool): PlainDatabase {
   return new Kysely<Tables>({
     dialect: new PostgresDialect({ pool }),
-    // What is in JSON columns has names of its own.
+    // Names inside JSON columns are not converted.
     plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
   });
 }

@@ -1,6 +1,6 @@
 /**
- * A DataLoader for each relation, with one statement each, made anew for every request: what most people
- * begin with.
+ * Creates a DataLoader for each relation, with one statement each, for every request, as in a simple GraphQL
+ * server.
  */
 import type { Selectable } from "kysely";
 import type {

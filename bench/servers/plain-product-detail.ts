@@ -1,4 +1,4 @@
-/** The plain schema's product page, beyond what lists show of a product. */
+/** The fields of the plain schema's product page that product lists do not have. */
 import type { Selectable } from "kysely";
 import type { MediaTable } from "#database/tables.ts";
 import { computeOnce } from "./plain-batches.ts";
@@ -13,7 +13,7 @@ import {
   toImage,
   type VariantNode,
 } from "./plain-products.ts";
-import { availabilities, type Money, money, priceRange } from "./yardstick-parts.ts";
+import { availabilities, type Money, money, moneyRange } from "./yardstick-parts.ts";
 
 const day = 86_400_000;
 
@@ -201,7 +201,7 @@ const Policy = builder.objectRef<PolicyValue>("ProductPolicy").implement({
 async function findOffers(product: ProductNode, context: PlainContext): Promise<MarketOffer[]> {
   const variants = await findVariants(product, context);
   return product.markets.flatMap(({ id, currency, taxIncluded, countries }) => {
-    const range = priceRange(
+    const range = moneyRange(
       variants.flatMap((variant) => presentPrice(variant, id)?.amountMinor ?? []),
       currency,
     );
@@ -234,7 +234,7 @@ const schemaAvailabilities = [
 const decimal = ({ amountMinor, exponent }: Money): string =>
   (amountMinor / 10 ** exponent).toFixed(exponent);
 
-/** What is undefined is left out of JSON. */
+/** Undefined values are omitted from JSON. */
 async function findStructuredData(product: ProductNode, context: PlainContext): Promise<unknown> {
   const { row, translation, main } = product;
   const [media, variants, prices, rank] = await Promise.all([
@@ -247,7 +247,7 @@ async function findStructuredData(product: ProductNode, context: PlainContext): 
     .filter(({ type }) => type === "image")
     .map(({ url }) => absoluteUrl(url, context.publicUrl));
   const only = variants.length === 1 ? variants[0] : undefined;
-  const range = priceRange(
+  const range = moneyRange(
     prices.map(({ amountMinor }) => amountMinor),
     main.currency,
   );

@@ -1,4 +1,4 @@
-/** Products of the plain schema: fields resolve one by one, each from the loaders of the relations it needs. */
+/** Products of the plain schema. Each field has a resolver, which uses the loaders of the needed relations. */
 import type { Selectable } from "kysely";
 import type {
   MediaTable,
@@ -20,7 +20,7 @@ import {
   PriceRangeType,
   availabilityRank,
 } from "./plain-builder.ts";
-import { availabilities, joinLocaleChains, findName, type Names, priceRange } from "./yardstick-parts.ts";
+import { availabilities, joinLocaleChains, findName, type Names, moneyRange } from "./yardstick-parts.ts";
 
 export interface PlainMarket {
   readonly id: string;
@@ -42,7 +42,7 @@ export interface ProductNode {
 }
 
 export interface ProductSelection {
-  /** Null: the merchant's own. */
+  /** The country; null for the merchant's own country. */
   readonly country: string | null;
   readonly chain: readonly string[];
 }
@@ -100,7 +100,7 @@ export interface VariantNode {
   readonly row: Selectable<VariantTable>;
   readonly product: ProductNode;
   readonly rank: number;
-  /** All there ever were. */
+  /** All current and earlier prices. */
   readonly prices: readonly Selectable<PriceTable>[];
 }
 
@@ -119,7 +119,7 @@ export const findVariants = computeOnce(
 export const presentPrice = ({ prices }: VariantNode, marketId: string): Selectable<PriceTable> | undefined =>
   prices.find((price) => price.marketId === marketId && price.validUntil === null);
 
-/** In the main market. */
+/** Returns the current prices in the main market. */
 export async function findPrices(
   product: ProductNode,
   context: PlainContext,
@@ -129,7 +129,7 @@ export async function findPrices(
   );
 }
 
-/** The best of its variants there; of all of them where none is sold there. */
+/** Returns the best availability rank of the variants that are sold in the market; of all variants if none is. */
 export async function findAvailabilityRank(product: ProductNode, context: PlainContext): Promise<number> {
   const variants = await findVariants(product, context);
   const offered = variants.filter((variant) => presentPrice(variant, product.main.id) !== undefined);
@@ -161,7 +161,7 @@ const RatingType = builder
     fields: (t) => ({ average: t.exposeFloat("average"), count: t.exposeInt("count") }),
   });
 
-/** What lists and pages show alike. */
+/** The fields that lists and product pages share. */
 export const ProductListing = builder.interfaceRef<ProductNode>("ProductListing").implement({
   fields: (t) => ({
     id: t.id({ resolve: ({ row }) => row.id }),
@@ -193,7 +193,7 @@ export const ProductListing = builder.interfaceRef<ProductNode>("ProductListing"
       resolve: async (product, _args, context) => {
         const prices = await findPrices(product, context);
         const amounts = prices.map(({ amountMinor }) => amountMinor);
-        return priceRange(amounts, product.main.currency);
+        return moneyRange(amounts, product.main.currency);
       },
     }),
     compareAtRange: t.field({
@@ -202,7 +202,7 @@ export const ProductListing = builder.interfaceRef<ProductNode>("ProductListing"
       resolve: async (product, _args, context) => {
         const prices = await findPrices(product, context);
         const amounts = prices.flatMap(({ compareAtMinor }) => compareAtMinor ?? []);
-        return priceRange(amounts, product.main.currency);
+        return moneyRange(amounts, product.main.currency);
       },
     }),
     availability: t.string({

@@ -1,7 +1,4 @@
-/**
- * The plain schema, and what its resolvers are given with a request: loaders of its own, and who asks by one
- * statement.
- */
+/** The plain schema, and the context of a request: new loaders, and the viewer, found with one statement. */
 import { createHash } from "node:crypto";
 import type { GraphQLSchema } from "graphql";
 import type { Pool } from "pg";
@@ -65,7 +62,7 @@ async function findProduct(
   return row?.productId;
 }
 
-/** By the id in the key or token, whose third part it is. */
+/** Finds the viewer by the id in the key or token, which is its third part. */
 async function findViewer(db: PlainDatabase, authorization: string | null): Promise<PlainViewer | null> {
   if (authorization === null) return null;
   const value = authorization.replace("Bearer ", "");

@@ -1,6 +1,6 @@
 /**
- * The plain schema's search: the yardstick's statement finds and counts, and what is shown of each product
- * comes from the loaders.
+ * The plain schema's search. The yardstick's statement finds and counts the products, and the loaders load
+ * their fields.
  */
 import { builder, type PlainContext } from "./plain-builder.ts";
 import { findProductNode, ProductListing, type ProductNode } from "./plain-products.ts";
@@ -99,7 +99,7 @@ builder.queryFields((t) => ({
   productSearch: t.field({
     type: SearchResult,
     args: {
-      // Without it, as when it is empty, everything is found.
+      // Without a text, or with an empty one, all products are found.
       q: t.arg({ type: "SearchText" }),
       locale: t.arg({ type: "LocaleCode", required: true }),
       market: t.arg({ type: "CountryCode", required: true }),
@@ -109,9 +109,9 @@ builder.queryFields((t) => ({
       page: t.arg.int({ required: true }),
       pageSize: t.arg.int({ required: true }),
     },
-    resolve: async (_root, { q, market: country, category, merchant, ...asked }, { find }) => {
+    resolve: async (_root, { q, market: country, category, merchant, ...rest }, { find }) => {
       const found = await find({
-        ...asked,
+        ...rest,
         q: q ?? "",
         country,
         category: category ?? null,

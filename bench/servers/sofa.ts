@@ -1,7 +1,7 @@
 /**
- * REST made from a graph by SOFA, over the plain schema: each query is an address, here those of the
- * contract, answered with all fields that its type has. The documents are made once at start, and executed by
- * graphql-js for every request.
+ * REST that SOFA derives from the plain schema. Each query is a URL, here with the URLs of the contract, and
+ * returns all fields of its type. The documents are created once at start, and graphql-js executes them for
+ * every request.
  */
 import { createServer } from "node:http";
 import { useSofa } from "sofa-api";
@@ -22,7 +22,7 @@ const sofa = useSofa({
   context: ({ request }: { readonly request: Request }) => createContext(request.headers),
 });
 
-// eslint-disable-next-line typescript/no-misused-promises -- SOFA answers by itself, errors included.
+// eslint-disable-next-line typescript/no-misused-promises -- SOFA also sends the answers to errors.
 const server = createServer(sofa);
 server.keepAliveTimeout = 60_000;
 server.listen(Number(port), "127.0.0.1");

@@ -1,4 +1,4 @@
-/** Pieces of SQL that both of the yardstick's statements are made of. */
+/** SQL fragments that several statements of the yardstick share. */
 
 export const utcSql = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -6,7 +6,7 @@ export const utcSql = (column: string): string =>
 export const urlSql = (url: string, base: string): string =>
   `case when left(${url}, 1) = '/' then ${base} || ${url} else ${url} end`;
 
-/** The place of its availability, from the best, 1, to the worst. */
+/** SQL for the rank of a variant's availability; 1 is the best. */
 export const rankSql = (variant: string, stock: string): string => `case when ${variant}.discontinued then 6
     when coalesce(${stock}.on_hand - ${stock}.reserved + ${stock}.backorder_limit, 0) <= 0 then 5
     when ${variant}.available_from > now() then 4

@@ -1,4 +1,4 @@
-/** A cart, and what promotions do to it, in the words of the contract, from the row that the statement gives. */
+/** Converts the yardstick's cart row to the cart and the promotion state of the contract. */
 import { toCartWarningView } from "#commerce/carts/render-cart.ts";
 import {
   availabilities,
@@ -62,7 +62,7 @@ export interface CartPromotion {
   readonly isExclusive: boolean;
 }
 
-/** Lists are null where they are empty. */
+/** The row of the cart statement. Empty lists are null. */
 export interface CartRow {
   readonly id: string;
   readonly version: number;
@@ -209,7 +209,7 @@ function totalsOf({
   };
 }
 
-/** `replaced`: the code that was there before. */
+/** Converts a cart row to the promotion state. `replaced` is the code before the change. */
 export function writePromotionState(row: CartRow, replaced: string | null): unknown {
   const { currency, locale, default_locale: merchantLocale } = row;
   const promotions = row.promotions ?? [];

@@ -1,12 +1,12 @@
 /**
- * The yardstick's cart: one statement reads it, with JSON where there are many of something. It knows carts
- * that are active, and no others.
+ * Reads a cart for the yardstick with one statement, in which lists are JSON. Only active carts are
+ * supported.
  */
 import type { Pool } from "pg";
 import { rankSql, utcSql } from "./sql-parts.ts";
 import { type CartRow, writeCartPage } from "./yardstick-cart-page.ts";
 
-/** `$1` the cart, `$2` its merchant. `more` are further columns. */
+/** The cart statement: `$1` is the cart, `$2` its merchant; `more` has further columns. */
 export const cartSql = (more = ""): string => `
 select c.id, c.version, c.status, c.country, c.currency, c.tax_included, c.locale, c.subtotal_minor, c.discount_minor, c.shipping_minor, c.tax_minor,
   c.total_minor, c.delivery_method_id, c.delivery_options, c.warnings, c.order_id, ${utcSql("c.address_expires_at")} as address_expires_at,

@@ -1,4 +1,4 @@
-/** Facets as the answer has them: labels in the asked locale, prices as ranges. Formats are made once. */
+/** Converts facets to the contract: labels in the requested locale, prices as ranges. Formatters are cached. */
 
 import { joinLocaleChains, currencyExponent, findName } from "./yardstick-parts.ts";
 

@@ -1,4 +1,4 @@
-/** An order in the words of the contract, from the row that the statement gives. */
+/** Converts the yardstick's order row to the order of the contract. */
 import { createHmac } from "node:crypto";
 import { joinLocaleChains, type Money, money, findName, type Names } from "./yardstick-parts.ts";
 
@@ -47,7 +47,7 @@ interface Refund {
   readonly createdAt: string;
 }
 
-/** Lists are null where they are empty. */
+/** The row of the order statement. Empty lists are null. */
 export interface OrderRow {
   readonly id: string;
   readonly number: string;
@@ -198,7 +198,7 @@ function writeLine(line: OrderLine, { currency, keptMinor, publicUrl }: Light): 
   };
 }
 
-/** The worth of the units that are left, cut so that the shares of all units add up to the line. */
+/** Returns the amount of the remaining units, rounded so that the amounts of all units add up to the line. */
 function refundableMinor(
   { total, reduced, quantities: { ordered, canceled, refunded } }: OrderLine,
   keptMinor: number,

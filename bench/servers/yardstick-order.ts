@@ -1,12 +1,12 @@
 /**
- * The yardstick's order: one statement reads it, with JSON where there are many of something, and no more of
- * it than is shown.
+ * Reads an order for the yardstick with one statement, in which lists are JSON. It reads only the fields of
+ * the answer.
  */
 import type { Pool } from "pg";
 import { utcSql } from "./sql-parts.ts";
 import { type OrderRow, writeOrderPage } from "./yardstick-order-page.ts";
 
-/** `$1` the order, `$2` its merchant. */
+/** The order statement: `$1` is the order, `$2` its merchant. */
 const statement = `
 select o.id, o.number, o.version, o.status, o.payment_status, o.fulfillment_status, o.return_status, o.country, o.currency, o.locale, o.tax_included,
   o.subtotal_minor, o.discount_minor, o.shipping_minor, o.tax_minor, o.total_minor, o.reduced_minor, o.promotions, o.cart_id, o.session_id,

@@ -1,7 +1,7 @@
-/** Names and money as both of the yardstick's answers show them. */
+/** Names and amounts in the yardstick's answers. */
 import { localeChain } from "./locales.ts";
 
-/** From the best to the worst. */
+/** The availabilities, from the best to the worst. */
 export const availabilities = [
   "in_stock",
   "low_stock",
@@ -19,7 +19,7 @@ export interface Money {
   readonly exponent: number;
 }
 
-/** The name in the first locale of the chain that has one. */
+/** Returns the name in the first locale of the chain that has a name; null if none has. */
 export function findName(names: Names, chain: readonly string[]): string | null {
   for (const locale of chain) if (names[locale] !== undefined) return names[locale];
   return names[Object.keys(names).toSorted()[0] ?? ""] ?? null;
@@ -29,7 +29,7 @@ export const joinLocaleChains = (locales: readonly string[]): string[] => locale
 
 const exponents = new Map<string, number>();
 
-/** Digits after the decimal point. */
+/** Returns the number of digits after the decimal point. */
 export function currencyExponent(currency: string): number {
   let exponent = exponents.get(currency);
   if (exponent === undefined) {
@@ -47,7 +47,7 @@ export const money = (amountMinor: number, currency: string): Money => ({
   exponent: currencyExponent(currency),
 });
 
-export function priceRange(amounts: readonly number[], currency: string): { min: Money; max: Money } | null {
+export function moneyRange(amounts: readonly number[], currency: string): { min: Money; max: Money } | null {
   return amounts.length === 0
     ? null
     : { min: money(Math.min(...amounts), currency), max: money(Math.max(...amounts), currency) };

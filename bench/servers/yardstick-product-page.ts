@@ -1,4 +1,4 @@
-/** The product page in the words of the contract, from the row that the statement gives. */
+/** Converts the yardstick's product row to the product page of the contract. */
 import {
   availabilities,
   joinLocaleChains,
@@ -6,7 +6,7 @@ import {
   money,
   findName,
   type Names,
-  priceRange,
+  moneyRange,
 } from "./yardstick-parts.ts";
 
 type Price = readonly [amount: number, compareAt: number | null, lowest30d: number | null];
@@ -47,7 +47,7 @@ export interface ProductPage {
   readonly locale: string;
 }
 
-/** Lists are null where they are empty. */
+/** The row of the product statement. Empty lists are null. */
 export interface ProductRow {
   readonly id: string;
   readonly brand: string | null;
@@ -96,7 +96,7 @@ const shownPolicies = ["return", "warranty", "cancellation"];
 const decimal = ({ amountMinor, exponent }: Money): string =>
   (amountMinor / 10 ** exponent).toFixed(exponent);
 
-/** What is chosen once for the whole page. */
+/** The market and translation of the whole page. */
 interface Chosen {
   readonly main: Market;
   readonly translation: ProductRow["translations"][number];
@@ -105,12 +105,12 @@ interface Chosen {
 
 function selectForPage(
   { translations, markets, default_market: country, default_locale: locale }: ProductRow,
-  asked: readonly string[],
+  requestedLocales: readonly string[],
 ): Chosen {
   const main = markets.find(({ countries }) => countries.includes(country)) ?? markets[0];
   if (main === undefined) throw new Error("The merchant has no market.");
   const fallbacks = joinLocaleChains([main.locale, locale]);
-  const tag = [...asked, ...fallbacks].find((candidate) =>
+  const tag = [...requestedLocales, ...fallbacks].find((candidate) =>
     translations.some((each) => each.locale === candidate),
   );
   const translation = translations.find((each) => each.locale === tag) ?? translations[0];
@@ -123,8 +123,8 @@ interface Summary {
   readonly images: readonly string[];
   readonly rating: { readonly average: number; readonly count: number } | null;
   readonly rank: number;
-  readonly priceRange: ReturnType<typeof priceRange>;
-  readonly compareAtRange: ReturnType<typeof priceRange>;
+  readonly priceRange: ReturnType<typeof moneyRange>;
+  readonly compareAtRange: ReturnType<typeof moneyRange>;
 }
 
 function summarize(
@@ -139,18 +139,18 @@ function summarize(
     rating: average === null || count === null ? null : { average, count },
     rank:
       all.length === 0 ? soldOut : Math.min(...(offered.length > 0 ? offered : all).map(({ rank }) => rank)),
-    priceRange: priceRange(
+    priceRange: moneyRange(
       prices.map(([amount]) => amount),
       currency,
     ),
-    compareAtRange: priceRange(
+    compareAtRange: moneyRange(
       prices.flatMap(([, compareAt]) => compareAt ?? []),
       currency,
     ),
   };
 }
 
-export function writeProductPage(row: ProductRow, asked: readonly string[]): ProductPage {
+export function writeProductPage(row: ProductRow, requestedLocales: readonly string[]): ProductPage {
   const { translations, markets, attributes } = row;
   const [options, media, variants, categories] = [
     row.options ?? [],
@@ -158,7 +158,7 @@ export function writeProductPage(row: ProductRow, asked: readonly string[]): Pro
     row.variants ?? [],
     row.categories ?? [],
   ];
-  const { main, translation, nameOf } = selectForPage(row, asked);
+  const { main, translation, nameOf } = selectForPage(row, requestedLocales);
   const summary = summarize(row, main);
   const { seoTitle, seoDescription, description } = translation;
   const pictures = new Map(
@@ -212,7 +212,7 @@ export function writeProductPage(row: ProductRow, asked: readonly string[]): Pro
     })),
     offers: markets.flatMap(({ id, currency, taxIncluded, countries }) => {
       const amounts = variants.flatMap(({ prices }) => prices?.[id]?.[0] ?? []);
-      const range = priceRange(amounts, currency);
+      const range = moneyRange(amounts, currency);
       return range === null
         ? []
         : countries.map((market) => ({ market, currency, taxIncluded, min: range.min, max: range.max }));
@@ -246,7 +246,7 @@ interface Described {
   readonly summary: Summary;
 }
 
-/** What is undefined is left out of JSON. */
+/** Undefined values are omitted from JSON. */
 function structuredDataOf({ id, brand, variants }: ProductRow, { translation, summary }: Described): unknown {
   const { images, rating, rank, priceRange } = summary;
   const [first, ...others] = variants ?? [];

@@ -1,9 +1,9 @@
-/** The yardstick's product page: one statement reads it, with JSON where there are many of something. */
+/** Reads a product page for the yardstick with one statement, in which lists are JSON. */
 import type { Pool } from "pg";
 import { rankSql, urlSql, utcSql } from "./sql-parts.ts";
 import { type ProductPage, type ProductRow, writeProductPage } from "./yardstick-product-page.ts";
 
-/** `$1` merchant's slug, `$2` product's slug, `$3` the public address. */
+/** The product statement: `$1` is the merchant's slug, `$2` the product's slug, `$3` the public URL. */
 const statement = `
 select p.id, p.brand, p.rating_average, p.rating_count, p.attributes, ${utcSql("p.published_at")} as published_at, ${utcSql("p.updated_at")} as updated_at,
   m.id as merchant_id, m.slug as merchant_slug, m.name as merchant_name, m.default_locale, m.default_market,
@@ -33,7 +33,7 @@ where m.slug = $1 and m.status = 'active'`;
 export interface ProductRequest {
   readonly merchantSlug: string;
   readonly productSlug: string;
-  /** The asked locales with what each falls back to. */
+  /** The requested locales, each with its fallbacks. */
   readonly chain: readonly string[];
   readonly publicUrl: string;
 }

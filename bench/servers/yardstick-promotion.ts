@@ -1,7 +1,7 @@
 /**
- * The yardstick's change of a cart: one transaction of three statements. The first locks the cart and looks
- * for the record of the key, the second reads all that the price hangs on, the third writes cart, record and
- * event together.
+ * Applies a promotion code for the yardstick, in one transaction of three statements. The first locks the
+ * cart and reads the idempotency record. The second reads everything that determines the price. The third
+ * writes the cart, the record and the event.
  */
 import { createHash } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
@@ -33,7 +33,7 @@ const lockSql = `
 select r.fingerprint, r.sealed from cart c left join idempotency_record r on r.owner_id = $3 and r.idempotency_key = $4
 where c.id = $1 and c.merchant_id = $2 for no key update of c`;
 
-/** `$3` the code as it is found by. */
+/** `$3` is the normalized code. */
 const readSql = cartSql(`,
   (select json_object_agg(pr.variant_id, json_build_array(pr.amount_minor, pr.compare_at_minor)) from cart_line l join price pr on pr.variant_id = l.variant_id
     where l.cart_id = c.id and pr.market_id = c.market_id and pr.valid_until is null) as prices,
@@ -63,7 +63,7 @@ insert into event (id, merchant_id, type, schema_version, subject_type, subject_
 values ($15, $16, 'cart.promotion_applied', 1, 'cart', $1, $2 + 1, $17, $18, $6::timestamptz)`;
 
 interface PricedRow extends CartRow {
-  /** By variant. */
+  /** Values by variant id. */
   readonly prices: Readonly<Record<string, readonly [amount: number, compareAt: number | null]>>;
   readonly wanted:
     | (Omit<CartPromotion, "discount" | "allocations" | "basisPoints"> & {
@@ -73,11 +73,11 @@ interface PricedRow extends CartRow {
     | null;
 }
 
-export async function applyPromotion(pool: Pool, asked: PromotionRequest): Promise<PromotionAnswer> {
+export async function applyPromotion(pool: Pool, request: PromotionRequest): Promise<PromotionAnswer> {
   const client = await pool.connect();
   try {
     await client.query("begin");
-    const answer = await applyOnce(client, asked);
+    const answer = await applyOnce(client, request);
     await client.query("commit");
     return answer;
   } catch (error) {
@@ -146,7 +146,7 @@ async function applyOnce(
   return { status: 200, body };
 }
 
-/** A half to the even neighbour. */
+/** Divides and rounds half to even. */
 function percentOf(amountMinor: number, basisPoints: number): number {
   const product = amountMinor * basisPoints;
   const rest = product % 10_000;
@@ -158,7 +158,9 @@ const lifeMs = 30 * 86_400_000;
 
 function priceAnew(row: PricedRow, wanted: NonNullable<PricedRow["wanted"]>, now: Date): CartRow {
   if (row.address !== null || row.promotions?.some(({ trigger }) => trigger === "automatic") === true)
-    throw new Error(`The yardstick prices no address and no automatic promotions, and ${row.id} has them.`);
+    throw new Error(
+      `Cart ${row.id} has an address or automatic promotions, which the yardstick cannot price.`,
+    );
   const lines = (row.lines ?? []).map((line): CartLine => {
     const [unit, compareAt] = row.prices[line.variantId] ?? [line.unit, line.compareAt];
     const subtotal = unit * line.quantity;

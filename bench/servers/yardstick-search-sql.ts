@@ -1,6 +1,6 @@
 /**
- * The yardstick's search statement: a text of its own for every combination of filters, so that the plan
- * PostgreSQL keeps of it fits.
+ * The yardstick's search statement. Every combination of filters has a separate text, so that PostgreSQL's
+ * cached plan fits.
  */
 import { rankSql, urlSql, utcSql } from "./sql-parts.ts";
 import { priceSteps } from "./yardstick-facets.ts";
@@ -12,7 +12,7 @@ export interface SearchForm {
   readonly chainLength: number;
   readonly category: boolean;
   readonly merchant: boolean;
-  /** Without what is shown of the products. */
+  /** True to omit the products' fields. */
   readonly isBare: boolean;
 }
 
@@ -34,7 +34,7 @@ const orders: Readonly<Record<string, string>> = {
 
 const matchesMax = 10_000;
 
-/** `$1` country, `$2` public address (unless bare), then the page's bounds, the chain, the filters, the words. */
+/** Parameters: country, public URL (unless bare), bounds of the page, locale chain, filters, words. */
 function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBare }: SearchForm): string {
   let count = isBare ? 3 : 4;
   const next = (type: string): string => `$${++count}::${type}`;
@@ -138,7 +138,7 @@ from (select f.place, f.product_id, f.locale, ${hit} from found f join search_do
     where f.place > $2::int and f.place <= $3::int) o
 join search_document d on d.product_id = o.product_id and d.locale = o.locale`;
 
-/** The hits with what is shown of each product, from the catalogue itself. */
+/** Selects the hits with the fields of each product, from the catalog tables. */
 function page(hit: string): string {
   return `
 select o.place, o.score, o.matched, d.title, d.stemmer, ${titleStems},

@@ -1,24 +1,19 @@
 /**
- * The yardstick's search: one statement for matches, page and facets, with the products' summaries written in
- * it. Query words are analysed by the functions that analyse ours (what is measured is not the analysis); the
- * stems of a word are kept in memory once they are known. It does what the benchmark asks for and no more: no
- * correction of misspelt words, and without words no order but popularity.
+ * The yardstick's search: one statement for matches, page, facets and the products' fields. Words are
+ * analysed with the functions of this service, because the analysis is not measured, and stems are cached.
+ * Only the searches of the benchmark are supported: no spelling correction, and without words only the order
+ * by popularity.
  */
 import type { Pool } from "pg";
 import { type StemmedTitle, highlightTitle } from "#commerce/search/render-results.ts";
-import {
-  matchAllWords,
-  matchAnyWord,
-  matchAnyForm,
-  type ParsedSearchQuery,
-  parseSearchQuery,
-  queryWordsToStem,
-} from "#commerce/search/match-query.ts";
+import { matchAllParts, matchAnyForm, matchAnyPart } from "#commerce/search/match-query.ts";
+import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import type { StemsByStemmer } from "#commerce/search/stems.ts";
+import { type ExpandedQuery, expandQuery } from "#commerce/search/word-forms.ts";
 import { localeChain } from "./locales.ts";
 import { type Facets, type RawFacets, writeFacets } from "./yardstick-facets.ts";
 import { searchSql } from "./yardstick-search-sql.ts";
-import { availabilities, joinLocaleChains, findName, type Names, priceRange } from "./yardstick-parts.ts";
+import { availabilities, joinLocaleChains, findName, type Names, moneyRange } from "./yardstick-parts.ts";
 import { createStemCache } from "./yardstick-stems.ts";
 
 interface Row {
@@ -37,7 +32,7 @@ interface BareHit extends StemmedTitle {
   readonly locale: string;
 }
 
-/** Lists are null where they are empty. */
+/** The row of the search statement. Empty lists are null. */
 interface Hit extends BareHit {
   readonly slug: string;
   readonly name: string;
@@ -113,13 +108,13 @@ export interface SearchHits {
   readonly meta: SearchMeta;
 }
 
-export type FindHits = (asked: SearchRequest) => Promise<SearchHits>;
+export type FindHits = (request: SearchRequest) => Promise<SearchHits>;
 
-/** The same without what is shown of the products, for who reads that from elsewhere. */
+/** Creates a search that returns only ids, for servers that load the products' fields themselves. */
 export function createHitFinder(pool: Pool): FindHits {
   const ask = createStatement(pool, { publicUrl: "", isBare: true });
-  return async (asked) => {
-    const { row, meta, highlight } = await ask(asked);
+  return async (request) => {
+    const { row, meta, highlight } = await ask(request);
     return { hits: row.hits.map((hit) => Object.assign(hit, { highlight: highlight(hit) })), meta };
   };
 }
@@ -138,7 +133,7 @@ interface StatementOptions {
 function createStatement(
   pool: Pool,
   { publicUrl, isBare }: StatementOptions,
-): (asked: SearchRequest) => Promise<Answer> {
+): (request: SearchRequest) => Promise<Answer> {
   const stemsOf = createStemCache(pool);
   const names = new Map<string, string>();
   const nameOf = (text: string): string => {
@@ -147,16 +142,19 @@ function createStatement(
     return name;
   };
 
-  return async (asked) => {
-    const { country, page, pageSize, category, merchant } = asked;
-    const query = parseSearchQuery(asked.q);
-    const chain = localeChain(asked.locale);
+  return async (request) => {
+    const { country, page, pageSize, category, merchant } = request;
+    const query = parseSearchQuery(request.q);
+    const chain = localeChain(request.locale);
     const hasWords = query.words.length > 0;
-    const stems: StemsByStemmer = hasWords ? await stemsOf(queryWordsToStem(query)) : new Map();
+    const stems: StemsByStemmer = hasWords
+      ? await stemsOf(new Set(query.words.flatMap(({ text, raw }) => [text, raw])))
+      : new Map();
+    const expanded = expandQuery(query, { stems, vocabulary: new Map() });
     const text = searchSql({
       hasWords,
       hasCode: query.code !== null,
-      sort: asked.sort,
+      sort: request.sort,
       chainLength: chain.length,
       category: category !== null,
       merchant: merchant !== null,
@@ -170,13 +168,16 @@ function createStatement(
       ...chain,
       ...(category === null ? [] : [`${country}/${category}`]),
       ...(merchant === null ? [] : [merchant]),
-      ...(hasWords ? wordValues(query, stems, category) : []),
+      ...(hasWords ? wordValues(expanded, category) : []),
     ];
     const { rows } = await pool.query<Row>({ name: nameOf(text), text, values });
     const [row] = rows;
-    if (row === undefined) throw new Error("The search gives one row.");
-    const meta = { ...metaOf(row, asked), query: { normalized: query.normalized, corrected: null } };
-    return { row, meta, highlight: (hit) => (hasWords ? highlightTitle(hit, query, stems) : null) };
+    if (row === undefined) throw new Error("The search statement returned no row.");
+    const meta = {
+      ...metaOf(row, request),
+      query: { normalized: query.normalized, corrected: null, dropped: [] },
+    };
+    return { row, meta, highlight: (hit) => (hasWords ? highlightTitle(hit, expanded) : null) };
   };
 }
 
@@ -199,8 +200,8 @@ function itemOf(hit: Hit, title: string | null): unknown {
       image === null
         ? null
         : { url: image.url, alt: findName(image.alts, chain), width: image.width, height: image.height },
-    priceRange: priceRange(hit.prices, currency),
-    compareAtRange: priceRange(hit.compares, currency),
+    priceRange: moneyRange(hit.prices, currency),
+    compareAtRange: moneyRange(hit.compares, currency),
     availability: availabilities[hit.rank - 1],
     variantCount: hit.variants,
     rating: rating === null || ratings === null ? null : { average: rating, count: ratings },
@@ -212,19 +213,22 @@ function itemOf(hit: Hit, title: string | null): unknown {
   };
 }
 
-/** In the order the statement has them. */
-function wordValues(query: ParsedSearchQuery, stems: StemsByStemmer, category: string | null): string[] {
-  const all = matchAllWords(query, stems);
+/** The parameters, in the order of the statement. */
+function wordValues(expanded: ExpandedQuery, category: string | null): string[] {
+  const { query } = expanded;
+  const all = matchAllParts(expanded);
   return [
     category === null ? all : `(${all}) & '#${category}'`,
     all,
-    matchAllWords(query, stems, "B"),
-    matchAnyForm(query, stems),
+    matchAllParts(expanded, { weight: "B", isExact: true }),
+    matchAllParts(expanded, { weight: "B" }),
+    matchAllParts(expanded, { weight: "BC" }),
+    matchAnyForm(expanded),
     query.words[0]?.isDense === true ? query.normalized : ` ${query.normalized}`,
-    matchAnyWord(query, stems, "A"),
-    matchAnyWord(query, stems, "B"),
-    matchAnyWord(query, stems, "C"),
-    matchAnyWord(query, stems, "D"),
+    matchAnyPart(expanded, { weight: "A" }),
+    matchAnyPart(expanded, { weight: "B" }),
+    matchAnyPart(expanded, { weight: "C" }),
+    matchAnyPart(expanded, { weight: "D" }),
     ...(query.code === null ? [] : [` ${query.code} `, ` ${query.code}`]),
   ];
 }

@@ -1,4 +1,4 @@
-/** The stems of words in the languages that products are written in, each asked of PostgreSQL once. */
+/** Caches the stems of words in the languages of products. PostgreSQL computes each stem once. */
 import type { Pool } from "pg";
 import { stemmerOf, noStemmer } from "#commerce/search/stems.ts";
 

@@ -1,7 +1,7 @@
 /**
- * What the others are measured against: node:http and pg written by hand for just these addresses. One named
- * prepared statement for a read, JSON written by PostgreSQL where it can, keys checked by their digest in
- * memory. It neither counts nor logs requests, nor does it check much.
+ * The yardstick: a hand-written server with node:http and pg that supports only the measured URLs. A read is
+ * one named prepared statement, PostgreSQL writes JSON where possible, and keys are checked by their digest
+ * in memory. The server has no metrics, no log, and few checks.
  */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

@@ -1,8 +1,8 @@
 /**
- * GraphQL as it comes: Yoga over the same graph, resolvers and loaders as ours, without a gateway, compiled
- * documents or REST before it. It is asked by POST /graphql for exactly the fields that REST answers with.
- * Yoga keeps parsed and validated documents by itself. Keys are verified as ours are; a change is made in one
- * transaction with its event, but without a record of its answer.
+ * GraphQL Yoga with the graph, resolvers and loaders of this service, without the gateway, compiled documents
+ * and REST. POST /graphql returns exactly the fields of the REST operations. Yoga caches parsed and validated
+ * documents. Keys are verified as in this service. A change is one transaction with its event, without a
+ * stored answer.
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { createServer } from "node:http";
@@ -24,7 +24,7 @@ import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 const { PORT: port, DATABASE_URL: url, PUBLIC_URL: publicUrl = "" } = process.env;
 
 const { db } = await openDatabase({ url });
-// Enums spelled as REST spells them, so that the answers can be compared.
+// Enum values have the spelling of REST, so that the answers can be compared.
 const mesh = await openMesh();
 const schema = lowerCaseEnums(mesh.schema, "declared");
 const keyring = createKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);
@@ -63,7 +63,7 @@ const yoga = createYoga({
   landingPage: false,
 });
 
-// eslint-disable-next-line typescript/no-misused-promises -- Yoga answers by itself, errors included.
+// eslint-disable-next-line typescript/no-misused-promises -- Yoga also sends the answers to errors.
 const server = createServer(yoga);
 server.keepAliveTimeout = 60_000;
 server.listen(Number(port), "127.0.0.1");

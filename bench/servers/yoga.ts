@@ -1,7 +1,7 @@
 /**
- * GraphQL as most people write it: Yoga, Pothos and Kysely, a resolver for each field and a DataLoader with
- * one statement for each relation, asked by POST /graphql for exactly the fields that REST answers with. Yoga
- * keeps parsed and validated documents by itself.
+ * A simple GraphQL server with Yoga, Pothos and Kysely: a resolver for each field, and a DataLoader with one
+ * statement for each relation. POST /graphql returns exactly the fields of the REST operations. Yoga caches
+ * parsed and validated documents.
  */
 import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";
@@ -19,7 +19,7 @@ const yoga = createYoga({
   landingPage: false,
 });
 
-// eslint-disable-next-line typescript/no-misused-promises -- Yoga answers by itself, errors included.
+// eslint-disable-next-line typescript/no-misused-promises -- Yoga also sends the answers to errors.
 const server = createServer(yoga);
 server.keepAliveTimeout = 60_000;
 server.listen(Number(port), "127.0.0.1");
