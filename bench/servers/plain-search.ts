@@ -48,6 +48,7 @@ const SearchQuery = builder.objectRef<SearchMeta["query"]>("SearchQuery").implem
   fields: (t) => ({
     normalized: t.exposeString("normalized"),
     corrected: t.exposeString("corrected", { nullable: true }),
+    dropped: t.stringList({ resolve: ({ dropped }) => [...dropped] }),
   }),
 });
 

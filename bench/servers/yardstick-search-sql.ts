@@ -58,7 +58,9 @@ function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBar
       isBare,
     });
   }
-  const [all, allPlain, allInTitle, any] = [
+  const [all, allPlain, exactInTitle, allInTitle, allInTitleOrBrand, any] = [
+    next("tsquery"),
+    next("tsquery"),
     next("tsquery"),
     next("tsquery"),
     next("tsquery"),
@@ -72,20 +74,22 @@ function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBar
     next("tsquery"),
   ];
   const codes = hasCode
-    ? `when strpos(d.codes, ${next("text")}) > 0 then 1000 when strpos(d.codes, ${next("text")}) > 0 then 500`
+    ? `when strpos(d.codes, ${next("text")}) > 0 then 2000 when strpos(d.codes, ${next("text")}) > 0 then 1500`
     : "";
   const scoreSql = (
-    inStock: string,
-  ): string => `(case ${codes} when strpos(' ' || d.title_folded, ${phrase}) > 0 then 200 when d.head @@ ${allInTitle} then 100 when d.head @@ ${allPlain} then 50 else 1 end
-    + case when ${inStock} then 20 else 0 end + 10 * ts_rank('{0.3,0.3,1,0.5}', d.head, ${any}, 1)::float8)`;
+    offer: string,
+  ): string => `(case ${codes} when strpos(' ' || d.title_folded, ${phrase}) > 0 then 600 when d.head @@ ${exactInTitle} then 500
+      when d.head @@ ${allInTitle} then 400 when d.head @@ ${allInTitleOrBrand} then 300 when d.head @@ ${allPlain} then 200 else 100 end
+    + case when ${offer}.in_stock then 40 else 0 end + 4 * least(9, floor(log(2, ${offer}.popularity + 1)))::int
+    + 10 * ts_rank('{0.3,0.3,1,0.5}', d.head, ${any}, 1)::float8)`;
   const chainList = `array[${chain.join(", ")}]`;
   const isRanked = sort === "relevance";
-  const base = `select ${columns}, d.locale, ${isRanked ? scoreSql("o.in_stock") : "0"} as score
+  const base = `select ${columns}, d.locale, ${isRanked ? scoreSql("o") : "0"} as score
     from search_document d join search_offer o on o.product_id = d.product_id join merchant m on m.id = o.merchant_id
     where d.words @@ ${all} and (d.locale = any(${chainList}) or not d.locales && ${chainList}) and d.locale = ${locale} and ${filters}`;
   const hit = `array_remove(array[case when d.head @@ ${anyCode} then 'sku' end, case when d.head @@ ${anyTitle} then 'title' end,
     case when d.head @@ ${anyBrand} then 'brand' end, case when d.head @@ ${anyText} then 'category' end, case when d.words @@ ${anyText} then 'description' end], null) as matched,
-    ${isRanked ? "f.score" : scoreSql("f.in_stock")} as score`;
+    ${isRanked ? "f.score" : scoreSql("f")} as score`;
   return around({ base, order: orders[sort] ?? "", hit, isBare });
 }
 

@@ -1,6 +1,6 @@
 /**
  * The yardstick's search: one statement for matches, page, facets and the products' fields. Words are
- * analysed with the functions of this service, because the analysis is not measured, and stems are cached.
+ * analysed and looked up in the vocabulary with the functions of this service, because this is not measured.
  * Only the searches of the benchmark are supported: no spelling correction, and without words only the order
  * by popularity.
  */
@@ -8,13 +8,14 @@ import type { Pool } from "pg";
 import { type StemmedTitle, highlightTitle } from "#commerce/search/render-results.ts";
 import { matchAllParts, matchAnyForm, matchAnyPart } from "#commerce/search/match-query.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
-import type { StemsByStemmer } from "#commerce/search/stems.ts";
-import { type ExpandedQuery, expandQuery } from "#commerce/search/word-forms.ts";
+import { expandSearchQuery } from "#commerce/search/expand-query.ts";
+import type { ExpandedQuery } from "#commerce/search/word-forms.ts";
+import { openDatabase } from "#database/connect.ts";
+import type { Database } from "#database/connect.ts";
 import { localeChain } from "./locales.ts";
 import { type Facets, type RawFacets, writeFacets } from "./yardstick-facets.ts";
 import { searchSql } from "./yardstick-search-sql.ts";
 import { availabilities, joinLocaleChains, findName, type Names, moneyRange } from "./yardstick-parts.ts";
-import { createStemCache } from "./yardstick-stems.ts";
 
 interface Row {
   readonly hits: readonly BareHit[];
@@ -134,7 +135,7 @@ function createStatement(
   pool: Pool,
   { publicUrl, isBare }: StatementOptions,
 ): (request: SearchRequest) => Promise<Answer> {
-  const stemsOf = createStemCache(pool);
+  let reader: Promise<Database> | undefined;
   const names = new Map<string, string>();
   const nameOf = (text: string): string => {
     let name = names.get(text);
@@ -147,10 +148,8 @@ function createStatement(
     const query = parseSearchQuery(request.q);
     const chain = localeChain(request.locale);
     const hasWords = query.words.length > 0;
-    const stems: StemsByStemmer = hasWords
-      ? await stemsOf(new Set(query.words.flatMap(({ text, raw }) => [text, raw])))
-      : new Map();
-    const expanded = expandQuery(query, { stems, vocabulary: new Map() });
+    reader ??= openDatabase({ url: String(pool.options.connectionString) }).then(({ db }) => db);
+    const expanded = await expandSearchQuery(await reader, query);
     const text = searchSql({
       hasWords,
       hasCode: query.code !== null,
@@ -245,7 +244,11 @@ export interface SearchMeta {
   readonly market: string;
   readonly currency: string | null;
   readonly facets: Facets;
-  readonly query: { readonly normalized: string; readonly corrected: string | null };
+  readonly query: {
+    readonly normalized: string;
+    readonly corrected: string | null;
+    readonly dropped: readonly string[];
+  };
   readonly indexedAt: string;
 }
 

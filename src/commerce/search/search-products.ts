@@ -8,7 +8,8 @@ import { LRUCache } from "lru-cache";
 import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { runForRow } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
-import { joinablePhrases, joinParts, type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
+import { expandSearchQuery } from "./expand-query.ts";
+import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
 import { repairQuery } from "./repair-query.ts";
 import {
   type SearchFacet,
@@ -17,8 +18,7 @@ import {
   renderSearchFacets,
   renderSearchHit,
 } from "./render-results.ts";
-import { checkStemCache, getCachedStems } from "./stems.ts";
-import { splitWords } from "./tokens.ts";
+import { checkStemCache } from "./stems.ts";
 import {
   hasWords,
   searchStatementFormKey,
@@ -28,9 +28,8 @@ import {
   type SearchValues,
   searchValues,
 } from "./search-form.ts";
-import { type ExpandedQuery, expandQuery } from "./word-forms.ts";
-import { withoutUmlautDigraphs } from "./word-lists.ts";
-import { checkVocabulary, readVocabulary } from "./word-vocabulary.ts";
+import type { ExpandedQuery } from "./word-forms.ts";
+import { checkVocabulary } from "./word-vocabulary.ts";
 import { cachedPageStatement, type SearchFacetRows, searchStatement } from "./search-statement.ts";
 
 export interface SearchResult {
@@ -63,58 +62,13 @@ export async function searchProducts(reader: Reader, input: SearchInput, now: Da
     ...run,
     reader,
     input,
-    expand: (text, options) => expand(reader, text, options),
+    expand: (text, options) => expandSearchQuery(reader, text, options),
   });
   if (repaired === undefined) return { ...result, query: { normalized, corrected: null, dropped: [] } };
   const better = await runSearch(reader, { input, query: repaired.query, now });
   const { corrected, dropped } = repaired;
   return { ...better.result, query: { normalized, corrected, dropped } };
 }
-
-/** Finds the forms of a query's words in the dictionaries and the vocabulary. */
-async function expand(
-  reader: Reader,
-  query: ParsedSearchQuery,
-  { isJoined = true }: { readonly isJoined?: boolean } = {},
-): Promise<ExpandedQuery> {
-  const stems = await getCachedStems(reader, wordsToStem(query));
-  const words = query.words.filter(({ isDense }) => !isDense).map(({ text }) => text);
-  const dense = query.words.filter(({ isDense }) => isDense).map(({ text }) => text);
-  const phrases = [...(isJoined ? joinablePhrases(query) : []), ...dense];
-  const vocabulary = await readVocabulary(reader, { words, phrases, stems });
-  const joined = joinParts(query, (texts) => {
-    const entry = vocabulary.get(texts.join(" "));
-    return entry !== undefined && (entry.isKnown || entry.synonyms.length > 0);
-  });
-  const synonyms = [...vocabulary.values()].flatMap((entry) => entry.synonyms.map(({ phrase }) => phrase));
-  const synonymWords = new Set(
-    synonyms.filter((phrase) => splitWords(phrase)[0]?.isDense === false && !phrase.includes(" ")),
-  );
-  if (synonymWords.size === 0) return expandQuery(joined, { stems, vocabulary });
-  // Synonyms are searched with their stems and compounds too.
-  const synonymStems = await getCachedStems(reader, synonymWords);
-  const synonymEntries = await readVocabulary(reader, {
-    words: [...synonymWords],
-    phrases: [],
-    stems: synonymStems,
-  });
-  return expandQuery(joined, {
-    stems,
-    vocabulary,
-    synonyms: { stems: synonymStems, vocabulary: synonymEntries },
-  });
-}
-
-/**
- * The words whose stems are needed. A word is also looked up with its accents, because stop words are listed
- * with accents.
- */
-const wordsToStem = ({ words }: ParsedSearchQuery): Set<string> =>
-  new Set(
-    words
-      .filter(({ isDense }) => !isDense)
-      .flatMap(({ text, raw }) => [text, raw, withoutUmlautDigraphs(text) ?? text]),
-  );
 
 interface SearchRun {
   readonly input: SearchInput;
@@ -134,7 +88,7 @@ interface FinishedSearch {
 async function runSearch(reader: Reader, { input, query, now, isAgain }: SearchRun): Promise<FinishedSearch> {
   const expanded =
     query.words.length > 0
-      ? await expand(reader, query)
+      ? await expandSearchQuery(reader, query)
       : { query, stems: new Map<string, ReadonlyMap<string, string>>(), forms: [] };
   const form = formOf(input, query);
   const values = searchValues(input, { expanded, now });

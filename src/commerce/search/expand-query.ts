@@ -1,0 +1,56 @@
+/**
+ * Finds the forms of a query's words: stems in PostgreSQL's dictionaries; compounds, joined words and
+ * synonyms in the vocabulary of the indexed products. Both are cached.
+ */
+import type { Reader } from "#database/transaction.ts";
+import { joinablePhrases, joinParts, type ParsedSearchQuery } from "./parse-query.ts";
+import { getCachedStems } from "./stems.ts";
+import { splitWords } from "./tokens.ts";
+import { type ExpandedQuery, expandQuery } from "./word-forms.ts";
+import { withoutUmlautDigraphs } from "./word-lists.ts";
+import { readVocabulary } from "./word-vocabulary.ts";
+
+/** Looks the words of a query up. `isJoined` is false if neighboring words must stay separate. */
+export async function expandSearchQuery(
+  reader: Reader,
+  query: ParsedSearchQuery,
+  { isJoined = true }: { readonly isJoined?: boolean } = {},
+): Promise<ExpandedQuery> {
+  const stems = await getCachedStems(reader, wordsToStem(query));
+  const words = query.words.filter(({ isDense }) => !isDense).map(({ text }) => text);
+  const dense = query.words.filter(({ isDense }) => isDense).map(({ text }) => text);
+  const phrases = [...(isJoined ? joinablePhrases(query) : []), ...dense];
+  const vocabulary = await readVocabulary(reader, { words, phrases, stems });
+  const joined = joinParts(query, (texts) => {
+    const entry = vocabulary.get(texts.join(" "));
+    return entry !== undefined && (entry.isKnown || entry.synonyms.length > 0);
+  });
+  const synonyms = [...vocabulary.values()].flatMap((entry) => entry.synonyms.map(({ phrase }) => phrase));
+  const synonymWords = new Set(
+    synonyms.filter((phrase) => splitWords(phrase)[0]?.isDense === false && !phrase.includes(" ")),
+  );
+  if (synonymWords.size === 0) return expandQuery(joined, { stems, vocabulary });
+  // Synonyms are searched with their stems and compounds too.
+  const synonymStems = await getCachedStems(reader, synonymWords);
+  const synonymEntries = await readVocabulary(reader, {
+    words: [...synonymWords],
+    phrases: [],
+    stems: synonymStems,
+  });
+  return expandQuery(joined, {
+    stems,
+    vocabulary,
+    synonyms: { stems: synonymStems, vocabulary: synonymEntries },
+  });
+}
+
+/**
+ * The words whose stems are needed. A word is also looked up with its accents, because stop words are listed
+ * with accents.
+ */
+const wordsToStem = ({ words }: ParsedSearchQuery): Set<string> =>
+  new Set(
+    words
+      .filter(({ isDense }) => !isDense)
+      .flatMap(({ text, raw }) => [text, raw, withoutUmlautDigraphs(text) ?? text]),
+  );
