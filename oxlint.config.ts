@@ -2,7 +2,7 @@ import { defineConfig, type OxlintOverride } from "oxlint";
 
 /**
  * The layers, lowest first, each with the layers that it may import. Imports only point to layers listed
- * before; test/architecture.test.ts plants an import that points up and checks that it is refused.
+ * before; test/architecture.test.ts adds an import of a higher layer and checks that it is refused.
  */
 const layers = {
   foundation: [],
@@ -68,7 +68,7 @@ const layerRules = Object.entries(layers).map(([layer, below]) =>
   ),
 );
 
-/** What runs in browsers imports nothing of what runs on the server, nor of another page. */
+/** Browser code must not import server code or code of another page. */
 const browserRules = ["checkout", "console", "docs", "graphiql", "shared"].map((page) =>
   onlyFrom(
     `src/pages/${page}/browser/**`,
@@ -78,9 +78,9 @@ const browserRules = ["checkout", "console", "docs", "graphiql", "shared"].map((
 );
 
 /**
- * Files that narrow a value by an assertion which the compiler cannot check: rows of the database, parsed
- * JSON, drivers, GraphQL's own untyped parts. Code elsewhere narrows by a check. test/architecture.test.ts
- * refuses an entry that is not needed any more.
+ * Files with type assertions that the compiler cannot check: for rows of the database, parsed JSON, drivers,
+ * and untyped parts of GraphQL. All other files must check values instead. test/architecture.test.ts refuses
+ * entries that are no longer needed.
  */
 export const filesWithUnsafeAssertions = [
   "src/access/audit.ts",
@@ -196,11 +196,10 @@ export default defineConfig({
     "max-depth": ["error", 3],
     complexity: ["error", 12],
     "no-console": "error",
-    // Steps that must follow each other are the common case here; where they need not, the code says
-    // Promise.all.
+    // Most awaited steps in loops must run one after another. Independent steps use Promise.all.
     "no-await-in-loop": "off",
     "typescript/no-unsafe-type-assertion": "error",
-    // pg declares its type numbers as an enum that its own callbacks pass as numbers.
+    // pg declares its type ids as an enum, but passes them to callbacks as numbers.
     "typescript/no-unsafe-enum-comparison": "off",
     "import/no-named-as-default-member": "off",
     "typescript/consistent-type-imports": "error",
@@ -217,7 +216,7 @@ export default defineConfig({
       files: [...filesWithUnsafeAssertions, "test/**", "bench/**", "soak/**", "clients/**"],
       rules: { "typescript/no-unsafe-type-assertion": "off" },
     },
-    // Generated.
+    // Generated files.
     { files: ["src/database/tables.ts", "clients/typescript/src/schema.ts"], rules: { "max-lines": "off" } },
     {
       files: ["*.config.ts", "src/mesh/plugins/**", "src/graph/schema.ts"],
@@ -228,13 +227,12 @@ export default defineConfig({
       rules: {
         "max-lines": ["error", { max: 500, skipBlankLines: true, skipComments: true }],
         "max-lines-per-function": "off",
-        // A suite's helpers stand with its tests.
+        // Helpers of a test suite may be inside the suite.
         "unicorn/consistent-function-scoping": "off",
         "vitest/expect-expect": ["error", { assertFunctionNames: ["expect", "expect*"] }],
       },
     },
-    // Tables of cases: a row has as many parts as it needs, says what was expected, and decides between an
-    // answer and a refusal.
+    // Tables of test cases: a row may have many values, an explanation of the expectation, and a condition.
     {
       files: ["test/**"],
       rules: {

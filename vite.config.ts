@@ -1,6 +1,6 @@
 /**
- * Builds what runs in browsers: one script and sheet for each page that has one, named by their hash, into
- * dist/browser (`npm run build`).
+ * Builds the scripts and style sheets of the pages into dist/browser (`npm run build`). File names contain a
+ * hash of the content.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const entries = {
   "type-map": "graphiql/browser/type-map/main.tsx",
 };
 
-/** Beside each file what it is when compressed, so that nobody waits for it. */
+/** Writes compressed versions beside each file, so that the service does not compress per request. */
 const compressed = (): Plugin => ({
   name: "compressed",
   writeBundle: async ({ dir = "" }, bundle) => {
@@ -33,7 +33,7 @@ const compressed = (): Plugin => ({
 });
 
 export default defineConfig({
-  // What a script asks for stands beside it, wherever the service stands.
+  // Scripts load other files relative to themselves, so that the service can run below any base path.
   base: "./",
   plugins: [graphiqlComponent(), compressed()],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },

@@ -2,14 +2,14 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 
-/** `npm test` needs nothing but this project; what drives a browser is run by `npm run test:browser`. */
+/** True for `npm run test:browser`, which needs a browser. `npm test` needs only this project. */
 const isBrowser = process.env["TEST_BROWSER"] === "1";
 
 const all = isBrowser ? "test/browser/**/*.test.ts" : "test/**/*.test.ts";
 
 /**
- * A mocked module is one for the whole process: these files have one each. The others share theirs, since
- * loading the service takes longer than most of them.
+ * Test files that mock modules. Mocks apply to a whole process, so each of these files has its own process.
+ * All other files share processes, because loading the service takes longer than most tests.
  */
 const mocking = globSync(all, { cwd: import.meta.dirname }).filter((file) =>
   /\bvi\.mock\(/.test(readFileSync(join(import.meta.dirname, file), "utf8")),
@@ -20,12 +20,12 @@ export default defineConfig({
   test: {
     setupFiles: ["test/support/properties.ts"],
     globalSetup: ["test/support/postgres.ts"],
-    // Node's own loader, the same as in production: Vite's would load a second copy of graphql ("from another
-    // module or realm").
+    // Modules are loaded by Node, as in production. Vite's loader would load a second copy of graphql ("from
+    // another module or realm").
     experimental: { viteModuleRunner: false },
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // What is waited for comes at once, but on a machine that has other things to do.
+    // Awaited conditions are usually met at once; a busy machine may need longer.
     expect: { poll: { timeout: 20_000 } },
     maxWorkers: 2,
     projects: [

@@ -1,6 +1,6 @@
 /**
- * `npm run test:fast`: some two minutes of tests for the work between two commits; `test/support/fast.ts` has
- * the rule by which they are chosen.
+ * The configuration of `npm run test:fast`: about two minutes of tests for the work between two commits.
+ * `test/support/fast.ts` selects the tests.
  */
 import { defineConfig } from "vitest/config";
 import { fastFiles, fastNames } from "./test/support/fast.ts";
@@ -14,7 +14,7 @@ export default defineConfig({
     maxWorkers: 2,
     setupFiles: ["test/support/properties.ts"],
     globalSetup: ["test/support/fast.ts"],
-    // Node's own loader, for the same reason as in vitest.config.ts.
+    // Modules are loaded by Node, for the same reason as in vitest.config.ts.
     experimental: { viteModuleRunner: false },
     testTimeout: 60_000,
     hookTimeout: 120_000,

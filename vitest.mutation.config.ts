@@ -1,4 +1,4 @@
-/** The tests of one module, for `npm run mutation` (test/mutation/main.ts), which says which one. */
+/** Runs the tests of one module, which `npm run mutation` (test/mutation/main.ts) names in MUTATION_MODULE. */
 import { defineConfig } from "vitest/config";
 import { modules } from "./test/mutation/modules.ts";
 
@@ -9,11 +9,11 @@ export default defineConfig({
     include: [...(module?.tests ?? [])],
     setupFiles: ["test/support/properties.ts"],
     globalSetup: module?.hasDatabase === true ? ["test/support/postgres.ts"] : [],
-    // As vitest.config.ts has it: a mutant is loaded as the service itself is.
+    // Modules are loaded by Node, as in vitest.config.ts.
     experimental: { viteModuleRunner: false },
     isolate: false,
     hookTimeout: 120_000,
-    // A mutant that hangs is found sooner than the suite's own minute.
+    // Shorter than in vitest.config.ts, so that a mutant that hangs ends soon.
     testTimeout: 20_000,
     expect: { poll: { timeout: 5_000 } },
   },
