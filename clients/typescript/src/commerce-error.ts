@@ -1,12 +1,12 @@
 /**
- * What is thrown: the service's refusal as it stands in its answer, with the status; or that there was no
- * answer.
+ * The error that the client throws: the service's error with its HTTP status, or the failure to get a
+ * readable answer.
  */
 import type { components } from "./schema.ts";
 
 type Refusal = components["schemas"]["PublicErrorResponse"]["error"];
 
-interface Told
+interface ErrorFields
   extends
     Pick<Refusal, "code" | "message" | "retryable">,
     Partial<Pick<Refusal, "retryAfterSeconds" | "details" | "conflict" | "docUrl">> {
@@ -24,57 +24,66 @@ export interface Answer {
 
 export class CommerceError extends Error {
   override readonly name = "CommerceError";
-  /** One of the service's (`docs/errors.md`), or `no_answer` and `unreadable_answer`. Branch on it. */
+  /**
+   * A code of the service (`docs/errors.md`), or `no_answer` or `unreadable_answer`. Programs should branch
+   * on it.
+   */
   readonly code: string;
-  /** Of HTTP; 0 where nothing was answered. */
+  /** The HTTP status; 0 if there was no answer. */
   readonly status: number;
-  /** Whether the same request, with the same `idempotencyKey`, may succeed later. */
+  /** True if the same request, with the same `idempotencyKey`, may succeed later. */
   readonly retryable: boolean;
   readonly retryAfterSeconds: number | null;
-  /** Of a change, the key it was sent with: whoever sends it again under another may do it twice. */
+  /**
+   * The idempotency key of a change; null for other requests. With another key, a retry may make the change
+   * twice.
+   */
   readonly idempotencyKey: string | null;
-  /** What to name when asking for help. */
+  /** The id of the request, for questions to support; null if there was no answer. */
   readonly requestId: string | null;
-  /** Each fault of the request, with where it is. */
+  /** All faults of the request, each with its position. */
   readonly details: Refusal["details"];
-  /** With 409: what stands in the way, and its version now. */
+  /** For status 409: the object that prevents the request, and its current version; otherwise null. */
   readonly conflict: Refusal["conflict"];
   readonly docUrl: string | null;
 
-  constructor(told: Told) {
-    super(told.message, { cause: told.cause });
-    this.code = told.code;
-    this.status = told.status;
-    this.retryable = told.retryable;
-    this.retryAfterSeconds = told.retryAfterSeconds ?? null;
-    this.idempotencyKey = told.idempotencyKey;
-    this.requestId = told.requestId ?? null;
-    this.details = told.details ?? [];
-    this.conflict = told.conflict ?? null;
-    this.docUrl = told.docUrl ?? null;
+  constructor(fields: ErrorFields) {
+    super(fields.message, { cause: fields.cause });
+    this.code = fields.code;
+    this.status = fields.status;
+    this.retryable = fields.retryable;
+    this.retryAfterSeconds = fields.retryAfterSeconds ?? null;
+    this.idempotencyKey = fields.idempotencyKey;
+    this.requestId = fields.requestId ?? null;
+    this.details = fields.details ?? [];
+    this.conflict = fields.conflict ?? null;
+    this.docUrl = fields.docUrl ?? null;
   }
 }
 
-/** What a proxy says of its own is no refusal of the service's; the beginning of it is the cause. */
-export function refusalOf({ status, headers, text }: Answer, idempotencyKey: string | null): CommerceError {
+/** Creates the error of an answer. For an answer of a proxy, the cause is the beginning of its body. */
+export function toCommerceError(
+  { status, headers, text }: Answer,
+  idempotencyKey: string | null,
+): CommerceError {
   const refusal = readRefusal(text);
   if (refusal !== undefined) return new CommerceError({ ...refusal, status, idempotencyKey });
   return new CommerceError({
     code: "unreadable_answer",
-    message: `Something that is not the service answered with ${status}.`,
+    message: `The answer with status ${status} is not from the service.`,
     status,
-    retryable: isPassing(status),
-    retryAfterSeconds: retryAfterOf(headers),
+    retryable: isTemporaryStatus(status),
+    retryAfterSeconds: readRetryAfter(headers),
     requestId: headers.get("x-request-id"),
     idempotencyKey,
     cause: text.slice(0, 1000),
   });
 }
 
-export function noAnswer(cause: unknown, idempotencyKey: string | null): CommerceError {
+export function createNoAnswerError(cause: unknown, idempotencyKey: string | null): CommerceError {
   return new CommerceError({
     code: "no_answer",
-    message: "Nothing was answered.",
+    message: "The request got no answer.",
     status: 0,
     retryable: true,
     idempotencyKey,
@@ -82,18 +91,19 @@ export function noAnswer(cause: unknown, idempotencyKey: string | null): Commerc
   });
 }
 
-/** Where nobody but the status says it. */
-export const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500;
+/** True if a status without the service's error body means a temporary failure. */
+export const isTemporaryStatus = (status: number): boolean =>
+  status === 408 || status === 429 || status >= 500;
 
-/** A proxy's word (RFC 9110): seconds or a date. One that is over says nothing. */
-export function retryAfterOf(headers: Headers): number | null {
-  const said = headers.get("retry-after") ?? "";
-  if (/^\d+$/.test(said)) return Number(said);
-  const seconds = /^[A-Z]/.test(said) ? Math.ceil((Date.parse(said) - Date.now()) / 1000) : 0;
+/** Reads the Retry-After header (RFC 9110), seconds or a date; null if it is missing or in the past. */
+export function readRetryAfter(headers: Headers): number | null {
+  const header = headers.get("retry-after") ?? "";
+  if (/^\d+$/.test(header)) return Number(header);
+  const seconds = /^[A-Z]/.test(header) ? Math.ceil((Date.parse(header) - Date.now()) / 1000) : 0;
   return seconds > 0 ? seconds : null;
 }
 
-export function isAnswer(text: string): boolean {
+export function isJsonObject(text: string): boolean {
   try {
     const answer: unknown = JSON.parse(text);
     return typeof answer === "object" && answer !== null;

@@ -1,7 +1,7 @@
 /**
- * The client: openapi-fetch with the types of the contract, and what a caller of this service has to do
- * besides. A key goes with each request, an Idempotency-Key with each change and all its repetitions; what
- * may be sent again is, and what is refused is thrown.
+ * The client: openapi-fetch with the types of the contract. It adds the API key to each request, and an
+ * Idempotency-Key to each change and all its retries. It retries failed requests where that is safe, and
+ * throws errors of the service.
  */
 import createClient, {
   type Client,
@@ -10,7 +10,7 @@ import createClient, {
   type MaybeOptionalInit,
   type Middleware,
 } from "openapi-fetch";
-import { isAnswer, refusalOf } from "./commerce-error.ts";
+import { isJsonObject, toCommerceError } from "./commerce-error.ts";
 import { type RetryOptions, retryingFetch, type Send } from "./retrying-fetch.ts";
 import type { components, operations, paths } from "./schema.ts";
 
@@ -22,22 +22,25 @@ type Method = "get" | "put" | "post" | "delete";
 
 type Contract = Client<paths, "application/json">;
 
-/** Of a call's own; what would go around the client's key, repetitions and types is not among it. */
+/** Options of a call. They cannot change the client's API key, retries and types. */
 interface CallOptions {
   readonly headers?: HeadersInit;
-  /** Ends the request and its repetitions. */
+  /** Aborts the request and its retries. */
   readonly signal?: AbortSignal;
-  /** Those of the answer (`X-Request-Id`, `ETag`, `RateLimit`, `Idempotent-Replayed`), where it is no refusal. */
+  /**
+   * Called with the headers of a successful answer (`X-Request-Id`, `ETag`, `RateLimit`,
+   * `Idempotent-Replayed`).
+   */
   readonly onHeaders?: (headers: Headers) => void;
 }
 
-type Taken<Given> = Given extends undefined
+type AllowedInit<FullInit> = FullInit extends undefined
   ? undefined
-  : Pick<Given, Extract<keyof Given, "params" | "body">> & CallOptions;
+  : Pick<FullInit, Extract<keyof FullInit, "params" | "body">> & CallOptions;
 
-type Init<Path extends keyof paths, M extends Method> = Taken<MaybeOptionalInit<paths[Path], M>>;
+type Init<Path extends keyof paths, M extends Method> = AllowedInit<MaybeOptionalInit<paths[Path], M>>;
 
-/** What it takes, and the body of what it answers: a refusal is thrown. */
+/** Sends a request and returns the body of the answer. Throws CommerceError if the request is refused. */
 type Call<M extends Method> = <Path extends ClientPathsWithMethod<Contract, M>>(
   path: Path,
   ...init: undefined extends Init<Path, M> ? [Init<Path, M>?] : [Init<Path, M>]
@@ -51,9 +54,9 @@ export interface CommerceClient {
   readonly post: Call<"post">;
   readonly delete: Call<"delete">;
   /**
-   * What a search finds, page after page as it is asked for. The service pages as far as 10 000 products
-   * (with a page size that does not divide them, less): who reads on where more are left is told
-   * `page_window_exceeded`. A catalog that changes meanwhile may bring a product twice, or not.
+   * Yields the products of a search and loads page after page as needed. The service returns at most 10 000
+   * products of a search (fewer if the page size does not divide 10 000). If more exist, reading further
+   * throws `page_window_exceeded`. If the catalog changes meanwhile, a product may be repeated or missing.
    */
   search(
     query: Omit<SearchQuery, "page" | "pageSize"> & { readonly pageSize?: number },
@@ -63,10 +66,13 @@ export interface CommerceClient {
 
 export interface CommerceClientOptions {
   readonly baseUrl: string;
-  /** Not in browsers: there, only what is anonymous can be asked, and a key would be everybody's. */
+  /**
+   * The API key. Never use a key in a browser, where every user could read it; call only anonymous operations
+   * there.
+   */
   readonly apiKey?: string;
   readonly retries?: RetryOptions;
-  /** What speaks HTTP; the global `fetch` unless told. It ends when the signal beside the request says so. */
+  /** Sends the HTTP requests; the global `fetch` by default. It must stop when `init.signal` is aborted. */
   readonly fetch?: Send;
 }
 
@@ -77,8 +83,8 @@ export function createCommerceClient({
   fetch = (request, init) => globalThis.fetch(request, init),
 }: CommerceClientOptions): CommerceClient {
   const client = createClient<paths, "application/json">({ baseUrl, fetch: retryingFetch(fetch, retries) });
-  client.use(identify(apiKey), onlyOnce, throwing);
-  // What was checked where it was called is only handed on.
+  client.use(addApiKey(apiKey), addIdempotencyKey, throwErrors);
+  // The types were checked at the call, so the request is passed on without types.
   const request = client.request as (
     method: Method,
     path: string,
@@ -105,29 +111,29 @@ export function createCommerceClient({
   };
 }
 
-const identify = (apiKey: string | undefined): Middleware => ({
+const addApiKey = (apiKey: string | undefined): Middleware => ({
   onRequest: ({ request }) => {
     if (apiKey !== undefined) request.headers.set("authorization", `Bearer ${apiKey}`);
   },
 });
 
 /**
- * One key for a change, made before it is first sent: its repetitions bear the same. A caller's own, which
- * survives the caller, goes before.
+ * Adds an Idempotency-Key to a change before the first attempt, so that all retries have the same key. A key
+ * of the caller is kept.
  */
-const onlyOnce: Middleware = {
+const addIdempotencyKey: Middleware = {
   onRequest: ({ request }) => {
     if (request.method !== "GET" && !request.headers.has("idempotency-key"))
       request.headers.set("idempotency-key", crypto.randomUUID());
   },
 };
 
-const throwing: Middleware = {
+const throwErrors: Middleware = {
   onResponse: async ({ request, response }) => {
     const { status, headers } = response;
     const text = await response.clone().text();
-    if (!response.ok || !isAnswer(text))
-      throw refusalOf({ status, headers, text }, request.headers.get("idempotency-key"));
+    if (!response.ok || !isJsonObject(text))
+      throw toCommerceError({ status, headers, text }, request.headers.get("idempotency-key"));
   },
 };
 
@@ -144,7 +150,7 @@ async function* searchAll(
       params: { query: { ...query, page, pageSize } },
     });
     yield* data;
-    // Where more are left than it counts, the service says itself that it goes no further.
+    // If there are more products than the service counts, the next page returns the error.
     if (!meta.hasNextPage && meta.totalItemsRelation !== "at_least") return;
   }
 }

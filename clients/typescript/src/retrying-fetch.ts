@@ -1,27 +1,36 @@
 /**
- * Sends a request again where that may help: the same bytes under the same Idempotency-Key, so that nothing
- * is done twice. The whole answer is read before it counts, since a connection can also be cut in its
- * middle.
+ * Repeats failed requests that may succeed later, with the same bytes and the same Idempotency-Key, so that
+ * no change is made twice. An answer counts only when it is read completely, because a connection can break
+ * in the middle.
  */
-import { type Answer, isPassing, noAnswer, readRefusal, retryAfterOf } from "./commerce-error.ts";
+import {
+  type Answer,
+  isTemporaryStatus,
+  createNoAnswerError,
+  readRefusal,
+  readRetryAfter,
+} from "./commerce-error.ts";
 
 export interface RetryOptions {
-  /** 5 unless told; 1: nothing is sent again. */
+  /** Maximum number of attempts; 5 by default, 1 for no retries. */
   readonly attemptsMax?: number;
   /**
-   * Before the second attempt, doubled for each that follows; where the service says how long, that counts
-   * instead. 1 000 unless told.
+   * Milliseconds before the second attempt, doubled for each further attempt; 1 000 by default. If the
+   * service names a waiting time, that time is used instead.
    */
   readonly waitMsBase?: number;
-  /** Who is told to wait longer is refused at once. 60 000 unless told. */
+  /**
+   * Maximum milliseconds to wait; 60 000 by default. If the service names a longer time, the error is thrown
+   * at once.
+   */
   readonly waitMsMax?: number;
-  /** For each attempt. 30 000 unless told. */
+  /** Timeout of each attempt in milliseconds; 30 000 by default. */
   readonly timeoutMs?: number;
-  /** How it waits, for schedulers and tests. It is over early when the signal is. */
+  /** Waits between attempts; can be replaced by schedulers and tests. Must stop when the signal is aborted. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** As `fetch`: the signal goes before the request's own. */
+/** Sends a request, like `fetch`. `init.signal` takes precedence over the request's signal. */
 export type Send = (request: Request, init: { readonly signal: AbortSignal }) => Promise<Response>;
 
 export function retryingFetch(
@@ -34,8 +43,9 @@ export function retryingFetch(
       const outcome = await attemptOnce(send, { request, timeoutMs });
       const waitMs = attempt < attemptsMax ? waitBefore(outcome, attempt, options) : undefined;
       if (waitMs !== undefined) await wait(waitMs, request.signal);
-      else if ("cause" in outcome) throw noAnswer(outcome.cause, request.headers.get("idempotency-key"));
-      // A status that has no body (204, 304) may not even be given an empty one.
+      else if ("cause" in outcome)
+        throw createNoAnswerError(outcome.cause, request.headers.get("idempotency-key"));
+      // A response with status 204 or 304 must not be constructed with a body, not even an empty one.
       else return new Response(outcome.text === "" ? null : outcome.text, outcome);
     }
   };
@@ -47,67 +57,71 @@ async function attemptOnce(
   send: Send,
   { request, timeoutMs }: { readonly request: Request; readonly timeoutMs: number },
 ): Promise<Outcome> {
-  // One that the timer and the caller's signal hold: a Request follows its signal weakly, as
-  // `AbortSignal.any` does, and what nobody else holds is collected as garbage, after which nothing ends the
+  // The timer and the caller's signal keep this controller alive. A Request refers to its signal weakly, as does
+  // `AbortSignal.any`. A signal without other references would be garbage collected, and could no longer end the
   // request.
   const attempt = new AbortController();
-  const stop = (): void => attempt.abort(request.signal.reason);
+  const abort = (): void => attempt.abort(request.signal.reason);
   const timer = setTimeout(
-    () => attempt.abort(new DOMException("The answer took too long.", "TimeoutError")),
+    () => attempt.abort(new DOMException("The answer did not arrive in time.", "TimeoutError")),
     timeoutMs,
   );
-  request.signal.addEventListener("abort", stop, { once: true });
-  if (request.signal.aborted) stop();
+  request.signal.addEventListener("abort", abort, { once: true });
+  if (request.signal.aborted) abort();
   try {
     const response = await send(request.clone(), { signal: attempt.signal });
     return { status: response.status, headers: response.headers, text: await response.text() };
   } catch (cause) {
-    // Whoever gave up is not asked again.
+    // A request that the caller aborted is not repeated.
     request.signal.throwIfAborted();
     return { cause };
   } finally {
     clearTimeout(timer);
-    request.signal.removeEventListener("abort", stop);
+    request.signal.removeEventListener("abort", abort);
   }
 }
 
 /**
- * In milliseconds; undefined: it is not sent again. What is refused for as long as something stands (a locked
- * cart) is the caller's to wait for.
+ * Returns the milliseconds before the next attempt; undefined if the request must not be repeated. Refusals
+ * that last as long as a state, for example of a locked cart, are not repeated.
  */
 function waitBefore(
   outcome: Outcome,
   attempt: number,
   { waitMsBase = 1000, waitMsMax = 60_000 }: RetryOptions,
 ): number | undefined {
-  const told = "cause" in outcome ? null : secondsTold(outcome);
-  if (told === undefined) return undefined;
-  const waitMs = told === null ? Math.min(waitMsBase * 2 ** (attempt - 1), waitMsMax) : told * 1000;
-  // Some chance in it, so that those who were refused together do not come back together.
+  const namedSeconds = "cause" in outcome ? null : retrySeconds(outcome);
+  if (namedSeconds === undefined) return undefined;
+  const waitMs =
+    namedSeconds === null ? Math.min(waitMsBase * 2 ** (attempt - 1), waitMsMax) : namedSeconds * 1000;
+  // The wait is randomized, so that clients that were refused together do not all return at the same time.
   return waitMs > waitMsMax ? undefined : waitMs * (1 + Math.random() / 4);
 }
 
-/** Null: after a time of one's own; undefined: not at all. */
-function secondsTold({ status, headers, text }: Answer): number | null | undefined {
+/**
+ * Returns the seconds to wait that the answer names; null if the client chooses the time; undefined if the
+ * request must not be repeated.
+ */
+function retrySeconds({ status, headers, text }: Answer): number | null | undefined {
   if (status < 400) return undefined;
   const refusal = readRefusal(text);
-  // A proxy's own has no body of ours.
-  if (refusal === undefined) return isPassing(status) ? retryAfterOf(headers) : undefined;
+  // An answer of a proxy has no error body of the service.
+  if (refusal === undefined) return isTemporaryStatus(status) ? readRetryAfter(headers) : undefined;
   if (!refusal.retryable) return undefined;
   return refusal.retryAfterSeconds ?? (status >= 500 ? null : undefined);
 }
 
 function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((done, failed) => {
-    const stop = (): void => {
+    const abort = (): void => {
       clearTimeout(timer);
       failed(signal.reason as Error);
     };
     const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
+      signal.removeEventListener("abort", abort);
       done();
     }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
   });
 }

@@ -1,41 +1,41 @@
 /**
- * Whether a webhook is genuine (Standard Webhooks), over the bytes as they came, and what it tells. It needs
- * nothing but WebCrypto, whose `verify` compares in constant time.
+ * Verifies the signature of a webhook (Standard Webhooks) over the received bytes, and parses its event. It
+ * needs only WebCrypto, whose `verify` compares in constant time.
  */
 import type { webhooks } from "./schema.ts";
 
 /**
- * By `type`: each has its own `data.object`, which is an id alone where the endpoint is thin or the thing too
- * large.
+ * An event. `type` determines the type of `data.object`, which has only an id if the endpoint receives thin
+ * events or the object is too large.
  */
 export type CommerceEvent = webhooks[keyof webhooks]["post"]["requestBody"]["content"]["application/json"];
 
-/** `Headers`, of whatever realm or package. */
-interface HeadersRead {
+/** A `Headers` object, of any JavaScript realm or package. */
+interface HeadersObject {
   get(name: string): string | null;
 }
 
-type HeadersTold = Readonly<Record<string, string | readonly string[] | undefined>>;
+type HeadersRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface Received {
-  /** As the server gives them; the names in any case. */
-  readonly headers: HeadersRead | HeadersTold;
-  /** The raw body: JSON that was parsed and written again is another text. */
+  /** The request headers as the server provides them. The case of their names does not matter. */
+  readonly headers: HeadersObject | HeadersRecord;
+  /** The raw body. Parsed and serialized JSON would have different bytes. */
   readonly body: string | Uint8Array;
 }
 
 export interface Trust {
-  /** The endpoint's (`whsec_…`); while one is replaced, both. */
+  /** The endpoint's signing secret (`whsec_…`); both secrets during a rotation. */
   readonly secret: string | readonly string[];
-  /** How old it may be, and how far ahead. 300 unless told. */
+  /** Maximum difference in seconds between the webhook's timestamp and the current time; 300 by default. */
   readonly toleranceSeconds?: number;
-  /** In Unix seconds; the machine's clock unless told. */
+  /** The current time in Unix seconds; the machine's clock by default. */
   readonly now?: number;
 }
 
 /**
- * As the service's signature fixture calls them. Too old or new: somebody sends what they have overheard, or
- * a clock is wrong.
+ * Why a webhook was not verified, with the names of the service's signature fixture. A timestamp that is too
+ * old or too new means that a recorded webhook was sent again, or that a clock is wrong.
  */
 export type WebhookFault =
   | "missing_header"
@@ -55,8 +55,8 @@ export class WebhookError extends Error {
 }
 
 /**
- * The event; throws a WebhookError where it is not genuine. Events come at least once: pass over an `id` that
- * you have seen.
+ * Returns the event of a genuine webhook; throws WebhookError otherwise. Events are delivered at least once,
+ * so ignore an `id` that you have already processed.
  */
 export async function verifyWebhook(
   received: Received,
@@ -81,14 +81,13 @@ interface SignedHeaders {
 }
 
 function readHeaders(headers: Received["headers"]): SignedHeaders {
-  const given = isRead(headers) ? headers : toHeaders(headers);
-  const id = given.get("webhook-id");
-  const timestamp = given.get("webhook-timestamp");
-  const signature = given.get("webhook-signature");
+  const headersObject = isHeadersObject(headers) ? headers : toHeaders(headers);
+  const id = headersObject.get("webhook-id");
+  const timestamp = headersObject.get("webhook-timestamp");
+  const signature = headersObject.get("webhook-signature");
   if (!id || !timestamp || !signature) throw new WebhookError("missing_header");
   if (!/^\d+$/.test(timestamp)) throw new WebhookError("malformed_timestamp");
-  // Versions that are not known are passed over, and what cannot be a signature: each that is left costs a
-  // reading of the whole body.
+  // Skips unknown versions and values that cannot be signatures, because each check reads the whole body.
   const entries = signature.split(" ").filter((entry) => entry.startsWith("v1,"));
   const signatures = entries
     .flatMap((entry) => decode(entry.slice("v1,".length)) ?? [])
@@ -96,21 +95,21 @@ function readHeaders(headers: Received["headers"]): SignedHeaders {
   return { id, timestamp, signatures: signatures.slice(0, signaturesMax) };
 }
 
-/** Of HMAC with SHA-256. */
+/** The length of an HMAC-SHA-256 in bytes. */
 const signatureBytes = 32;
 
 /**
- * The service sends two at most, while a secret is replaced; nobody who knows none shall make a receiver try
- * thousands.
+ * Maximum number of checked signatures. The service sends at most two, during a rotation. The limit prevents
+ * that attackers make a receiver check thousands of signatures.
  */
 const signaturesMax = 5;
 
-const isRead = (headers: Received["headers"]): headers is HeadersRead =>
+const isHeadersObject = (headers: Received["headers"]): headers is HeadersObject =>
   typeof headers["get" as keyof typeof headers] === "function";
 
-function toHeaders(given: HeadersTold): Headers {
+function toHeaders(record: HeadersRecord): Headers {
   const headers = new Headers();
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(record)) {
     const [one, ...others] = [value ?? []].flat();
     if (one !== undefined && others.length === 0 && name.toLowerCase().startsWith("webhook-"))
       headers.set(name, one);
@@ -124,7 +123,8 @@ async function isSignedWith(
   signed: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
   const bytes = decode(secret.replace(/^whsec_/, ""));
-  if (bytes === undefined || bytes.length === 0) throw new TypeError("A secret is `whsec_` and base64.");
+  if (bytes === undefined || bytes.length === 0)
+    throw new TypeError("A secret must be `whsec_` followed by base64.");
   const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, [
     "verify",
   ]);
