@@ -27,13 +27,13 @@ export function createRowsByOwnerLoader<Row>(
 }
 
 /** Caches a computed value per object. An object lives for one request. */
-export function computeOnce<Thing extends object, Context, Value>(
-  find: (thing: Thing, context: Context) => Promise<Value>,
-): (thing: Thing, context: Context) => Promise<Value> {
-  const known = new WeakMap<Thing, Promise<Value>>();
-  return (thing, context) => {
-    let value = known.get(thing);
-    if (value === undefined) known.set(thing, (value = find(thing, context)));
+export function computeOnce<Subject extends object, Context, Value>(
+  find: (subject: Subject, context: Context) => Promise<Value>,
+): (subject: Subject, context: Context) => Promise<Value> {
+  const known = new WeakMap<Subject, Promise<Value>>();
+  return (subject, context) => {
+    let value = known.get(subject);
+    if (value === undefined) known.set(subject, (value = find(subject, context)));
     return value;
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Defines all mutations. `defineMutation` defines the field and its arguments, and runs the command, its
- * events and the audit entry in one transaction. If the request has an idempotency key,
- * `mesh/plugins/idempotency.ts` has already opened the transaction, and stores the answer in it.
+ * `defineMutation` defines a mutation, and runs its command, events and audit entry in one transaction. If
+ * the request has an idempotency key, `mesh/plugins/idempotency.ts` opens the transaction and stores the
+ * answer.
  */
 import type { InputRef, OutputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { GraphQLField, GraphQLSchema } from "graphql";
@@ -19,10 +19,7 @@ import { type CallerKind, type GraphContext, type GraphServices, staffCallers } 
 
 type Types = (typeof builder)["$inferSchemaTypes"];
 
-/**
- * Creates the context that the commands of one kind of mutations receive beside the transaction and the
- * input.
- */
+/** Creates the context of the commands of one kind of mutations. */
 export interface MutationContext<Context> {
   /** Whether the mutation has the argument `merchantId`, which platform callers need. */
   readonly hasMerchantId: boolean;
@@ -48,8 +45,9 @@ export interface MutationMoment {
 }
 
 /**
- * Slow work or network requests before a mutation's transaction begins: hashing a password, resolving a host
- * name. `mesh/idempotent-document.ts` calls it with `input` if the request has an idempotency key.
+ * A function that does slow work or network requests before a mutation's transaction begins, for example
+ * hashing a password or resolving a host name. For a request with an idempotency key,
+ * `mesh/idempotent-document.ts` calls the function before it opens the transaction.
  */
 export type MutationPreparation<Input = unknown, Prepared = unknown> = (
   input: Input,
@@ -168,7 +166,7 @@ export function defineMutation(parts: AnyMutationOptions): void {
     context,
     callers = staffCallers,
     input,
-    inputDescription = "The values of the change.",
+    inputDescription = "The fields of the mutation, with the id of the object to change.",
     type,
     idempotency,
   } = parts;
@@ -238,14 +236,11 @@ async function runMutation(
   return answer === undefined ? changed : answer(request, changed);
 }
 
-/** Runs the work in the open transaction of the request's idempotency key, or in a new transaction. */
-function inOneTransaction<Result>(
+/** Runs the work in the open transaction of the request, or in a new one. */
+const inOneTransaction = <Result>(
   db: Database,
   work: (transaction: Transaction) => Promise<Result>,
-): Promise<Result> {
-  return isTransaction(db) ? work(db) : inTransaction(db, work);
-}
-
+): Promise<Result> => (isTransaction(db) ? work(db) : inTransaction(db, work));
 const isTransaction = (db: Database): db is Transaction => db.isTransaction;
 
 declare module "graphql" {

@@ -1,7 +1,4 @@
-/**
- * Reads events and their deliveries for the API. Bodies are never read: neither the sent event nor the answer
- * of the receiver is returned.
- */
+/** Reads events and their deliveries for the API, without the bodies of requests and answers. */
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { WebhookAttemptTable } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
@@ -31,10 +28,7 @@ export interface DeliveryView {
   readonly replayOf: string | null;
   readonly replayReason: ReplayReason | null;
   readonly replayNote: string | null;
-  /**
-   * True if the delivery has ended, its event is still stored and its original delivery has not reached the
-   * limit of replays.
-   */
+  /** True if the delivery has ended, its event is stored, and the limit of replays is not reached. */
   readonly isReplayable: boolean;
   readonly payloadExpiresAt: Date;
   readonly createdAt: Date;
@@ -63,7 +57,7 @@ const subjects = [...new Set(Object.values(eventTypes).map(({ subject }) => subj
 
 /**
  * Finds the events that each installation may read, by installation id: the newest events, and older events
- * with a delivery that was not successful. Runs two statements.
+ * with an unsuccessful delivery.
  */
 export async function findEventLogs(
   reader: Reader,
@@ -90,16 +84,13 @@ export interface InstallationEvent {
   readonly eventId: string;
 }
 
-/**
- * Finds events with their deliveries to one installation each, by `installationEventKey`. Runs two statements
- * for any number of events.
- */
+/** Finds events, each with its deliveries to one installation, by `installationEventKey`. */
 export async function findInstallationEvents(
   reader: Reader,
-  asked: readonly InstallationEvent[],
+  pairs: readonly InstallationEvent[],
   now: Date,
 ): Promise<ReadonlyMap<string, EventView>> {
-  const ids = [...new Set(asked.map(({ eventId }) => eventId))];
+  const ids = [...new Set(pairs.map(({ eventId }) => eventId))];
   const columns = ["id", "type", "occurredAt", "subjectType", "subjectId", "subjectVersion"] as const;
   const rows = await reader
     .selectFrom("event")
@@ -107,9 +98,9 @@ export async function findInstallationEvents(
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .execute();
   const found = new Map(rows.map((row) => [row.id, row]));
-  const deliveries = Map.groupBy(await deliveriesOf(reader, asked, now), installationEventKey);
+  const deliveries = Map.groupBy(await deliveriesOf(reader, pairs, now), installationEventKey);
   return new Map(
-    asked.flatMap((pair): [string, EventView][] => {
+    pairs.flatMap((pair): [string, EventView][] => {
       const row = found.get(pair.eventId);
       return row === undefined
         ? []
@@ -243,15 +234,15 @@ const toEvent = (
 
 async function deliveriesOf(
   reader: Reader,
-  asked: readonly InstallationEvent[],
+  pairs: readonly InstallationEvent[],
   now: Date,
 ): Promise<DeliveryView[]> {
-  if (asked.length === 0) return [];
-  const eventIds = asked.map(({ eventId }) => eventId);
-  const installationIds = asked.map(({ installationId }) => installationId);
-  const pairs = sql`(d.event_id, d.installation_id) in (select *
+  if (pairs.length === 0) return [];
+  const eventIds = pairs.map(({ eventId }) => eventId);
+  const installationIds = pairs.map(({ installationId }) => installationId);
+  const isPair = sql`(d.event_id, d.installation_id) in (select *
     from unnest(${eventIds}::text[], ${installationIds}::text[]))`;
-  return selectDeliveries(reader, sql`d.event_id = any(${eventIds}::text[]) and ${pairs}`, now);
+  return selectDeliveries(reader, sql`d.event_id = any(${eventIds}::text[]) and ${isPair}`, now);
 }
 
 interface DeliveryRow extends Omit<DeliveryView, "lastAttempt" | "isReplayable" | "payloadExpiresAt"> {

@@ -32,10 +32,7 @@ export interface BulkReplayInput {
   readonly status: FailedDeliveryStatus;
   readonly reason: ReplayReason;
   readonly note?: string | null | undefined;
-  /**
-   * Another endpoint of the installation that receives all replays. Required in practice if the endpoint was
-   * deleted.
-   */
+  /** Another endpoint for all replays, for example because the original endpoint is deleted. */
   readonly toEndpointId?: string | null | undefined;
   /** The `endCursor` of the previous page. */
   readonly after?: string | null | undefined;
@@ -113,10 +110,7 @@ const cursorOf = ({ eventId, id }: DeliveryPosition): string =>
   Buffer.from(`${eventId} ${id}`).toString("base64url");
 const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8");
 
-/**
- * Finds the installation of the endpoint, also if the endpoint is deleted. If the input names both an
- * endpoint and an installation, they must belong together.
- */
+/** Finds the installation, also of a deleted endpoint. Endpoint and installation must belong together. */
 async function findInstallation(
   transaction: Transaction,
   context: ReplayCommandContext,

@@ -51,10 +51,7 @@ export interface RatingInput {
 
 type AttributeValue = string | number | boolean | readonly string[];
 
-/**
- * A named fact about a product that is the same for all its variants, for example material or energy label.
- * Attributes are displayed; nothing is calculated from them.
- */
+/** A property that is displayed for all variants of a product, for example the material. */
 interface AttributeInput {
   readonly code: string;
   readonly names: readonly LocalizedTextInput[];
@@ -62,10 +59,7 @@ interface AttributeInput {
   readonly unit?: string | null | undefined;
 }
 
-/**
- * Fields of a product that a change may set. A field that is left out stays unchanged; null removes its
- * value.
- */
+/** Fields that a change may set. A missing field stays unchanged; null removes the value. */
 export interface ProductFields {
   readonly brand?: string | null | undefined;
   /** Rating that the merchant imported from another system. */

@@ -50,6 +50,9 @@ StaffAccountRef.implement({
   }),
 });
 
+const newPasswordDescription =
+  "The password, 12 to 256 characters. If omitted, the server generates a password and returns it once.";
+
 const StaffCreateInput = builder.inputType("StaffCreateInput", {
   description: "The staff account to create.",
   fields: (t) => ({
@@ -68,11 +71,7 @@ const StaffCreateInput = builder.inputType("StaffCreateInput", {
       description: "The staff member's name, 1 to 200 characters.",
       validate: z.string().trim().min(1).max(200),
     }),
-    password: t.string({
-      description:
-        "The password, 12 to 256 characters. If omitted, the server generates a password and returns it " +
-        "once.",
-    }),
+    password: t.string({ description: newPasswordDescription }),
   }),
 });
 
@@ -94,11 +93,7 @@ const StaffPasswordSetInput = builder.inputType("StaffPasswordSetInput", {
   description: "The new password of a staff account.",
   fields: (t) => ({
     staffId: t.id({ required: true, description: "The id of the staff account, `stf_…`." }),
-    password: t.string({
-      description:
-        "The password, 12 to 256 characters. If omitted, the server generates a password and returns it " +
-        "once.",
-    }),
+    password: t.string({ description: newPasswordDescription }),
     revokeGrants: t.boolean({
       description: "Whether to revoke the OAuth grants that the staff member gave to apps; false by default.",
     }),
@@ -254,11 +249,8 @@ builder.objectField(ViewerRef, "staff", (t) =>
       "The staff member who is signed in to the console; null if the caller is not a signed-in staff member.",
     resolve: async (viewer, _args, { db }) => {
       if (!isStaffViewer(viewer)) return null;
-      return (
-        (await selectStaffAccounts(db, viewer.merchantId)
-          .where("id", "=", viewer.staffId)
-          .executeTakeFirst()) ?? null
-      );
+      const account = selectStaffAccounts(db, viewer.merchantId).where("id", "=", viewer.staffId);
+      return (await account.executeTakeFirst()) ?? null;
     },
   }),
 );
