@@ -6,7 +6,7 @@
  */
 import type { Pool } from "pg";
 import { type StemmedTitle, highlightTitle } from "#commerce/search/render-results.ts";
-import { matchAllParts, matchAnyForm, matchAnyPart } from "#commerce/search/match-query.ts";
+import { matchAllQueryParts, matchAnyForm, matchAnyQueryPart } from "#commerce/search/match-query.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { expandSearchQuery } from "#commerce/search/expand-query.ts";
 import type { ExpandedQuery } from "#commerce/search/word-forms.ts";
@@ -215,19 +215,19 @@ function itemOf(hit: Hit, title: string | null): unknown {
 /** The parameters, in the order of the statement. */
 function wordValues(expanded: ExpandedQuery, category: string | null): string[] {
   const { query } = expanded;
-  const all = matchAllParts(expanded);
+  const all = matchAllQueryParts(expanded);
   return [
     category === null ? all : `(${all}) & '#${category}'`,
     all,
-    matchAllParts(expanded, { weight: "B", isExact: true }),
-    matchAllParts(expanded, { weight: "B" }),
-    matchAllParts(expanded, { weight: "BC" }),
+    matchAllQueryParts(expanded, { weight: "B", isExact: true }),
+    matchAllQueryParts(expanded, { weight: "B" }),
+    matchAllQueryParts(expanded, { weight: "BC" }),
     matchAnyForm(expanded),
     query.words[0]?.isDense === true ? query.normalized : ` ${query.normalized}`,
-    matchAnyPart(expanded, { weight: "A" }),
-    matchAnyPart(expanded, { weight: "B" }),
-    matchAnyPart(expanded, { weight: "C" }),
-    matchAnyPart(expanded, { weight: "D" }),
+    matchAnyQueryPart(expanded, { weight: "A" }),
+    matchAnyQueryPart(expanded, { weight: "B" }),
+    matchAnyQueryPart(expanded, { weight: "C" }),
+    matchAnyQueryPart(expanded, { weight: "D" }),
     ...(query.code === null ? [] : [` ${query.code} `, ` ${query.code}`]),
   ];
 }

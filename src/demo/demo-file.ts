@@ -55,7 +55,7 @@ export type DemoOrderName = (typeof demoOrderNames)[number];
 export const demoDeliveryNames = ["succeeded", "exhausted", "retrying"] as const;
 export type DemoDeliveryName = (typeof demoDeliveryNames)[number];
 
-export const demoPromotionCodeNames = [
+export const demoPromotionCodeKeys = [
   "percentage",
   "fixedAmount",
   "freeShipping",
@@ -64,7 +64,7 @@ export const demoPromotionCodeNames = [
   "exhausted",
   "otherMerchant",
 ] as const;
-export type DemoPromotionCodeName = (typeof demoPromotionCodeNames)[number];
+export type DemoPromotionCodeKey = (typeof demoPromotionCodeKeys)[number];
 
 const demoFile = z.looseObject({
   baseUrl: z.string(),
@@ -102,7 +102,7 @@ const demoFile = z.looseObject({
    * Promotion codes as a buyer types them. They belong to the first merchant, except `otherMerchant`, which
    * belongs to the second merchant.
    */
-  promotionCodes: z.record(z.enum(demoPromotionCodeNames), z.string()),
+  promotionCodes: z.record(z.enum(demoPromotionCodeKeys), z.string()),
   /**
    * Ids of the webhook endpoint of the first merchant's installation, and of its deliveries. No server
    * listens at the endpoint's URL.

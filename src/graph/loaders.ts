@@ -133,7 +133,7 @@ export interface Loaders {
   readonly webhookAttempts: DataLoader<string, DeliveryAttemptView[]>;
 }
 
-/** The order and the time for which after-sales facts are loaded. */
+/** The key of the loader of after-sales facts: an order, and the time at which its eligibility is evaluated. */
 export interface AfterSalesFactsKey {
   readonly order: OrderAggregate;
   readonly now: Date;

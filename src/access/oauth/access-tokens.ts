@@ -143,8 +143,8 @@ function toClaims({ grant_id: grantId, client_id: clientId, sub, jti, scope, cnf
 }
 
 /**
- * Returns the thumbprint of the key that the token is bound to. A token with any other confirmation method
- * was not issued by this service.
+ * Returns the thumbprint (`cnf.jkt`, RFC 9449) of the key that the token is bound to; undefined if the claim
+ * `cnf` has another form, which this service never issues.
  */
 function thumbprintOf(cnf: unknown): string | undefined {
   if (typeof cnf !== "object" || cnf === null || !("jkt" in cnf) || Object.keys(cnf).length !== 1)

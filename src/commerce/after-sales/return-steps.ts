@@ -8,7 +8,7 @@ import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts"
 import {
   type ChangedOrderPart,
   changeOrderOfPart,
-  findOrderIdOfPart,
+  findOrderIdByPartId,
   type OrderChangeOutcome,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
@@ -62,7 +62,7 @@ export async function runReturnStep(
   { target, step, requireState, work }: ReturnStepChange,
 ): Promise<ChangedOrderPart> {
   const { returnId: id, expectedVersion } = target;
-  const orderId = await findOrderIdOfPart(transaction, context, { part: "return", id });
+  const orderId = await findOrderIdByPartId(transaction, context, { part: "return", id });
   const order = await changeOrderOfPart(transaction, context, {
     orderId,
     work: async (before) => {

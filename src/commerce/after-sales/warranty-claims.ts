@@ -9,7 +9,7 @@ import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts"
 import {
   type ChangedOrderPart,
   changeOrderOfPart,
-  findOrderIdOfPart,
+  findOrderIdByPartId,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import type {
@@ -47,7 +47,7 @@ export async function openWarrantyClaim(
 ): Promise<ChangedOrderPart> {
   requireNoFaults(claimTextFaults("/description", input.description));
   const { warrantyId, kind, description } = input;
-  const orderId = await findOrderIdOfPart(transaction, context, { part: "warranty", id: warrantyId });
+  const orderId = await findOrderIdByPartId(transaction, context, { part: "warranty", id: warrantyId });
   const order = await changeOrderOfPart(transaction, context, {
     orderId,
     work: async (found) => {

@@ -43,7 +43,10 @@ export interface PromotionCodePlan {
   readonly replaced: () => string | null;
 }
 
-/** Plans to apply a promotion code, to an active cart or to a cart in checkout. */
+/**
+ * Checks a promotion code and returns the planned change of the cart, which the caller applies to an active
+ * cart or to a cart in checkout.
+ */
 export function planPromotionCode(
   input: Pick<CartPromotionApplyInput, "code" | "onExisting">,
   context: CartCommandContext,

@@ -19,7 +19,7 @@ import {
   requireChangeableCart,
   cartStatusAt,
 } from "./cart-status.ts";
-import { type CartCommandContext, lockCart, readSavedCart } from "./change-cart.ts";
+import { type CartCommandContext, lockCart, reloadCartAfterSave } from "./change-cart.ts";
 import { type CartEventContext, publishCartEvents } from "./cart-events.ts";
 import { cartAddressLifetimeMs } from "./cart-draft.ts";
 import { findCarts } from "./find-carts.ts";
@@ -66,7 +66,7 @@ export async function endCartAndPublish(
   const { cart, status, now } = ending;
   await endCart(transaction, ending);
   await schedulePersonalDataErasure(transaction, cart, now);
-  const after = await readSavedCart(transaction, cart.id, now);
+  const after = await reloadCartAfterSave(transaction, cart.id, now);
   publishCartEvents(
     context,
     [...(cart.status === "locked" ? (["cart.unlocked"] as const) : []), `cart.${status}`],
@@ -255,7 +255,7 @@ export async function unlockCart(
     transaction,
   );
   requireOneRowSaved(rows, cart);
-  const after = await readSavedCart(transaction, cart.id, now);
+  const after = await reloadCartAfterSave(transaction, cart.id, now);
   publishCartEvents(context, ["cart.unlocked"], { before: cart, after });
   return after;
 }
@@ -280,7 +280,7 @@ export async function completeCart(
   );
   requireOneRowSaved(rows, cart);
   await keepPersonalDataForOrder(transaction, personalDataIds(cart));
-  const after = await readSavedCart(transaction, cart.id, now);
+  const after = await reloadCartAfterSave(transaction, cart.id, now);
   publishCartEvents(context, ["cart.completed"], { before: cart, after });
   return after;
 }

@@ -221,7 +221,7 @@ function withCurrentWarnings(cart: CartAggregate, found: readonly StoredCartWarn
   return { ...cart, warnings: [...otherWarnings, ...found] };
 }
 
-export async function readSavedCart(
+export async function reloadCartAfterSave(
   transaction: Transaction,
   cartId: string,
   now: Date,

@@ -23,8 +23,11 @@ import { saveProductTranslations } from "./product-texts.ts";
 import { type VariantSaveResult, saveVariants } from "./change-variants.ts";
 import type { ImportVariantInput, ProductImportItem } from "./import-fields.ts";
 
-/** Records that the items refer to by handle or slug, loaded once for all items. */
-export interface ImportReferences {
+/**
+ * Markets, categories and products that the imported items refer to by handle, slug or id, loaded once for
+ * all items.
+ */
+export interface ImportReferencedRecords {
   readonly defaultLocale: string;
   readonly markets: ReadonlyMap<string, { readonly id: string; readonly currency: string }>;
   readonly categoryIds: ReadonlyMap<string, string>;
@@ -45,7 +48,7 @@ export interface ProductItemImportResult {
 export async function importProductItem(
   transaction: Transaction,
   context: CommandContext,
-  { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferences },
+  { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferencedRecords },
 ): Promise<ProductItemImportResult> {
   requireKnownReferences(item, references);
   const found = await findProduct(transaction, context, item);
@@ -88,7 +91,10 @@ export async function importProductItem(
   };
 }
 
-function requireKnownReferences(item: ProductImportItem, { markets, categoryIds }: ImportReferences): void {
+function requireKnownReferences(
+  item: ProductImportItem,
+  { markets, categoryIds }: ImportReferencedRecords,
+): void {
   const unknown: Faults = [
     ...(item.categorySlugs ?? []).flatMap((slug, index) =>
       categoryIds.has(slug)
@@ -181,7 +187,7 @@ export async function findProductsBySlugOrSku(
 async function createDraft(
   transaction: Transaction,
   context: CommandContext,
-  { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferences },
+  { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferencedRecords },
 ): Promise<LockedProduct> {
   requireNoFaults(
     item.translations.length > 0
@@ -192,12 +198,14 @@ async function createDraft(
   return { id, status: "draft", version: 1, publishedAt: null, defaultLocale: references.defaultLocale };
 }
 
-const categoryIdsOf = ({ categorySlugs }: ProductImportItem, { categoryIds }: ImportReferences): string[] =>
-  (categorySlugs ?? []).flatMap((slug) => categoryIds.get(slug) ?? []);
+const categoryIdsOf = (
+  { categorySlugs }: ProductImportItem,
+  { categoryIds }: ImportReferencedRecords,
+): string[] => (categorySlugs ?? []).flatMap((slug) => categoryIds.get(slug) ?? []);
 
 function pricesOf(
   item: ProductImportItem,
-  { markets }: ImportReferences,
+  { markets }: ImportReferencedRecords,
   variantIds: readonly string[],
 ): PriceInput[] {
   return eachPrice(item, (_, { marketHandle, ...amounts }, index) => {

@@ -13,7 +13,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import {
   findProductsBySlugOrSku,
-  type ImportReferences,
+  type ImportReferencedRecords,
   type ProductItemImportResult,
   importProductItem,
 } from "./import-item.ts";
@@ -63,7 +63,7 @@ async function readImportReferences(
   transaction: Transaction,
   context: CommandContext,
   items: readonly ProductImportItem[],
-): Promise<ImportReferences> {
+): Promise<ImportReferencedRecords> {
   const { defaultLocale } = await lockCatalog(transaction, context);
   const markets = await transaction
     .selectFrom("market")
@@ -103,7 +103,7 @@ async function readProductsBeforeImport(
 async function importInSavepoint(
   transaction: Transaction,
   context: CommandContext,
-  { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferences },
+  { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferencedRecords },
 ): Promise<ProductItemImportResult | Failure> {
   const savepoint = sql.raw("import_item");
   let isOpen = false;
@@ -152,7 +152,10 @@ async function publishImport(
   {
     imported,
     befores,
-  }: { readonly imported: readonly ProductItemImportResult[]; readonly befores: ImportReferences["befores"] },
+  }: {
+    readonly imported: readonly ProductItemImportResult[];
+    readonly befores: ImportReferencedRecords["befores"];
+  },
 ): Promise<void> {
   const created = new Set(imported.filter(({ isCreated }) => isCreated).map(({ productId }) => productId));
   const changed = changedProductsOf(imported, befores).filter(({ before }) => !created.has(before.id));
@@ -183,7 +186,7 @@ function publishCreatedEvents(
 
 function changedProductsOf(
   imported: readonly ProductItemImportResult[],
-  befores: ImportReferences["befores"],
+  befores: ImportReferencedRecords["befores"],
 ): ProductChange[] {
   return [...Map.groupBy(imported, ({ productId }) => productId)].flatMap(([id, items]) => {
     const before = befores.get(id);

@@ -97,7 +97,7 @@ export async function lockOrder(
  * Finds the order of a part. Throws `resource_not_found` if the part belongs to another merchant or has no
  * order.
  */
-export async function findOrderIdOfPart(
+export async function findOrderIdByPartId(
   transaction: Transaction,
   { merchantId }: Pick<OrderCommandContext, "merchantId">,
   { part, id }: { readonly part: OrderPart; readonly id: string },

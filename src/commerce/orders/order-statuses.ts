@@ -193,8 +193,9 @@ export function settledUnits(order: Fulfilled, line: OrderLine): number {
 type Refunded = Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">;
 
 /**
- * The number of refunded units that never arrived and are not settled: units that the buyer reported as not
- * received, and units refunded beyond the delivered ones.
+ * The number of refunded units of a line that never arrived: units that the buyer reported as not received,
+ * or the refunded minus the delivered units, whichever number is larger. Units that `settledUnits` counts are
+ * subtracted.
  */
 export function refundedUndelivered(order: Refunded, line: OrderLine): number {
   if (line.refunded === 0) return 0;

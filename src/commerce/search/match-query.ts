@@ -27,7 +27,7 @@ const joinedPartsMax = 4;
  * Builds a tsquery for documents that contain every part; the last word may be a prefix. Documents that
  * contain all words joined into one (`t shirt` → `tshirt`, parts of a SKU) match too.
  */
-export function matchAllParts({ query, forms }: ExpandedQuery, options: MatchOptions = {}): string {
+export function matchAllQueryParts({ query, forms }: ExpandedQuery, options: MatchOptions = {}): string {
   if (forms.length === 0) return matchNothing;
   const clauses = forms.map((part) => {
     // A document need not contain words that are stop words in the document's language.
@@ -40,10 +40,11 @@ export function matchAllParts({ query, forms }: ExpandedQuery, options: MatchOpt
 }
 
 /** Builds a tsquery for documents that contain the part. */
-export const matchPart = (part: PartForms): string => anyClause(partClauses(part, { hasMerchants: true }));
+export const matchQueryPart = (part: PartForms): string =>
+  anyClause(partClauses(part, { hasMerchants: true }));
 
 /** Builds a tsquery for documents that contain any of the parts. */
-export function matchAnyPart({ forms }: ExpandedQuery, options: MatchOptions = {}): string {
+export function matchAnyQueryPart({ forms }: ExpandedQuery, options: MatchOptions = {}): string {
   const clauses = forms.map((part) => {
     const silent = part.part.isLast ? [] : part.stopIn.map((stemmer) => `!'${languageLexeme(stemmer)}'`);
     return [anyClause(partClauses(part, options)), ...silent].join(" & ");

@@ -6,7 +6,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { parameter, prepareStatement } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
-import { matchAllParts, matchPart } from "./match-query.ts";
+import { matchAllQueryParts, matchQueryPart } from "./match-query.ts";
 import { shownDocuments, withMerchant } from "./match-statements.ts";
 import {
   type ParsedSearchQuery,
@@ -53,13 +53,16 @@ export async function repairQuery(search: QueryToRepair): Promise<RepairedQuery 
   const hasDenseParts = split.words.length > search.expanded.query.words.length;
   const expanded = hasDenseParts ? await search.expand(split) : search.expanded;
   const candidates = await addForms(search, await findCandidates(search.reader, expanded));
-  const queries = [...expanded.forms.map(matchPart), ...candidates.map(({ forms }) => matchPart(forms))];
+  const queries = [
+    ...expanded.forms.map(matchQueryPart),
+    ...candidates.map(({ forms }) => matchQueryPart(forms)),
+  ];
   const counts = await countDocuments(search, queries);
   const corrections = chooseCorrections(expanded, candidates, counts);
   const words = expanded.query.words.map(({ text, raw }) => corrections.get(text) ?? raw);
   const repaired = corrections.size === 0 ? expanded : await search.expand(parseSearchQuery(words.join(" ")));
   const partCounts =
-    corrections.size === 0 ? counts : await countDocuments(search, repaired.forms.map(matchPart));
+    corrections.size === 0 ? counts : await countDocuments(search, repaired.forms.map(matchQueryPart));
   const kept = await chooseParts(search, repaired, partCounts);
   if (kept === undefined) return undefined;
   const dropped = repaired.query.parts.filter((part) => !kept.has(part));
@@ -178,9 +181,9 @@ function chooseCorrections(
   candidates: readonly CandidateWithForms[],
   counts: Counts,
 ): ReadonlyMap<string, string> {
-  const countOf = (candidate: CandidateWithForms): number => counts.get(matchPart(candidate.forms)) ?? 0;
+  const countOf = (candidate: CandidateWithForms): number => counts.get(matchQueryPart(candidate.forms)) ?? 0;
   const unknown = new Set(
-    forms.filter((part) => (counts.get(matchPart(part)) ?? 0) === 0).map(({ part }) => part.text),
+    forms.filter((part) => (counts.get(matchQueryPart(part)) ?? 0) === 0).map(({ part }) => part.text),
   );
   const chosen = new Map<string, string>();
   for (const [word, found] of Map.groupBy(candidates, (candidate) => candidate.word)) {
@@ -200,9 +203,10 @@ async function chooseParts(
   expanded: ExpandedQuery,
   counts: Counts,
 ): Promise<ReadonlySet<QueryPart> | undefined> {
-  const weightOf = (part: PartForms): number => -Math.log((counts.get(matchPart(part)) ?? 0) / countedMax);
+  const weightOf = (part: PartForms): number =>
+    -Math.log((counts.get(matchQueryPart(part)) ?? 0) / countedMax);
   const known = expanded.forms
-    .filter((part) => (counts.get(matchPart(part)) ?? 0) > 0)
+    .filter((part) => (counts.get(matchQueryPart(part)) ?? 0) > 0)
     .filter(({ part }) => !isStopWord(search.input, expanded, part))
     .toSorted((one, other) => weightOf(other) - weightOf(one))
     .slice(0, keptPartsMax);
@@ -223,7 +227,7 @@ async function chooseParts(
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
 const matchSubset = ({ input }: QueryToRepair, expanded: ExpandedQuery): string =>
-  matchWithFilters(matchAllParts(expanded, { hasMerchants: true }), input);
+  matchWithFilters(matchAllQueryParts(expanded, { hasMerchants: true }), input);
 
 function subsetsOf<Member>(members: readonly Member[], size: number): (readonly Member[])[] {
   if (size === 0) return [[]];

@@ -10,9 +10,9 @@ import {
   attributeLexeme,
   brandLexeme,
   categoryLexeme,
-  matchAllParts,
+  matchAllQueryParts,
   matchAnyForm,
-  matchAnyPart,
+  matchAnyQueryPart,
   matchEverything,
   merchantLexeme,
   quoteLexeme,
@@ -190,17 +190,17 @@ export const hasWords = ({ q, filters }: SearchInput): boolean =>
 function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchValues {
   const { query, forms } = expanded;
   const phrase = forms.map(({ part }) => part.text).join(" ");
-  const anyText = matchAnyPart(expanded, { weight: "D" });
+  const anyText = matchAnyQueryPart(expanded, { weight: "D" });
   return {
-    all: matchAllParts(expanded),
+    all: matchAllQueryParts(expanded),
     filtered: matchWithFilters(matchRequired(expanded, input), input),
-    exactInTitle: matchAllParts(expanded, { weight: "B", isExact: true }),
-    allInTitle: matchAllParts(expanded, { weight: "B" }),
-    allInTitleOrBrand: matchAllParts(expanded, { weight: "BC" }),
+    exactInTitle: matchAllQueryParts(expanded, { weight: "B", isExact: true }),
+    allInTitle: matchAllQueryParts(expanded, { weight: "B" }),
+    allInTitleOrBrand: matchAllQueryParts(expanded, { weight: "BC" }),
     any: matchAnyForm(expanded),
-    anyCode: matchAnyPart(expanded, { weight: "A" }),
-    anyTitle: matchAnyPart(expanded, { weight: "B" }),
-    anyBrand: matchAnyPart(expanded, { weight: "C" }),
+    anyCode: matchAnyQueryPart(expanded, { weight: "A" }),
+    anyTitle: matchAnyQueryPart(expanded, { weight: "B" }),
+    anyBrand: matchAnyQueryPart(expanded, { weight: "C" }),
     anyCategory: anyText,
     anyText,
     // A dense word (without spaces around it) may begin anywhere in the title; another word must follow a
@@ -212,7 +212,7 @@ function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchValues {
 }
 
 const matchRequired = (expanded: ExpandedQuery, { q }: SearchInput): string =>
-  q.trim() === "" ? matchEverything : matchAllParts(expanded, { hasMerchants: true });
+  q.trim() === "" ? matchEverything : matchAllQueryParts(expanded, { hasMerchants: true });
 
 const anyOf = (lexemes: readonly string[]): string => `(${lexemes.map(quoteLexeme).join(" | ")})`;
 

@@ -119,7 +119,10 @@ const tables = summaryJoinsSql(sql`f`, {
   now: sql`${parameter<Date>("now")}::timestamptz`,
 });
 
-/** The cached products of a page as JSON; as a single parameter its length does not affect the SQL text. */
+/**
+ * Selects the products of a cached page of results. The products are one JSON parameter, so that the SQL text
+ * is the same for any number of them.
+ */
 const cachedPage = sql`
   select f.place, 0 as score, ${summaryColumnsSql}
   from (select product_id, locale, row_number() over () as place

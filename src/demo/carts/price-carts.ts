@@ -8,7 +8,7 @@ import { loadOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { DemoPromotionCodeName, DemoPromotionCodes } from "#demo/demo-file.ts";
+import type { DemoPromotionCodeKey, DemoPromotionCodes } from "#demo/demo-file.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { loadDemoSales } from "#demo/demo-data.ts";
 import { type UnsavedCart, createUnsavedCart } from "#demo/rows/cart-rows.ts";
@@ -30,7 +30,7 @@ export interface DemoCartDefinition {
   readonly buyer?: { readonly reference: string; readonly email: string };
   /** Set if the cart has the demo's address in its country and the first delivery method of its market. */
   readonly isAddressed?: true;
-  readonly code?: DemoPromotionCodeName;
+  readonly code?: DemoPromotionCodeKey;
   /** Minutes since the cart's last change. */
   readonly quietMinutes: number;
   /** Minutes between the cart's creation and its last change. */

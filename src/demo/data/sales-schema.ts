@@ -1,7 +1,7 @@
 /** The schema of sales.json: the buyers' addresses, promotions, carts and searches of the demo. */
 import { z } from "zod";
 import { promotionKinds, promotionStatuses } from "#commerce/promotions/promotion-rule.ts";
-import { demoCartNames, demoPromotionCodeNames } from "#demo/demo-file.ts";
+import { demoCartNames, demoPromotionCodeKeys } from "#demo/demo-file.ts";
 import { localizedText, nonEmptyText, nonNegativeInteger } from "./data-file.ts";
 
 const merchantPosition = z.enum(["first", "second"]);
@@ -25,7 +25,7 @@ const cart = z.strictObject({
   lines: z.array(z.tuple([nonEmptyText, nonNegativeInteger.min(1)])),
   buyer: z.strictObject({ reference: nonEmptyText, email: nonEmptyText }).exactOptional(),
   isAddressed: z.literal(true).exactOptional(),
-  code: z.enum(demoPromotionCodeNames).exactOptional(),
+  code: z.enum(demoPromotionCodeKeys).exactOptional(),
   state: z.discriminatedUnion("status", [
     z.strictObject({ status: z.enum(["active", "expired"]) }),
     z.strictObject({ status: z.literal("revoked"), note: nonEmptyText }),
@@ -38,7 +38,7 @@ export type DemoCartEntry = z.infer<typeof cart>;
 
 const promotion = z.strictObject({
   /** The promotion's code; null if the promotion is automatic. */
-  code: z.strictObject({ name: z.enum(demoPromotionCodeNames), text: nonEmptyText }).nullable(),
+  code: z.strictObject({ name: z.enum(demoPromotionCodeKeys), text: nonEmptyText }).nullable(),
   owner: merchantPosition,
   kind: z.enum(promotionKinds),
   status: z.enum(promotionStatuses),

@@ -184,7 +184,7 @@ function toFault(error: ErrorObject, part: RequestPart): Fault {
   };
 }
 
-/** The fault of a missing or an unknown field. */
+/** Creates the error detail for a missing or an unknown field. */
 function toNameFault({ keyword, params, instancePath }: ErrorObject, isQuery: boolean): Fault {
   const isMissing = keyword === "required";
   const name = String(params[isMissing ? "missingProperty" : "additionalProperty"]).slice(0, nameLengthMax);

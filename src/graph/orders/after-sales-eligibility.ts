@@ -32,9 +32,9 @@ import { OrderQuantities } from "./order-pieces.ts";
 const AfterSalesDecisionEnum = defineEnum<AfterSalesEligibility["decision"]>("AfterSalesDecision", {
   description: "For how many lines of an order the buyer has after-sales options.",
   values: {
-    eligible: "The buyer has an option for every line.",
-    partially_eligible: "The buyer has an option for some of the lines.",
-    not_eligible: "The buyer has no option for any line.",
+    eligible: "At least one after-sales option, for example a return, is possible for every line.",
+    partially_eligible: "At least one after-sales option is possible for some of the lines.",
+    not_eligible: "No after-sales option is possible for any line.",
   },
 });
 

@@ -48,7 +48,10 @@ function isOfCallerMerchant(merchantId: string, context: GraphContext): boolean 
   return owner === null || owner === merchantId;
 }
 
-/** Callers that read parts of orders: the merchant's staff, and the service itself when it renders events. */
+/**
+ * Callers that may query a payment, refund, fulfillment, return or warranty by its id: the merchant's staff,
+ * and the service itself when it renders events.
+ */
 const partReaders: readonly CallerKind[] = ["system", ...merchantReaders];
 
 builder.queryFields((t) => ({

@@ -38,7 +38,7 @@ function findAccessError({
     if (requirements !== null) requireAccess(viewer, requirements.security, publicUrl ?? "");
     return undefined;
   } catch (error) {
-    // A client's document may have directives of REST operations with invalid arguments.
+    // A client's document may contain directives of REST operations with invalid arguments; such a document is refused as malformed.
     const failure =
       error instanceof Failure
         ? error

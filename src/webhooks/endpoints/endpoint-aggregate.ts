@@ -85,7 +85,7 @@ export function endpointHealthState({
 }
 
 /** Returns the changed fields with their values before the change, for the event of the change. */
-export function previousEndpointFields(
+export function changedEndpointFieldsBefore(
   before: WebhookEndpoint,
   after: WebhookEndpoint,
 ): Record<string, unknown> {

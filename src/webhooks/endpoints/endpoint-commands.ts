@@ -196,7 +196,10 @@ export async function enableEndpoint(
   return endpoint;
 }
 
-/** Deliveries that were tried already stay; those that were not tried yet are skipped. */
+/**
+ * Disables an endpoint. Deliveries with at least one attempt wait until the endpoint is enabled again;
+ * deliveries without an attempt are skipped.
+ */
 export async function disableEndpoint(
   transaction: Transaction,
   context: EndpointCommandContext,

@@ -10,7 +10,7 @@ import type { Reader, Transaction } from "#database/transaction.ts";
 import { createWebhookSecret, webhookSecretSealContext, webhookSecretHint } from "#webhooks/signatures.ts";
 import type { FixtureEndpoint, FixtureSource } from "#webhooks/signature-fixture.ts";
 import {
-  previousEndpointFields,
+  changedEndpointFieldsBefore,
   requireEndpointVersion,
   type WebhookEndpoint,
 } from "./endpoint-aggregate.ts";
@@ -91,7 +91,7 @@ export async function rotateWebhookSecret(
     type: "webhook_endpoint.secret_rotated",
     id,
     installationId,
-    previous: previousEndpointFields(before, endpoint),
+    previous: changedEndpointFieldsBefore(before, endpoint),
     object: endpoint,
   });
   return { endpoint, secret };

@@ -9,7 +9,7 @@ import {
   type ChangedOrderPart,
   changeOrder,
   type OrderCommandContext,
-  findOrderIdOfPart,
+  findOrderIdByPartId,
 } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import {
@@ -191,7 +191,7 @@ async function move(
   { target, name, row = {}, effect }: MoveParts,
 ): Changing {
   const { fulfillmentId: id, expectedVersion } = target;
-  const orderId = await findOrderIdOfPart(transaction, context, { part: "fulfillment", id });
+  const orderId = await findOrderIdByPartId(transaction, context, { part: "fulfillment", id });
   const order = await changeOrder(transaction, context, {
     target: { orderId, expectedVersion },
     requireState: (found) => requireFulfillmentMove(found, fulfillmentOf(found, id), name),

@@ -12,7 +12,7 @@ import { refundableOrderMinor, uncapturedMinor } from "#commerce/orders/order-va
 import {
   changeLockedOrder,
   lockOrder,
-  findOrderIdOfPart,
+  findOrderIdByPartId,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
@@ -42,7 +42,7 @@ export async function lockPaymentWithOrder(
   const order = await lockOrder(
     transaction,
     context,
-    await findOrderIdOfPart(transaction, context, { part: "payment", id: paymentId }),
+    await findOrderIdByPartId(transaction, context, { part: "payment", id: paymentId }),
   );
   const payment = order.payments.find(({ id }) => id === paymentId);
   if (payment === undefined) throw fail("resource_not_found");
