@@ -38,7 +38,8 @@ function findAccessError({
     if (requirements !== null) requireAccess(viewer, requirements.security, publicUrl ?? "");
     return undefined;
   } catch (error) {
-    // A client's document may contain directives of REST operations with invalid arguments; such a document is refused as malformed.
+    // A client's document may contain directives of REST operations with invalid arguments. Such a document is
+    // refused as malformed.
     const failure =
       error instanceof Failure
         ? error

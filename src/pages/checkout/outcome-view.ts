@@ -51,22 +51,22 @@ const leaveSeconds = 10;
 export function orderCompletedPage(visit: CheckoutVisit, number: string | undefined): CheckoutPageContent {
   const { session, say, language, isHolder } = visit;
   const { merchant, successUrl } = session;
-  const isTold = isHolder && number !== undefined;
-  const title = say(isTold ? "thanks" : "completed");
+  const showsOrder = isHolder && number !== undefined;
+  const title = say(showsOrder ? "thanks" : "completed");
   const text =
-    number === undefined || !isTold
+    number === undefined || !showsOrder
       ? html`<p>${say("completedText")}</p>`
       : html`<p class="number">${say("thanksOrder", { number })}</p>`;
   return {
     title,
     language,
-    ...(isTold ? { refresh: { seconds: leaveSeconds, url: successUrl } } : {}),
+    ...(showsOrder ? { refresh: { seconds: leaveSeconds, url: successUrl } } : {}),
     body: sheet(
       html`<h1>${title}</h1>
-        ${text} ${isTold ? paidView(visit) : undefined}
+        ${text} ${showsOrder ? paidView(visit) : undefined}
         <p class="soft test"><span class="badge">${say("testBadge")}</span> ${say("test")}</p>
-        ${isTold ? html`<p class="soft">${say("thanksNext", { merchant: merchant.name })}</p>` : undefined}
-        ${wayBack(say("goBack", { merchant: merchant.name }), successUrl, isTold ? leaveSeconds : undefined)}`,
+        ${showsOrder ? html`<p class="soft">${say("thanksNext", { merchant: merchant.name })}</p>` : undefined}
+        ${wayBack(say("goBack", { merchant: merchant.name }), successUrl, showsOrder ? leaveSeconds : undefined)}`,
     ),
   };
 }

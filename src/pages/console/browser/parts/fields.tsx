@@ -155,13 +155,13 @@ export function FailureBanner({ failure, shown = [], onRetry }: BannerProps): JS
   const rest = failure.details.filter(
     ({ field, message }) => message !== failure.message && !shown.some((pointer) => isAt(pointer, field)),
   );
-  const isTold =
+  const areAllFieldFaults =
     failure.details.length > 0 &&
     failure.details.every(({ field }) => shown.some((pointer) => isAt(pointer, field)));
   return (
     <div class="banner" role="alert" tabIndex={-1} ref={place}>
       <p>
-        <strong>{isTold ? "The form has errors. They are shown below." : failure.message}</strong>
+        <strong>{areAllFieldFaults ? "The form has errors. They are shown below." : failure.message}</strong>
       </p>
       {rest.length === 0 ? null : (
         <ul>
