@@ -45,16 +45,16 @@ async function showConsentForm(
   if (staff === undefined) return signOutAndRestart(exchange);
   const { client, leadsTo, reply } = exchange;
   const place = await findInstallationState(db, { merchantId: staff.merchantId, appId: client.appId });
-  const asked = requestedScopes(exchange);
+  const requested = requestedScopes(exchange);
   const isAllowed = (scope: Scope): boolean => place.installationScopes?.includes(scope) ?? true;
-  const scopes = asked.filter(isAllowed);
+  const scopes = requested.filter(isAllowed);
   const page = consentPage({
     app: { name: client.appName, publisher: client.publisher },
     leadsTo,
     merchantName: place.merchantName,
     staffEmail: staff.email,
     scopes,
-    scopesBeyond: asked.filter((scope) => !isAllowed(scope)),
+    scopesBeyond: requested.filter((scope) => !isAllowed(scope)),
     fault: shown.fault,
     refusal:
       shown.refusal ?? suspensionRefusal(place) ?? (scopes.length === 0 ? noScopeHeldMessage : undefined),

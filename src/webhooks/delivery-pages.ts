@@ -45,11 +45,11 @@ export async function findDeliveryPage(
   { merchantId, endpointId, status }: DeliveryFilter,
   { after, before, limit, isInverted }: KeysetPage,
 ): Promise<{ readonly id: string }[]> {
-  const asked = status === null ? Object.keys(everyStatus) : [status];
+  const statuses = status === null ? Object.keys(everyStatus) : [status];
   const order = sql.raw(isInverted ? "desc" : "asc");
   const isBefore = before === undefined ? sql`true` : sql`d.id collate "C" < ${before}`;
   const { rows } = await sql<{ id: string }>`
-    select found.id from unnest(${asked}::text[]) as asked(status) cross join lateral (
+    select found.id from unnest(${statuses}::text[]) as asked(status) cross join lateral (
       select d.id from webhook_delivery d
       where d.endpoint_id = ${endpointId} and d.status = asked.status and d.id collate "C" > ${after ?? ""}
       and ${isBefore}

@@ -47,8 +47,8 @@ export interface HealthReportFilter {
 
 export const reportedEndpointsMax = 100;
 
-export async function loadHealthReport(reader: Reader, asked: HealthReportFilter): Promise<HealthReport> {
-  const { rows } = await healthStatement(asked).execute(reader);
+export async function loadHealthReport(reader: Reader, filter: HealthReportFilter): Promise<HealthReport> {
+  const { rows } = await healthStatement(filter).execute(reader);
   const byBucket = new Map(rows.flatMap((row) => (row.bucket === null ? [] : [[row.bucket, row]])));
   const total = rows.find(({ bucket, endpointId }) => bucket === null && endpointId === null);
   const endpoints = rows.flatMap((row) =>
@@ -56,7 +56,7 @@ export async function loadHealthReport(reader: Reader, asked: HealthReportFilter
   );
   return {
     totals: toFigures(total),
-    buckets: asked.buckets.map((bucket, index) => ({ ...bucket, ...toFigures(byBucket.get(index + 1)) })),
+    buckets: filter.buckets.map((bucket, index) => ({ ...bucket, ...toFigures(byBucket.get(index + 1)) })),
     endpoints: endpoints
       .toSorted(
         (one, other) =>

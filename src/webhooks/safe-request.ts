@@ -184,8 +184,9 @@ function resultOf(
   { statusCode, headers }: Dispatcher.ResponseData,
   now: Date,
 ): Omit<AttemptResult, "durationMs"> {
-  const asked = [headers["retry-after"]].flat()[0];
-  const retryAfterSeconds = statusCode === 429 || statusCode === 503 ? parseRetryAfter(asked, now) : null;
+  const retryAfter = [headers["retry-after"]].flat()[0];
+  const retryAfterSeconds =
+    statusCode === 429 || statusCode === 503 ? parseRetryAfter(retryAfter, now) : null;
   return { httpStatus: statusCode, errorCode: errorCodeOf(statusCode), retryAfterSeconds };
 }
 

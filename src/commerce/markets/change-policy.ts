@@ -237,10 +237,10 @@ const nullable: ReadonlySet<string> = new Set([
 
 /** Returns the rules to store, without those that the merchant left out. */
 function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): StoredPolicyRules {
-  const said = Object.entries(rules[type] ?? {}).filter(
+  const givenRules = Object.entries(rules[type] ?? {}).filter(
     ([name, value]) => isPresent(value) || (value === null && nullable.has(`${type}.${name}`)),
   );
-  return Object.fromEntries(said);
+  return Object.fromEntries(givenRules);
 }
 
 /** Checks that all categories excluded from returns belong to the merchant. */

@@ -113,14 +113,14 @@ builder.queryField("searchReport", (t) =>
       parseReportPeriod(args);
       const period = parseReportPeriod({ ...args, timeZone: "UTC" });
       const { from, to } = period;
-      const asked = {
+      const query = {
         merchantId: getListMerchantId(context, args.merchantId),
         country: market ?? null,
         from,
         to,
         first,
       };
-      return { period, ...(await context.services.readOnly((reader) => readSearchReport(reader, asked))) };
+      return { period, ...(await context.services.readOnly((reader) => readSearchReport(reader, query))) };
     },
   }),
 );

@@ -155,14 +155,14 @@ builder.queryField("webhookHealthReport", (t) =>
     resolve: async (_root, { endpointId = null, installationId = null, ...args }, context) => {
       const period = parseReportPeriod(args);
       const buckets = divideIntoBuckets(period, args.interval);
-      const asked = {
+      const filter = {
         merchantId: getListMerchantId(context, args.merchantId),
         endpointId,
         installationId,
         period,
         buckets,
       };
-      return { period, ...(await context.services.readOnly((reader) => loadHealthReport(reader, asked))) };
+      return { period, ...(await context.services.readOnly((reader) => loadHealthReport(reader, filter))) };
     },
   }),
 );

@@ -63,13 +63,13 @@ export const typedContactEmail = (typed: TypedAddress, visit: CheckoutVisit): st
 
 /** Returns the faults of a typed address, in the order of the form's fields. */
 export function typedAddressFaults(typed: TypedAddress, visit: CheckoutVisit): FieldFault[] {
-  const asked = requiredAddressParts(typed, visit);
+  const requiredParts = requiredAddressParts(typed, visit);
   const missing: FailureDetail[] =
     typedContactEmail(typed, visit) === ""
       ? [{ in: "body", field: "/email", code: "required", message: "" }]
       : [];
-  const order = Object.keys(asked);
-  const found = fieldFaults([...visit.room.services.addressFaults(asked), ...missing], visit);
+  const order = Object.keys(requiredParts);
+  const found = fieldFaults([...visit.pageContext.services.addressFaults(requiredParts), ...missing], visit);
   return found.toSorted((a, b) => order.indexOf(a.field) - order.indexOf(b.field));
 }
 
@@ -111,12 +111,12 @@ export function addressFormView(visit: CheckoutVisit, { typed, faults, isCountry
   const { say, session, path, isHolder } = visit;
   const { country, fields, regions } = addressForms(typed, visit);
   const isEmailNeeded = isEmailAsked(visit);
-  const asked: AddressForm["fields"] = [
+  const shownFields: AddressForm["fields"] = [
     ...fields.filter(({ name }) => name !== "email"),
     ...(isEmailNeeded ? [{ name: "email", isRequired: true } as const] : []),
   ];
   const hidden = Object.entries(typed).filter(
-    ([name]) => name !== "countryCode" && !asked.some((field) => field.name === name),
+    ([name]) => name !== "countryCode" && !shownFields.some((field) => field.name === name),
   );
   const faultOf = (name: string): string | undefined => faults.find(({ field }) => field === name)?.message;
   return html`<form
@@ -127,7 +127,7 @@ export function addressFormView(visit: CheckoutVisit, { typed, faults, isCountry
     novalidate
   >
     ${countryView(visit, { country, fault: faultOf("countryCode"), isFocused: isCountryNew })}
-    ${asked.map((field) => fieldView(field, { visit, value: typed[field.name] ?? "", fault: faultOf(field.name), regions, country }))}
+    ${shownFields.map((field) => fieldView(field, { visit, value: typed[field.name] ?? "", fault: faultOf(field.name), regions, country }))}
     ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
     <button name="action" value="address">${say("addressSave")}</button>
     ${session.cart.address !== null && isHolder ? html`<p><a href="${path}">${say("addressKeep")}</a></p>` : undefined}

@@ -16,7 +16,7 @@ import { markServiceDocument } from "#mesh/contract-schema.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 import type { RunDocument } from "#mesh/run.ts";
 
-interface AskedOfGraph {
+interface CheckoutDocumentRequest {
   readonly viewer: BuyerViewer;
   readonly requestId: string;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -26,7 +26,10 @@ interface AskedOfGraph {
  * Runs one compiled GraphQL document and returns the value of its only root field. Throws the field's
  * failure.
  */
-export type RunCheckoutDocument = <Value>(asked: AskedOfGraph, transaction?: Transaction) => Promise<Value>;
+export type RunCheckoutDocument = <Value>(
+  request: CheckoutDocumentRequest,
+  transaction?: Transaction,
+) => Promise<Value>;
 
 export type AddressPart =
   | "recipientName"

@@ -98,9 +98,9 @@ function isAddressOpen({ session, isHolder, request }: CheckoutVisit, { typed }:
  * Shows how to return to the shop. Returning cancels the session, because the shop cannot change the cart
  * while the session is open.
  */
-function leaveView({ session, say, path, language, isHolder, room }: CheckoutVisit): Markup {
+function leaveView({ session, say, path, language, isHolder, pageContext }: CheckoutVisit): Markup {
   const { merchant, cancelUrl, expiresAt } = session;
-  const left = Date.parse(expiresAt) - room.services.clock.now().getTime();
+  const left = Date.parse(expiresAt) - pageContext.services.clock.now().getTime();
   const kept = html`<p class="soft">${say("keptFor", { time: formatTimeLeft(left, language) })}</p>`;
   if (!isHolder) return html`<p><a href="${cancelUrl}">${say("goBack", { merchant: merchant.name })}</a></p>`;
   return html`<form method="post" action="${path}" class="leave">

@@ -34,11 +34,11 @@ const actions: Readonly<Record<string, CheckoutAction>> = {
   delivery: selectDelivery,
   promotion: applyPromotion,
   "promotion-remove": (visit, form) =>
-    changeAndRedirect(visit, visit.room.documents.removePromotion, { to: queryAfterChange(form) }),
+    changeAndRedirect(visit, visit.pageContext.documents.removePromotion, { to: queryAfterChange(form) }),
   pay,
   "give-up": giveUp,
   cancel: (visit) =>
-    changeAndRedirect(visit, visit.room.documents.cancel, {
+    changeAndRedirect(visit, visit.pageContext.documents.cancel, {
       input: { reason: "buyer_changed_mind" },
       to: "?left",
     }),
@@ -97,16 +97,16 @@ async function setAddress(visit: CheckoutVisit, form: URLSearchParams): Promise<
     address: requiredAddressParts(typed, visit),
     ...(contactEmail === undefined ? {} : { contactEmail }),
   };
-  await applySessionChange(visit, visit.room.documents.setAddress, { input, takesOver: true });
+  await applySessionChange(visit, visit.pageContext.documents.setAddress, { input, takesOver: true });
   return redirectToPage(visit, queryAfterChange(form, needsDelivery(visit.session.cart) ? "#delivery" : ""));
 }
 
 /** Sets the buyer's e-mail address, if the delivery address is already set or not needed. */
 async function setContact(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
-  const { room, request, language } = visit;
+  const { pageContext, request, language } = visit;
   const contact = (form.get("email") ?? "").trim().slice(0, 1000);
   try {
-    return await changeAndRedirect(visit, room.documents.setContact, {
+    return await changeAndRedirect(visit, pageContext.documents.setContact, {
       input: { email: contact },
       to: queryAfterChange(form),
     });
@@ -124,7 +124,7 @@ async function selectDelivery(visit: CheckoutVisit, form: URLSearchParams): Prom
   const optionId = form.get("optionId");
   if (optionId === null)
     return sendFormPage(visit, 400, { notice: messageForCode("delivery_option_required", visit.language) });
-  return changeAndRedirect(visit, visit.room.documents.selectDelivery, {
+  return changeAndRedirect(visit, visit.pageContext.documents.selectDelivery, {
     input: { optionId },
     to: queryAfterChange(form, "#pay"),
   });
@@ -132,13 +132,13 @@ async function selectDelivery(visit: CheckoutVisit, form: URLSearchParams): Prom
 
 /** Applies a promotion code. Wrong codes count against the same limit as over REST. */
 async function applyPromotion(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
-  const { room, request, viewer, language } = visit;
+  const { pageContext, request, viewer, language } = visit;
   const code = (form.get("code") ?? "").slice(0, 200);
   if (code.trim() === "")
     return sendFormPage(visit, 400, { code, codeFault: messageForCode("promotion_code_empty", language) });
   try {
-    await room.services.limits.requireCodesLeft(request, viewer.cartId);
-    return await changeAndRedirect(visit, room.documents.applyPromotion, {
+    await pageContext.services.limits.requireCodesLeft(request, viewer.cartId);
+    return await changeAndRedirect(visit, pageContext.documents.applyPromotion, {
       input: { code },
       to: queryAfterChange(form),
     });
@@ -155,12 +155,12 @@ const wrongCodes: ReadonlySet<string> = new Set(["promotion_code_not_found", "pr
  * codes.
  */
 async function countIfWrongCode(
-  { room, request, viewer }: CheckoutVisit,
+  { pageContext, request, viewer }: CheckoutVisit,
   failure: Failure,
 ): Promise<Failure> {
   if (!wrongCodes.has(failure.code)) return failure;
   try {
-    await room.services.limits.countWrongCode(request, viewer.cartId);
+    await pageContext.services.limits.countWrongCode(request, viewer.cartId);
     return failure;
   } catch (error) {
     if (error instanceof Failure) return error;
@@ -186,14 +186,14 @@ function codeFaultOf({ language, say }: CheckoutVisit, failure: Failure): string
 }
 
 async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
-  const { session, language, room } = visit;
+  const { session, language, pageContext } = visit;
   const optionId = form.get("optionId");
   const isOtherDelivery =
     session.status === "open" && optionId !== null && optionId !== session.cart.delivery?.selectedOptionId;
   if (isOtherDelivery) {
     // The buyer selected another delivery option and paid at once. The amount shown was for the old
     // option, so the page asks again.
-    await applySessionChange(visit, room.documents.selectDelivery, { input: { optionId } });
+    await applySessionChange(visit, pageContext.documents.selectDelivery, { input: { optionId } });
     const token = form.get("token") ?? undefined;
     return sendFormPage(await reloadSession(visit), 409, {
       token,
@@ -212,7 +212,7 @@ async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<Fastify
 
 /** Submits the payment. The idempotency key, the amount and the version come from the form that the buyer saw. */
 async function submit(visit: CheckoutVisit, form: URLSearchParams): Promise<void> {
-  const { room, viewer, request } = visit;
+  const { pageContext, viewer, request } = visit;
   const key = parseIdempotencyKey(form.get("key") ?? "");
   const amountMinor = readWholeNumber(form, "amountMinor", amountMinorMax);
   if (key === undefined || amountMinor === undefined) throw fail("checkout_session_version_conflict");
@@ -223,8 +223,8 @@ async function submit(visit: CheckoutVisit, form: URLSearchParams): Promise<void
   };
   const { sessionId } = viewer;
   const claim = { ownerId: sessionId, key, fingerprint: requestFingerprint({ page: "checkout", input }) };
-  await room.services.doOnce(claim, async (transaction) => {
-    await room.documents.submit(
+  await pageContext.services.doOnce(claim, async (transaction) => {
+    await pageContext.documents.submit(
       { viewer, requestId: request.id, variables: { sessionId, key, input } },
       transaction,
     );
@@ -235,11 +235,11 @@ async function submit(visit: CheckoutVisit, form: URLSearchParams): Promise<void
 
 /** Stops waiting for the payment. If the payment succeeds later, the service refunds it. */
 async function giveUp(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
-  const { room, viewer, request } = visit;
+  const { pageContext, viewer, request } = visit;
   const input = { reason: "buyer_gave_up", expectedVersion: readVersion(form) };
   const variables = { sessionId: viewer.sessionId, key: `page-${input.expectedVersion}`, input };
-  await inTransaction(room.services.db, async (transaction) => {
-    await room.documents.giveUp({ viewer, requestId: request.id, variables }, transaction);
+  await inTransaction(pageContext.services.db, async (transaction) => {
+    await pageContext.documents.giveUp({ viewer, requestId: request.id, variables }, transaction);
     await claimPage(visit, transaction, false);
   });
   return redirectToPage(visit);

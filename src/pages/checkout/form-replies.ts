@@ -14,14 +14,14 @@ import { messageForFailure } from "./fault-texts.ts";
 import { sendCheckoutPage, type CheckoutVisit } from "./visit.ts";
 
 export const sendFormPage = (
-  { reply, room, ...visit }: CheckoutVisit,
+  { reply, pageContext, ...visit }: CheckoutVisit,
   status: number,
   shown: CheckoutFormState,
 ): FastifyReply =>
   sendCheckoutPage(
     reply.code(status),
-    checkoutPage({ reply, room, ...visit }, shown),
-    room.services.publicUrl,
+    checkoutPage({ reply, pageContext, ...visit }, shown),
+    pageContext.services.publicUrl,
   );
 
 export const redirectToPage = ({ reply, path }: CheckoutVisit, to = ""): FastifyReply =>
@@ -77,7 +77,7 @@ async function reprice(visit: CheckoutVisit): Promise<void> {
  */
 async function tryDelivery(visit: CheckoutVisit, optionId: string | null): Promise<boolean> {
   try {
-    await applySessionChange(visit, visit.room.documents.selectDelivery, { input: { optionId } });
+    await applySessionChange(visit, visit.pageContext.documents.selectDelivery, { input: { optionId } });
     return true;
   } catch (error) {
     if (!(error instanceof Failure) || error.status >= 500) throw error;
@@ -87,13 +87,13 @@ async function tryDelivery(visit: CheckoutVisit, optionId: string | null): Promi
 
 /** Loads the session again after a refusal, so that the page shows the amounts that would be paid. */
 export async function reloadSession(visit: CheckoutVisit): Promise<CheckoutVisit> {
-  const { viewer, request, room } = visit;
-  const asked = { viewer, requestId: request.id, variables: { id: viewer.sessionId } };
-  const session = await room.documents.session<PageSession | null>(asked);
+  const { viewer, request, pageContext } = visit;
+  const documentRequest = { viewer, requestId: request.id, variables: { id: viewer.sessionId } };
+  const session = await pageContext.documents.session<PageSession | null>(documentRequest);
   return session === null ? visit : { ...visit, session };
 }
 
-interface Changing {
+interface SessionChangeOptions {
   readonly input?: Readonly<Record<string, unknown>>;
   readonly takesOver?: boolean;
 }
@@ -101,19 +101,19 @@ interface Changing {
 export async function changeAndRedirect(
   visit: CheckoutVisit,
   run: RunCheckoutDocument,
-  { to = "", ...changing }: Changing & { readonly to?: string } = {},
+  { to = "", ...options }: SessionChangeOptions & { readonly to?: string } = {},
 ): Promise<FastifyReply> {
-  await applySessionChange(visit, run, changing);
+  await applySessionChange(visit, run, options);
   return redirectToPage(visit, to);
 }
 
 export function applySessionChange(
   visit: CheckoutVisit,
   run: RunCheckoutDocument,
-  { input = {}, takesOver = false }: Changing,
+  { input = {}, takesOver = false }: SessionChangeOptions,
 ): Promise<void> {
-  const { room, viewer, request } = visit;
-  return inTransaction(room.services.db, async (transaction) => {
+  const { pageContext, viewer, request } = visit;
+  return inTransaction(pageContext.services.db, async (transaction) => {
     await run(
       { viewer, requestId: request.id, variables: { sessionId: viewer.sessionId, input } },
       transaction,

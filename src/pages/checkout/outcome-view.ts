@@ -12,9 +12,11 @@ const pollSeconds = 3;
 const longMs = 60_000;
 
 export function paymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent {
-  const { session, say, language, path, isHolder, room } = visit;
+  const { session, say, language, path, isHolder, pageContext } = visit;
   const waitedMs =
-    session.submittedAt === null ? 0 : room.services.clock.now().getTime() - Date.parse(session.submittedAt);
+    session.submittedAt === null
+      ? 0
+      : pageContext.services.clock.now().getTime() - Date.parse(session.submittedAt);
   const isLong = isHolder && waitedMs >= longMs;
   const giveUp = html`<form method="post" action="${path}">
     <p>${say("processingLong")}</p>

@@ -47,9 +47,12 @@ const routes = [
 
 export const checkoutPlugin: FastifyPluginAsync<CheckoutOptions> = async (server, options) => {
   const services = createCheckoutServices(options);
-  const room: CheckoutPageContext = { services, documents: compileCheckoutDocuments(services.compile) };
+  const pageContext: CheckoutPageContext = {
+    services,
+    documents: compileCheckoutDocuments(services.compile),
+  };
   const visiting = (answer: Answer) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const visit = await openCheckoutVisit(room, request, reply);
+    const visit = await openCheckoutVisit(pageContext, request, reply);
     return visit === undefined ? sendUnknown(request, reply, services) : answer(visit);
   };
   await server.register(async (pages) => {
@@ -58,16 +61,20 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutOptions> = async (server
     pages.setErrorHandler(answerFault(services));
     pages.get(pagePath, visiting(show));
     pages.post(pagePath, visiting(takeForm));
-    pages.get(statusPath, sendSessionState(room));
+    pages.get(statusPath, sendSessionState(pageContext));
     pages.post(checkPath, visiting(checkAddress));
   });
   for (const [path, methods] of routes) refuseOtherMethods(server, path, methods);
 };
 
 async function show(visit: CheckoutVisit): Promise<FastifyReply> {
-  const { session, reply, room } = visit;
+  const { session, reply, pageContext } = visit;
   const isGone = (session.status === "canceled" && !isLeaving(visit)) || session.status === "expired";
-  return sendCheckoutPage(reply.code(isGone ? 410 : 200), await pageOf(visit), room.services.publicUrl);
+  return sendCheckoutPage(
+    reply.code(isGone ? 410 : 200),
+    await pageOf(visit),
+    pageContext.services.publicUrl,
+  );
 }
 
 async function pageOf(visit: CheckoutVisit): Promise<CheckoutPageContent> {
@@ -85,14 +92,14 @@ const isLeaving = ({ request, session, isHolder }: CheckoutVisit): boolean =>
 /** Loads the order's number, only for the browser that placed the order. */
 async function orderNumberOf({
   session,
-  room,
+  pageContext,
   viewer,
   request,
   isHolder,
 }: CheckoutVisit): Promise<string | undefined> {
   if (session.orderId === null || !isHolder) return undefined;
-  const asked = { viewer, requestId: request.id, variables: { id: session.orderId } };
-  return (await room.documents.order<{ readonly number: string } | null>(asked))?.number;
+  const documentRequest = { viewer, requestId: request.id, variables: { id: session.orderId } };
+  return (await pageContext.documents.order<{ readonly number: string } | null>(documentRequest))?.number;
 }
 
 async function takeForm(visit: CheckoutVisit): Promise<FastifyReply> {
@@ -106,22 +113,22 @@ async function takeForm(visit: CheckoutVisit): Promise<FastifyReply> {
  * True if the form comes from this page. The page sends no referrer, so browsers send the origin `null`;
  * `Sec-Fetch-Site` then shows that the form comes from this origin.
  */
-function isOwnForm({ request, isKnown, room }: CheckoutVisit): boolean {
+function isOwnForm({ request, isKnown, pageContext }: CheckoutVisit): boolean {
   const { headers } = request;
-  const { origin } = new URL(room.services.publicUrl);
+  const { origin } = new URL(pageContext.services.publicUrl);
   const site = headers["sec-fetch-site"];
   const hasHiddenOrigin = headers.origin === "null" && (site === undefined || site === "same-origin");
   return isKnown && (hasHiddenOrigin || isSameOrigin(request, origin));
 }
 
-function sendRefused({ request, reply, language, say, path, room }: CheckoutVisit): FastifyReply {
+function sendRefused({ request, reply, language, say, path, pageContext }: CheckoutVisit): FastifyReply {
   request.failureCode = "role_not_allowed";
   const page = checkoutMessagePage(language, {
     title: say("refused"),
     text: say("refusedText"),
     again: { text: say("tryAgain"), path },
   });
-  return sendCheckoutPage(reply.code(403), page, room.services.publicUrl);
+  return sendCheckoutPage(reply.code(403), page, pageContext.services.publicUrl);
 }
 
 /**
@@ -129,9 +136,9 @@ function sendRefused({ request, reply, language, say, path, room }: CheckoutVisi
  * reloaded.
  */
 const sendSessionState =
-  (room: CheckoutPageContext) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const state = await readSessionState(room, request);
-    return state === undefined ? sendUnknown(request, reply, room.services) : sendJson(reply, state);
+  (pageContext: CheckoutPageContext) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const state = await readSessionState(pageContext, request);
+    return state === undefined ? sendUnknown(request, reply, pageContext.services) : sendJson(reply, state);
   };
 
 /** Returns the faults of the fields that the buyer has left. Stores nothing. */

@@ -7,7 +7,7 @@ import { messageForWarning } from "./warning-texts.ts";
 import { firstMissingPart, needsDelivery } from "./missing-parts.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
-type SummaryContext = Pick<CheckoutVisit, "session" | "say" | "locale" | "language" | "room">;
+type SummaryContext = Pick<CheckoutVisit, "session" | "say" | "locale" | "language" | "pageContext">;
 
 export interface FoldedSummary {
   readonly promotion: Markup | undefined;
@@ -64,8 +64,8 @@ function lineView(line: PageCartLine, visit: SummaryContext): Markup {
  * Shows only pictures of this service. The page's address is secret, so the page sends no requests to other
  * hosts.
  */
-function pictureOf({ image }: PageCartLine, { room }: SummaryContext): string | undefined {
-  const { publicUrl } = room.services;
+function pictureOf({ image }: PageCartLine, { pageContext }: SummaryContext): string | undefined {
+  const { publicUrl } = pageContext.services;
   return image?.url.startsWith(`${publicUrl}/`) === true
     ? basePathOf(publicUrl) + image.url.slice(publicUrl.length)
     : undefined;

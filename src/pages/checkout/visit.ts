@@ -19,7 +19,7 @@ export interface CheckoutPageContext {
 }
 
 export interface CheckoutVisit {
-  readonly room: CheckoutPageContext;
+  readonly pageContext: CheckoutPageContext;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly secret: string;
@@ -69,13 +69,13 @@ type SessionState = Pick<PageSession, "status" | "version">;
 
 /** Reads the session's status and version, to see whether the page has changed. */
 export async function readSessionState(
-  room: CheckoutPageContext,
+  pageContext: CheckoutPageContext,
   request: FastifyRequest,
 ): Promise<SessionState | undefined> {
-  const viewer = (await findSession(room, request))?.viewer;
+  const viewer = (await findSession(pageContext, request))?.viewer;
   if (viewer === undefined) return undefined;
   return (
-    (await room.documents.status<SessionState | null>({
+    (await pageContext.documents.status<SessionState | null>({
       viewer,
       requestId: request.id,
       variables: { id: viewer.sessionId },
@@ -94,13 +94,13 @@ export const requestLanguage = (request: FastifyRequest): Language =>
  * the browser has none.
  */
 export async function openCheckoutVisit(
-  room: CheckoutPageContext,
+  pageContext: CheckoutPageContext,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<CheckoutVisit | undefined> {
-  const { services, documents } = room;
+  const { services, documents } = pageContext;
   const { secret } = request.params as { readonly secret: string };
-  const found = await findSession(room, request);
+  const found = await findSession(pageContext, request);
   if (found === undefined) return undefined;
   const { page, viewer } = found;
   const session = await documents.session<PageSession | null>({
@@ -115,7 +115,7 @@ export async function openCheckoutVisit(
   const language = pageLanguage(session.locale);
   languages.set(request, language);
   return {
-    room,
+    pageContext,
     request,
     reply,
     secret,

@@ -155,13 +155,13 @@ async function answerOf(
   const isAsked = operation.method === "GET" && operation.credential !== "token" && demo !== undefined;
   if (!isAsked) return { answer: stored(operation), isPassing: false };
   const { url } = createExampleRequest(operation, examples.of(operation), publicUrl);
-  const asked = await ask(
+  const demoAnswer = await ask(
     url.slice(publicUrl.length),
     operation.credential === "key" ? demo.keys.full : undefined,
   );
-  return asked === undefined
+  return demoAnswer === undefined
     ? { answer: stored(operation), isPassing: true }
-    : { answer: shortenAnswer(asked), isPassing: false };
+    : { answer: shortenAnswer(demoAnswer), isPassing: false };
 }
 
 const notFoundContent = (home: string): DocsPage["content"] =>

@@ -58,14 +58,14 @@ export function exampleRequestUrl(
   example: RequestExample,
   publicUrl: string,
 ): string {
-  const place = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
+  const filledPath = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
     encodeURIComponent(example.parameters[name] ?? ""),
   );
-  const asked = parameters.flatMap(({ name, in: where }) => {
+  const queryParameters = parameters.flatMap(({ name, in: where }) => {
     const value = example.parameters[name];
     return where === "query" && value !== undefined ? [[name, value]] : [];
   });
-  return `${publicUrl}${place}${asked.length === 0 ? "" : `?${new URLSearchParams(asked).toString()}`}`;
+  return `${publicUrl}${filledPath}${queryParameters.length === 0 ? "" : `?${new URLSearchParams(queryParameters).toString()}`}`;
 }
 
 export function toCurl(request: ExampleRequest): string {

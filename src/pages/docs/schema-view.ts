@@ -113,14 +113,14 @@ function rulesOf(schema: DocumentSchema): string[] {
           `One of ${values.flatMap((value) => (typeof value === "string" ? [`\`${value}\``] : [])).join(", ")}.`,
         ]),
     ...(schema.default === undefined ? [] : [`Default: \`${JSON.stringify(schema.default)}\`.`]),
-    ...[...numberRules(schema), ...sizeRules(schema)].filter((rule) => !isSaid(rule, schema)),
+    ...[...numberRules(schema), ...sizeRules(schema)].filter((rule) => !isInDescription(rule, schema)),
     ...(format === undefined ? [] : [`Format: ${formats[format] ?? format}.`]),
     ...(pattern === undefined ? [] : [`Pattern: \`${pattern}\`.`]),
   ];
 }
 
 /** True if the description already contains the rule's numbers. */
-function isSaid(rule: string, { description = "" }: DocumentSchema): boolean {
+function isInDescription(rule: string, { description = "" }: DocumentSchema): boolean {
   const numbers = rule.match(/\d+/g) ?? [];
   return numbers.length > 0 && numbers.every((number) => new RegExp(`\\b${number}\\b`).test(description));
 }

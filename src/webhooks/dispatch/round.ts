@@ -89,9 +89,9 @@ export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
     warm.heat(await findDueEndpoints(db, clock.now()));
   };
   const coolIdle = async (): Promise<void> => {
-    const asked = warm.all();
-    const due = new Set(await findDueEndpoints(db, clock.now(), asked));
-    warm.forget(asked.filter((id) => !due.has(id)));
+    const warmIds = warm.all();
+    const due = new Set(await findDueEndpoints(db, clock.now(), warmIds));
+    warm.forget(warmIds.filter((id) => !due.has(id)));
   };
   return {
     go: async ({ onDone, onMore, wasNotified }) => {

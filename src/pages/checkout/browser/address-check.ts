@@ -13,7 +13,7 @@ type Control = HTMLInputElement | HTMLSelectElement;
 const leftOf = new WeakMap<HTMLFormElement, Set<string>>();
 
 export function checkAddressWhileTyping(): void {
-  let asked = 0;
+  let latestCheck = 0;
   document.addEventListener("focusout", ({ target }) => {
     if (!isControl(target) || target.type === "hidden" || target.name === "countryCode") return;
     const { form } = target;
@@ -25,11 +25,11 @@ export function checkAddressWhileTyping(): void {
     // A field that is still empty is not an error yet.
     if (target.value.trim() !== "") left.add(target.name);
     if (left.size === 0) return;
-    asked += 1;
-    const own = asked;
+    latestCheck += 1;
+    const thisCheck = latestCheck;
     const showNewFaults = async (): Promise<void> => {
       const faults = await askFaults(form);
-      if (faults !== undefined && own === asked) showFaults(form, { left, faults });
+      if (faults !== undefined && thisCheck === latestCheck) showFaults(form, { left, faults });
     };
     void showNewFaults();
   });

@@ -20,18 +20,18 @@ export function ConsoleApp({ person }: { readonly person: Person }): JSX.Element
 }
 
 function PageAt({ place }: { readonly place: ConsoleLocation }): JSX.Element {
-  const [room, id, more] = place.parts;
-  if (more !== undefined) return <UnknownPage />;
+  const [page, id, rest] = place.parts;
+  if (rest !== undefined) return <UnknownPage />;
   if (id !== undefined) {
-    if (room === "installations") return <InstallationPage id={id} />;
-    if (room === "endpoints") return <EndpointPage id={id} />;
-    if (room === "deliveries") return <DeliveryPage id={id} />;
+    if (page === "installations") return <InstallationPage id={id} />;
+    if (page === "endpoints") return <EndpointPage id={id} />;
+    if (page === "deliveries") return <DeliveryPage id={id} />;
     return <UnknownPage />;
   }
-  if (room === undefined) return <OverviewPage />;
-  if (room === "installations") return <InstallationsPage />;
-  if (room === "keys") return <KeysPage place={place} />;
-  if (room === "endpoints") return <EndpointsPage place={place} />;
+  if (page === undefined) return <OverviewPage />;
+  if (page === "installations") return <InstallationsPage />;
+  if (page === "keys") return <KeysPage place={place} />;
+  if (page === "endpoints") return <EndpointsPage place={place} />;
   return <UnknownPage />;
 }
 

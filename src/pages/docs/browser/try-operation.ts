@@ -94,11 +94,11 @@ function filled(path: string, form: HTMLFormElement): string {
 function addressOf(form: HTMLFormElement): string {
   const fields = placesOf(form);
   const path = filled(form.dataset["path"] ?? "", form);
-  const asked = fields.filter(
+  const queryFields = fields.filter(
     ({ dataset, value }) => dataset["in"] === "query" && (value !== "" || dataset["required"] === "true"),
   );
   const query = new URLSearchParams(
-    asked.map(({ name, value }): [string, string] => [name, value]),
+    queryFields.map(({ name, value }): [string, string] => [name, value]),
   ).toString();
   return query === "" ? path : `${path}?${query}`;
 }

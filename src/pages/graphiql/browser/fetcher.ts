@@ -13,7 +13,7 @@ export interface RunMeasurement {
   readonly cost: { readonly requested: number; readonly limit: number } | undefined;
 }
 
-interface Asked {
+interface GraphqlOperation {
   readonly query: string;
   readonly operationName?: string | null;
   readonly variables?: unknown;
@@ -35,7 +35,7 @@ interface Answer {
   readonly extensions?: { readonly cost?: NonNullable<RunMeasurement["cost"]> };
 }
 
-export type GraphiqlFetcher = (asked: Asked, options?: FetcherOptions) => Promise<unknown>;
+export type GraphiqlFetcher = (operation: GraphqlOperation, options?: FetcherOptions) => Promise<unknown>;
 
 export function createGraphiqlFetcher(
   keeper: TokenKeeper,

@@ -63,7 +63,7 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
   return (
     <section aria-labelledby="endpoints-heading">
       <div class="bar">
-        <InstallationChoice all={all} chosen={installation} room="/endpoints" />
+        <InstallationChoice all={all} chosen={installation} path="/endpoints" />
         <button
           type="button"
           onClick={() => setMaking(true)}

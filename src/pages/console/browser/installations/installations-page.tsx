@@ -96,10 +96,10 @@ interface InstallationChoiceProps {
   readonly all: readonly InstallationName[];
   readonly chosen: InstallationName;
   /** The page, below /console, whose address gets the chosen installation. */
-  readonly room: string;
+  readonly path: string;
 }
 
-export function InstallationChoice({ all, chosen, room }: InstallationChoiceProps): JSX.Element {
+export function InstallationChoice({ all, chosen, path }: InstallationChoiceProps): JSX.Element {
   const id = useId();
   return (
     <div class="pick">
@@ -107,7 +107,7 @@ export function InstallationChoice({ all, chosen, room }: InstallationChoiceProp
       <select
         id={id}
         value={chosen.id}
-        onChange={({ currentTarget }) => replaceLocation(`${room}?installation=${currentTarget.value}`)}
+        onChange={({ currentTarget }) => replaceLocation(`${path}?installation=${currentTarget.value}`)}
       >
         {all.map((installation) => (
           <option key={installation.id} value={installation.id}>

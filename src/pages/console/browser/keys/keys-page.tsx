@@ -60,7 +60,7 @@ function InstallationKeys({
   return (
     <section aria-labelledby="keys-heading">
       <div class="bar">
-        <InstallationChoice all={all} chosen={installation} room="/keys" />
+        <InstallationChoice all={all} chosen={installation} path="/keys" />
         <button
           type="button"
           onClick={() => setMaking(true)}
