@@ -30,7 +30,8 @@ export interface PromotionAnswer {
 }
 
 const lockSql = `
-select r.fingerprint, r.sealed from cart c left join idempotency_record r on r.owner_id = $3 and r.idempotency_key = $4
+select r.fingerprint, r.sealed from cart c left join idempotency_record r on r.owner_id = $3
+and r.idempotency_key = $4
 where c.id = $1 and c.merchant_id = $2 for no key update of c`;
 
 /** `$3` is the normalized code. */
@@ -46,20 +47,28 @@ const readSql = cartSql(`,
 
 const writeSql = `
 with saved as (
-  update cart set version = version + 1, subtotal_minor = $3, discount_minor = $4, total_minor = $5, warnings = '[]', updated_at = $6::timestamptz,
+  update cart set version = version + 1, subtotal_minor = $3, discount_minor = $4, total_minor = $5, warnings
+  = '[]', updated_at = $6::timestamptz,
     expires_at = $6::timestamptz + interval '30 days' where id = $1 and version = $2),
 lines as (
-  update cart_line l set unit_price_minor = n.unit, compare_at_minor = n."compareAt", subtotal_minor = n.subtotal, discount_minor = n.discount, total_minor = n.total
-  from json_to_recordset($7::json) as n(id text, unit bigint, "compareAt" bigint, subtotal bigint, discount bigint, total bigint) where l.id = n.id and l.cart_id = $1),
+  update cart_line l set unit_price_minor = n.unit, compare_at_minor = n."compareAt", subtotal_minor =
+  n.subtotal, discount_minor = n.discount, total_minor = n.total
+  from json_to_recordset($7::json) as n(id text, unit bigint, "compareAt" bigint, subtotal bigint, discount
+  bigint, total bigint) where l.id = n.id and l.cart_id = $1),
 coded as (
-  insert into cart_promotion (cart_id, promotion_id, trigger, promotion_code_id, state, discount_minor, allocations, position)
+  insert into cart_promotion (cart_id, promotion_id, trigger, promotion_code_id, state, discount_minor,
+  allocations, position)
   values ($1, $8, 'code', $9, 'applied', $4, $10, 0)
-  on conflict (cart_id) where trigger = 'code' do update set promotion_id = excluded.promotion_id, promotion_code_id = excluded.promotion_code_id,
-    state = 'applied', suspended_reason = null, discount_minor = excluded.discount_minor, allocations = excluded.allocations, position = 0),
+  on conflict (cart_id) where trigger = 'code' do update
+  set promotion_id = excluded.promotion_id, promotion_code_id = excluded.promotion_code_id,
+    state = 'applied', suspended_reason = null, discount_minor = excluded.discount_minor, allocations =
+    excluded.allocations, position = 0),
 record as (
-  insert into idempotency_record (owner_id, idempotency_key, fingerprint, status, content_type, sealed, data_key, key_id, created_at)
+  insert into idempotency_record (owner_id, idempotency_key, fingerprint, status, content_type, sealed,
+  data_key, key_id, created_at)
   values ($11, $12, $13, 200, 'application/json; charset=utf-8', $14, '', 'none', $6::timestamptz))
-insert into event (id, merchant_id, type, schema_version, subject_type, subject_id, subject_version, snapshot, thin, occurred_at)
+insert into event (id, merchant_id, type, schema_version, subject_type, subject_id, subject_version, snapshot,
+thin, occurred_at)
 values ($15, $16, 'cart.promotion_applied', 1, 'cart', $1, $2 + 1, $17, $18, $6::timestamptz)`;
 
 interface PricedRow extends CartRow {

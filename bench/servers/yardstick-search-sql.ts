@@ -46,10 +46,12 @@ function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBar
     ...(merchant ? [`m.slug = ${next("text")}`] : []),
   ].join(" and ");
   const columns =
-    "o.product_id, o.merchant_id, o.currency, o.min_minor, o.availability, o.in_stock, o.popularity, o.published_at, o.brand, o.category_keys";
+    "o.product_id, o.merchant_id, o.currency, o.min_minor, o.availability, o.in_stock, o.popularity, " +
+    "o.published_at, o.brand, o.category_keys";
   const browseOrder = sort === "relevance" ? "popularity" : sort;
   if (!hasWords) {
-    const base = `select ${columns}, ${locale} as locale, 0 as score from search_offer o join merchant m on m.id = o.merchant_id where ${filters}
+    const base = `select ${columns}, ${locale} as locale, 0 as score from search_offer o join merchant m
+      on m.id = o.merchant_id where ${filters}
       order by o.popularity desc, o.published_at desc, o.product_id limit ${matchesMax + 1}`;
     return around({
       base,
@@ -74,7 +76,8 @@ function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBar
     next("tsquery"),
   ];
   const codes = hasCode
-    ? `when strpos(d.codes, ${next("text")}) > 0 then 2000 when strpos(d.codes, ${next("text")}) > 0 then 1500`
+    ? `when strpos(d.codes, ${next("text")}) > 0 then 2000 when strpos(d.codes, ${next("text")}) ` +
+      "> 0 then 1500"
     : "";
   const scoreSql = (
     offer: string,
@@ -85,8 +88,10 @@ function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBar
   const chainList = `array[${chain.join(", ")}]`;
   const isRanked = sort === "relevance";
   const base = `select ${columns}, d.locale, ${isRanked ? scoreSql("o") : "0"} as score
-    from search_document d join search_offer o on o.product_id = d.product_id join merchant m on m.id = o.merchant_id
-    where d.words @@ ${all} and (d.locale = any(${chainList}) or not d.locales && ${chainList}) and d.locale = ${locale} and ${filters}`;
+    from search_document d join search_offer o on o.product_id = d.product_id join merchant m
+    on m.id = o.merchant_id
+    where d.words @@ ${all} and (d.locale = any(${chainList}) or not d.locales && ${chainList})
+    and d.locale = ${locale} and ${filters}`;
   const hit = `array_remove(array[case when d.head @@ ${anyCode} then 'sku' end, case when d.head @@ ${anyTitle} then 'title' end,
     case when d.head @@ ${anyBrand} then 'brand' end, case when d.head @@ ${anyText} then 'category' end, case when d.words @@ ${anyText} then 'description' end], null) as matched,
     ${isRanked ? "f.score" : scoreSql("f")} as score`;
@@ -107,28 +112,35 @@ function around({ base, order, hit, isBare }: Parts): string {
   return `
 with base as materialized (${base}),
 main as materialized (select currency from base group by currency order by count(*) desc, currency limit 1),
-found as materialized (select * from (select *, row_number() over (order by ${order}) as place from base) r where place <= ${matchesMax + 1}),
+found as materialized (select * from (select *, row_number() over (order by ${order}) as place from base) r
+where place <= ${matchesMax + 1}),
 counted as materialized (
-  select grouping(merchant_id, brand, availability, locale, step) as by, merchant_id, brand, availability, locale, step, count(*) as count
+  select grouping(merchant_id, brand, availability, locale, step) as by, merchant_id, brand, availability,
+  locale, step, count(*) as count
   from (select merchant_id, brand, availability, locale,
-      case when currency = (select currency from main) then width_bucket(min_minor, array[${priceSteps.join(",")}]::bigint[]) end as step
+      case when currency = (select currency from main) then width_bucket(min_minor,
+      array[${priceSteps.join(",")}]::bigint[]) end as step
     from found where place <= ${matchesMax}) f
   group by grouping sets ((merchant_id), (brand), (availability), (locale), (step))
 )
-select (select coalesce(json_agg(h order by h.place), '[]') from (${isBare ? barePage(hit) : page(hit)}) h) as hits,
+select (select coalesce(json_agg(h order by h.place), '[]')
+from (${isBare ? barePage(hit) : page(hit)}) h) as hits,
   (select count(*) from found) as total, (select currency from main) as currency,
   (select locale from counted where by = 29 order by count desc, locale limit 1) as locale,
   json_build_object(
     'category', ${list(
       `select substr(k.key, 4) as slug, c.names, m.default_locale, k.count
-        from (select key, count(*) as count, min(merchant_id) as merchant_id from found, unnest(category_keys) u(key) where place <= ${matchesMax}
+        from (select key, count(*) as count, min(merchant_id) as merchant_id
+        from found, unnest(category_keys) u(key) where place <= ${matchesMax}
           group by key order by count(*) desc, key limit 20) k
-        left join category c on c.merchant_id = k.merchant_id and c.slug = substr(k.key, 4) left join merchant m on m.id = k.merchant_id`,
+        left join category c on c.merchant_id = k.merchant_id and c.slug = substr(k.key, 4) left
+        join merchant m on m.id = k.merchant_id`,
       "count desc, slug",
     )},
     'merchant', ${list("select m.slug as value, m.name as label, k.count from (select merchant_id, count from counted where by = 15 order by count desc, merchant_id limit 20) k join merchant m on m.id = k.merchant_id", "count desc, value")},
     'brand', ${list("select brand as value, count from counted where by = 23 and brand is not null order by count desc, brand limit 20", "count desc, value")},
-    'availability', ${list("select availability as value, count from counted where by = 27", "count desc, value")},
+    'availability',
+    ${list("select availability as value, count from counted where by = 27", "count desc, value")},
     'price', ${list("select step, count from counted where by = 30 and step is not null", "step")}) as facets,
   (select max(indexed_at) from search_document) as "indexedAt"`;
 }
@@ -138,7 +150,8 @@ const titleStems = `(select json_agg((ts_lexize(t.oid::regdictionary, w.word))[1
 
 const barePage = (hit: string): string => `
 select o.place, o.score, o.matched, d.title, d.stemmer, ${titleStems}, o.product_id as id, o.locale
-from (select f.place, f.product_id, f.locale, ${hit} from found f join search_document d on d.product_id = f.product_id and d.locale = f.locale
+from (select f.place, f.product_id, f.locale, ${hit} from found f join search_document d
+on d.product_id = f.product_id and d.locale = f.locale
     where f.place > $2::int and f.place <= $3::int) o
 join search_document d on d.product_id = o.product_id and d.locale = o.locale`;
 
@@ -146,24 +159,34 @@ join search_document d on d.product_id = o.product_id and d.locale = o.locale`;
 function page(hit: string): string {
   return `
 select o.place, o.score, o.matched, d.title, d.stemmer, ${titleStems},
-  p.id, t.slug, t.locale, t.title as name, t.summary, p.brand, m.id as merchant, m.slug as "merchantSlug", m.name as "merchantName",
-  m.default_locale as "merchantLocale", mk.default_locale as "marketLocale", mk.currency, v.prices, v.compares, v.variants,
+  p.id, t.slug, t.locale, t.title as name, t.summary, p.brand, m.id as merchant, m.slug as "merchantSlug",
+  m.name as "merchantName",
+  m.default_locale as "merchantLocale", mk.default_locale as "marketLocale", mk.currency, v.prices,
+  v.compares, v.variants,
   coalesce(v.offered_rank, v.rank, 5) as rank, p.rating_average as rating, p.rating_count as ratings,
   ${utcSql("p.published_at")} as "publishedAt", ${utcSql("p.updated_at")} as "updatedAt",
   (select json_agg(json_build_object('slug', k.slug, 'names', k.names) order by pc.position, k.id)
-    from product_category pc join category k on k.id = pc.category_id where pc.product_id = p.id) as categories,
-  (select json_build_object('url', ${urlSql("md.url", "$2")}, 'alts', md.alts, 'width', md.width, 'height', md.height)
-    from media md where md.product_id = p.id and md.type = 'image' order by md.position, md.id limit 1) as image
-from (select f.place, f.product_id, f.locale, ${hit} from found f join search_document d on d.product_id = f.product_id and d.locale = f.locale
+    from product_category pc join category k on k.id = pc.category_id
+    where pc.product_id = p.id) as categories,
+  (select json_build_object('url', ${urlSql("md.url", "$2")}, 'alts', md.alts, 'width', md.width, 'height',
+  md.height)
+    from media md where md.product_id = p.id and md.type = 'image' order by md.position, md.id
+    limit 1) as image
+from (select f.place, f.product_id, f.locale, ${hit} from found f join search_document d
+on d.product_id = f.product_id and d.locale = f.locale
     where f.place > $3::int and f.place <= $4::int) o
 join search_document d on d.product_id = o.product_id and d.locale = o.locale
 join product p on p.id = o.product_id join merchant m on m.id = p.merchant_id
 join product_translation t on t.product_id = p.id and t.locale = o.locale
-join market_country mc on mc.merchant_id = p.merchant_id and mc.country = $1 join market mk on mk.id = mc.market_id
+join market_country mc on mc.merchant_id = p.merchant_id and mc.country = $1 join market mk
+on mk.id = mc.market_id
 cross join lateral (
   select array_remove(array[min(pr.amount_minor), max(pr.amount_minor)], null) as prices,
-    array_remove(array[min(pr.compare_at_minor), max(pr.compare_at_minor)], null) as compares, count(*) as variants,
+    array_remove(array[min(pr.compare_at_minor), max(pr.compare_at_minor)], null) as compares, count(*) as
+    variants,
     min(r.rank) as rank, min(r.rank) filter (where pr.variant_id is not null) as offered_rank
-  from variant v left join stock_level sl on sl.variant_id = v.id cross join lateral (select ${rankSql("v", "sl")} as rank) r
-  left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null where v.product_id = p.id) v`;
+  from variant v left join stock_level sl on sl.variant_id = v.id cross join
+  lateral (select ${rankSql("v", "sl")} as rank) r
+  left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null
+  where v.product_id = p.id) v`;
 }

@@ -25,9 +25,8 @@ export async function sweepIdempotencyRecords(
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from idempotency_record where (owner_id, idempotency_key) in (
-        select owner_id, idempotency_key from idempotency_record where created_at <= ${oldestStored(now)} order by created_at limit ${sweptPerBatch})`.execute(
-      db,
-    );
+        select owner_id, idempotency_key from idempotency_record where created_at <= ${oldestStored(now)}
+        order by created_at limit ${sweptPerBatch})`.execute(db);
     const deleted = Number(numAffectedRows);
     total += deleted;
     if (deleted < sweptPerBatch || signal?.aborted === true) return total;

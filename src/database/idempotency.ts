@@ -154,7 +154,8 @@ interface FoundRecord extends SealedValue {
   readonly isKept: boolean;
 }
 
-const findText = `select fingerprint, status, content_type as "contentType", sealed, data_key as "dataKey", key_id as "keyId", created_at > $3 as "isKept"
+const findText = `select fingerprint, status, content_type as "contentType", sealed, data_key as "dataKey",
+  key_id as "keyId", created_at > $3 as "isKept"
   from idempotency_record where owner_id = $1 and idempotency_key = $2`;
 
 const buildFindStatement = ({ ownerId, digest, now }: DigestedClaim): CompiledQuery<FoundRecord> =>
@@ -217,7 +218,8 @@ async function writeRecord(
 
 const deleteText =
   "delete from idempotency_record where owner_id = $1 and idempotency_key = $2 and created_at <= $3";
-const writeText = `insert into idempotency_record (owner_id, idempotency_key, fingerprint, status, content_type, sealed, data_key, key_id, created_at)
+const writeText = `insert into idempotency_record (owner_id, idempotency_key, fingerprint, status,
+  content_type, sealed, data_key, key_id, created_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
 /** Returns the creation time up to which records have expired. */

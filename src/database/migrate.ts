@@ -40,7 +40,8 @@ export function migrate(
       for (const { name, sql } of pending) {
         await run(sql).catch((error: unknown) => {
           throw new Error(
-            `Migration ${name} failed and changed nothing: ${error instanceof Error ? error.message : String(error)}`,
+            `Migration ${name} failed and changed nothing: ` +
+              (error instanceof Error ? error.message : String(error)),
             {
               cause: error,
             },
@@ -61,7 +62,8 @@ function isPending({ name, sql }: Migration, appliedChecksum: unknown): boolean 
   if (appliedChecksum === undefined) return true;
   if (appliedChecksum !== checksum(sql))
     throw new Error(
-      `Migration ${name} differs from the applied migration. Do not edit a released migration; add a new one.`,
+      `Migration ${name} differs from the applied migration. Do not edit a released migration; ` +
+        "add a new one.",
     );
   return false;
 }

@@ -259,7 +259,8 @@ export function createNotices(database: NoticeSource, events: ServiceEvents, log
 
 const noticesLost =
   "Notices of other processes do not arrive, for example because of a transaction pooler. " +
-  "Set DATABASE_DIRECT_URL to PostgreSQL itself. Until then, every request reads its credential from the database.";
+  "Set DATABASE_DIRECT_URL to PostgreSQL itself. Until then, every request reads its credential from " +
+  "the database.";
 
 /** The listener of the embedded database. It has only one process, so it misses no notice. */
 export const listenerWithoutOthers: NoticeListener = { isCurrent: () => true, stop: () => Promise.resolve() };

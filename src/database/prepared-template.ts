@@ -139,7 +139,8 @@ export function insertRows<Table extends keyof Tables>(
     const tuples = rows.map(
       (_, index) => sql`(${sql.join(columns.map((column) => parameter(`${column}${index}`)))})`,
     );
-    return sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))}) values ${sql.join(tuples)}`;
+    return sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
+      values ${sql.join(tuples)}`;
   };
   return prepareStatement(reader, {
     form: `insert ${table} ${rows.length} ${columns.join(" ")}`,

@@ -50,7 +50,9 @@ export function createReportReader(
       return await semaphore(() => inTransaction(db, read, opening));
     } catch (error) {
       if (getSqlState(error) !== queryCanceled && !isUnanswered(error)) throw error;
-      const message = `The report took longer than the limit of ${timeoutMs / 1000} s. Request fewer days, or one merchant.`;
+      const message =
+        `The report took longer than the limit of ${timeoutMs / 1000} s. Request fewer days, or ` +
+        "one merchant.";
       throw fail("upstream_timeout", { message, cause: error });
     }
   };

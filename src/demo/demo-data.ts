@@ -103,13 +103,15 @@ function addProductFamilies({ families, ...fields }: z.infer<typeof demoMerchant
     const family = loadDemoCatalog().families[name];
     if (family === undefined)
       throw new Error(
-        `src/demo/data/merchants.json: ${fields.slug} has the product family "${name}", which catalog.json lacks.`,
+        `src/demo/data/merchants.json: ${fields.slug} has the product family "${name}", which ` +
+          "catalog.json lacks.",
       );
     for (const { sku, categories } of family.entries)
       for (const slug of categories)
         if (!slugs.has(slug))
           throw new Error(
-            `src/demo/data/catalog.json: ${sku} has the category "${slug}", which the merchant ${fields.slug} lacks.`,
+            `src/demo/data/catalog.json: ${sku} has the category "${slug}", which the merchant ` +
+              `${fields.slug} lacks.`,
           );
     return family;
   });

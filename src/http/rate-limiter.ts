@@ -140,7 +140,9 @@ function setLimitHeaders(
 
 export function limitFailure(code: "rate_limited" | "too_many_failed_attempts", state: LimitState): Error {
   const counted = state.bucket.includes("-fail") ? "failed attempts" : "requests";
-  const message = `At most ${state.quota} ${counted} in ${state.windowSeconds} s; try again in ${state.resetSeconds} s.`;
+  const message =
+    `At most ${state.quota} ${counted} in ${state.windowSeconds} s; try again in ` +
+    `${state.resetSeconds} s.`;
   return fail(code, {
     retryAfterSeconds: state.resetSeconds,
     details: [{ in: "limit", field: publicBucketName(state.bucket), code: "quota_exceeded", message }],

@@ -171,7 +171,8 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
   const age = (since: string): ReturnType<typeof sql> =>
     sql`coalesce(greatest(extract(epoch from ${at} - ${sql.raw(since)}), 0), 0)::double precision`;
   const oldestDue =
-    "least((select since from first), (select min(next_attempt_at) from looked_at where may_be_sent and has_room))";
+    "least((select since from first), (select min(next_attempt_at) from looked_at where may_be_sent and " +
+    "has_room))";
   const statement = sql<QueueMetrics>`
     with recursive waiting (id) as (
       (select endpoint_id from webhook_delivery where next_attempt_at is not null order by endpoint_id

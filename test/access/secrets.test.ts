@@ -31,9 +31,8 @@ describe.each(["pglite", "postgres"] as const)("the database on %s", (engine) =>
     const pattern = secrets.map(secretPart).join("|");
     for (const { tableName, columnName } of columns) {
       const { rows } = await sql`
-        select 1 from ${sql.table(tableName)} where ${sql.ref(columnName)}::text ~ ${pattern} limit 1`.execute(
-        database.db,
-      );
+        select 1 from ${sql.table(tableName)} where ${sql.ref(columnName)}::text ~ ${pattern}
+        limit 1`.execute(database.db);
       expect({ tableName, columnName, found: rows.length }).toEqual({ tableName, columnName, found: 0 });
     }
   });
@@ -64,9 +63,8 @@ describe.each(["pglite", "postgres"] as const)("the database on %s", (engine) =>
     for (const { name } of tables) {
       // PostgreSQL shows bytes in a row's text in hexadecimal.
       const { rows } = await sql`
-        select 1 from ${sql.table(name)} t, unnest(${forms}::text[]) form where position(form in t::text) > 0 limit 1`.execute(
-        database.db,
-      );
+        select 1 from ${sql.table(name)} t, unnest(${forms}::text[]) form where position(form in t::text) > 0
+        limit 1`.execute(database.db);
       expect({ name, found: rows.length }).toEqual({ name, found: 0 });
     }
   });

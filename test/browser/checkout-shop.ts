@@ -35,7 +35,8 @@ export async function startShop(address: string, demo: DemoFile, variantId: stri
     visits.push({ path: request.url ?? "", referrer: request.headers.referer });
     response.setHeader("content-type", "text/html; charset=utf-8");
     response.end(
-      '<!doctype html><html lang="en"><title>The shop</title><link rel="icon" href="data:,"><h1>Back in the shop</h1></html>',
+      '<!doctype html><html lang="en"><title>The shop</title><link rel="icon" href="data:,"><h1>Back in ' +
+        "the shop</h1></html>",
     );
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
@@ -72,7 +73,8 @@ export async function startShop(address: string, demo: DemoFile, variantId: stri
       const { hostedCheckoutSessionCreate: session } = await ask<{
         hostedCheckoutSessionCreate: OpenedCheckout;
       }>(
-        "mutation ($input: HostedCheckoutSessionCreateInput!) { hostedCheckoutSessionCreate(input: $input) { id url } }",
+        "mutation ($input: HostedCheckoutSessionCreateInput!) { hostedCheckoutSessionCreate(input: " +
+          "$input) { id url } }",
         { input: { cartId: cartCreate.id, successUrl: `${url}/thanks`, cancelUrl: `${url}/cart` } },
       );
       return session;

@@ -208,7 +208,8 @@ it("GraphiQL shows by how much a query exceeds the limit, and the errors of an i
   await page.getByRole("button", { name: "New tab" }).click();
   const put = (text: string): Promise<void> => putInto(page, "operation.graphql", text);
   const list =
-    "orders(first: 100) { edges { node { lines { title } returns { lines { quantity } } timeline { at type } } } }";
+    "orders(first: 100) { edges { node { lines { title } returns { lines { quantity } } timeline { at " +
+    "type } } } }";
   await put(`query TooMuch { one: ${list} two: ${list} three: ${list} four: ${list} five: ${list} }`);
   await page.getByRole("tab", { name: "TooMuch" }).waitFor();
   await run(page);

@@ -43,7 +43,8 @@ export async function startOauthApp(
       return void response.writeHead(303, { location: `http://localhost:${redirectUri.port}/done` }).end();
     response.setHeader("content-type", "text/html; charset=utf-8");
     response.end(
-      '<!doctype html><html lang="en"><title>The app</title><link rel="icon" href="data:,"><h1>Back in the app</h1></html>',
+      '<!doctype html><html lang="en"><title>The app</title><link rel="icon" href="data:,"><h1>Back in ' +
+        "the app</h1></html>",
     );
   });
   await new Promise<void>((listening) => void receiver.listen(0, redirectUri.hostname, listening));

@@ -173,7 +173,8 @@ const tables =
 async function everyRow(world: World): Promise<string> {
   const parts = tables.map(
     (table) =>
-      sql`select ${sql.lit(table)} as name, coalesce(jsonb_agg(to_jsonb(t) order by to_jsonb(t)::text), '[]')::text as rows from ${sql.table(table)} t`,
+      sql`select ${sql.lit(table)} as name, coalesce(jsonb_agg(to_jsonb(t)
+        order by to_jsonb(t)::text), '[]')::text as rows from ${sql.table(table)} t`,
   );
   const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(world.db);
   return JSON.stringify(rows);

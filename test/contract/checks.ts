@@ -129,5 +129,8 @@ export function shownOf({ method, url, headers, body }: Sent): string {
     ([name, value]) =>
       `${name}: ${name.toLowerCase() === "authorization" ? `${value.slice(0, 10)}…` : value.slice(0, 80)}`,
   );
-  return `${method} ${url.slice(0, 200)} [${lines.join("; ")}] ${body === null ? "" : body.toString("utf8").slice(0, 400)}`;
+  return (
+    `${method} ${url.slice(0, 200)} [${lines.join("; ")}] ` +
+    (body === null ? "" : body.toString("utf8").slice(0, 400))
+  );
 }

@@ -15,10 +15,13 @@ describeOnBoth("the cart triggers", (open) => {
   const raise = "update cart set version = version + 1 where id = 'cart_1'";
   const line = (
     quantity: number,
-  ): string => `insert into cart_line (id, cart_id, merchant_id, position, product_id, variant_id, quantity, unit_price_minor,
+  ): string => `insert into cart_line (id, cart_id, merchant_id, position, product_id, variant_id, quantity,
+    unit_price_minor,
     subtotal_minor, discount_minor, total_minor, display, requires_shipping, restrictions, created_at)
-    values ('cln_1', 'cart_1', 'mer_1', 0, 'prd_1', 'var_1', ${quantity}, 100, ${quantity * 100}, 0, ${quantity * 100}, '{}', true, '{}', now())`;
-  const promotion = `insert into cart_promotion (cart_id, promotion_id, trigger, state, discount_minor, allocations, position)
+    values ('cln_1', 'cart_1', 'mer_1', 0, 'prd_1', 'var_1', ${quantity}, 100, ${quantity * 100}, 0,
+    ${quantity * 100}, '{}', true, '{}', now())`;
+  const promotion = `insert into cart_promotion (cart_id, promotion_id, trigger, state, discount_minor,
+    allocations, position)
     values ('cart_1', 'prm_1', 'automatic', 'applied', 0, '[]', 0)`;
   const stored = async (): Promise<unknown> => ({
     versions: (await db.selectFrom("cart").select(["id", "version"]).orderBy("id").execute()).map(
@@ -39,7 +42,8 @@ describeOnBoth("the cart triggers", (open) => {
     );
     await run(
       db,
-      `insert into market (id, merchant_id, handle, name, currency, tax_included, default_locale, time_zone, created_at, updated_at)
+      `insert into market (id, merchant_id, handle, name, currency, tax_included, default_locale, time_zone,
+        created_at, updated_at)
        values ('mkt_1', 'mer_1', 'de', 'Germany', 'EUR', true, 'en', 'Europe/Berlin', now(), now())`,
     );
     await run(
@@ -54,7 +58,8 @@ describeOnBoth("the cart triggers", (open) => {
       for (const id of ["cart_1", "cart_2"])
         await run(
           transaction,
-          `insert into cart (id, merchant_id, market_id, country, currency, tax_included, locale, created_at, updated_at, expires_at)
+          `insert into cart (id, merchant_id, market_id, country, currency, tax_included, locale, created_at,
+            updated_at, expires_at)
            values ('${id}', 'mer_1', 'mkt_1', 'DE', 'EUR', true, 'en', now(), now(), now())`,
         );
       await run(transaction, line(1));
@@ -114,8 +119,10 @@ describeOnBoth("the cart triggers", (open) => {
     ],
   ])("refuse a change %s", async (_name, statements, message) => {
     const before = await stored();
-    const made = `insert into cart (id, merchant_id, market_id, country, currency, tax_included, locale, created_at, updated_at, expires_at)
-      select 'cart_3', merchant_id, market_id, country, currency, tax_included, locale, created_at, updated_at, expires_at from cart where id = 'cart_1';
+    const made = `insert into cart (id, merchant_id, market_id, country, currency, tax_included, locale,
+      created_at, updated_at, expires_at)
+      select 'cart_3', merchant_id, market_id, country, currency, tax_included, locale, created_at,
+      updated_at, expires_at from cart where id = 'cart_1';
       ${raise.replace("cart_1", "cart_3")}`;
     const changing = inTransaction(db, async (transaction) => {
       for (const statement of statements.replace("MADE", made).split(";")) await run(transaction, statement);

@@ -33,7 +33,8 @@ async function openEmpty(engine: Engine): Promise<OpenDatabase> {
 const tablesOf = (database: OpenDatabase): Promise<unknown[]> =>
   database.script(async (run) => {
     const [rows = []] = await run(
-      "select table_name, column_name from information_schema.columns where table_schema = 'public' order by 1, 2",
+      "select table_name, column_name from information_schema.columns where table_schema = 'public' " +
+        "order by 1, 2",
     );
     return rows.map((row) => `${String(row["table_name"])}.${String(row["column_name"])}`);
   });

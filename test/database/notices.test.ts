@@ -50,9 +50,8 @@ async function becomes(isCurrent: boolean, { listening }: Recorder): Promise<voi
   await expect.poll(() => listening.isCurrent(), { timeout: 20_000 }).toBe(isCurrent);
 }
 const cut = (): Promise<unknown> =>
-  sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen %'`.execute(
-    database.db,
-  );
+  sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
+    and query like 'listen %'`.execute(database.db);
 
 it("the channel of notices is current only after it reported that notices may have been missed", async () => {
   const recorder = await startRecorder();

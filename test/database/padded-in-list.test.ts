@@ -22,9 +22,8 @@ it.each([0, 1, 2, 3, 5, 256, 257])(
   "a padded list of values finds each of %d values once, and no other",
   async (length) => {
     const rows = await sql<{ id: string }>`
-    select 'id ' || n as id from generate_series(0, 299) as n where 'id ' || n ${paddedInList(ids(length))} order by n`.execute(
-      world().database.db,
-    );
+    select 'id ' || n as id from generate_series(0, 299) as n where 'id ' || n ${paddedInList(ids(length))}
+    order by n`.execute(world().database.db);
     expect(rows.rows.map(({ id }) => id)).toEqual(ids(length));
   },
 );

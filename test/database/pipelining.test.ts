@@ -41,9 +41,8 @@ describeOnBoth("a transaction", (open) => {
         db,
         async (transaction, [counted, locked]) => {
           const { rows } = await sql<{ held: number }>`
-            select count(*)::int as held from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()`.execute(
-            transaction,
-          );
+            select count(*)::int as held from pg_locks where locktype = 'advisory'
+            and pid = pg_backend_pid()`.execute(transaction);
           return [counted?.rows, locked?.rows, rows];
         },
         [count, CompiledQuery.raw(`select pg_try_advisory_xact_lock($1::bigint) as "isHeld"`, ["7"])],

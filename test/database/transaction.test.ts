@@ -154,7 +154,8 @@ describeOnBoth("the values of both drivers", (open) => {
   it("are the same: bigint as a number, timestamps as dates, arrays, JSON, bytes", async () => {
     const { db } = await open();
     const { rows } = await sql`
-      select 9007199254740991::bigint as big, timestamptz '2026-01-31T09:15:00.123Z' as at, array['a','b'] as list, '{"snake_case": 1}'::json as json,
+      select 9007199254740991::bigint as big, timestamptz '2026-01-31T09:15:00.123Z' as at, array['a','b'] as
+      list, '{"snake_case": 1}'::json as json,
         '\\x0102'::bytea as bytes, count(*) as amount from app`.execute(db);
     const [row] = rows as Record<string, unknown>[];
     expect(row).toMatchObject({

@@ -22,13 +22,17 @@ const slugsOf = (categories: readonly CategoryEntry[]): string[] =>
 const depthOf = (categories: readonly CategoryEntry[]): number =>
   Math.max(0, ...categories.map(({ children }) => 1 + depthOf(children ?? [])));
 
-it("publishes 60 products of the first merchant and 8 of the second, besides drafts and archived products", () => {
-  expect(entriesOf(store).filter(isPublished)).toHaveLength(60);
-  expect(entriesOf(roastery).filter(isPublished)).toHaveLength(8);
-  expect(new Set(entriesOf(store).map(({ status }) => status))).toEqual(
-    new Set([undefined, "draft", "archived"]),
-  );
-});
+it(
+  "publishes 60 products of the first merchant and 8 of the second, besides drafts and archived " +
+    "products",
+  () => {
+    expect(entriesOf(store).filter(isPublished)).toHaveLength(60);
+    expect(entriesOf(roastery).filter(isPublished)).toHaveLength(8);
+    expect(new Set(entriesOf(store).map(({ status }) => status))).toEqual(
+      new Set([undefined, "draft", "archived"]),
+    );
+  },
+);
 
 describe.each([
   { merchant: store, locales: ["en", "de", "ja"] as const },

@@ -168,8 +168,10 @@ describeOnBoth("the demo's webhooks", (_open, engine) => {
     ]);
     await database.script((run) =>
       run(`update webhook_endpoint set url_normalized = 'https://a.example' where status = 'enabled';
-        insert into webhook_endpoint (id, merchant_id, installation_id, url, url_normalized, event_types, created_at, updated_at)
-        select 'whe_' || n, '${owner.id}', '${owner.installationId}', 'https://a.example', 'https://a.example/' || n, '{*}', now(), now()
+        insert into webhook_endpoint (id, merchant_id, installation_id, url, url_normalized, event_types,
+        created_at, updated_at)
+        select 'whe_' || n, '${owner.id}', '${owner.installationId}', 'https://a.example',
+        'https://a.example/' || n, '{*}', now(), now()
         from generate_series(1, 15) n`),
     );
     expect(await seed()).toEqual({});

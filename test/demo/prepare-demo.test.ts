@@ -104,34 +104,38 @@ describeOnBoth("preparing the demo", (open, engine) => {
     );
   });
 
-  it("adds an account and an OAuth client to the demo of an earlier version, and creates new ones if demo.json lacks them", async () => {
-    const database = await open();
-    const dataDir = temporaryFolder();
-    const prepareExistingDemo = async () =>
-      (await prepare(database, dataDir)) ?? expect.fail("There is no demo.");
-    const first = await prepareExistingDemo();
-    const { staff: _staff, oauthClient: _client, ...earlier } = first;
-    writeDemoFile(dataDir, earlier);
-    const second = await prepareExistingDemo();
-    expect(second).toEqual({ ...first, staff: second.staff, oauthClient: second.oauthClient });
-    for (const { staff, oauthClient } of [first, second]) {
-      expect(await verifyPassword(database.db, staff.email, staff.password)).toMatchObject({
-        merchantId: first.merchants.first.id,
-        name: "Demo",
-      });
-      const client = {
-        appName: "Demo integration",
-        authMethod: "none",
-        redirectUris: [oauthClient.redirectUri],
-      };
-      expect(await findOauthClient(database.db, oauthClient.clientId)).toMatchObject(client);
-    }
-    expect([first.staff.email, second.staff.email]).toEqual([
-      "demo@lindenhof.example",
-      "demo.2@lindenhof.example",
-    ]);
-    expect(await prepare(database, dataDir)).toEqual(second);
-  });
+  it(
+    "adds an account and an OAuth client to the demo of an earlier version, and creates new ones if " +
+      "demo.json lacks them",
+    async () => {
+      const database = await open();
+      const dataDir = temporaryFolder();
+      const prepareExistingDemo = async () =>
+        (await prepare(database, dataDir)) ?? expect.fail("There is no demo.");
+      const first = await prepareExistingDemo();
+      const { staff: _staff, oauthClient: _client, ...earlier } = first;
+      writeDemoFile(dataDir, earlier);
+      const second = await prepareExistingDemo();
+      expect(second).toEqual({ ...first, staff: second.staff, oauthClient: second.oauthClient });
+      for (const { staff, oauthClient } of [first, second]) {
+        expect(await verifyPassword(database.db, staff.email, staff.password)).toMatchObject({
+          merchantId: first.merchants.first.id,
+          name: "Demo",
+        });
+        const client = {
+          appName: "Demo integration",
+          authMethod: "none",
+          redirectUris: [oauthClient.redirectUri],
+        };
+        expect(await findOauthClient(database.db, oauthClient.clientId)).toMatchObject(client);
+      }
+      expect([first.staff.email, second.staff.email]).toEqual([
+        "demo@lindenhof.example",
+        "demo.2@lindenhof.example",
+      ]);
+      expect(await prepare(database, dataDir)).toEqual(second);
+    },
+  );
 
   it("adds checkouts and orders to the demo of an earlier version, and keeps its other carts and codes", async () => {
     const database = await open();
@@ -202,7 +206,8 @@ describeOnBoth("preparing the demo", (open, engine) => {
     );
     await database.script((run) =>
       run(`insert into market_country (merchant_id, country, market_id, position)
-        select '${merchants.second.id}', 'AT', id, 0 from market where merchant_id = '${merchants.second.id}' limit 1`),
+        select '${merchants.second.id}', 'AT', id, 0 from market where merchant_id = '${merchants.second.id}'
+        limit 1`),
     );
     const demo = await prepare(database, temporaryFolder());
     const countries = await database.db

@@ -44,7 +44,8 @@ describe("the demo's searches", () => {
     const from = new Date(today.getTime() - 27 * 86_400_000).toISOString().slice(0, 10);
     const to = today.toISOString().slice(0, 10);
     const { body } = await world().graphql(
-      `{ searchReport(from: "${from}", to: "${to}") { top { query searches } withoutResults { query empty } } }`,
+      `{ searchReport(from: "${from}", to: "${to}") { top { query searches } withoutResults { query empty } }
+        }`,
       { token: "analyst" },
     );
     const { top, withoutResults } = body.data.searchReport;

@@ -47,8 +47,8 @@ describeOnBoth("bulk carts", (open) => {
     expect(await countOfCarts()).toBe(before + 1200);
     const bulk = `(select c.*, (select count(*) from cart_line l where l.cart_id = c.id)::int as lines from cart c order by id) c
       where c.warnings = '[]' and c.status = 'active' and c.version = 1 and c.subtotal_minor > 0 and c.expires_at > '${now.toISOString()}'`;
-    const [counts] =
-      await rows(`select count(*)::int as carts, count(address_id)::int as addressed, count(delivery_method_id)::int as delivered,
+    const [counts] = await rows(`select count(*)::int as carts, count(address_id)::int as addressed,
+        count(delivery_method_id)::int as delivered,
       count(distinct country)::int as countries, min(lines) as fewest, max(lines) as most from ${bulk}`);
     expect(counts).toMatchObject({ carts: 1200, countries: 6, fewest: 2, most: 5 });
     expect(counts?.["addressed"]).toBe(counts?.["delivered"]);
@@ -64,7 +64,8 @@ describeOnBoth("bulk carts", (open) => {
     expect(await rows("select 1 from cart_promotion where state = 'suspended'")).toEqual([]);
     expect(
       await rows(
-        "select 1 from cart c where c.address_id is not null and not exists (select from personal_data d where d.id = c.address_id)",
+        "select 1 from cart c where c.address_id is not null and not exists (select from personal_data d " +
+          "where d.id = c.address_id)",
       ),
     ).toEqual([]);
   });
@@ -138,8 +139,10 @@ describeOnBoth("bulk carts", (open) => {
 
 /** Selects all columns of carts except ids. */
 const content = `
-  select c.country, c.created_at, c.updated_at, c.subtotal_minor, c.discount_minor, c.shipping_minor, c.tax_minor, c.total_minor,
-    (select string_agg(l.display->>'sku' || ' ' || l.quantity, ',' order by l.position) from cart_line l where l.cart_id = c.id) as lines
+  select c.country, c.created_at, c.updated_at, c.subtotal_minor, c.discount_minor, c.shipping_minor,
+  c.tax_minor, c.total_minor,
+    (select string_agg(l.display->>'sku' || ' ' || l.quantity, ',' order by l.position) from cart_line l
+    where l.cart_id = c.id) as lines
   from cart c order by c.created_at, c.updated_at, c.country, c.total_minor, lines`;
 
 type Priced = Pick<

@@ -95,24 +95,36 @@ describeOnBoth("bulk orders", (open) => {
     }
   });
 
-  it("have a completed cart and session, all four policies, an address, and provider records that match their payments", async () => {
-    for (const { policies, address } of orders) {
-      expect(policies.map(({ type }) => type)).toEqual(["cancellation", "return", "warranty", "withdrawal"]);
-      expect(address).not.toBeNull();
-    }
-    const wrong = `select o.id from sales_order o join cart c on c.id = o.cart_id join hosted_checkout_session s on s.id = o.session_id
-      where c.status <> 'completed' or c.order_id <> o.id or s.status <> 'completed' or s.order_id <> o.id or s.amount_total_minor <> o.total_minor
+  it(
+    "have a completed cart and session, all four policies, an address, and provider records that match " +
+      "their payments",
+    async () => {
+      for (const { policies, address } of orders) {
+        expect(policies.map(({ type }) => type)).toEqual([
+          "cancellation",
+          "return",
+          "warranty",
+          "withdrawal",
+        ]);
+        expect(address).not.toBeNull();
+      }
+      const wrong = `select o.id from sales_order o join cart c on c.id = o.cart_id
+      join hosted_checkout_session s on s.id = o.session_id
+      where c.status <> 'completed' or c.order_id <> o.id or s.status <> 'completed' or s.order_id <> o.id
+      or s.amount_total_minor <> o.total_minor
         or c.total_minor <> o.total_minor`;
-    expect(await rows(wrong)).toEqual([]);
-    const books = `select p.id from payment p left join test_provider_payment b on b.reference = p.id
+      expect(await rows(wrong)).toEqual([]);
+      const books = `select p.id from payment p left join test_provider_payment b on b.reference = p.id
       where (p.amount_minor, p.captured_minor, p.voided_minor, p.refunded_minor) is distinct from
         (b.amount_minor, b.captured_minor, b.voided_minor, b.refunded_minor)
-        or p.captured_minor <> coalesce((select sum(amount_minor) from payment_operation q where q.payment_id = p.id and q.kind = 'capture'), 0)`;
-    expect(await rows(books)).toEqual([]);
-    expect(await rows("select 1 from payment_operation where status <> 'succeeded'")).toEqual([]);
-    expect(await rows("select 1 from event")).toEqual([]);
-    expect(await rows("select 1 from personal_data where erase_after is not null")).toEqual([]);
-  });
+        or p.captured_minor <> coalesce((select sum(amount_minor) from payment_operation q
+        where q.payment_id = p.id and q.kind = 'capture'), 0)`;
+      expect(await rows(books)).toEqual([]);
+      expect(await rows("select 1 from payment_operation where status <> 'succeeded'")).toEqual([]);
+      expect(await rows("select 1 from event")).toEqual([]);
+      expect(await rows("select 1 from personal_data where erase_after is not null")).toEqual([]);
+    },
+  );
 
   it("reserve and sell no stock", async () => {
     expect(await rows("select 1 from stock_level where reserved <> 0")).toEqual([]);
@@ -149,8 +161,11 @@ describeOnBoth("bulk orders", (open) => {
 
 /** Selects all compared columns of orders except ids. */
 const content = `
-  select o.number, o.status, o.payment_status, o.fulfillment_status, o.return_status, o.country, o.placed_at, o.updated_at, o.total_minor, o.reduced_minor,
-    (select string_agg(l.display->>'sku' || ' ' || l.ordered || ' ' || l.total_minor, ',' order by l.position) from order_line l where l.order_id = o.id)
+  select o.number, o.status, o.payment_status, o.fulfillment_status, o.return_status, o.country, o.placed_at,
+  o.updated_at, o.total_minor, o.reduced_minor,
+    (select string_agg(l.display->>'sku' || ' ' || l.ordered || ' ' || l.total_minor, ',' order by l.position)
+    from order_line l where l.order_id = o.id)
       as lines,
-    (select string_agg(t.type || ' ' || t.at, ',' order by t.id) from order_timeline t where t.order_id = o.id) as timeline
+    (select string_agg(t.type || ' ' || t.at, ',' order by t.id) from order_timeline t
+    where t.order_id = o.id) as timeline
   from sales_order o order by o.number`;

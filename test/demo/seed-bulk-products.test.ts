@@ -92,14 +92,17 @@ describeOnBoth("bulk products", (open) => {
     const list = indexed.map((id) => `'${id}'`).join(",");
     const [counts] = await rows(
       `select count(*)::int as products,
-         count(*) filter (where exists (select from product_translation t where t.product_id = p.id and t.locale = 'de'))::int as german,
+         count(*) filter (where exists (select from product_translation t where t.product_id = p.id
+         and t.locale = 'de'))::int as german,
          bool_and((select count(*) between 1 and 2 from variant v where v.product_id = p.id)) as variants,
          bool_and((select count(*) from media m where m.product_id = p.id) = 1) as media,
          bool_and((select count(*) from product_category c where c.product_id = p.id) = 2) as categories,
          bool_and((select count(*) = 3 * (select count(*) from variant v where v.product_id = p.id)
                    from price join variant v on v.id = price.variant_id where v.product_id = p.id)) as prices,
-         bool_and(not exists (select from variant v join stock_level s on s.variant_id = v.id where v.product_id = p.id
-                   and s.on_hand <> coalesce((select sum(delta) from stock_movement m where m.variant_id = v.id), 0))) as stock
+         bool_and(not exists (select from variant v join stock_level s on s.variant_id = v.id
+         where v.product_id = p.id
+                   and s.on_hand <> coalesce((select sum(delta) from stock_movement m
+                   where m.variant_id = v.id), 0))) as stock
        from product p where p.id in (${list})`,
     );
     const german = Number(counts?.["german"]);

@@ -87,10 +87,13 @@ describeOnBoth("the demo", (open) => {
   it("sells in DE, US and JP, with delivery methods and tax rates in every market", async () => {
     const markets = await rows(`
       select m.slug, k.handle, k.currency, k.tax_included, k.default_locale,
-        (select string_agg(country, ',' order by position) from market_country c where c.market_id = k.id) as countries,
-        (select count(*) > 0 from delivery_method d where d.market_id = k.id and d.active and not d.pickup) as delivers,
+        (select string_agg(country, ',' order by position) from market_country c
+        where c.market_id = k.id) as countries,
+        (select count(*) > 0 from delivery_method d where d.market_id = k.id and d.active
+        and not d.pickup) as delivers,
         (select count(*) > 0 from tax_rate t where t.market_id = k.id) as taxes,
-        (select string_agg(distinct type, ',' order by type) from policy p where p.merchant_id = m.id and coalesce(p.market_id, k.id) = k.id) as policies
+        (select string_agg(distinct type, ',' order by type) from policy p where p.merchant_id = m.id and
+        coalesce(p.market_id, k.id) = k.id) as policies
       from merchant m join market k on k.merchant_id = m.id order by m.slug, k.handle`);
     const policies = "cancellation,return,warranty";
     const european = {
@@ -127,33 +130,40 @@ describeOnBoth("the demo", (open) => {
     ]);
   });
 
-  it("publishes 60 products in English, German and Japanese and 8 in English and German, at distinct times of the last 200 days", async () => {
-    const published = await rows(`
-      select m.slug, p.published_at, (select string_agg(locale, ',' order by locale) from product_translation t where t.product_id = p.id) as locales
+  it(
+    "publishes 60 products in English, German and Japanese and 8 in English and German, at distinct " +
+      "times of the last 200 days",
+    async () => {
+      const published = await rows(`
+      select m.slug, p.published_at, (select string_agg(locale, ',' order by locale)
+      from product_translation t where t.product_id = p.id) as locales
       from product p join merchant m on m.id = p.merchant_id where p.status = 'published'`);
-    const counts = Map.groupBy(published, ({ slug, locales }) => `${String(slug)} ${String(locales)}`);
-    expect(Object.fromEntries([...counts].map(([key, list]) => [key, list.length]))).toEqual({
-      "lindenhof de,en,ja": 60,
-      "morgenrot de,en": 8,
-    });
-    const ages = published.map((row) => (now.getTime() - (row["published_at"] as Date).getTime()) / dayMs);
-    expect(Math.min(...ages)).toBeGreaterThan(0.9);
-    expect(Math.max(...ages)).toBeLessThan(200);
-    expect(new Set(ages).size).toBe(68);
-    expect(
-      await rows(
-        "select status, count(*)::int as count from product where status <> 'published' group by status order by status",
-      ),
-    ).toEqual([
-      { status: "archived", count: 1 },
-      { status: "draft", count: 2 },
-    ]);
-  });
+      const counts = Map.groupBy(published, ({ slug, locales }) => `${String(slug)} ${String(locales)}`);
+      expect(Object.fromEntries([...counts].map(([key, list]) => [key, list.length]))).toEqual({
+        "lindenhof de,en,ja": 60,
+        "morgenrot de,en": 8,
+      });
+      const ages = published.map((row) => (now.getTime() - (row["published_at"] as Date).getTime()) / dayMs);
+      expect(Math.min(...ages)).toBeGreaterThan(0.9);
+      expect(Math.max(...ages)).toBeLessThan(200);
+      expect(new Set(ages).size).toBe(68);
+      expect(
+        await rows(
+          "select status, count(*)::int as count from product where status <> 'published' group by status " +
+            "order by status",
+        ),
+      ).toEqual([
+        { status: "archived", count: 1 },
+        { status: "draft", count: 2 },
+      ]);
+    },
+  );
 
   it("has a price for every published variant, and variants of every availability", async () => {
     const unpriced = await rows(`
       select v.sku from variant v join product p on p.id = v.product_id
-      where p.status = 'published' and not exists (select from price where variant_id = v.id and valid_until is null)`);
+      where p.status = 'published' and not exists (select from price where variant_id = v.id
+      and valid_until is null)`);
     expect(unpriced).toEqual([]);
     expect(new Set((await availabilityBySku()).values())).toEqual(new Set(availabilities));
   });
@@ -188,26 +198,33 @@ describeOnBoth("the demo", (open) => {
     expect(given.length).toBeGreaterThan(gtins.length * 0.9);
   });
 
-  it("has price histories without gaps, in which a sale followed an earlier, lower price than its compare-at price", async () => {
-    const gaps = await rows(`
+  it(
+    "has price histories without gaps, in which a sale followed an earlier, lower price than its " +
+      "compare-at price",
+    async () => {
+      const gaps = await rows(`
       select a.variant_id from price a where a.valid_until is not null
-        and not exists (select from price b where b.variant_id = a.variant_id and b.market_id = a.market_id and b.valid_from = a.valid_until)`);
-    expect(gaps).toEqual([]);
-    const sales = await rows(`
+        and not exists (select from price b where b.variant_id = a.variant_id and b.market_id = a.market_id
+        and b.valid_from = a.valid_until)`);
+      expect(gaps).toEqual([]);
+      const sales = await rows(`
       select o.compare_at_minor, o.amount_minor,
-        (select min(h.amount_minor) from price h where h.variant_id = o.variant_id and h.market_id = o.market_id
-           and h.valid_until > o.valid_from - interval '30 days' and h.valid_until <= o.valid_from) as lowest_before
+        (select min(h.amount_minor) from price h where h.variant_id = o.variant_id
+        and h.market_id = o.market_id
+           and h.valid_until > o.valid_from - interval '30 days'
+           and h.valid_until <= o.valid_from) as lowest_before
       from price o where o.valid_until is null and o.compare_at_minor is not null`);
-    expect(sales.length).toBeGreaterThan(20);
-    const wrong = sales.filter(
-      (row) =>
-        !(
-          Number(row["lowest_before"]) < Number(row["compare_at_minor"]) &&
-          Number(row["lowest_before"]) > Number(row["amount_minor"])
-        ),
-    );
-    expect(wrong).toEqual([]);
-  });
+      expect(sales.length).toBeGreaterThan(20);
+      const wrong = sales.filter(
+        (row) =>
+          !(
+            Number(row["lowest_before"]) < Number(row["compare_at_minor"]) &&
+            Number(row["lowest_before"]) > Number(row["amount_minor"])
+          ),
+      );
+      expect(wrong).toEqual([]);
+    },
+  );
 
   it("has stock movements that add up to each stock level", async () => {
     const wrong = await rows(`
@@ -237,7 +254,8 @@ describeOnBoth("the demo", (open) => {
 
   it("has one to three pictures per product, each of which can be rendered", async () => {
     const media = await rows(
-      "select p.id, count(m.id)::int as count, array_agg(m.url) as urls from product p left join media m on m.product_id = p.id group by p.id",
+      "select p.id, count(m.id)::int as count, array_agg(m.url) as urls from product p left join media m " +
+        "on m.product_id = p.id group by p.id",
     );
     expect(media.filter(({ count }) => Number(count) < 1 || Number(count) > 3)).toEqual([]);
     const names = media
@@ -251,7 +269,8 @@ describeOnBoth("the demo", (open) => {
     const shared = await rows("select slug from product_slug group by slug having count(*) > 1");
     expect(shared).toEqual([{ slug: "pour-over-coffee-set" }]);
     const former = await rows(
-      "select count(*)::int as count from product_slug s where not exists (select from product_translation t where t.merchant_id = s.merchant_id and t.slug = s.slug)",
+      "select count(*)::int as count from product_slug s where not exists (select from " +
+        "product_translation t where t.merchant_id = s.merchant_id and t.slug = s.slug)",
     );
     expect(former).toEqual([{ count: 2 }]);
   });

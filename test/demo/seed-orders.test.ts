@@ -80,55 +80,67 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     expect(order.timeline.length).toBeGreaterThan(1);
   });
 
-  it("placed and packing are a few minutes old, shipped has a tracking number, delivered arrived yesterday with a line that cannot be returned", async () => {
-    for (const name of ["placed", "packing"] as const)
-      expect(ageMs((await loadOrder(name)).placedAt)).toBeLessThan(15 * minuteMs);
-    const [parcel] = (await loadOrder("shipped")).fulfillments;
-    expect(parcel).toMatchObject({
-      status: "shipped",
-      carrier: "DHL",
-      trackingNumber: expect.stringMatching(/^LH/),
-    });
-    const delivered = await loadOrder("delivered");
-    expect(ageMs(delivered.fulfillments[0]?.deliveredAt)).toBe(dayMs);
-    expect(delivered.lines.length).toBeGreaterThanOrEqual(2);
-    expect(delivered.lines.flatMap(({ restrictions }) => restrictions)).toContain("custom_made");
-    expect([delivered.cartId, delivered.sessionId]).toEqual([
-      world().demo.carts.completed,
-      world().demo.sessions.completed,
-    ]);
-  });
+  it(
+    "placed and packing are a few minutes old, shipped has a tracking number, delivered arrived " +
+      "yesterday with a line that cannot be returned",
+    async () => {
+      for (const name of ["placed", "packing"] as const)
+        expect(ageMs((await loadOrder(name)).placedAt)).toBeLessThan(15 * minuteMs);
+      const [parcel] = (await loadOrder("shipped")).fulfillments;
+      expect(parcel).toMatchObject({
+        status: "shipped",
+        carrier: "DHL",
+        trackingNumber: expect.stringMatching(/^LH/),
+      });
+      const delivered = await loadOrder("delivered");
+      expect(ageMs(delivered.fulfillments[0]?.deliveredAt)).toBe(dayMs);
+      expect(delivered.lines.length).toBeGreaterThanOrEqual(2);
+      expect(delivered.lines.flatMap(({ restrictions }) => restrictions)).toContain("custom_made");
+      expect([delivered.cartId, delivered.sessionId]).toEqual([
+        world().demo.carts.completed,
+        world().demo.sessions.completed,
+      ]);
+    },
+  );
 
-  it("canceled has a reason; returned has a closed return, a refund and a warranty on the line that was not returned", async () => {
-    expect((await loadOrder("canceled")).cancellation).toMatchObject({
-      reason: "ordered_by_mistake",
-      actor: "buyer",
-    });
-    const returned = await loadOrder("returned");
-    expect(returned.returns).toMatchObject([
-      { kind: "return_refund", status: "closed", reason: "size_too_small" },
-    ]);
-    expect(returned.refunds).toMatchObject([{ status: "succeeded", returnId: returned.returns[0]?.id }]);
-    expect(returned.warranties).toMatchObject([{ status: "active", lineId: returned.lines[0]?.id }]);
-  });
+  it(
+    "canceled has a reason; returned has a closed return, a refund and a warranty on the line that was " +
+      "not returned",
+    async () => {
+      expect((await loadOrder("canceled")).cancellation).toMatchObject({
+        reason: "ordered_by_mistake",
+        actor: "buyer",
+      });
+      const returned = await loadOrder("returned");
+      expect(returned.returns).toMatchObject([
+        { kind: "return_refund", status: "closed", reason: "size_too_small" },
+      ]);
+      expect(returned.refunds).toMatchObject([{ status: "succeeded", returnId: returned.returns[0]?.id }]);
+      expect(returned.warranties).toMatchObject([{ status: "active", lineId: returned.lines[0]?.id }]);
+    },
+  );
 
-  it("has orders in every other state: on hold, partly shipped, return requested, exchange, disputed, in every market", async () => {
-    const orders = await loadAllOrders();
-    const has = (test: (order: OrderAggregate) => boolean): boolean => orders.some(test);
-    expect(has(({ status, holdReason }) => status === "on_hold" && holdReason !== null)).toBe(true);
-    expect(has(({ fulfillmentStatus }) => fulfillmentStatus === "partially_shipped")).toBe(true);
-    expect(has(({ returnStatus }) => returnStatus === "requested")).toBe(true);
-    expect(
-      has(({ returns }) =>
-        returns.some(({ kind, exchangeVariantId }) => kind === "exchange" && exchangeVariantId !== null),
-      ),
-    ).toBe(true);
-    expect(has(({ paymentStatus }) => paymentStatus === "disputed")).toBe(true);
-    expect(
-      has(({ country, taxIncluded, taxMinor }) => country === "US" && !taxIncluded && (taxMinor ?? 0) > 0),
-    ).toBe(true);
-    expect(has(({ country, currency }) => country === "JP" && currency === "JPY")).toBe(true);
-  });
+  it(
+    "has orders in every other state: on hold, partly shipped, return requested, exchange, disputed, in " +
+      "every market",
+    async () => {
+      const orders = await loadAllOrders();
+      const has = (test: (order: OrderAggregate) => boolean): boolean => orders.some(test);
+      expect(has(({ status, holdReason }) => status === "on_hold" && holdReason !== null)).toBe(true);
+      expect(has(({ fulfillmentStatus }) => fulfillmentStatus === "partially_shipped")).toBe(true);
+      expect(has(({ returnStatus }) => returnStatus === "requested")).toBe(true);
+      expect(
+        has(({ returns }) =>
+          returns.some(({ kind, exchangeVariantId }) => kind === "exchange" && exchangeVariantId !== null),
+        ),
+      ).toBe(true);
+      expect(has(({ paymentStatus }) => paymentStatus === "disputed")).toBe(true);
+      expect(
+        has(({ country, taxIncluded, taxMinor }) => country === "US" && !taxIncluded && (taxMinor ?? 0) > 0),
+      ).toBe(true);
+      expect(has(({ country, currency }) => country === "JP" && currency === "JPY")).toBe(true);
+    },
+  );
 
   it("has consistent statuses, payments, stock and provider records", async () => {
     for (const order of await loadAllOrders()) {
@@ -141,14 +153,18 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     const wrongStock = await rows(
       `select s.variant_id from stock_level s where reserved <>
         coalesce((select sum(quantity) from stock_hold h where h.variant_id = s.variant_id), 0)
-        + coalesce((select sum(l.ordered - l.canceled - l.allocated) from order_line l where l.variant_id = s.variant_id), 0)
-        + coalesce((select sum(fl.quantity) from fulfillment f join fulfillment_line fl on fl.fulfillment_id = f.id join order_return r on r.id = f.return_id
+        + coalesce((select sum(l.ordered - l.canceled - l.allocated) from order_line l
+        where l.variant_id = s.variant_id), 0)
+        + coalesce((select sum(fl.quantity) from fulfillment f join fulfillment_line fl
+        on fl.fulfillment_id = f.id join order_return r on r.id = f.return_id
           where f.status = 'pending' and r.exchange_variant_id = s.variant_id), 0)`,
     );
     expect(wrongStock).toEqual([[]]);
     const wrongBooks = await rows(
-      `select p.id from payment p left join test_provider_payment b on b.reference = p.id where p.status <> 'pending'
-        and (p.captured_minor, p.voided_minor, p.refunded_minor) is distinct from (b.captured_minor, b.voided_minor, b.refunded_minor)`,
+      `select p.id from payment p left join test_provider_payment b on b.reference = p.id
+        where p.status <> 'pending'
+        and (p.captured_minor, p.voided_minor, p.refunded_minor) is distinct
+        from (b.captured_minor, b.voided_minor, b.refunded_minor)`,
     );
     expect(wrongBooks).toEqual([[]]);
     expect(
@@ -157,7 +173,8 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     // Every event has been delivered to the demo's endpoint already.
     expect(
       await rows(
-        "select id from event where fanned_out_at is null or id not in (select event_id from webhook_delivery)",
+        "select id from event where fanned_out_at is null or id not in (select event_id from " +
+          "webhook_delivery)",
       ),
     ).toEqual([[]]);
   });

@@ -88,7 +88,8 @@ describe("the Compose file", () => {
   });
 
   it.each(all)(
-    "restricts %s: unprivileged user, read-only file system, no capabilities, resource limits, a pinned image",
+    "restricts %s: unprivileged user, read-only file system, no capabilities, resource limits, a pinned " +
+      "image",
     (_name, service) => {
       expect(service).toMatchObject({
         read_only: true,
@@ -218,7 +219,8 @@ describe("the Compose settings", () => {
 const hasCompose = isInstalled("docker-compose", "version");
 if (!hasCompose)
   process.stderr.write(
-    "test/deploy/compose.test.ts runs without docker-compose, which is not installed (Debian: docker-compose).\n",
+    "test/deploy/compose.test.ts runs without docker-compose, which is not installed (Debian: " +
+      "docker-compose).\n",
   );
 
 describe.runIf(hasCompose)("docker-compose", () => {

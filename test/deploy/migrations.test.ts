@@ -169,11 +169,13 @@ describe("migrations", () => {
     [replace("kind in ('b', 'a')"), []],
     [replace("kind = any (array['a', 'b', 'c'])"), []],
     [
-      "alter table event drop constraint event_kind_check;\nalter table only event add constraint event_kind_check check (kind in ('a', 'b', 'c'));",
+      "alter table event drop constraint event_kind_check;\nalter table only event add constraint " +
+        "event_kind_check check (kind in ('a', 'b', 'c'));",
       [],
     ],
     [
-      "alter table event drop constraint event_state_check, add constraint event_state_check check (state in ('on', 'off'));",
+      "alter table event drop constraint event_state_check, add constraint event_state_check check " +
+        "(state in ('on', 'off'));",
       [],
     ],
     [replace("kind in ('a', 'c', 'd')"), more],
@@ -183,15 +185,18 @@ describe("migrations", () => {
     [replace("length(kind) < 100"), more],
     ["alter table event add constraint event_other_check check (kind in ('a', 'b', 'c'));", more],
     [
-      "alter table event drop constraint event_kind_check, add constraint event_other_check check (kind in ('a', 'b', 'c'));",
+      "alter table event drop constraint event_kind_check, add constraint event_other_check check (kind " +
+        "in ('a', 'b', 'c'));",
       more,
     ],
     [
-      "alter table event drop constraint event_note_check, add constraint event_note_check check (length(note) <= 200);",
+      "alter table event drop constraint event_note_check, add constraint event_note_check check " +
+        "(length(note) <= 200);",
       more,
     ],
     [
-      `${replace("kind in ('a', 'b', 'c')")} alter table other add constraint event_kind_check check (kind in ('a', 'b'));`,
+      `${replace("kind in ('a', 'b', 'c')")} alter table other add constraint event_kind_check ` +
+        "check (kind in ('a', 'b'));",
       more,
     ],
   ])("may replace a check by one that allows more values, and by no other: %s", async (sql, faults) => {
@@ -227,7 +232,8 @@ describe("migrations", () => {
     ["alter table event drop constraint event_note_check;\ndrop index event_by_merchant;", []],
     ["alter table event add column note text not null default '', add column other text;", []],
     [
-      "alter table event add column price numeric(10, 2) not null default 0, add column digest bytea generated always as (sha256(note)) stored;",
+      "alter table event add column price numeric(10, 2) not null default 0, add column digest bytea " +
+        "generated always as (sha256(note)) stored;",
       [],
     ],
     ["-- It will not drop column one.\ncreate table other (id text not null);", []],

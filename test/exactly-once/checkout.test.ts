@@ -110,9 +110,8 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
         db,
       );
       await sql`insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, created_at)
-        select merchant_id, variant_id, ${delta}, on_hand, 'correction', ${world.clock.now()} from stock_level where variant_id = ${variantId}`.execute(
-        db,
-      );
+        select merchant_id, variant_id, ${delta}, on_hand, 'correction', ${world.clock.now()} from stock_level
+        where variant_id = ${variantId}`.execute(db);
     };
     const { onHand: before } = await db
       .selectFrom("stockLevel")

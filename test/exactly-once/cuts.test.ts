@@ -7,7 +7,8 @@ import { demoPlace } from "#test/support/copies.ts";
 const startMsMax = 240_000;
 
 it(
-  "after each connection cut at a commit every acknowledged change exists once, and its retry gets the same answer",
+  "after each connection cut at a commit every acknowledged change exists once, and its retry gets the " +
+    "same answer",
   async () => {
     const { databaseUrl = "", ...place } = await demoPlace("postgres");
     // The other tests share this PostgreSQL, so it is not killed.

@@ -30,7 +30,8 @@ it(
 );
 
 it(
-  "after each kill -9 of a gateway, a worker or both every event arrives, signed, and repeated deliveries are equal",
+  "after each kill -9 of a gateway, a worker or both every event arrives, signed, and repeated " +
+    "deliveries are equal",
   async () => {
     const demo = await demoPlace("postgres");
     const start = (command: "gateway" | "worker"): Promise<Service> =>

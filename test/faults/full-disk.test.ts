@@ -14,7 +14,8 @@ import { askOf, environment } from "#test/exactly-once/ask.ts";
 const hasLimits = spawnSync("prlimit", ["--version"], { stdio: "ignore" }).status === 0;
 if (!hasLimits)
   process.stderr.write(
-    "test/faults/full-disk.test.ts skips the embedded database: prlimit is not installed (Debian: util-linux).\n",
+    "test/faults/full-disk.test.ts skips the embedded database: prlimit is not installed (Debian: " +
+      "util-linux).\n",
   );
 
 /** A cold start on a busy machine. */
@@ -57,12 +58,10 @@ it.each(["pglite", "postgres"] as const)(
     const shop = await openShop(ask, world.demo);
     const write = stockWrite(shop, shop.variantIds[0] ?? "");
     // Raises PostgreSQL's error of a full disk at the last statement, when all other work is done.
-    await sql`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`.execute(
-      db,
-    );
-    await sql`create trigger full_disk before insert on idempotency_record for each row execute function refuse()`.execute(
-      db,
-    );
+    await sql`create function refuse() returns trigger language plpgsql as $$ begin raise exception
+      'could not extend file' using errcode = 'disk_full'; end $$`.execute(db);
+    await sql`create trigger full_disk before insert on idempotency_record
+      for each row execute function refuse()`.execute(db);
     const refused = await ask(write.request);
     expect(readAnswer(refused)).toMatchObject({ status: 503, code: "service_unavailable" });
     expect(refused.text).not.toContain("extend");

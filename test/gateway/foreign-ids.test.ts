@@ -70,10 +70,12 @@ async function endpointOfNeighbour(at: World): Promise<string> {
   const { id: appId } = await operate('appCreate(input: { name: "Neighbour" }) { id }');
   const merchantId = at.demo.merchants.first.id;
   const { id: installationId } = await operate(
-    `installationCreate(input: { merchantId: "${merchantId}", appId: "${appId}", scopes: [WEBHOOKS_WRITE] }) { id }`,
+    `installationCreate(input: { merchantId: "${merchantId}", appId: "${appId}", scopes: ` +
+      "[WEBHOOKS_WRITE] }) { id }",
   );
   const { value } = await operate(
-    `apiKeyCreate(input: { installationId: "${installationId}", name: "Key", scopes: [WEBHOOKS_WRITE] }) { value }`,
+    `apiKeyCreate(input: { installationId: "${installationId}", name: "Key", scopes: ` +
+      "[WEBHOOKS_WRITE] }) { value }",
   );
   const { body } = await createWebhook(at, {
     headers: { authorization: `Bearer ${value}` },

@@ -110,7 +110,8 @@ describe("the Idempotency-Key header", () => {
     const cartId = await openedCart();
     const answer = await send(pathOf(cartId, "address"), { address }, { key });
     const message =
-      'Idempotency-Key must have 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon.';
+      'Idempotency-Key must have 1 to 255 printable ASCII characters, without space, ", \\, comma and ' +
+      "semicolon.";
     expectError(answer, {
       status: 400,
       code: "idempotency_key_invalid",

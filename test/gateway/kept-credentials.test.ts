@@ -46,7 +46,8 @@ describe.each(["pglite", "postgres"] as const)(
       const installationId = body.data.installation.id;
       for (let time = 0; time < 20; time += 1) {
         const { value, apiKey } = await operate(
-          `apiKeyCreate(input: { installationId: "${installationId}", name: "Key", scopes: [] }) { value apiKey { id } }`,
+          `apiKeyCreate(input: { installationId: "${installationId}", name: "Key", scopes: [] }) { ` +
+            "value apiKey { id } }",
         );
         const ask = () => world().get(identity, { authorization: `Bearer ${value}` });
         expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
@@ -84,7 +85,8 @@ describe.each(["pglite", "postgres"] as const)(
       const changes = [
         [`installationScopesSet(input: { ${installation}, scopes: [CATALOG_READ] }) { id }`, 403],
         [
-          `installationScopesSet(input: { ${installation}, scopes: [CATALOG_READ, CHECKOUT_QUOTE, WEBHOOKS_READ, WEBHOOKS_WRITE] }) { id }`,
+          `installationScopesSet(input: { ${installation}, scopes: [CATALOG_READ, CHECKOUT_QUOTE, ` +
+            "WEBHOOKS_READ, WEBHOOKS_WRITE] }) { id }",
           200,
         ],
         [`installationSuspend(input: { ${installation} }) { id }`, 401],

@@ -155,7 +155,8 @@ describe("an operation with a scope and a body", () => {
 
   it("fails the start unless it has exactly one of @anonymous, @requires and @oauth", () => {
     for (const security of ["", '@anonymous(bucket: "anon-read") @requires']) {
-      const text = `query x @rest(method: GET, path: "/x", tag: "X", response: "X") ${security} { data: ping }`;
+      const text = `query x @rest(method: GET, path: "/x", tag: "X", response: "X") ${security} { data: ping
+        }`;
       expect(() => readRestContract(schema, [parse(text)])).toThrow(
         "x must have exactly one of @anonymous, @requires and @oauth.",
       );

@@ -40,7 +40,8 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     { args = "first: 50", shown = fields, token = "admin" } = {},
   ) => {
     await world.app.requests.flush();
-    const query = `{ installation(id: "${installationId}") { recentRequests(${args}) { totalCount pageInfo { endCursor hasNextPage } edges { node { ${shown} } } } } }`;
+    const query = `{ installation(id: "${installationId}") { recentRequests(${args}) { totalCount pageInfo {
+      endCursor hasNextPage } edges { node { ${shown} } } } } }`;
     return world.graphql(query, { token });
   };
   const nodesOf = ({ body }: Awaited<ReturnType<typeof ask>>): Shown[] =>
@@ -55,10 +56,12 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     const { id: appId } = await operate(`appCreate(input: { name: "Recent" }) { id }`);
     const merchantId = world.demo.merchants[merchant].id;
     const { id } = await operate(
-      `installationCreate(input: { merchantId: "${merchantId}", appId: "${appId}", scopes: [CATALOG_READ] }) { id }`,
+      `installationCreate(input: { merchantId: "${merchantId}", appId: "${appId}", scopes: ` +
+        "[CATALOG_READ] }) { id }",
     );
     const made = await operate(
-      `apiKeyCreate(input: { installationId: "${id}", name: "Key", scopes: [CATALOG_READ] }) { value apiKey { id } }`,
+      `apiKeyCreate(input: { installationId: "${id}", name: "Key", scopes: [CATALOG_READ] }) { ` +
+        "value apiKey { id } }",
     );
     const send = (url: string, method = "GET") =>
       world.send({ method, url, headers: { authorization: `Bearer ${made.value}` } });

@@ -26,12 +26,14 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
     };
     merchantId = (
       await operate(
-        'merchantCreate(input: { slug: "told", name: "Told", mode: LIVE, defaultLocale: "fr", defaultMarket: "FR" }) { id }',
+        'merchantCreate(input: { slug: "told", name: "Told", mode: LIVE, defaultLocale: "fr", ' +
+          'defaultMarket: "FR" }) { id }',
       )
     ).data.id;
     const app = await operate('appCreate(input: { name: "Connector", publisher: "Acme" }) { id }');
     const made = await operate(
-      `installationCreate(input: { merchantId: "${merchantId}", appId: "${app.data.id}", scopes: [CATALOG_READ, WEBHOOKS_READ] }) { id }`,
+      `installationCreate(input: { merchantId: "${merchantId}", appId: "${app.data.id}", scopes: ` +
+        "[CATALOG_READ, WEBHOOKS_READ] }) { id }",
     );
     installationId = made.data.id;
   });
@@ -47,7 +49,8 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
       expiresInMs === null
         ? "null"
         : `"${new Date(world.clock.now().getTime() + expiresInMs).toISOString()}"`;
-    const input = `{ installationId: "${installationId}", name: "Server", scopes: [CATALOG_READ], expiresAt: ${expiresAt} }`;
+    const input = `{ installationId: "${installationId}", name: "Server", scopes: [CATALOG_READ], expiresAt:
+      ${expiresAt} }`;
     const { data } = await operate(`apiKeyCreate(input: ${input}) { value apiKey { id } }`);
     secrets.push(data.value.split("_")[3] ?? "");
     return data.apiKey.id;
@@ -87,7 +90,8 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
   it("are published for a rotated key and its successor", async () => {
     const id = await makeKey();
     const { data } = await operate(
-      `apiKeyRotate(input: { apiKeyId: "${id}" }) { value apiKey { id name scopes } rotated { id rotatesTo version expiresAt } }`,
+      `apiKeyRotate(input: { apiKeyId: "${id}" }) { value apiKey { id name scopes } rotated { id ` +
+        "rotatesTo version expiresAt } }",
     );
     secrets.push(data.value.split("_")[3] ?? "");
     const endsAt = new Date(world.clock.now().getTime() + 24 * hourMs).toISOString();

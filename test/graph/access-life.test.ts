@@ -22,17 +22,20 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
 
   it("leads from a new merchant to a working key", async () => {
     const merchant = await operate(
-      'merchantCreate(input: { slug: "atelier", name: "Atelier", mode: LIVE, defaultLocale: "fr", defaultMarket: "FR" }) { id mode }',
+      'merchantCreate(input: { slug: "atelier", name: "Atelier", mode: LIVE, defaultLocale: "fr", ' +
+        'defaultMarket: "FR" }) { id mode }',
     );
     merchantId = merchant.data.id;
     const app = await operate('appCreate(input: { name: "Connector", publisher: "Acme" }) { id }');
     const installation = await operate(
-      `installationCreate(input: { merchantId: "${merchantId}", appId: "${app.data.id}", scopes: [CATALOG_READ, WEBHOOKS_READ] }) { id scopes }`,
+      `installationCreate(input: { merchantId: "${merchantId}", appId: "${app.data.id}", scopes: ` +
+        "[CATALOG_READ, WEBHOOKS_READ] }) { id scopes }",
     );
     expect(installation.data.scopes).toEqual(["catalog:read", "webhooks:read"]);
     installationId = installation.data.id;
     const made = await operate(
-      `apiKeyCreate(input: { installationId: "${installationId}", name: "Server", scopes: [CATALOG_READ] }) { value apiKey { id prefix lastFour } }`,
+      `apiKeyCreate(input: { installationId: "${installationId}", name: "Server", scopes: ` +
+        "[CATALOG_READ] }) { value apiKey { id prefix lastFour } }",
     );
     key = made.data.value;
     apiKeyId = made.data.apiKey.id;
@@ -69,7 +72,8 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
 
   it("refuses a key with more scopes than its installation", async () => {
     const { error } = await operate(
-      `apiKeyCreate(input: { installationId: "${installationId}", name: "Greedy", scopes: [WEBHOOKS_WRITE] }) { value }`,
+      `apiKeyCreate(input: { installationId: "${installationId}", name: "Greedy", scopes: ` +
+        "[WEBHOOKS_WRITE] }) { value }",
     );
     expect(error).toMatchObject({
       code: "invalid_field",
@@ -87,7 +91,8 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
       token: "operator",
     });
     const { error } = await operate(
-      `installationCreate(input: { merchantId: "${merchantId}", appId: "${body.data.installation.app.id}", scopes: [] }) { id }`,
+      `installationCreate(input: { merchantId: "${merchantId}", appId: ` +
+        `"${body.data.installation.app.id}", scopes: [] }) { id }`,
     );
     expect(error).toMatchObject({ code: "already_exists", details: [{ field: "/appId" }] });
   });
@@ -134,7 +139,8 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
 
   it("allows a merchant's admin to create tokens only for that merchant, not for the platform", async () => {
     const own = await world.graphql(
-      'mutation { internalTokenCreate(input: { name: "shop", role: STOREFRONT }) { value internalToken { id merchantId } } }',
+      'mutation { internalTokenCreate(input: { name: "shop", role: STOREFRONT }) { value internalToken { ' +
+        "id merchantId } } }",
     );
     const { value, internalToken } = own.body.data.internalTokenCreate;
     expect(internalToken.merchantId).toBe(world.demo.merchants.first.id);

@@ -132,11 +132,13 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
 
   it("has one entry for a replayed mutation, and none for a refused one", async () => {
     const key = randomUUID();
-    const name = `mutation { webhookEndpointTest(endpointId: "${(await makeEndpoint(world)).id}", idempotencyKey: "${key}", input: {}) { id } }`;
+    const name = `mutation { webhookEndpointTest(endpointId: "${(await makeEndpoint(world)).id}",
+      idempotencyKey: "${key}", input: {}) { id } }`;
     expect(await during(async () => [await world.graphql(name), await world.graphql(name)])).toHaveLength(1);
     const refused = await during(async () => {
       const { error } = await ask(
-        `merchantUpdate(input: { merchantId: "${world.demo.merchants.first.id}", expectedVersion: 99, name: "X" }) { id }`,
+        `merchantUpdate(input: { merchantId: "${world.demo.merchants.first.id}", expectedVersion: ` +
+          `99, name: "X" }) { id }`,
       );
       expect(error.code).toBe("version_conflict");
       await ask('apiKeyRevoke(input: { apiKeyId: "key_00000000000000000000000000" }) { id }');
@@ -191,12 +193,14 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
         'internalTokenCreate(input: { name: "Till", role: STOREFRONT }) { value internalToken { id } }',
       );
       const { data: person } = await ask(
-        `staffCreate(input: { merchantId: "${merchantId}", email: "eve.${engine}@shop.example", name: "Eve Adams" }) { password staff { id } }`,
+        `staffCreate(input: { merchantId: "${merchantId}", email: "eve.${engine}@shop.example", ` +
+          `name: "Eve Adams" }) { password staff { id } }`,
         "operator",
       );
       const password = "a long enough password";
       await ask(
-        `staffCreate(input: { email: "bob.${engine}@shop.example", name: "Bob", password: "${password}" }) { password staff { id } }`,
+        `staffCreate(input: { email: "bob.${engine}@shop.example", name: "Bob", password: ` +
+          `"${password}" }) { password staff { id } }`,
       );
       await ask(`staffDisable(input: { staffId: "${person.staff.id}" }) { id disabledAt }`, "operator");
       await ask(
@@ -276,7 +280,8 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
     const { id } = await makeEndpoint(world);
     world.clock.advance(1);
     await world.graphql(
-      `mutation { webhookEndpointDisable(endpointId: "${id}", idempotencyKey: "${randomUUID()}", input: {}) { id } }`,
+      `mutation { webhookEndpointDisable(endpointId: "${id}", idempotencyKey: "${randomUUID()}", input: {}) {
+        id } }`,
     );
     const fields = "id at merchantId actor actorId action targetType targetId requestId details";
     const read = async (args: string, token = "admin") =>
@@ -310,7 +315,8 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
     expect(pages[0]).toHaveLength(3);
     // Another merchant's admin gets no entries.
     const other = await ask(
-      `internalTokenCreate(input: { name: "O", role: ADMIN, merchantId: "${world.demo.merchants.second.id}" }) { value }`,
+      `internalTokenCreate(input: { name: "O", role: ADMIN, merchantId: ` +
+        `"${world.demo.merchants.second.id}" }) { value }`,
       "operator",
     );
     expect(await actions(`(targetId: "${id}")`, other.data.value)).toEqual([]);

@@ -312,7 +312,8 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     const options = (addressToken: string, frontend = {}) =>
       askGraph(
         world(),
-        "query ($addressToken: ID!) { deliveryOptions(addressToken: $addressToken) { id name price { amountMinor } } }",
+        "query ($addressToken: ID!) { deliveryOptions(addressToken: $addressToken) { id name price { " +
+          "amountMinor } } }",
         { addressToken },
         frontend,
       );

@@ -28,7 +28,8 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     selection: string,
   ) => {
     // stockAdjust requires an idempotency key, and every mutation accepts one.
-    const query = `mutation ($input: ${inputType}!, $key: String!) { ${field}(input: $input, idempotencyKey: $key) { ${selection} } }`;
+    const query = `mutation ($input: ${inputType}!, $key: String!) { ${field}(input: $input, idempotencyKey:
+      $key) { ${selection} } }`;
     const { body } = await world.graphql(query, { variables: { input, key: randomUUID() } });
     return { data: body.data?.[field], error: body.errors?.[0]?.extensions };
   };
@@ -219,7 +220,8 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
 
   it("is not found with another merchant's token", async () => {
     const made = await world.graphql(
-      `mutation ($m: ID!) { internalTokenCreate(input: { name: "other", role: ADMIN, merchantId: $m }) { value } }`,
+      `mutation ($m: ID!) { internalTokenCreate(input: { name: "other", role: ADMIN, merchantId: $m }) { value
+        } }`,
       {
         token: "operator",
         variables: { m: world.demo.merchants.second.id },
@@ -240,7 +242,8 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
       expect(body.errors[0].extensions.code).toBe("product_not_found");
     }
     const direct = await world.graphql(
-      `mutation { productUpdate(merchantId: "${world.demo.merchants.first.id}", input: { productId: "${productId}" }) { id } }`,
+      `mutation { productUpdate(merchantId: "${world.demo.merchants.first.id}", input: { productId:
+        "${productId}" }) { id } }`,
       { token },
     );
     expect(direct.body.errors[0].extensions.code).toBe("merchant_not_found");

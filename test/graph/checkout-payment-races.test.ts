@@ -162,9 +162,8 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
       else
         expect([status, error.code, orders.length]).toEqual(["completed", "checkout_session_completed", 1]);
       const { rows } = await sql<{ left: number }>`
-        select (b.amount_minor - b.voided_minor)::int as left from test_provider_payment b join payment p on p.id = b.reference where p.session_id = ${checkout.id}`.execute(
-        world.database.db,
-      );
+        select (b.amount_minor - b.voided_minor)::int as left from test_provider_payment b join payment p
+        on p.id = b.reference where p.session_id = ${checkout.id}`.execute(world.database.db);
       expect(rows.map(({ left }) => left > 0)).toEqual([error !== undefined]);
     }
   });

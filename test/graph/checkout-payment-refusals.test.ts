@@ -225,9 +225,8 @@ it("a checkout that a price change made free is placed a moment later", async ()
   const { id: cartId } = await makeCart(world, { lines: { "GFT-KART": 1 } });
   await changeCart(world, "cartPromotionApply", { cartId, input: { code: "GRATIS" } });
   const checkout: Checkout = await makeSession(world, { cartId });
-  await sql`update price set amount_minor = amount_minor + 100 where variant_id = ${await variantOf(world, "GFT-KART")}`.execute(
-    world.database.db,
-  );
+  await sql`update price set amount_minor = amount_minor + 100
+    where variant_id = ${await variantOf(world, "GFT-KART")}`.execute(world.database.db);
   expect((await submit(world, checkout, null)).data).toMatchObject({
     status: "PROCESSING",
     amountTotal: { amountMinor: 0 },
@@ -243,7 +242,8 @@ it("two submissions with the same idempotency key submit once", async () => {
   const world = getWorld();
   const { id, amountTotal } = await openCheckout(world);
   const query = `mutation ($id: ID!, $input: HostedCheckoutSessionSubmitInput!) {
-    hostedCheckoutSessionSubmit(sessionId: $id, idempotencyKey: "submit-once", input: $input) { status version } }`;
+    hostedCheckoutSessionSubmit(sessionId: $id, idempotencyKey: "submit-once", input: $input) { status version
+    } }`;
   const input = {
     expectedAmount: { amountMinor: amountTotal.amountMinor, currency: amountTotal.currency },
     paymentToken: "tok_success",

@@ -59,8 +59,10 @@ it("tok_success: the order is placed once with all sold lines", async () => {
     "cart.completed",
     "checkout_session.completed",
   ]);
-  const query = `query ($id: ID!) { order(id: $id) { number status paymentStatus lines { title quantities { ordered allocated } total { amountMinor } }
-    totals { total { amountMinor } } deliveryAddress { city } timeline { type actor } policies { type } cartId checkoutSessionId } }`;
+  const query = `query ($id: ID!) { order(id: $id) { number status paymentStatus lines { title quantities {
+    ordered allocated } total { amountMinor } }
+    totals { total { amountMinor } } deliveryAddress { city } timeline { type actor } policies { type } cartId
+    checkoutSessionId } }`;
   const { data } = await askGraph(world, query, { id: order?.id }, { token: "admin" });
   expect(data).toMatchObject({
     number: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$/),
@@ -286,9 +288,8 @@ it("a checkout that becomes free before its submission is placed by the next run
   const { id: cartId } = await makeCart(world, { lines: { "GFT-KART": 1 } });
   await changeCart(world, "cartPromotionApply", { cartId, input: { code: "FREEBYNOW" } });
   const checkout: Checkout = await makeSession(world, { cartId });
-  await sql`update price set amount_minor = amount_minor + 100 where variant_id = ${await variantOf(world, "GFT-KART")}`.execute(
-    world.database.db,
-  );
+  await sql`update price set amount_minor = amount_minor + 100
+    where variant_id = ${await variantOf(world, "GFT-KART")}`.execute(world.database.db);
   expect((await submit(world, checkout, null)).data).toMatchObject({
     status: "PROCESSING",
     amountTotal: { amountMinor: 0 },

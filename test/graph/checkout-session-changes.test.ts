@@ -247,9 +247,8 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
       (await holdsOf(world(), sku)).filter(({ sessionId }) => sessionId === session.id).length;
     const { reserved } = await stockOf(world(), sku);
     const publish = (status: string) =>
-      sql`update product set status = ${status} where id = (select product_id from variant where sku = ${sku})`.execute(
-        db,
-      );
+      sql`update product set status = ${status} where id = (select product_id from variant
+        where sku = ${sku})`.execute(db);
     expect(await held()).toBe(1);
     await publish("draft");
     const without = await setAddress(session.id);
@@ -270,9 +269,8 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     const sku = "KIT-EMALJE-WHITE";
     const { reserved } = await stockOf(world(), sku);
     const variantId = await variantOf(world(), sku);
-    await sql`update stock_level set on_hand = ${reserved + 2}, backorder_limit = 0 where variant_id = ${variantId}`.execute(
-      world().database.db,
-    );
+    await sql`update stock_level set on_hand = ${reserved + 2}, backorder_limit = 0
+      where variant_id = ${variantId}`.execute(world().database.db);
     const { id } = await makeSession(world(), { lines: { [sku]: 2 } });
     const { data } = await setAddress(id);
     expect(data.cart).toMatchObject({ lines: [{ quantity: 2, availableQuantity: 2 }], warnings: [] });
@@ -291,9 +289,8 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
   ];
   const mark = (status: string, column: string) => async (id: string) => {
     const { db } = world().database;
-    await sql`update hosted_checkout_session set status = ${status}, ${sql.ref(column)} = created_at where id = ${id}`.execute(
-      db,
-    );
+    await sql`update hosted_checkout_session set status = ${status}, ${sql.ref(column)} = created_at
+      where id = ${id}`.execute(db);
   };
   const states: readonly [string, string, number, (id: string) => Promise<unknown>][] = [
     ["processing", "processing", 1, mark("processing", "submitted_at")],
@@ -381,7 +378,8 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
 
   it("happen once for an idempotency key", async () => {
     const { id } = await makeSession(world());
-    const query = `mutation ($id: ID!) { hostedCheckoutSessionPromotionApply(sessionId: $id, idempotencyKey: "k-${engine}", input: { code: "six" }) { version } }`;
+    const query = `mutation ($id: ID!) { hostedCheckoutSessionPromotionApply(sessionId: $id, idempotencyKey:
+      "k-${engine}", input: { code: "six" }) { version } }`;
     const [first, second] = [await askGraph(world(), query, { id }), await askGraph(world(), query, { id })];
     expect([first.data, second.data]).toEqual([{ version: 2 }, { version: 2 }]);
   });

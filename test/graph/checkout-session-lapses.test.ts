@@ -36,16 +36,16 @@ const sku = "KIT-EMALJE-WHITE";
 
 const setStock = async (onHand: number): Promise<void> => {
   const variantId = await variantOf(world(), sku);
-  await sql`update stock_level set on_hand = ${onHand}, backorder_limit = 0 where variant_id = ${variantId}`.execute(
-    world().database.db,
-  );
+  await sql`update stock_level set on_hand = ${onHand}, backorder_limit = 0
+    where variant_id = ${variantId}`.execute(world().database.db);
 };
 
 describe("unreleased holds of an expired session", () => {
   const variantSeen = async () => {
     const { data } = await askGraph(
       world(),
-      `{ products(first: 100) { edges { node { variants { sku availability stock { onHand reserved available } } } } } }`,
+      `{ products(first: 100) { edges { node { variants { sku availability stock { onHand reserved available }
+        } } } } }`,
       {},
       { token: "admin" },
     );
@@ -58,7 +58,8 @@ describe("unreleased holds of an expired session", () => {
     return variants.find((variant) => variant.sku === sku);
   };
   const adjust = async (delta: number) => {
-    const query = `mutation ($input: StockAdjustInput!) { stockAdjust(idempotencyKey: "take-${world().clock.now().getTime()}", input: $input) { stock { onHand reserved } } }`;
+    const query = `mutation ($input: StockAdjustInput!) { stockAdjust(idempotencyKey:
+      "take-${world().clock.now().getTime()}", input: $input) { stock { onHand reserved } } }`;
     return askGraph(
       world(),
       query,
@@ -127,9 +128,8 @@ describe("events of a session", () => {
     const checkout = await openCheckout(world(), { lines: { [sku]: 1 } });
     const { version, cartVersion } = (await readSession(world(), checkout.id)).data;
     const raise = (byMinor: number) =>
-      sql`update price set amount_minor = amount_minor + ${byMinor}::int where variant_id = (select id from variant where sku = ${sku})`.execute(
-        world().database.db,
-      );
+      sql`update price set amount_minor = amount_minor + ${byMinor}::int where variant_id = (select id
+        from variant where sku = ${sku})`.execute(world().database.db);
     await raise(100);
     const { amountMinor, currency } = checkout.amountTotal;
     await submitted(
@@ -278,9 +278,8 @@ describe("the stored buyer's data", () => {
   it("an e-mail that is nearly due is kept beyond the end of a new session", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await setEmail(cartId);
-    await sql`update personal_data set erase_after = ${world().clock.now()} where cart_id = ${cartId}`.execute(
-      world().database.db,
-    );
+    await sql`update personal_data set erase_after = ${world().clock.now()}
+      where cart_id = ${cartId}`.execute(world().database.db);
     await makeSession(world(), { cartId, input: { lifetimeMinutes: 1440 } });
     expect((await keptOf(cartId))["buyer_email"]).toBeGreaterThanOrEqual(now() + 2 * dayMs);
   });

@@ -39,9 +39,8 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
     (await makeCart(world(), { lines })).id;
   const setStock = async (sku: string, onHand: number): Promise<void> => {
     const variantId = await variantOf(world(), sku);
-    await sql`update stock_level set on_hand = ${onHand}, backorder_limit = 0 where variant_id = ${variantId}`.execute(
-      world().database.db,
-    );
+    await sql`update stock_level set on_hand = ${onHand}, backorder_limit = 0
+      where variant_id = ${variantId}`.execute(world().database.db);
   };
   const refusal = async (call: () => Promise<GraphAnswer>): Promise<unknown> => {
     const { error } = await withoutTrace(world(), call);
@@ -109,9 +108,8 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       const { rows } = await sql<{
         kept: boolean;
       }>`select erase_after >= s.expires_at + interval '24 hours' as kept
-        from personal_data p join hosted_checkout_session s on s.cart_id = p.cart_id where s.id = ${id}`.execute(
-        world().database.db,
-      );
+        from personal_data p join hosted_checkout_session s on s.cart_id = p.cart_id
+        where s.id = ${id}`.execute(world().database.db);
       expect(rows).toEqual([{ kept: true }]);
     });
 
@@ -152,7 +150,8 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       const { url } = await makeSession(world());
       const secret = url.split("/").at(-1);
       const { rows } = await sql<{ found: boolean }>`select exists (
-        select from hosted_checkout_session s where s::text like ${`%${secret}%`} or position(${secret}::text in encode(s.url_sealed, 'escape')) > 0
+        select from hosted_checkout_session s where s::text like ${`%${secret}%`}
+        or position(${secret}::text in encode(s.url_sealed, 'escape')) > 0
         union all select from event e where e.snapshot like ${`%${secret}%`}) as found`.execute(
         world().database.db,
       );
@@ -384,9 +383,8 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
     it("but not while they are processing a payment", async () => {
       const { id } = await makeSession(world());
       const { db } = world().database;
-      await sql`update hosted_checkout_session set status = 'processing', submitted_at = created_at where id = ${id}`.execute(
-        db,
-      );
+      await sql`update hosted_checkout_session set status = 'processing', submitted_at = created_at
+        where id = ${id}`.execute(db);
       world().clock.advance(120 * minuteMs);
       await sweepSessions(world());
       expect((await readSession(world(), id)).data).toMatchObject({
@@ -434,7 +432,8 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
     const list = async (status: string) => {
       const { data } = await askGraph(
         world(),
-        `{ hostedCheckoutSessions(last: 100, status: ${status}) { totalCount edges { node { id status } } } }`,
+        `{ hostedCheckoutSessions(last: 100, status: ${status}) { totalCount edges { node { id status } } }
+          }`,
         {},
         { token: "admin" },
       );

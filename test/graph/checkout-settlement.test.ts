@@ -52,7 +52,8 @@ const driveLater = (behave?: (provider: PaymentProvider) => Partial<PaymentProvi
 
 // eslint-disable-next-line typescript/no-explicit-any -- Tests look into answers of any shape.
 async function orderOf({ orderId }: Placed): Promise<any> {
-  const query = `query ($id: ID!) { order(id: $id) { version status paymentStatus totals { refunded { amountMinor } outstanding { amountMinor } }
+  const query = `query ($id: ID!) { order(id: $id) { version status paymentStatus totals { refunded {
+    amountMinor } outstanding { amountMinor } }
     refunds { status amount { amountMinor } } timeline { type } } }`;
   return (await askGraph(getWorld(), query, { id: orderId }, { token: "admin" })).data;
 }

@@ -53,7 +53,8 @@ export function createChange(world: World, token = "admin"): Change {
   return async (field, inputType, input, selection) => {
     // Ids created in the same millisecond are ordered only within one transaction.
     world.clock.advance(1);
-    const query = `mutation ($input: ${inputType}!, $key: String!) { ${field}(input: $input, idempotencyKey: $key) { ${selection} } }`;
+    const query = `mutation ($input: ${inputType}!, $key: String!) { ${field}(input: $input, idempotencyKey:
+      $key) { ${selection} } }`;
     const { body } = await world.graphql(query, { variables: { input, key: randomUUID() }, token });
     return { data: body.data?.[field], error: body.errors?.[0]?.extensions };
   };

@@ -39,7 +39,8 @@ export function send(
   { id, input = {}, ...frontend }: SendingCall,
 ): Promise<GraphAnswer> {
   const [target, type, selection] = mutations[field];
-  const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id, idempotencyKey: $key, input: $input) { ${selection} } }`;
+  const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id,
+    idempotencyKey: $key, input: $input) { ${selection} } }`;
   return askGraph(world, query, { id, key: randomUUID(), input }, { token: "admin", ...frontend });
 }
 
@@ -92,7 +93,8 @@ const tables =
 async function writtenRows({ database }: World): Promise<string> {
   const parts = tables.map(
     (table) =>
-      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), '' order by md5(t::text))) as digest from ${sql.table(table)} t`,
+      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), ''
+        order by md5(t::text))) as digest from ${sql.table(table)} t`,
   );
   const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(database.db);
   return JSON.stringify(rows, undefined, 1);

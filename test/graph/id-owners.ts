@@ -92,9 +92,8 @@ export async function createSubjects(world: World, side: Side): Promise<Subjects
     (
       await sql<{
         id: string;
-      }>`select id from ${sql.table(table)} where merchant_id = ${merchantId} and ${where} order by id limit 1`.execute(
-        db,
-      )
+      }>`select id from ${sql.table(table)} where merchant_id = ${merchantId} and ${where} order by id
+        limit 1`.execute(db)
     ).rows[0]?.id;
   const { id: cart, lines, savedAddress, addressToken } = await makeFullCart(world, side);
   await createTokenClient(world, { merchant: side });
@@ -164,7 +163,8 @@ async function makeFullCart(
   expect(set.error).toBeUndefined();
   const saved = await askGraph(
     world,
-    "query ($merchantId: ID, $buyer: String) { savedAddresses(merchantId: $merchantId, buyerReference: $buyer) { id } }",
+    "query ($merchantId: ID, $buyer: String) { savedAddresses(merchantId: $merchantId, buyerReference: " +
+      "$buyer) { id } }",
     { merchantId, buyer: `buyer-of-${side}` },
     { token: "operator" },
   );

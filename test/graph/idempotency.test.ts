@@ -25,9 +25,11 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
 
   type Variables = Record<string, unknown>;
   const add =
-    "mutation ($cartId: ID!, $key: String, $input: CartLinesAddInput!) { cartLinesAdd(cartId: $cartId, idempotencyKey: $key, input: $input) { id version } }";
+    "mutation ($cartId: ID!, $key: String, $input: CartLinesAddInput!) { cartLinesAdd(cartId: $cartId, " +
+    "idempotencyKey: $key, input: $input) { id version } }";
   const adjust =
-    "mutation ($key: String!, $input: StockAdjustInput!) { stockAdjust(idempotencyKey: $key, input: $input) { id stock { onHand } } }";
+    "mutation ($key: String!, $input: StockAdjustInput!) { stockAdjust(idempotencyKey: $key, input: " +
+    "$input) { id stock { onHand } } }";
   const one = (quantity = 1): Variables => ({ cartId, input: { lines: [{ variantId, quantity }] } });
   const ask = (
     query: string,
@@ -114,7 +116,8 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
   );
 
   const pair = (second: string): string =>
-    `mutation ($cartId: ID!, $key: String, $input: CartLinesAddInput!) { cartLinesAdd(cartId: $cartId, idempotencyKey: $key, input: $input) { id } ${second} }`;
+    `mutation ($cartId: ID!, $key: String, $input: CartLinesAddInput!) { cartLinesAdd(cartId: $cartId,
+      idempotencyKey: $key, input: $input) { id } ${second} }`;
   it.each([
     ["another mutation", pair("b: cartLinesAdd(cartId: $cartId, input: $input) { id }")],
     [
@@ -123,7 +126,8 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
     ],
     [
       "a second one in a fragment",
-      `${pair("...More")} fragment More on Mutation { b: cartLinesAdd(cartId: $cartId, input: $input) { id } }`,
+      `${pair("...More")} fragment More on Mutation { b: cartLinesAdd(cartId: $cartId, input: ` +
+        "$input) { id } }",
     ],
   ])("is refused beside %s, and neither runs", async (_name, query) => {
     const { status, body } = await ask(query, { ...one(), key: randomUUID() });
@@ -146,7 +150,8 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
 
   it("is not replayed to another buyer, whose request differs", async () => {
     const key = randomUUID();
-    const create = `mutation ($key: String) { cartCreate(idempotencyKey: $key, input: { market: "DE" }) { id buyer { reference } } }`;
+    const create = `mutation ($key: String) { cartCreate(idempotencyKey: $key, input: { market: "DE" }) { id
+      buyer { reference } } }`;
     const asBuyer = (buyer: string) =>
       world().send({
         method: "POST",
@@ -234,7 +239,8 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
 
   it("ignores the key if the operation that runs is a query", async () => {
     const kept = await countRecords();
-    const query = `query Reading($cartId: ID!) { cart(id: $cartId) { id } } ${add.replace("mutation (", "mutation Adding(")}`;
+    const query = `query Reading($cartId: ID!) { cart(id: $cartId) { id } }
+      ${add.replace("mutation (", "mutation Adding(")}`;
     const body = { query, operationName: "Reading", variables: { ...one(), key: randomUUID() } };
     const headers = { authorization: `Bearer ${world().demo.tokens.storefront}` };
     const answer = await world().send({ method: "POST", url: "/graphql", headers, body });

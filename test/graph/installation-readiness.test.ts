@@ -7,7 +7,8 @@ import { statementsOf, useWorld } from "#test/support/use-world.ts";
 
 const world = useWorld("pglite");
 const selection =
-  "readiness { status installationId missingScopes checks { code status severity message remedy since } nextActionAt evaluatedAt }";
+  "readiness { status installationId missingScopes checks { code status severity message remedy since " +
+  "} nextActionAt evaluatedAt }";
 const list = (token: string) =>
   world().graphql(`{ installations { edges { node { id merchant { id } ${selection} } } } }`, { token });
 

@@ -25,7 +25,8 @@ describe("limits of /graphql", () => {
   it("refuse a query above the cost limit of its role before it runs", async () => {
     world.statements.length = 0;
     const { status, body } = await world.graphql(
-      "{ products(first: 100) { edges { node { variants { prices { market { merchant { markets { taxRates { id } } } } } } } } } }",
+      "{ products(first: 100) { edges { node { variants { prices { market { merchant { markets { " +
+        "taxRates { id } } } } } } } } } }",
     );
     expect(status).toBe(400);
     expect(body.errors[0].extensions).toMatchObject({
@@ -72,7 +73,8 @@ describe("limits of /graphql", () => {
 
   it("allow introspection of any depth", async () => {
     const { body } = await world.graphql(
-      "{ __schema { types { fields { type { ofType { ofType { ofType { ofType { ofType { ofType { ofType { name } } } } } } } } } } } }",
+      "{ __schema { types { fields { type { ofType { ofType { ofType { ofType { ofType { ofType { ofType " +
+        "{ name } } } } } } } } } } } }",
     );
     expect(body.errors).toBeUndefined();
   });
@@ -155,7 +157,8 @@ describe("regressions of the limits of /graphql", () => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   const dear =
-    "{ products(first: 100) { edges { node { variants { prices { market { merchant { markets { taxRates { id } } } } } } } } } }";
+    "{ products(first: 100) { edges { node { variants { prices { market { merchant { markets { taxRates " +
+    "{ id } } } } } } } } } }";
 
   it("the cost is that of the operation that runs, not of the document's first one", async () => {
     const body = { query: `query A { viewer { role } } query B ${dear}`, operationName: "B" };
@@ -259,7 +262,8 @@ describe("regressions of the limits of /graphql", () => {
   it("no prices of another market are returned for a market without prices", async () => {
     const { body } = await world.graphql("{ viewer { merchant { id } } }");
     await world.graphql(
-      `mutation { merchantUpdate(input: { merchantId: "${body.data.viewer.merchant.id}", defaultMarket: "BR" }) { id } }`,
+      `mutation { merchantUpdate(input: { merchantId: "${body.data.viewer.merchant.id}", defaultMarket: "BR"
+        }) { id } }`,
     );
     const answer = await world.getWithKey("/api/v1/open/catalog/products");
     expect(answer.body.meta).toMatchObject({ market: "BR", currency: null });

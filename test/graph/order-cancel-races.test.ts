@@ -24,7 +24,8 @@ describe("a cancellation on PostgreSQL", () => {
   const ship = (fulfillmentId: string): Promise<GraphAnswer> =>
     askGraph(
       world(),
-      "mutation ($id: ID!, $key: String!) { fulfillmentShip(fulfillmentId: $id, idempotencyKey: $key, input: {}) { status } }",
+      "mutation ($id: ID!, $key: String!) { fulfillmentShip(fulfillmentId: $id, idempotencyKey: $key, " +
+        "input: {}) { status } }",
       { id: fulfillmentId, key: `ship-${fulfillmentId}` },
       { token: "admin" },
     );

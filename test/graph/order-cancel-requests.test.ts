@@ -144,10 +144,10 @@ describe("a buyer's request", () => {
     const order = await makeOrder(world());
     await inTransaction(world().database.db, async (transaction) => {
       const at = world().clock.now();
-      await sql`insert into fulfillment (id, order_id, merchant_id, status, type, packing_started_at, created_at, updated_at)
-        values ('ful_x', ${order.id}, ${order.merchant.id}, 'packing', 'shipping', ${at}, ${at}, ${at})`.execute(
-        transaction,
-      );
+      await sql`insert into fulfillment (id, order_id, merchant_id, status, type, packing_started_at,
+        created_at, updated_at)
+        values ('ful_x', ${order.id}, ${order.merchant.id}, 'packing', 'shipping', ${at}, ${at},
+        ${at})`.execute(transaction);
       await sql`insert into fulfillment_line values ('ful_x', ${lineOf(order, cup).id}, 2)`.execute(
         transaction,
       );
@@ -176,9 +176,8 @@ describe("lines that share a promotion", () => {
         { lineId: given, amountMinor: 100 },
       ],
     };
-    await sql`update sales_order set version = version + 1, promotions = ${JSON.stringify([promotion])}::jsonb where id = ${order.id}`.execute(
-      world().database.db,
-    );
+    await sql`update sales_order set version = version + 1, promotions = ${JSON.stringify([promotion])}::jsonb
+      where id = ${order.id}`.execute(world().database.db);
     const one = { ...changed, lines: [{ lineId: bought, quantity: 1 }] };
     expect(await refused(world(), "orderCancel", { ...asBuyer, id: order.id, input: one })).toEqual(
       refusal("line_not_separable"),
@@ -207,17 +206,18 @@ describe("uses of promotions", () => {
     const at = world().clock.now();
     await sql`update promotion set used = 1 where id = ${promotionId}`.execute(db);
     await sql`update promotion_code set used = 1 where id = ${codeId}`.execute(db);
-    await sql`insert into promotion_buyer (promotion_id, buyer_reference, used) values (${promotionId}, 'buyer-1', 1)`.execute(
-      db,
-    );
-    await sql`insert into promotion_use (merchant_id, promotion_id, promotion_code_id, session_id, buyer_reference, order_id, taken_at, redeemed_at)
-      values (${order.merchant.id}, ${promotionId}, ${codeId}, ${order.sessionId}, 'buyer-1', ${order.id}, ${at}, ${at})`.execute(
-      db,
-    );
+    await sql`insert into promotion_buyer (promotion_id, buyer_reference, used)
+      values (${promotionId}, 'buyer-1', 1)`.execute(db);
+    await sql`insert into promotion_use (merchant_id, promotion_id, promotion_code_id, session_id,
+      buyer_reference, order_id, taken_at, redeemed_at)
+      values (${order.merchant.id}, ${promotionId}, ${codeId}, ${order.sessionId}, 'buyer-1', ${order.id},
+      ${at}, ${at})`.execute(db);
     const used = async (): Promise<unknown> => {
       const { rows } =
-        await sql`select p.used as promotion, c.used as code, b.used as buyer, u.restored_at is not null as "isRestored"
-        from promotion p join promotion_code c on c.promotion_id = p.id join promotion_buyer b on b.promotion_id = p.id
+        await sql`select p.used as promotion, c.used as code, b.used as buyer, u.restored_at is not null as
+          "isRestored"
+        from promotion p join promotion_code c on c.promotion_id = p.id join promotion_buyer b
+        on b.promotion_id = p.id
         join promotion_use u on u.promotion_id = p.id where p.id = ${promotionId}`.execute(db);
       return rows[0];
     };

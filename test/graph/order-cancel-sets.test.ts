@@ -48,7 +48,8 @@ async function questionOf({ id }: OrderAggregate): Promise<{
   lines: { decision: string }[];
 }> {
   const query =
-    "query ($id: ID!) { order(id: $id) { cancellationEligibility { decision scope consequences lines { decision } } } }";
+    "query ($id: ID!) { order(id: $id) { cancellationEligibility { decision scope consequences lines { " +
+    "decision } } } }";
   return (await askGraph(world(), query, { id }, asBuyer)).data.cancellationEligibility;
 }
 

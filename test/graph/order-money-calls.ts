@@ -16,9 +16,11 @@ import { defaultBuyer, insertOrder, type OrderOverrides, readOrder } from "#test
 import type { World } from "#test/support/world.ts";
 
 const orderFields =
-  "id version status paymentStatus fulfillmentStatus cancellation { reason actor } totals { refunded { amountMinor } outstanding { amountMinor } }";
+  "id version status paymentStatus fulfillmentStatus cancellation { reason actor } totals { refunded { " +
+  "amountMinor } outstanding { amountMinor } }";
 const paymentFields =
-  "id status capturedAmount { amountMinor } voidedAmount { amountMinor } refundedAmount { amountMinor } disputedAt disputeReason";
+  "id status capturedAmount { amountMinor } voidedAmount { amountMinor } refundedAmount { amountMinor " +
+  "} disputedAt disputeReason";
 
 const mutations = {
   orderCancel: ["orderId", "OrderCancelInput", orderFields],
@@ -31,7 +33,8 @@ const mutations = {
   refundCreate: [
     "orderId",
     "RefundCreateInput",
-    "id status reason note amount { amountMinor } lines { lineId quantity amount { amountMinor } } shipping { amountMinor }",
+    "id status reason note amount { amountMinor } lines { lineId quantity amount { amountMinor } } " +
+      "shipping { amountMinor }",
   ],
 } as const;
 export type OrderMutation = keyof typeof mutations;
@@ -51,7 +54,8 @@ export function call(
   { id, input = {}, key = randomUUID(), ...frontend }: OrderCall,
 ): Promise<GraphAnswer> {
   const [target, type, selection] = mutations[field];
-  const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id, idempotencyKey: $key, input: $input) { ${selection} } }`;
+  const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id,
+    idempotencyKey: $key, input: $input) { ${selection} } }`;
   return askGraph(world, query, { id, key, input }, { token: "admin", ...frontend });
 }
 
@@ -179,7 +183,8 @@ export async function orderEventTypes(
 ): Promise<string[]> {
   const { rows } = await sql<{ type: string }>`
     select e.type from event e where e.subject_id = ${order.id}
-      or e.subject_id in (select id from payment where order_id = ${order.id} union all select id from refund where order_id = ${order.id}
+      or e.subject_id in (select id from payment where order_id = ${order.id} union all select id from refund
+      where order_id = ${order.id}
         union all select id from fulfillment where order_id = ${order.id})
     order by e.id`.execute(database.db);
   return rows.map(({ type }) => type).toSorted();
@@ -193,7 +198,8 @@ const tables =
 async function writtenRows({ database }: World): Promise<string> {
   const parts = tables.map(
     (table) =>
-      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), '' order by md5(t::text))) as digest from ${sql.table(table)} t`,
+      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), ''
+        order by md5(t::text))) as digest from ${sql.table(table)} t`,
   );
   const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(database.db);
   return JSON.stringify(rows, undefined, 1);

@@ -12,7 +12,8 @@ import { insertOrder } from "#test/support/orders.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 
 const fields =
-  "shippingAddress { recipientName company line1 line2 line3 district city regionCode postalCode countryCode phone email } buyerEmail";
+  "shippingAddress { recipientName company line1 line2 line3 district city regionCode postalCode " +
+  "countryCode phone email } buyerEmail";
 const noRecipient = { shippingAddress: null, buyerEmail: null };
 const fullRecipient = {
   shippingAddress: {

@@ -163,7 +163,8 @@ describe("orders", () => {
 
   it("run as many statements for twenty as for one", async () => {
     const query =
-      "{ orders(first: 20) { edges { node { id lines { id } fulfillments { id } payments { id } warranties { id } } } } }";
+      "{ orders(first: 20) { edges { node { id lines { id } fulfillments { id } payments { id } " +
+      "warranties { id } } } } }";
     expect(await statementsOf(world(), () => ask(query))).toHaveLength(3);
   });
 });
@@ -218,9 +219,11 @@ describe("a part of an order", () => {
       .insertInto("payment")
       .values({ ...values, status: "failed", failureCode: "card_declined", createdAt: at, updatedAt: at })
       .execute();
-    await sql`insert into payment_operation (id, merchant_id, payment_id, kind, amount_minor, due_at, created_at)
+    await sql`insert into payment_operation (id, merchant_id, payment_id, kind, amount_minor, due_at,
+      created_at)
       values ('pop_lone', ${merchant.id}, ${id}, 'refund', 500, ${at}, ${at})`.execute(db);
-    await sql`insert into refund (id, merchant_id, payment_id, operation_id, amount_minor, currency, reason, created_at, updated_at)
+    await sql`insert into refund (id, merchant_id, payment_id, operation_id, amount_minor, currency, reason,
+      created_at, updated_at)
       values (${refund}, ${merchant.id}, ${id}, 'pop_lone', 500, 'EUR', 'duplicate', ${at}, ${at})`.execute(
       db,
     );

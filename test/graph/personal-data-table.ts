@@ -54,7 +54,10 @@ export const decisions: Readonly<Record<string, Decision>> = {
   MerchantSummary: { impersonal: "name" },
   OAuthAuthorization: {
     impersonal:
-      "issuer authorizationEndpoint tokenEndpoint revocationEndpoint introspectionEndpoint pushedAuthorizationRequestEndpoint jwksUri responseTypesSupported grantTypesSupported codeChallengeMethodsSupported dpopSigningAlgValuesSupported tokenEndpointAuthMethodsSupported requiredParameters documentationUrl",
+      "issuer authorizationEndpoint tokenEndpoint revocationEndpoint introspectionEndpoint " +
+      "pushedAuthorizationRequestEndpoint jwksUri responseTypesSupported grantTypesSupported " +
+      "codeChallengeMethodsSupported dpopSigningAlgValuesSupported tokenEndpointAuthMethodsSupported " +
+      "requiredParameters documentationUrl",
   },
   OAuthClient: { impersonal: "redirectUris" },
   OAuthGrant: { impersonal: "scopes" },
@@ -103,7 +106,8 @@ export const decisions: Readonly<Record<string, Decision>> = {
   SignatureRequest: { impersonal: "method headers bodyUtf8 bodyBase64" },
   SignatureVector: {
     impersonal:
-      "name purpose secret headers bodyUtf8 bodyBase64 bodySha256Hex signedContentBase64 expectedHmacHex expectedSignature",
+      "name purpose secret headers bodyUtf8 bodyBase64 bodySha256Hex signedContentBase64 expectedHmacHex " +
+      "expectedSignature",
   },
   StaffAccount: { own: "email name" },
   TaxRate: { impersonal: "regionCode name" },

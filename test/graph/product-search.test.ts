@@ -104,7 +104,8 @@ describe("productSearch", () => {
   describe("synonyms", () => {
     const merchantId = (): string => world().demo.merchants.first.id;
     const set = `mutation ($merchantId: ID, $input: SearchSynonymsSetInput!) {
-      searchSynonymsSet(merchantId: $merchantId, input: $input) { locale version rules { terms replacements } } }`;
+      searchSynonymsSet(merchantId: $merchantId, input: $input) { locale version rules { terms replacements }
+      } }`;
     const setSynonyms = (rules: readonly object[], expectedVersion?: number): ReturnType<typeof send> =>
       send(set, { variables: { merchantId: merchantId(), input: { locale: "en", rules, expectedVersion } } });
 

@@ -45,7 +45,8 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
   const events = (id: string): Promise<[string, number, unknown][]> =>
     world.database.script(async (run) => {
       const [rows = []] = await run(
-        `select type, subject_version, snapshot from event where subject_id = '${id}' order by subject_version`,
+        `select type, subject_version, snapshot from event where subject_id = '${id}'
+          order by subject_version`,
       );
       return rows.map(({ type, subject_version: version, snapshot }) => [
         String(type),
@@ -61,7 +62,8 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
   describe("live", () => {
     it("from a draft with every field", async () => {
       const { body } = await world.graphql(
-        "{ markets { id currency } products(first: 1) { edges { node { id } } } categories(first: 1) { edges { node { id } } } }",
+        "{ markets { id currency } products(first: 1) { edges { node { id } } } categories(first: 1) { " +
+          "edges { node { id } } } }",
       );
       const market = body.data.markets.find(({ currency }: { currency: string }) => currency === "EUR").id;
       const [product, category] = [
@@ -301,7 +303,8 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
     it("to their own merchant only, by id and in the list", async () => {
       const merchantId = world.demo.merchants.second.id;
       const made = await ask(
-        `mutation ($merchantId: ID!) { promotionCreate(merchantId: $merchantId, input: { trigger: AUTOMATIC, kind: FREE_SHIPPING, titles: [{ locale: "en", text: "x" }] }) { id } }`,
+        `mutation ($merchantId: ID!) { promotionCreate(merchantId: $merchantId, input: { trigger: AUTOMATIC,
+          kind: FREE_SHIPPING, titles: [{ locale: "en", text: "x" }] }) { id } }`,
         { merchantId },
         "operator",
       );
@@ -369,7 +372,8 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
 
     it("with pages of codes, forwards and backwards, each code once", async () => {
       const page = async (args: string) => {
-        const query = `query ($id: ID!) { promotion(id: $id) { codes(${args}) { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage } } } }`;
+        const query = `query ($id: ID!) { promotion(id: $id) { codes(${args}) { edges { cursor node { id } }
+          pageInfo { hasNextPage hasPreviousPage } } } }`;
         const { data } = await ask(query, { id: promotionId });
         return {
           ids: data.codes.edges.map(({ node }: { node: { id: string } }) => node.id) as string[],
@@ -398,7 +402,8 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       const statements = async (first: number) => {
         world.statements.length = 0;
         const { data } = await ask(
-          `{ promotions(first: ${first}) { edges { node { id merchant { id } codes(first: 2) { totalCount edges { node { code } } } } } } }`,
+          `{ promotions(first: ${first}) { edges { node { id merchant { id } codes(first: 2) { totalCount
+            edges { node { code } } } } } } }`,
         );
         expect(data.edges).toHaveLength(first);
         return world.statements.filter((text) => /from "?promotion/.test(text)).length;

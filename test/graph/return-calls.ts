@@ -9,9 +9,12 @@ import type { World } from "#test/support/world.ts";
 import { makeOrder } from "./order-money-calls.ts";
 
 const returnFields =
-  "id orderId status kind reason note declineReason inspectionNote method settlement refund { amountMinor } fee { amountMinor } exchangeVariantId fulfillmentIds lines { lineId quantity received accepted restocked } version closedAt";
+  "id orderId status kind reason note declineReason inspectionNote method settlement refund { " +
+  "amountMinor } fee { amountMinor } exchangeVariantId fulfillmentIds lines { lineId quantity received " +
+  "accepted restocked } version closedAt";
 const warrantyFields =
-  "id orderId lineId serialNumber status startsAt endsAt repairsLeft replacementsLeft version claims { id kind status description resolution }";
+  "id orderId lineId serialNumber status startsAt endsAt repairsLeft replacementsLeft version claims { " +
+  "id kind status description resolution }";
 const fulfillmentFields = "id status returnId version";
 
 const mutations = {
@@ -47,7 +50,8 @@ export function call(
   { id, input = {}, ...frontend }: AfterSalesCall,
 ): Promise<GraphAnswer> {
   const [target, type, selection] = mutations[field];
-  const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id, idempotencyKey: $key, input: $input) { ${selection} } }`;
+  const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id,
+    idempotencyKey: $key, input: $input) { ${selection} } }`;
   return askGraph(world, query, { id, key: randomUUID(), input }, { token: "admin", ...frontend });
 }
 
@@ -84,7 +88,8 @@ const tables =
 async function writtenRows({ database }: World): Promise<string> {
   const parts = tables.map(
     (table) =>
-      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), '' order by md5(t::text))) as digest from ${sql.table(table)} t`,
+      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), ''
+        order by md5(t::text))) as digest from ${sql.table(table)} t`,
   );
   const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(database.db);
   return JSON.stringify(rows, undefined, 1);
@@ -136,9 +141,9 @@ export async function partEventTypes(
 ): Promise<string[]> {
   const { rows } = await sql<{ type: string }>`
     select e.type from event e where e.subject_id in (
-      select id from order_return where order_id = ${id} union all select id from refund where order_id = ${id}
-      union all select id from fulfillment where order_id = ${id} union all select id from warranty_registration where order_id = ${id})`.execute(
-    database.db,
-  );
+      select id from order_return where order_id = ${id} union all select id from refund
+      where order_id = ${id}
+      union all select id from fulfillment where order_id = ${id} union all select id
+      from warranty_registration where order_id = ${id})`.execute(database.db);
   return rows.map(({ type }) => type).toSorted();
 }

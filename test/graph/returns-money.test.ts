@@ -50,16 +50,14 @@ describe("the refund of a return", () => {
     const order = await makeDelivered(world(), { lines: { [cup]: 3, [mill]: 1 } });
     // A price that is not divisible by three units.
     await inTransaction(world().database.db, async (transaction) => {
-      await sql`update order_line set total_minor = total_minor + 1 where id = ${lineOf(order, cup).id}`.execute(
-        transaction,
-      );
-      await sql`update sales_order set total_minor = total_minor + 1, version = version + 1 where id = ${order.id}`.execute(
-        transaction,
-      );
-      await sql`update payment set amount_minor = amount_minor + 1, captured_minor = captured_minor + 1 where order_id = ${order.id}`.execute(
-        transaction,
-      );
-      await sql`update test_provider_payment set amount_minor = amount_minor + 1, captured_minor = captured_minor + 1
+      await sql`update order_line set total_minor = total_minor + 1
+        where id = ${lineOf(order, cup).id}`.execute(transaction);
+      await sql`update sales_order set total_minor = total_minor + 1, version = version + 1
+        where id = ${order.id}`.execute(transaction);
+      await sql`update payment set amount_minor = amount_minor + 1, captured_minor = captured_minor + 1
+        where order_id = ${order.id}`.execute(transaction);
+      await sql`update test_provider_payment set amount_minor = amount_minor + 1, captured_minor =
+        captured_minor + 1
         where reference = ${order.payments[0]?.id}`.execute(transaction);
     });
     const parts = [
@@ -295,9 +293,8 @@ describe("a withdrawal from a service", () => {
 
   it("waits for the merchant while the order is on hold, and includes no shipped goods", async () => {
     const order = await makeServed("confirmed");
-    await sql`update sales_order set status = 'on_hold', hold_reason = 'x', version = version + 1 where id = ${order.id}`.execute(
-      world().database.db,
-    );
+    await sql`update sales_order set status = 'on_hold', hold_reason = 'x', version = version + 1
+      where id = ${order.id}`.execute(world().database.db);
     const requested = await done(world(), "returnRequest", {
       ...asBuyer,
       id: order.id,
@@ -316,9 +313,8 @@ describe("a withdrawal from a service", () => {
     expect(await returnOf(world(), order.id)).toMatchObject({ status: "closed" });
     const mixed = await makeDelivered(world());
     await inTransaction(world().database.db, async (transaction) => {
-      await sql`update order_line set requires_shipping = false, shipped = 0, delivered = 0 where id = ${lineOf(mixed, cup).id}`.execute(
-        transaction,
-      );
+      await sql`update order_line set requires_shipping = false, shipped = 0, delivered = 0
+        where id = ${lineOf(mixed, cup).id}`.execute(transaction);
       await sql`update sales_order set version = version + 1 where id = ${mixed.id}`.execute(transaction);
     });
     const lines = mixed.lines.map(({ id: lineId, ordered: quantity }) => ({ lineId, quantity }));

@@ -41,7 +41,8 @@ export const roleCalls: Readonly<Record<string, string>> = {
   products: "products { totalCount }",
   categories: "categories { totalCount }",
   merchantCreate:
-    'merchantCreate(input: { slug: "lindenhof", name: "x", mode: TEST, defaultLocale: "en", defaultMarket: "DE" }) { id }',
+    'merchantCreate(input: { slug: "lindenhof", name: "x", mode: TEST, defaultLocale: "en", ' +
+    'defaultMarket: "DE" }) { id }',
   merchantUpdate: `merchantUpdate(input: { merchantId: ${id} }) { id }`,
   merchantSuspend: `merchantSuspend(input: { merchantId: ${id} }) { id }`,
   merchantResume: `merchantResume(input: { merchantId: ${id} }) { id }`,
@@ -63,22 +64,38 @@ export const roleCalls: Readonly<Record<string, string>> = {
   oauthClientDisable: `oauthClientDisable(input: { clientId: ${id} }) { id }`,
   oauthClientEnable: `oauthClientEnable(input: { clientId: ${id} }) { id }`,
   internalTokenRevoke: `internalTokenRevoke(input: { internalTokenId: ${id} }) { id }`,
-  productCreate: `productCreate(merchantId: ${id}, input: { translations: [{ locale: "en", slug: "x", title: "x" }] }) { id }`,
+  productCreate:
+    `productCreate(merchantId: ${id}, input: { translations: [{ locale: "en", slug: "x", ` +
+    `title: "x" }] }) { id }`,
   productUpdate: `productUpdate(merchantId: ${id}, input: { productId: ${id} }) { id }`,
   productPublish: `productPublish(merchantId: ${id}, input: { productId: ${id} }) { id }`,
   productUnpublish: `productUnpublish(merchantId: ${id}, input: { productId: ${id} }) { id }`,
   productDelete: `productDelete(merchantId: ${id}, input: { productId: ${id} }) { archived }`,
-  productTranslationUpsert: `productTranslationUpsert(merchantId: ${id}, input: { productId: ${id}, translation: { locale: "en", slug: "x", title: "x" } }) { id }`,
+  productTranslationUpsert:
+    `productTranslationUpsert(merchantId: ${id}, input: { productId: ${id}, translation: { ` +
+    `locale: "en", slug: "x", title: "x" } }) { id }`,
   variantUpsert: `variantUpsert(merchantId: ${id}, input: { productId: ${id}, sku: "x", options: [] }) { id }`,
-  pricesSet: `pricesSet(merchantId: ${id}, input: { prices: [{ variantId: ${id}, marketId: ${id}, amountMinor: 1 }] }) { id }`,
-  mediaAttach: `mediaAttach(merchantId: ${id}, input: { productId: ${id}, type: IMAGE, url: "https://x.example/x", alts: [], width: 1, height: 1 }) { id }`,
+  pricesSet:
+    `pricesSet(merchantId: ${id}, input: { prices: [{ variantId: ${id}, marketId: ${id}, ` +
+    "amountMinor: 1 }] }) { id }",
+  mediaAttach:
+    `mediaAttach(merchantId: ${id}, input: { productId: ${id}, type: IMAGE, url: ` +
+    `"https://x.example/x", alts: [], width: 1, height: 1 }) { id }`,
   mediaRemove: `mediaRemove(merchantId: ${id}, input: { productId: ${id}, mediaId: ${id} }) { id }`,
   categoryUpsert: `categoryUpsert(merchantId: ${id}, input: { slug: "x", names: ${names} }) { id }`,
   categoryDelete: `categoryDelete(merchantId: ${id}, input: { categoryId: ${id} }) { categoryId }`,
-  productsImport: `productsImport(merchantId: ${id}, input: { items: [{ translations: [], variants: [] }] }) { results { index } }`,
-  marketUpsert: `marketUpsert(merchantId: ${id}, input: { handle: "x", name: "x", currency: "EUR", taxIncluded: true, defaultLocale: "en", timeZone: "UTC", countries: ["CH"] }) { id }`,
-  taxRateUpsert: `taxRateUpsert(merchantId: ${id}, input: { marketId: ${id}, country: "DE", name: "x", basisPoints: 1, appliesToShipping: true }) { id }`,
-  deliveryMethodUpsert: `deliveryMethodUpsert(merchantId: ${id}, input: { marketId: ${id}, code: "x", names: ${names}, pickup: false, priceMinor: 1, minDays: 1, maxDays: 1 }) { id }`,
+  productsImport:
+    `productsImport(merchantId: ${id}, input: { items: [{ translations: [], variants: [] }] }) ` +
+    "{ results { index } }",
+  marketUpsert:
+    `marketUpsert(merchantId: ${id}, input: { handle: "x", name: "x", currency: "EUR", ` +
+    `taxIncluded: true, defaultLocale: "en", timeZone: "UTC", countries: ["CH"] }) { id }`,
+  taxRateUpsert:
+    `taxRateUpsert(merchantId: ${id}, input: { marketId: ${id}, country: "DE", name: "x", ` +
+    "basisPoints: 1, appliesToShipping: true }) { id }",
+  deliveryMethodUpsert:
+    `deliveryMethodUpsert(merchantId: ${id}, input: { marketId: ${id}, code: "x", names: ` +
+    `${names}, pickup: false, priceMinor: 1, minDays: 1, maxDays: 1 }) { id }`,
   policyUpsert: `policyUpsert(merchantId: ${id}, input: { type: RETURN, summaries: ${names} }) { id }`,
   salesReport: 'salesReport(from: "2026-01-01", to: "2026-01-01") { currencies { currency } }',
   funnelReport: 'funnelReport(from: "2026-01-01", to: "2026-01-01") { totals { carts } }',
@@ -86,17 +103,23 @@ export const roleCalls: Readonly<Record<string, string>> = {
   returnReport: 'returnReport(from: "2026-01-01", to: "2026-01-01") { totals { returns } }',
   searchReport: 'searchReport(from: "2026-01-01", to: "2026-01-01") { totals { searches } }',
   webhookHealthReport: 'webhookHealthReport(from: "2026-01-01", to: "2026-01-01") { totals { attempts } }',
-  stockAdjust: `stockAdjust(merchantId: ${id}, idempotencyKey: "k", input: { variantId: ${id}, delta: 1, reason: RECEIVED }) { id }`,
+  stockAdjust:
+    `stockAdjust(merchantId: ${id}, idempotencyKey: "k", input: { variantId: ${id}, delta: 1, ` +
+    "reason: RECEIVED }) { id }",
   searchSynonyms: `searchSynonyms(merchantId: ${id}) { locale }`,
   searchSynonymsSet: `searchSynonymsSet(merchantId: ${id}, input: { locale: "en", rules: [] }) { version }`,
   promotion: `promotion(id: ${id}) { id }`,
   promotions: "promotions { totalCount }",
-  promotionCreate: `promotionCreate(merchantId: ${id}, input: { trigger: CODE, kind: FREE_SHIPPING, titles: ${names} }) { id }`,
+  promotionCreate:
+    `promotionCreate(merchantId: ${id}, input: { trigger: CODE, kind: FREE_SHIPPING, titles: ` +
+    `${names} }) { id }`,
   promotionUpdate: `promotionUpdate(merchantId: ${id}, input: { promotionId: ${id}, priority: 1 }) { id }`,
   promotionActivate: `promotionActivate(merchantId: ${id}, input: { promotionId: ${id} }) { id }`,
   promotionPause: `promotionPause(merchantId: ${id}, input: { promotionId: ${id} }) { id }`,
   promotionEnd: `promotionEnd(merchantId: ${id}, input: { promotionId: ${id} }) { id }`,
-  promotionCodesGenerate: `promotionCodesGenerate(merchantId: ${id}, input: { promotionId: ${id}, count: 1 }) { codes { id } }`,
+  promotionCodesGenerate:
+    `promotionCodesGenerate(merchantId: ${id}, input: { promotionId: ${id}, count: 1 }) { ` +
+    "codes { id } }",
   cart: `cart(id: ${id}) { id }`,
   carts: "carts { totalCount }",
   deliveryOptions: `deliveryOptions(merchantId: ${id}, addressToken: ${id}) { id }`,
@@ -121,7 +144,9 @@ export const roleCalls: Readonly<Record<string, string>> = {
   cartRevoke: cartCall("cartRevoke", "expectedVersion: 1"),
   hostedCheckoutSession: `hostedCheckoutSession(id: ${id}) { id }`,
   hostedCheckoutSessions: "hostedCheckoutSessions { totalCount }",
-  hostedCheckoutSessionCreate: `hostedCheckoutSessionCreate(merchantId: ${id}, input: { cartId: ${id}, successUrl: "https://x.example", cancelUrl: "https://x.example" }) { id }`,
+  hostedCheckoutSessionCreate:
+    `hostedCheckoutSessionCreate(merchantId: ${id}, input: { cartId: ${id}, successUrl: ` +
+    `"https://x.example", cancelUrl: "https://x.example" }) { id }`,
   hostedCheckoutSessionAddressSet: sessionCall(
     "hostedCheckoutSessionAddressSet",
     'address: { recipientName: "x", line1: "x", city: "x", postalCode: "10115", countryCode: "DE" }',
@@ -187,7 +212,9 @@ export const roleCalls: Readonly<Record<string, string>> = {
   warrantyClaimOpen: keyedCall("warrantyClaimOpen", "warrantyId", 'kind: REPAIR, description: "x"'),
   warrantyClaimResolve: keyedCall("warrantyClaimResolve", "claimId", 'outcome: ACCEPTED, resolution: "x"'),
   webhookEndpoint: `webhookEndpoint(id: ${id}) { id }`,
-  webhookEndpointCreate: `webhookEndpointCreate(merchantId: ${id}, installationId: ${id}, idempotencyKey: "k", input: { url: "https://x.example.com", eventTypes: ["*"] }) { endpoint { id } }`,
+  webhookEndpointCreate:
+    `webhookEndpointCreate(merchantId: ${id}, installationId: ${id}, idempotencyKey: "k", ` +
+    `input: { url: "https://x.example.com", eventTypes: ["*"] }) { endpoint { id } }`,
   webhookEndpointUpdate: keyedCall("webhookEndpointUpdate", "endpointId", 'description: "x"'),
   webhookEndpointEnable: keyedCall("webhookEndpointEnable", "endpointId", ""),
   webhookEndpointDisable: keyedCall("webhookEndpointDisable", "endpointId", ""),
@@ -202,6 +229,11 @@ export const roleCalls: Readonly<Record<string, string>> = {
   ),
   webhookDelivery: `webhookDelivery(id: ${id}) { id }`,
   webhookDeliveries: `webhookDeliveries(endpointId: ${id}) { totalCount }`,
-  webhookDeliveryReplay: `webhookDeliveryReplay(merchantId: ${id}, deliveryId: ${id}, idempotencyKey: "k", input: { reason: TESTING }) { delivery { id } }`,
-  webhookDeliveriesReplay: `webhookDeliveriesReplay(merchantId: ${id}, idempotencyKey: "k", input: { endpointId: ${id}, since: "2026-01-01T00:00:00Z", until: "2026-01-02T00:00:00Z", status: SKIPPED, reason: TESTING }) { replayed }`,
+  webhookDeliveryReplay:
+    `webhookDeliveryReplay(merchantId: ${id}, deliveryId: ${id}, idempotencyKey: "k", input: { ` +
+    "reason: TESTING }) { delivery { id } }",
+  webhookDeliveriesReplay:
+    `webhookDeliveriesReplay(merchantId: ${id}, idempotencyKey: "k", input: { endpointId: ` +
+    `${id}, since: "2026-01-01T00:00:00Z", until: "2026-01-02T00:00:00Z", status: SKIPPED, ` +
+    "reason: TESTING }) { replayed }",
 };

@@ -42,7 +42,8 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
     (await ask(`mutation { cartCreate(input: { market: "DE" }) { id } }`, {}, buyer)).data.cartCreate.id;
   const set = (cartId: string, input: Record<string, unknown>, buyer: string | null = "anna") =>
     ask(
-      `mutation ($cartId: ID!, $input: PublicCartAddressSetRequest!) { cartAddressSet(cartId: $cartId, input: $input) { cartVersion } }`,
+      `mutation ($cartId: ID!, $input: PublicCartAddressSetRequest!) { cartAddressSet(cartId: $cartId, input:
+        $input) { cartVersion } }`,
       { cartId, input },
       buyer,
     );
@@ -56,7 +57,8 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
     ).data?.savedAddresses;
   const use = (cartId: string, savedAddressId: string, buyer: string | null = "anna") =>
     ask(
-      `mutation ($cartId: ID!, $input: CartSavedAddressSetInput!) { cartSavedAddressSet(cartId: $cartId, input: $input) { addressToken address { city } } }`,
+      `mutation ($cartId: ID!, $input: CartSavedAddressSetInput!) { cartSavedAddressSet(cartId: $cartId,
+        input: $input) { addressToken address { city } } }`,
       { cartId, input: { savedAddressId } },
       buyer,
     );

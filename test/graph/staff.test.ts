@@ -51,7 +51,8 @@ it("a new password of a staff account is generated and shown once, or given", as
   const staffId = await create(email);
   const set = (input: string) =>
     ask(
-      `staffPasswordSet(input: { staffId: "${staffId}" ${input} }) { password staff { id version disabledAt } }`,
+      `staffPasswordSet(input: { staffId: "${staffId}" ${input} }) { password staff { id version ` +
+        "disabledAt } }",
     );
   const made = await set("");
   expect(made.data).toEqual({
@@ -92,7 +93,8 @@ it("a disabled staff account is enabled, unless another account uses its e-mail 
 it("a change of a staff account is recorded in the audit trail, without the password", async () => {
   const staffId = await create(nextEmail());
   await ask(
-    `staffPasswordSet(input: { staffId: "${staffId}", password: "another password", revokeGrants: true }) { password }`,
+    `staffPasswordSet(input: { staffId: "${staffId}", password: "another password", ` +
+      "revokeGrants: true }) { password }",
   );
   await ask(`staffDisable(input: { staffId: "${staffId}" }) { id }`);
   await ask(`staffEnable(input: { staffId: "${staffId}" }) { id }`);
@@ -158,7 +160,8 @@ describe("hashing a password", () => {
 
 it("a staff account is created once for a key, whose record does not help to guess a password", async () => {
   const email = nextEmail();
-  const document = `mutation ($password: String!) { ${staffCreate(`email: "${email}", password: $password`, "kept-1")} }`;
+  const document = `mutation ($password: String!) {
+    ${staffCreate(`email: "${email}", password: $password`, "kept-1")} }`;
   const send = async (typed: string) =>
     (await world().graphql(document, { token: "admin", variables: { password: typed } })).body;
   const before = await world().database.db.selectFrom("idempotencyRecord").select("idempotencyKey").execute();

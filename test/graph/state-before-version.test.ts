@@ -216,7 +216,8 @@ describe("an object whose state no longer allows a mutation", () => {
     const args = fields.find((field) => field.name === name)?.args ?? [];
     const target = targets.find((candidate) => args.some((arg) => arg.name === candidate));
     const type = args.find((arg) => arg.name === "input")?.type;
-    const query = `mutation ($id: ID!, $key: String!, $input: ${type === undefined ? "" : getNamedType(type).name}!) {
+    const query = `mutation ($id: ID!, $key: String!, $input:
+      ${type === undefined ? "" : getNamedType(type).name}!) {
       ${name}(${target}: $id, idempotencyKey: $key, input: $input) { id } }`;
     return askGraph(
       world(),

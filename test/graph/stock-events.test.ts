@@ -53,9 +53,8 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     );
   /** Writes the stock by SQL, without an event. */
   const setStock = async (onHand: number): Promise<void> => {
-    await sql`update stock_level set on_hand = ${onHand}, backorder_limit = 0, low_stock_threshold = 5 where variant_id = ${variantId}`.execute(
-      world().database.db,
-    );
+    await sql`update stock_level set on_hand = ${onHand}, backorder_limit = 0, low_stock_threshold = 5
+      where variant_id = ${variantId}`.execute(world().database.db);
   };
   const hold = async (quantity: number): Promise<string> => {
     world().clock.advance(1);

@@ -439,7 +439,8 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
         const refused = await withoutTrace(world(), () => change(field, endpointId));
         expect([field, refused.error]).toMatchObject([field, { code: "webhook_endpoint_not_found" }]);
       }
-    const query = `query ($id: ID!) { installation(id: $id) { webhookEndpointList { total limit endpoints { ${endpointFields} } } } }`;
+    const query = `query ($id: ID!) { installation(id: $id) { webhookEndpointList { total
+      limit endpoints { ${endpointFields} } } } }`;
     const variables = { id: await installationOf(world(), "otherMerchant") };
     expect((await askGraph(world(), query, variables, { token: "analyst" })).data).toBeNull();
     const seen = await askGraph(world(), query, variables, { token: "operator" });

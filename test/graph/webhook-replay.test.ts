@@ -28,15 +28,16 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
   let endpointId: string;
   beforeEach(async () => {
     await sql`delete from webhook_delivery`.execute(world().database.db);
-    await sql`update webhook_endpoint set status = 'deleted', disabled_reason = null, disabled_at = null`.execute(
-      world().database.db,
-    );
+    await sql`update webhook_endpoint set status = 'deleted', disabled_reason = null, disabled_at =
+      null`.execute(world().database.db);
     ({ id: endpointId } = await makeEndpoint(world()));
     await sql`delete from webhook_delivery`.execute(world().database.db);
   });
 
-  const page = `query ($endpointId: ID!, $status: WebhookDeliveryStatus, $first: Int) { webhookDeliveries(endpointId: $endpointId, status: $status, first: $first) {
-    totalCount pageInfo { hasNextPage } edges { node { id status attempts { number httpStatus } event { id type deliveries { id } } installation { id } } } } }`;
+  const page = `query ($endpointId: ID!, $status: WebhookDeliveryStatus, $first: Int) {
+    webhookDeliveries(endpointId: $endpointId, status: $status, first: $first) {
+    totalCount pageInfo { hasNextPage } edges { node { id status attempts { number httpStatus } event { id
+    type deliveries { id } } installation { id } } } } }`;
   const setStatus = (ids: readonly string[], status: "succeeded" | "exhausted"): Promise<unknown> =>
     world()
       .database.db.updateTable("webhookDelivery")
@@ -114,7 +115,8 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
 
   it("require an idempotencyKey for a replay", async () => {
     const deliveryId = await makeDelivery(world(), { endpointId });
-    const query = `mutation { webhookDeliveryReplay(deliveryId: "${deliveryId}", input: { reason: TESTING }) { delivery { id } } }`;
+    const query = `mutation { webhookDeliveryReplay(deliveryId: "${deliveryId}", input: { reason: TESTING }) {
+      delivery { id } } }`;
     const refused = await withoutDelivery(world(), () => askGraph(world(), query, {}, { token: "admin" }));
     expect(refused.error.code).toBe("idempotency_key_required");
   });

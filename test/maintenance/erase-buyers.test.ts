@@ -124,7 +124,8 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
     );
     const open = erasedColumns.filter((name) => kindOf(declaredColumns[name] ?? "") === "personal");
     expect(before).toEqual([...open, ...sealedTables].toSorted());
-    const query = `query ($id: ID!) { order(id: $id) { id number status lines { title quantities { ordered } } totals { total { amountMinor } }
+    const query = `query ($id: ID!) { order(id: $id) { id number status lines { title quantities { ordered } }
+      totals { total { amountMinor } }
       deliveryAddress { countryCode city recipientInitials } shippingAddress { line1 } buyerEmail } }`;
     const read = async () => (await world.graphql(query, { variables: { id: bought.orderId } })).body;
     const { data: then } = await read();
@@ -235,9 +236,8 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
       buyer: "busy",
     });
     const session = await makeSession(world, { buyer: "busy", input: {}, lines: { "KIT-KVERN": 1 } });
-    await sql`update cart set buyer_reference = 'busy', version = version + 1 where id = ${session.cartId}`.execute(
-      world.database.db,
-    );
+    await sql`update cart set buyer_reference = 'busy', version = version + 1
+      where id = ${session.cartId}`.execute(world.database.db);
     await changeCart(world, "cartBuyerSet", {
       cartId: free,
       buyer: "busy",

@@ -39,9 +39,8 @@ describe("erasing while an order is placed", () => {
       begin perform pg_advisory_xact_lock_shared(${sql.lit(held)}); return new; end $$`.execute(
       world().database.db,
     );
-    await sql`create trigger wait_there before insert on sales_order for each row execute function wait_there()`.execute(
-      world().database.db,
-    );
+    await sql`create trigger wait_there before insert on sales_order
+      for each row execute function wait_there()`.execute(world().database.db);
   });
 
   const erase = (cartId: string, isForced: boolean) => {
@@ -110,9 +109,8 @@ describe("erasing while an order is placed", () => {
     expect(orders).toHaveLength(1);
     expect(await addressOf(orders[0]?.addressId)).toEqual({ sealed: null, erasedAt: expect.any(Date) });
     const { rows: counts } = await sql<{ count: number }>`
-      select count(*) as count from event where subject_id = ${orders[0]?.id} and snapshot not like '%"truncated":true%'`.execute(
-      world().database.db,
-    );
+      select count(*) as count from event where subject_id = ${orders[0]?.id}
+      and snapshot not like '%"truncated":true%'`.execute(world().database.db);
     expect(counts).toEqual([{ count: 0 }]);
   });
 });

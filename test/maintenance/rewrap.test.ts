@@ -85,12 +85,10 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
     await write(world);
     const spoiled = await sql<{
       id: string;
-    }>`update webhook_secret set data_key = '\\x00' where id = (select min(id) from webhook_secret) returning id`.execute(
-      db,
-    );
-    await sql`update idempotency_record set sealed = substring(sealed from 2) where idempotency_key = (select min(idempotency_key) from idempotency_record)`.execute(
-      db,
-    );
+    }>`update webhook_secret set data_key = '\\x00' where id = (select min(id) from webhook_secret)
+      returning id`.execute(db);
+    await sql`update idempotency_record set sealed = substring(sealed from 2)
+      where idempotency_key = (select min(idempotency_key) from idempotency_record)`.execute(db);
     const results = await rewrapSealedValues({ db, keyring: both });
     expect(results.flatMap(({ broken }) => broken)).toEqual([
       `webhook_secret.sealed of ${spoiled.rows[0]?.id} is too short for an encrypted value.`,
@@ -181,16 +179,14 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
   it("covers every column that holds a wrapped key", async () => {
     await using world = await createWorld(engine);
     const { rows } = await sql<{ tableName: string; columnName: string }>`
-      select table_name, column_name from information_schema.columns where table_schema = 'public' and column_name like '%data_key'`.execute(
-      world.database.db,
-    );
+      select table_name, column_name from information_schema.columns where table_schema = 'public'
+      and column_name like '%data_key'`.execute(world.database.db);
     expect(rows.map(({ tableName, columnName }) => `${tableName}.${columnName}`).toSorted()).toEqual(
       sealedColumns.map(({ table, dataKey }) => `${table}.${dataKey}`).toSorted(),
     );
     const { rows: bytes } = await sql<{ tableName: string; columnName: string }>`
-      select table_name, column_name from information_schema.columns where table_schema = 'public' and column_name like '%sealed'`.execute(
-      world.database.db,
-    );
+      select table_name, column_name from information_schema.columns where table_schema = 'public'
+      and column_name like '%sealed'`.execute(world.database.db);
     expect(bytes.map(({ tableName, columnName }) => `${tableName}.${columnName}`).toSorted()).toEqual(
       sealedColumns.map(({ table, sealed }) => `${table}.${sealed}`).toSorted(),
     );

@@ -10,7 +10,8 @@ const untouched = [
   'Field "PostalAddressInput.line1" of required type "String!" was not provided.',
   'Field "lin1" is not defined by type "PostalAddressInput". Did you mean "line1", "line2", or "line3"?',
   'Unknown argument "frist" on field "Query.products". Did you mean "first"?',
-  'Fields "a" conflict because "b" and "c" are different fields. Use different aliases on the fields to fetch both if this was intentional.',
+  'Fields "a" conflict because "b" and "c" are different fields. Use different aliases on the fields ' +
+    "to fetch both if this was intentional.",
   "Syntax Error: Query depth limit of 12 exceeded, found 13.",
   'Syntax Error: Expected ":", found "}".',
   "Syntax Error: Unexpected <EOF>.",
@@ -23,31 +24,38 @@ it.each(untouched)("a GraphQL error message without values of the document is un
 
 const changed: [string, string][] = [
   [
-    'Variable "$input" got invalid value { a: "Anna" } at "input.list[2].phone"; String cannot represent a non string value: { a: "Anna" }',
+    'Variable "$input" got invalid value { a: "Anna" } at "input.list[2].phone"; String cannot represent ' +
+      'a non string value: { a: "Anna" }',
     'Variable "$input" at "input.list[2].phone" is not valid: expected type String.',
   ],
   [
-    'Variable "$input" got invalid value { a: "Anna" }; Field "foo" is not defined by type "PostalAddressInput". Did you mean "floor"?',
-    'Variable "$input" is not valid: Field "foo" is not defined by type "PostalAddressInput". Did you mean "floor"?',
+    'Variable "$input" got invalid value { a: "Anna" }; Field "foo" is not defined by type ' +
+      '"PostalAddressInput". Did you mean "floor"?',
+    'Variable "$input" is not valid: Field "foo" is not defined by type "PostalAddressInput". Did you ' +
+      'mean "floor"?',
   ],
   [
     'Variable "$input" got invalid value {}; Field "line1" of required type "String!" was not provided.',
     'Variable "$input" is not valid: Field "line1" of required type "String!" was not provided.',
   ],
   [
-    'Variable "$input" got invalid value null at "input.line1"; Expected non-nullable type "String!" not to be null.',
+    'Variable "$input" got invalid value null at "input.line1"; Expected non-nullable type "String!" not ' +
+      "to be null.",
     'Variable "$input" at "input.line1" is not valid: Expected non-nullable type "String!" not to be null.',
   ],
   [
-    'Variable "$to" got invalid value "anna" at "to.kind"; Value "anna" does not exist in "Kind" enum. Did you mean the enum value "ONE" or "TWO"?',
-    'Variable "$to" at "to.kind" is not valid: expected type Kind. Did you mean the enum value "ONE" or "TWO"?',
+    'Variable "$to" got invalid value "anna" at "to.kind"; Value "anna" does not exist in "Kind" enum. ' +
+      'Did you mean the enum value "ONE" or "TWO"?',
+    'Variable "$to" at "to.kind" is not valid: expected type Kind. Did you mean the enum value "ONE" or ' +
+      '"TWO"?',
   ],
   [
     'Variable "$to" got invalid value "anna" at "to.at"; Expected type "DateTime". DateTime: RFC 3339.',
     'Variable "$to" at "to.at" is not valid: Expected type "DateTime". DateTime: RFC 3339.',
   ],
   [
-    'Variable "$a" got invalid value ["Anna"]; Expected type String; String cannot represent a non string value: ["Anna"]',
+    'Variable "$a" got invalid value ["Anna"]; Expected type String; String cannot represent a non ' +
+      'string value: ["Anna"]',
     'Variable "$a" is not valid: expected type String.',
   ],
   ['Variable "$a" got invalid value "Anna"; Anna is what nobody expected.', 'Variable "$a" is not valid.'],

@@ -59,7 +59,8 @@ describe("openMesh", () => {
             'additionalTypeDefs:\n  - "extend type Query { greeting(name: String!): String! }"\n',
           )
           .concat(
-            "additionalResolvers:\n  - ./greeting.ts\ntransforms:\n  - ./renaming.ts: { from: greeting, to: salutation }\n",
+            "additionalResolvers:\n  - ./greeting.ts\ntransforms:\n  - ./renaming.ts: { from: greeting, " +
+              "to: salutation }\n",
           ),
       { "greeting.ts": greetingResolver, "renaming.ts": renamingTransform },
     );
@@ -98,7 +99,8 @@ describe("openMesh", () => {
 });
 
 const greetingResolver =
-  "export default { Query: { greeting: (_root: unknown, { name }: { name: string }) => `Hello, ${name}.` } };\n";
+  "export default { Query: { greeting: (_root: unknown, { name }: { name: string }) => `Hello, " +
+  "${name}.` } };\n";
 
 const renamingTransform = `import { MapperKind, mapSchema } from "@graphql-tools/utils";
 export default class Renaming {

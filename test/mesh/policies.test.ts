@@ -83,7 +83,8 @@ describe("an operation's document, executed without the gateway", () => {
   });
 
   it("requires the same scope for a new document with the operation's directives", async () => {
-    const text = `query own($cartId: ID!) @rest(method: GET, path: "/x", tag: "x", response: "X") @requires(scope: "catalog:read") {
+    const text = `query own($cartId: ID!) @rest(method: GET, path: "/x", tag: "x", response: "X")
+      @requires(scope: "catalog:read") {
       data: cart(id: $cartId) { id } }`;
     expect(
       (await run(parse(text), await keyWith("noScope"), { cartId: world.demo.carts.active })).codes,

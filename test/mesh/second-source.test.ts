@@ -95,7 +95,8 @@ describe("a second source", () => {
   });
 
   it("is answered at /graphql, with its cost and by the caller's roles", async () => {
-    const query = `{ products(first: 1) { edges { node { variants { sku erpStock { onHand } } } } } erpStock(sku: "A-1") { sku warehouse } }`;
+    const query = `{ products(first: 1) { edges { node { variants { sku erpStock { onHand } } } } }
+      erpStock(sku: "A-1") { sku warehouse } }`;
     const answer = await world.graphql(query, { token: world.demo.tokens.admin });
     expect(answer.body.errors).toBeUndefined();
     expect(answer.body.data.erpStock).toEqual({ sku: "A-1", warehouse: "Rotterdam" });

@@ -36,9 +36,11 @@ async function expectStock({ stock }: OrderModel, { world }: Front): Promise<voi
     waiting: number;
   }>`
     select l.variant_id as id, l.on_hand, l.reserved,
-      (select coalesce(sum(m.delta), 0)::int from stock_movement m where m.variant_id = l.variant_id) as moved,
+      (select coalesce(sum(m.delta), 0)::int from stock_movement m
+      where m.variant_id = l.variant_id) as moved,
       (select coalesce(sum(h.quantity), 0)::int from stock_hold h where h.variant_id = l.variant_id) as held,
-      (select coalesce(sum(o.ordered - o.canceled - o.allocated), 0)::int - (select coalesce(sum(f.unreserved), 0)::int
+      (select coalesce(sum(o.ordered - o.canceled - o.allocated), 0)::int - (select
+      coalesce(sum(f.unreserved), 0)::int
         from fulfillment_line f join order_line u on u.id = f.order_line_id where u.variant_id = l.variant_id)
         from order_line o where o.variant_id = l.variant_id) as waiting
     from stock_level l where l.variant_id = any(${ids}::text[])`.execute(world.database.db);
@@ -53,7 +55,8 @@ async function expectSession(model: OrderModel, { world }: Front): Promise<void>
   const { session, cartId } = model;
   const asked = await askGraph(
     world,
-    "query ($id: ID!) { cart(id: $id) { status addressTokenExpiresAt delivery { selectedOptionId } checkout { sessionId status } } }",
+    "query ($id: ID!) { cart(id: $id) { status addressTokenExpiresAt delivery { selectedOptionId } " +
+      "checkout { sessionId status } } }",
     { id: cartId },
     { token: "admin" },
   );
@@ -66,9 +69,8 @@ async function expectSession(model: OrderModel, { world }: Front): Promise<void>
   });
   const { rows } = await sql<{ broken: number }>`
     select count(*)::int as broken from promotion p
-    where p.used <> (select count(*) from promotion_use u where u.promotion_id = p.id and u.given_back_at is null and u.restored_at is null)`.execute(
-    world.database.db,
-  );
+    where p.used <> (select count(*) from promotion_use u where u.promotion_id = p.id
+    and u.given_back_at is null and u.restored_at is null)`.execute(world.database.db);
   expect(rows).toEqual([{ broken: 0 }]);
 }
 
@@ -133,7 +135,8 @@ const unitsOf = (lines: readonly { readonly lineId: string; readonly quantity: n
 /** Captured minus refunded plus owed equals the order without its canceled part. */
 async function expectShown(order: ModelOrder, { world }: Front): Promise<void> {
   const query =
-    "query ($id: ID!) { order(id: $id) { version totals { total { amountMinor } refunded { amountMinor } outstanding { amountMinor } } } }";
+    "query ($id: ID!) { order(id: $id) { version totals { total { amountMinor } refunded { amountMinor } " +
+    "outstanding { amountMinor } } } }";
   const { data, error } = await askGraph(world, query, { id: order.id }, { token: "admin" });
   expect(error).toBeUndefined();
   const { capturedMinor, refundedMinor } = order.payment;

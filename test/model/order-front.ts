@@ -67,7 +67,8 @@ export function send(
   const names = Object.keys(on);
   const variables = names.map((name) => `$${name}: ID!, `).join("");
   const passed = names.map((name) => `${name}: $${name}, `).join("");
-  const query = `mutation (${variables}$key: String!, $input: ${inputs.get(field)}!) { ${field}(${passed}idempotencyKey: $key, input: $input) { ${answer} } }`;
+  const query = `mutation (${variables}$key: String!, $input: ${inputs.get(field)}!) {
+    ${field}(${passed}idempotencyKey: $key, input: $input) { ${answer} } }`;
   return askGraph(world, query, { ...on, key: randomUUID(), input }, { token: "admin" });
 }
 
@@ -78,24 +79,24 @@ export async function readOrder({ world }: Front, orderId: string): Promise<Orde
 }
 
 const whole =
-  "cart hosted_checkout_session stock_hold stock_level payment payment_operation refund sales_order order_line fulfillment fulfillment_line order_return return_line order_timeline test_provider_payment";
+  "cart hosted_checkout_session stock_hold stock_level payment payment_operation refund sales_order " +
+  "order_line fulfillment fulfillment_line order_return return_line order_timeline " +
+  "test_provider_payment";
 const counted = "event idempotency_record stock_movement promotion_use test_provider_entry";
 
 /** Counts and digests of all tables that a command could change. */
 export async function rowsOf({ world }: Front): Promise<string> {
   const parts = [
-    ...whole
-      .split(" ")
-      .map(
-        (table) =>
-          sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), '' order by md5(t::text))) as digest from ${sql.table(table)} t`,
-      ),
-    ...counted
-      .split(" ")
-      .map(
-        (table) =>
-          sql`select ${sql.lit(table)} as name, count(*)::int as count, null as digest from ${sql.table(table)}`,
-      ),
+    ...whole.split(" ").map(
+      (table) =>
+        sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), ''
+            order by md5(t::text))) as digest from ${sql.table(table)} t`,
+    ),
+    ...counted.split(" ").map(
+      (table) =>
+        sql`select ${sql.lit(table)} as name, count(*)::int as count, null as digest
+            from ${sql.table(table)}`,
+    ),
   ];
   const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(world.database.db);
   return JSON.stringify(rows, undefined, 1);

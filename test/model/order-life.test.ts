@@ -185,9 +185,8 @@ async function begin(front: Front, { quantities, hasCode }: Beginning): Promise<
   const stock = new Map<string, ModelStock>();
   for (const [index, variantId] of variantIds.entries()) {
     const isBackordered = index === 2;
-    await sql`update stock_level set backorder_limit = ${isBackordered ? 1000 : 0} where variant_id = ${variantId}`.execute(
-      front.world.database.db,
-    );
+    await sql`update stock_level set backorder_limit = ${isBackordered ? 1000 : 0}
+      where variant_id = ${variantId}`.execute(front.world.database.db);
     stock.set(
       variantId,
       await bringTo(front, variantId, { wanted: wantedOnHand[index] ?? 0, isExact: isBackordered }),
@@ -267,14 +266,19 @@ async function expectBooksClosed(model: OrderModel, front: Front): Promise<void>
   const cancelLast = new Step("cancelSession", cancelSession, dice);
   if (cancelLast.check(model)) await cancelLast.run(model, front);
   const { rows } = await sql<{ id: string; isAgreed: boolean }>`
-    select p.id, case when p.order_id is null then coalesce(b.status in ('declined', 'voided') or b.amount_minor = b.voided_minor + b.refunded_minor, true)
-        else case b.status when 'pending' then b.amount_minor else b.captured_minor end = p.captured_minor and b.voided_minor = p.voided_minor and b.amount_minor = p.amount_minor and b.refunded_minor <= p.refunded_minor
+    select p.id, case when p.order_id is null then coalesce(b.status in ('declined', 'voided')
+    or b.amount_minor = b.voided_minor + b.refunded_minor, true)
+        else case b.status when 'pending' then b.amount_minor else b.captured_minor end = p.captured_minor
+        and b.voided_minor = p.voided_minor and b.amount_minor = p.amount_minor
+        and b.refunded_minor <= p.refunded_minor
       end as is_agreed
-    from payment p join hosted_checkout_session s on s.id = p.session_id left join test_provider_payment b on b.reference = p.id
+    from payment p join hosted_checkout_session s on s.id = p.session_id left join test_provider_payment b
+    on b.reference = p.id
     where s.cart_id = ${model.cartId}`.execute(front.world.database.db);
   expect(rows.filter(({ isAgreed }) => !isAgreed)).toEqual([]);
   const { rows: waiting } = await sql`
-    select o.id from payment_operation o join payment p on p.id = o.payment_id join hosted_checkout_session s on s.id = p.session_id
+    select o.id from payment_operation o join payment p on p.id = o.payment_id join hosted_checkout_session s
+    on s.id = p.session_id
     where s.cart_id = ${model.cartId} and o.status = 'pending'`.execute(front.world.database.db);
   expect(waiting).toEqual([]);
 }

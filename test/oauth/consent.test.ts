@@ -191,7 +191,8 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
         [...page.text.matchAll(/type="checkbox"[^>]*value="([^"]+)"[^>]*>/g)].map(([, value]) => value),
       ).toEqual(["catalog:read", "webhooks:read"]);
       expect(page.text.replaceAll(/\s+/g, " ")).toContain(
-        "The app also asks for <code>checkout:quote</code>, <code>webhooks:write</code>, which your shop does not allow.",
+        "The app also asks for <code>checkout:quote</code>, <code>webhooks:write</code>, which your shop " +
+          "does not allow.",
       );
       const forged = await browser.submit(page, {
         action: "allow",

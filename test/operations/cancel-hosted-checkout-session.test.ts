@@ -183,9 +183,8 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
 
   it("refuses with a retryable error while a payment is being processed", async () => {
     const sessionId = await open();
-    await sql`update hosted_checkout_session set status = 'processing', submitted_at = ${world().clock.now()} where id = ${sessionId}`.execute(
-      world().database.db,
-    );
+    await sql`update hosted_checkout_session set status = 'processing', submitted_at = ${world().clock.now()}
+      where id = ${sessionId}`.execute(world().database.db);
     world().clock.advance(2 * hourMs);
     const answer = await withoutTrace(world(), () =>
       cancel(sessionId, { reason: "test", expectedVersion: 7 }),
@@ -200,9 +199,8 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
   it("refuses for a completed session", async () => {
     const sessionId = await open();
     const { db } = world().database;
-    await sql`update hosted_checkout_session set status = 'completed', completed_at = ${world().clock.now()} where id = ${sessionId}`.execute(
-      db,
-    );
+    await sql`update hosted_checkout_session set status = 'completed', completed_at = ${world().clock.now()}
+      where id = ${sessionId}`.execute(db);
     const answer = await withoutTrace(world(), () => cancel(sessionId, { reason: "test" }));
     const conflict = sessionConflict({ id: sessionId, status: "completed", version: 1 });
     expect(conflictOf(answer)).toEqual({ status: 409, code: "checkout_session_completed", conflict });

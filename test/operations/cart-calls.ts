@@ -142,7 +142,8 @@ export async function tryCart(
   world: World,
   { country = "DE", lines = {}, input = {}, merchantId, ...frontend }: NewCart,
 ): Promise<GraphAnswer> {
-  const query = `mutation ($merchantId: ID, $input: CartCreateInput!) { cartCreate(merchantId: $merchantId, input: $input) { ${cartFields} } }`;
+  const query = `mutation ($merchantId: ID, $input: CartCreateInput!) { cartCreate(merchantId: $merchantId,
+    input: $input) { ${cartFields} } }`;
   return askGraph(
     world,
     query,
@@ -194,7 +195,8 @@ export async function makeCode(world: World, code: string, input: PromotionInput
   const promotionId = await makePromotion(world, { trigger: "CODE", ...input });
   const { error } = await askGraph(
     world,
-    "mutation ($input: PromotionCodesGenerateInput!) { promotionCodesGenerate(input: $input) { codes { code } } }",
+    "mutation ($input: PromotionCodesGenerateInput!) { promotionCodesGenerate(input: $input) { codes { " +
+      "code } } }",
     { input: { promotionId, codes: [code] } },
     { token: "admin" },
   );
@@ -237,7 +239,8 @@ const tables =
 export async function writtenRows({ database }: World): Promise<string> {
   const parts = tables.map(
     (table) =>
-      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), '' order by md5(t::text))) as digest from ${sql.table(table)} t`,
+      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), ''
+        order by md5(t::text))) as digest from ${sql.table(table)} t`,
   );
   const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(database.db);
   return JSON.stringify(rows, undefined, 1);

@@ -78,12 +78,10 @@ export const cartStates = {
     const { cartId } = await lockCart(world, await makeCoded(world), "processing");
     const orderId = createId("order", world.clock.now().getTime());
     await inTransaction(world.database.db, async (transaction) => {
-      await sql`update hosted_checkout_session set status = 'completed', completed_at = ${world.clock.now()} where cart_id = ${cartId}`.execute(
-        transaction,
-      );
-      await sql`update cart set status = 'completed', version = version + 1, ended_at = ${world.clock.now()}, order_id = ${orderId} where id = ${cartId}`.execute(
-        transaction,
-      );
+      await sql`update hosted_checkout_session set status = 'completed', completed_at = ${world.clock.now()}
+        where cart_id = ${cartId}`.execute(transaction);
+      await sql`update cart set status = 'completed', version = version + 1, ended_at = ${world.clock.now()},
+        order_id = ${orderId} where id = ${cartId}`.execute(transaction);
     });
     return { cartId, version: 4 };
   },

@@ -51,7 +51,8 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
   const installationId = async (): Promise<string> => String((await read())["installationId"]);
   const setScopes = async (scopes: string) =>
     operate(
-      `installationScopesSet(input: { installationId: "${await installationId()}", scopes: [${scopes}] }) { id }`,
+      `installationScopesSet(input: { installationId: "${await installationId()}", scopes: ` +
+        `[${scopes}] }) { id }`,
     );
 
   it("is ready for a full key of a merchant that is set up, in the contract's form", async () => {
@@ -127,7 +128,8 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
 
   it("returns the successor of a rotated key", async () => {
     const made = await operate(
-      `apiKeyCreate(input: { installationId: "${await installationId()}", name: "Old", scopes: [] }) { value apiKey { id } }`,
+      `apiKeyCreate(input: { installationId: "${await installationId()}", name: "Old", scopes: ` +
+        "[] }) { value apiKey { id } }",
     );
     const { apiKey, value } = await operate(
       `apiKeyRotate(input: { apiKeyId: "${made.apiKey.id}" }) { value apiKey { id } }`,
@@ -260,7 +262,8 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       .execute();
     const summaries = '[{ locale: "en", text: "30 days." }]';
     await world().graphql(
-      `mutation { policyUpsert(input: { marketId: "${market?.id}", type: RETURN, summaries: ${summaries} }) { id } }`,
+      `mutation { policyUpsert(input: { marketId: "${market?.id}", type: RETURN, summaries: ${summaries} }) {
+        id } }`,
     );
     expect((await check("policy_return_configured"))?.status).toBe("warn");
     await world().graphql(
@@ -273,11 +276,13 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
 
   it("requires a payment provider in live mode, and at least one market", async () => {
     const { id: merchantId } = await operate(
-      'merchantCreate(input: { slug: "bare", name: "Bare", mode: LIVE, defaultLocale: "en", defaultMarket: "DE" }) { id }',
+      'merchantCreate(input: { slug: "bare", name: "Bare", mode: LIVE, defaultLocale: "en", ' +
+        'defaultMarket: "DE" }) { id }',
     );
     const app = await operate('appCreate(input: { name: "Bare" }) { id }');
     const made = await operate(
-      `installationCreate(input: { merchantId: "${merchantId}", appId: "${app.id}", scopes: [CATALOG_READ] }) { id }`,
+      `installationCreate(input: { merchantId: "${merchantId}", appId: "${app.id}", scopes: ` +
+        "[CATALOG_READ] }) { id }",
     );
     const key = await operate(
       `apiKeyCreate(input: { installationId: "${made.id}", name: "Key", scopes: [CATALOG_READ] }) { value }`,

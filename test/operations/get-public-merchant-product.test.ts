@@ -174,15 +174,13 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
     const { database, demo, get } = world();
     const coffee = demo.products.find(({ merchantSlug }) => merchantSlug === "morgenrot");
     const other = (await get(addressOf(coffee?.productSlug ?? "", "morgenrot"))).body.data;
-    await sql`insert into product_slug (merchant_id, slug, product_id) values (${demo.merchants.second.id}, 'fjell-2-trekking-tent', ${other.id})`.execute(
-      database.db,
-    );
+    await sql`insert into product_slug (merchant_id, slug, product_id)
+      values (${demo.merchants.second.id}, 'fjell-2-trekking-tent', ${other.id})`.execute(database.db);
     const [one, two] = await Promise.all([get(tent), get(addressOf("fjell-2-trekking-tent", "morgenrot"))]);
     expect(one.body.data.merchant.slug).toBe("lindenhof");
     expect(two.body.data.id).toBe(other.id);
-    await sql`delete from product_slug where merchant_id = ${demo.merchants.second.id} and slug = 'fjell-2-trekking-tent'`.execute(
-      database.db,
-    );
+    await sql`delete from product_slug where merchant_id = ${demo.merchants.second.id}
+      and slug = 'fjell-2-trekking-tent'`.execute(database.db);
   });
 
   it("refuses every query parameter", async () => {

@@ -117,7 +117,8 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     expect(await exchange()).toBe("denied");
     const hold = (expiresAt: Date | null) =>
       sql`insert into stock_hold (session_id, variant_id, merchant_id, quantity, expires_at)
-        select ${order.sessionId}, v.id, v.merchant_id, 1, ${expiresAt}::timestamptz from variant v join stock_level s on s.variant_id = v.id
+        select ${order.sessionId}, v.id, v.merchant_id, 1, ${expiresAt}::timestamptz from variant v
+        join stock_level s on s.variant_id = v.id
         where v.product_id = ${line?.productId} and v.id <> ${line?.variantId} and s.on_hand > 0
         on conflict (session_id, variant_id) do update set expires_at = excluded.expires_at`.execute(db);
     await hold(null);
@@ -174,7 +175,8 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     const buyer = "with-three-orders";
     for (let count = 0; count < 3; count += 1) await insertOrder(world(), { buyer });
     const query =
-      "{ orders(first: 3) { edges { node { afterSalesEligibility { decision lines { options { kind decision } } } } } } }";
+      "{ orders(first: 3) { edges { node { afterSalesEligibility { decision lines { options { kind " +
+      "decision } } } } } } }";
     let answer = await askGraph(world(), query, {}, { buyer });
     expect(answer.data.edges).toHaveLength(3);
     const statements = await statementsOf(world(), async () => {

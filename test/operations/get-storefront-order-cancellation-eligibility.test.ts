@@ -124,9 +124,8 @@ describe.each(["pglite", "postgres"] as const)(
         decision: "allowed",
         validUntil: new Date(world().clock.now().getTime() + 1).toISOString(),
       });
-      await sql`update sales_order set placed_at = placed_at - interval '1 millisecond', version = version + 1 where id = ${id}`.execute(
-        world().database.db,
-      );
+      await sql`update sales_order set placed_at = placed_at - interval '1 millisecond', version = version + 1
+        where id = ${id}`.execute(world().database.db);
       expect((await read(id)).body.data).toMatchObject({
         decision: "request_required",
         reasons: [{ code: "cancellation_window_elapsed", blocking: false }],
@@ -136,7 +135,8 @@ describe.each(["pglite", "postgres"] as const)(
     it("answers a storefront for its own buyer, and not for another buyer", async () => {
       const { id } = await insertOrder(world());
       const query =
-        "query ($id: ID!) { order(id: $id) { cancellationEligibility { decision lines { decision } policy { id } } } }";
+        "query ($id: ID!) { order(id: $id) { cancellationEligibility { decision lines { decision } " +
+        "policy { id } } } }";
       const own = await askGraph(world(), query, { id }, { buyer: "buyer-1" });
       expect(own.data.cancellationEligibility).toMatchObject({ decision: "ALLOWED" });
       expect((await askGraph(world(), query, { id }, { buyer: "buyer-2" })).data).toBeNull();

@@ -52,13 +52,12 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
           allocations: [],
         },
       ];
-      await sql`update sales_order set promotions = ${JSON.stringify(promotions)}::jsonb, version = 2 where id = ${order.id}`.execute(
-        transaction,
-      );
-      await sql`insert into warranty_registration (id, order_id, order_line_id, merchant_id, starts_at, ends_at, repairs_left, replacements_left, created_at, updated_at)
-        values ('wty_1', ${order.id}, ${grinder?.id}, ${order.merchant.id}, ${placedAt}, '2028-11-30T23:00:00Z', 2, 1, ${placedAt}, ${placedAt})`.execute(
-        transaction,
-      );
+      await sql`update sales_order set promotions = ${JSON.stringify(promotions)}::jsonb, version = 2
+        where id = ${order.id}`.execute(transaction);
+      await sql`insert into warranty_registration (id, order_id, order_line_id, merchant_id, starts_at,
+        ends_at, repairs_left, replacements_left, created_at, updated_at)
+        values ('wty_1', ${order.id}, ${grinder?.id}, ${order.merchant.id}, ${placedAt},
+        '2028-11-30T23:00:00Z', 2, 1, ${placedAt}, ${placedAt})`.execute(transaction);
     });
     world().clock.advance(60_000);
     const [sentAt, arrivesAt] = [0, 3].map((days) =>
@@ -281,9 +280,8 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
   it("returns the newest 50 timeline entries", async () => {
     const { id } = await insertOrder(world());
     await sql`insert into order_timeline (order_id, at, type, actor)
-      select ${id}, ${world().clock.now()}, 'order_on_hold_' || n, 'merchant' from generate_series(1, 60) n`.execute(
-      world().database.db,
-    );
+      select ${id}, ${world().clock.now()}, 'order_on_hold_' || n, 'merchant'
+      from generate_series(1, 60) n`.execute(world().database.db);
     const { timeline } = (await read(id)).body.data;
     expect([timeline.length, timeline[0].type, timeline.at(-1).type]).toEqual([
       50,

@@ -147,15 +147,17 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
     await sql`
       with made as (
         insert into product (id, merchant_id, status, published_at, created_at, updated_at)
-        select 'prd_' || lpad(n::text, 26, '0'), ${demo.merchants.second.id}, 'published', now() - interval '9 years' - n * interval '1 minute', now(), now()
+        select 'prd_' || lpad(n::text, 26, '0'), ${demo.merchants.second.id}, 'published', now() - interval
+        '9 years' - n * interval '1 minute', now(), now()
         from generate_series(1, 500) n returning id, merchant_id),
-      named as (insert into product_slug (merchant_id, slug, product_id) select merchant_id, replace(id, '_', '-'), id from made returning *),
+      named as (insert into product_slug (merchant_id, slug, product_id)
+      select merchant_id, replace(id, '_', '-'), id from made returning *),
       sold as (
-        insert into variant (id, merchant_id, product_id, sku, options, restrictions, requires_shipping, position, created_at, updated_at)
+        insert into variant (id, merchant_id, product_id, sku, options, restrictions, requires_shipping,
+        position, created_at, updated_at)
         select replace(id, 'prd', 'var'), merchant_id, id, id, '{}', '{}', true, 0, now(), now() from made)
-      insert into product_translation (product_id, locale, merchant_id, slug, title, updated_at) select product_id, 'en', merchant_id, slug, slug, now() from named`.execute(
-      database.db,
-    );
+      insert into product_translation (product_id, locale, merchant_id, slug, title, updated_at)
+      select product_id, 'en', merchant_id, slug, slug, now() from named`.execute(database.db);
     const answer = await getWithKey(url, "otherMerchant");
     expectShape(listAnswer, answer.body);
     const { total } = answer.body.meta as { total: number };

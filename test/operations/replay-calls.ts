@@ -44,8 +44,10 @@ export function replayAsStaff(
   world: World,
   { deliveryId, merchantId, input = {}, token = "admin" }: GraphReplay,
 ): Promise<GraphAnswer> {
-  const query = `mutation ($merchantId: ID, $deliveryId: ID!, $key: String, $input: PublicWebhookReplayRequest!) {
-    webhookDeliveryReplay(merchantId: $merchantId, deliveryId: $deliveryId, idempotencyKey: $key, input: $input) {
+  const query = `mutation ($merchantId: ID, $deliveryId: ID!, $key: String, $input:
+    PublicWebhookReplayRequest!) {
+    webhookDeliveryReplay(merchantId: $merchantId, deliveryId: $deliveryId, idempotencyKey: $key, input:
+    $input) {
       delivery { id status replayOf replayReason replayNote endpointId } original { id status } } }`;
   return askGraph(
     world,
@@ -66,7 +68,8 @@ export function replayMany(
   { merchantId, input, token = "admin" }: BulkCall,
 ): Promise<GraphAnswer> {
   const query = `mutation ($merchantId: ID, $key: String!, $input: WebhookDeliveriesReplayInput!) {
-    webhookDeliveriesReplay(merchantId: $merchantId, idempotencyKey: $key, input: $input) { replayed skipped { reason count } hasMore endCursor } }`;
+    webhookDeliveriesReplay(merchantId: $merchantId, idempotencyKey: $key, input: $input) { replayed skipped {
+    reason count } hasMore endCursor } }`;
   const now = world.clock.now().getTime();
   const window = {
     since: new Date(now - 29 * 86_400_000).toISOString(),

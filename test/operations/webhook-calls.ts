@@ -83,7 +83,8 @@ export function changeEndpoint(
 ): Promise<GraphAnswer> {
   const [type, selection] = mutations[field];
   const query = `mutation ($merchantId: ID, $endpointId: ID!, $key: String!, $input: ${type}!) {
-    ${field}(merchantId: $merchantId, endpointId: $endpointId, idempotencyKey: $key, input: $input) { ${selection} } }`;
+    ${field}(merchantId: $merchantId, endpointId: $endpointId, idempotencyKey: $key, input: $input) {
+    ${selection} } }`;
   return askGraph(world, query, { merchantId, endpointId, key: randomUUID(), input }, { token });
 }
 
@@ -97,8 +98,10 @@ export function tryEndpoint(
   world: World,
   { installationId, merchantId, input = {}, token = "admin" }: NewEndpoint,
 ): Promise<GraphAnswer> {
-  const query = `mutation ($merchantId: ID, $installationId: ID, $key: String, $input: PublicWebhookCreateRequest!) {
-    webhookEndpointCreate(merchantId: $merchantId, installationId: $installationId, idempotencyKey: $key, input: $input) { ${withSecret} } }`;
+  const query = `mutation ($merchantId: ID, $installationId: ID, $key: String, $input:
+    PublicWebhookCreateRequest!) {
+    webhookEndpointCreate(merchantId: $merchantId, installationId: $installationId, idempotencyKey: $key,
+    input: $input) { ${withSecret} } }`;
   const variables = {
     merchantId,
     installationId,

@@ -137,7 +137,8 @@ it.each([
 const startsMsMax = 180_000;
 
 it(
-  "creates a merchant, an app, an installation, keys and tokens, each as one JSON value, and shows each secret once",
+  "creates a merchant, an app, an installation, keys and tokens, each as one JSON value, and shows " +
+    "each secret once",
   async () => {
     const environment = { DATA_DIR: join(temporaryFolder(), "data"), DEMO: "0" };
     const run = async (...args: string[]): Promise<Record<string, string>> => {

@@ -86,7 +86,8 @@ async function submitSlowly(service: Service, variantId: string): Promise<string
     },
   );
   const open =
-    "mutation ($input: HostedCheckoutSessionCreateInput!) { hostedCheckoutSessionCreate(input: $input) { id amountTotal { amountMinor currency } } }";
+    "mutation ($input: HostedCheckoutSessionCreateInput!) { hostedCheckoutSessionCreate(input: $input) { " +
+    "id amountTotal { amountMinor currency } } }";
   const urls = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
   const session = await ask(service, open, { input: { cartId: cart.id, ...urls } });
   const submit = `mutation ($id: ID!, $input: HostedCheckoutSessionSubmitInput!) {
@@ -101,8 +102,10 @@ async function submitSlowly(service: Service, variantId: string): Promise<string
 
 async function seen({ db }: OpenDatabase, sessionId: string): Promise<unknown> {
   const { rows } = await sql`
-    select s.status, (select count(*) from test_provider_entry e join payment p on p.id = e.reference where p.session_id = s.id and e.kind = 'authorize')::int as authorized,
-      (select array_agg(o.kind || ' ' || o.status) from payment_operation o join payment p on p.id = o.payment_id where p.session_id = s.id) as operations,
+    select s.status, (select count(*) from test_provider_entry e join payment p on p.id = e.reference
+    where p.session_id = s.id and e.kind = 'authorize')::int as authorized,
+      (select array_agg(o.kind || ' ' || o.status) from payment_operation o join payment p
+      on p.id = o.payment_id where p.session_id = s.id) as operations,
       (select count(*) from sales_order o where o.session_id = s.id)::int as orders
     from hosted_checkout_session s where s.id = ${sessionId}`.execute(db);
   return rows[0];

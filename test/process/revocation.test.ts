@@ -59,10 +59,12 @@ describe("two processes on one database", () => {
   const makeInstallation = async (): Promise<{ merchantId: string; installationId: string }> => {
     const name = crypto.randomUUID();
     const merchant = await operate(
-      `merchantCreate(input: { slug: "${name}", name: "M", mode: TEST, defaultLocale: "en", defaultMarket: "DE" }) { id }`,
+      `merchantCreate(input: { slug: "${name}", name: "M", mode: TEST, defaultLocale: "en", ` +
+        `defaultMarket: "DE" }) { id }`,
     );
     const app = await operate(`appCreate(input: { name: "App" }) { id }`);
-    const input = `{ merchantId: "${merchant.id}", appId: "${app.id}", scopes: [CATALOG_READ, WEBHOOKS_READ] }`;
+    const input = `{ merchantId: "${merchant.id}", appId: "${app.id}", scopes: [CATALOG_READ, WEBHOOKS_READ]
+      }`;
     return {
       merchantId: merchant.id,
       installationId: (await operate(`installationCreate(input: ${input}) { id }`)).id,
@@ -141,11 +143,13 @@ describe("two processes on one database", () => {
         (await getWith(there, "/api/v1/open/webhooks/endpoints", value)) === 200;
       const cuts = [
         [
-          `installationScopesSet(input: { installationId: "${installationId}", scopes: [CATALOG_READ] }) { id }`,
+          `installationScopesSet(input: { installationId: "${installationId}", scopes: ` +
+            "[CATALOG_READ] }) { id }",
           403,
         ],
         [
-          `installationScopesSet(input: { installationId: "${installationId}", scopes: [CATALOG_READ, WEBHOOKS_READ] }) { id }`,
+          `installationScopesSet(input: { installationId: "${installationId}", scopes: ` +
+            "[CATALOG_READ, WEBHOOKS_READ] }) { id }",
           200,
         ],
         [`installationSuspend(input: { installationId: "${installationId}" }) { id }`, 401],

@@ -104,7 +104,8 @@ describe.concurrent("a wrong environment stops the start with one line that name
     [{ PORT: "abc" }, "Setting PORT must be an integer from 0 to 65535."],
     [
       { DATABASE_URL: "postgres://127.0.0.1/x" },
-      "Setting ENCRYPTION_KEYS is required with DATABASE_URL: a comma-separated list of id:base64, each key 32 bytes.",
+      "Setting ENCRYPTION_KEYS is required with DATABASE_URL: a comma-separated list of id:base64, each " +
+        "key 32 bytes.",
     ],
     [
       { DATABASE_URL: "postgres://127.0.0.1:1/x", ENCRYPTION_KEYS: encryptionKeys },

@@ -92,11 +92,11 @@ async function receive({ database }: World, lines: Readonly<Record<string, numbe
   for (const [sku, quantity] of Object.entries(lines))
     await sql`
       with received as (
-        update stock_level s set on_hand = s.on_hand + ${quantity}::int from variant v where v.id = s.variant_id and v.sku = ${sku} returning s.*)
+        update stock_level s set on_hand = s.on_hand + ${quantity}::int from variant v
+        where v.id = s.variant_id and v.sku = ${sku} returning s.*)
       insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, created_at)
-      select merchant_id, variant_id, ${quantity}::int, on_hand, 'received', updated_at from received`.execute(
-      database.db,
-    );
+      select merchant_id, variant_id, ${quantity}::int, on_hand, 'received', updated_at
+      from received`.execute(database.db);
 }
 
 export async function readOrder({ database }: World, orderId: string): Promise<OrderAggregate> {
@@ -137,12 +137,10 @@ async function place(transaction: Transaction, { cart, overrides, now }: Placing
     policySnapshot: policyRows({ overrides, ids, placedAt }),
     ...deliveryRows({ overrides, ids, lines }),
   });
-  await sql`insert into order_timeline (order_id, at, type, actor) values (${orderId}, ${placedAt}, 'order_placed', 'system')`.execute(
-    transaction,
-  );
-  await sql`update cart set status = 'completed', order_id = ${orderId}, ended_at = ${placedAt}, version = version + 1 where id = ${cart.id}`.execute(
-    transaction,
-  );
+  await sql`insert into order_timeline (order_id, at, type, actor)
+    values (${orderId}, ${placedAt}, 'order_placed', 'system')`.execute(transaction);
+  await sql`update cart set status = 'completed', order_id = ${orderId}, ended_at = ${placedAt}, version =
+    version + 1 where id = ${cart.id}`.execute(transaction);
   for (const line of lines) await sell(transaction, line, placedAt);
   return orderId;
 }
@@ -155,12 +153,12 @@ async function sell(
 ): Promise<void> {
   await sql`
     with sold as (
-      update stock_level set on_hand = on_hand - ${allocated}::int, reserved = reserved + ${ordered - canceled - allocated}::int
+      update stock_level set on_hand = on_hand - ${allocated}::int, reserved = reserved +
+      ${ordered - canceled - allocated}::int
       where variant_id = ${variantId} returning on_hand)
     insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, created_at)
-    select ${merchantId}, ${variantId}, ${-allocated}::int, on_hand, 'sold', ${at}::timestamptz from sold where ${allocated}::int > 0`.execute(
-    transaction,
-  );
+    select ${merchantId}, ${variantId}, ${-allocated}::int, on_hand, 'sold', ${at}::timestamptz from sold
+    where ${allocated}::int > 0`.execute(transaction);
 }
 
 interface Ids {
@@ -178,9 +176,11 @@ async function linesOf(
 ): Promise<LineRow[]> {
   const { rows } = await sql<{ productId: string; ids: string[] }>`
     with recursive above as (
-      select pc.product_id, c.id, c.parent_id from product_category pc join category c on c.id = pc.category_id
+      select pc.product_id, c.id, c.parent_id from product_category pc join category c
+      on c.id = pc.category_id
       union select above.product_id, c.id, c.parent_id from above join category c on c.id = above.parent_id)
-    select product_id, array_agg(id order by id) as ids from above where product_id = any(${cart.lines.map(({ productId }) => productId)}::text[])
+    select product_id, array_agg(id order by id) as ids from above
+    where product_id = any(${cart.lines.map(({ productId }) => productId)}::text[])
     group by product_id`.execute(transaction);
   const categories = new Map(rows.map((row) => [row.productId, row.ids]));
   return cart.lines.map(({ display, quantity, ...line }): LineRow => {

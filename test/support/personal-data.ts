@@ -44,10 +44,10 @@ const withoutText = [
 /** All columns of the database that can hold text, as `table.column`, in the order of their names. */
 export async function findTextColumns(db: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
-    select table_name || '.' || column_name as name from information_schema.columns join information_schema.tables using (table_schema, table_name)
-    where table_schema = 'public' and table_type = 'BASE TABLE' and data_type <> all(${withoutText}::text[])`.execute(
-    db,
-  );
+    select table_name || '.' || column_name as name from information_schema.columns
+    join information_schema.tables using (table_schema, table_name)
+    where table_schema = 'public' and table_type = 'BASE TABLE'
+    and data_type <> all(${withoutText}::text[])`.execute(db);
   return rows.map(({ name }) => name).toSorted();
 }
 
@@ -56,9 +56,8 @@ export async function readColumn(db: Database, name: string): Promise<readonly s
   const [table = "", column = ""] = name.split(".");
   const { rows } = await sql<{
     value: unknown;
-  }>`select ${sql.ref(column)} as value from ${sql.table(table)} where ${sql.ref(column)} is not null`.execute(
-    db,
-  );
+  }>`select ${sql.ref(column)} as value from ${sql.table(table)}
+    where ${sql.ref(column)} is not null`.execute(db);
   return rows.map(({ value }) => {
     if (value instanceof Uint8Array) return Buffer.from(value).toString("latin1");
     return typeof value === "string" ? value : JSON.stringify(value);

@@ -16,7 +16,8 @@ export async function readSealedRows(db: Database): Promise<SealedRow[]> {
       type === "bytea" ? sql`encode(${sql.ref(name)}, 'hex')` : sql.ref(name),
     );
     const { rows } = await sql<SealedValue & { first: string; second: string }>`
-      select ${first} as first, ${second ?? sql`''`} as second, ${sql.ref(sealed)} as sealed, ${sql.ref(dataKey)} as data_key, ${sql.ref(keyId)} as key_id
+      select ${first} as first, ${second ?? sql`''`} as second, ${sql.ref(sealed)} as sealed,
+      ${sql.ref(dataKey)} as data_key, ${sql.ref(keyId)} as key_id
       from ${sql.table(table)} where ${sql.ref(keyId)} is not null`.execute(db);
     for (const row of rows)
       all.push(

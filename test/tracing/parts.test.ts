@@ -95,15 +95,18 @@ it.each([
     "select webhook_endpoint",
   ],
   [
-    "/* one of many forms */ with base as (select d.* from search_document d where (d.a = $1)) select * from base",
+    "/* one of many forms */ with base as (select d.* from search_document d where (d.a = $1)) select * " +
+      "from base",
     "select search_document",
   ],
   [
-    "with m as (select * from json_to_recordset($1::json) as m(n int)) update inventory_level l set on_hand = m.n from m",
+    "with m as (select * from json_to_recordset($1::json) as m(n int)) update inventory_level l set " +
+      "on_hand = m.n from m",
     "update inventory_level",
   ],
   [
-    "with gone as (delete from stock_hold returning id) insert into movement select * from gone for update skip locked",
+    "with gone as (delete from stock_hold returning id) insert into movement select * from gone for " +
+      "update skip locked",
     "insert movement",
   ],
   [

@@ -55,13 +55,15 @@ describeOnBoth("the waiting work", (open, engine) => {
   ): Promise<void> => {
     const [prefix, at] = [createId("event"), world.clock.now()];
     await sql`with made as (
-      insert into event (id, merchant_id, type, schema_version, subject_type, subject_id, subject_version, snapshot, thin, occurred_at, fanned_out_at)
-      select ${prefix} || n, ${merchantId}, 'order.placed', 1, 'order', ${prefix} || n, 1, '{}', '{}', ${at}::timestamptz, ${at}::timestamptz
+      insert into event (id, merchant_id, type, schema_version, subject_type, subject_id, subject_version,
+      snapshot, thin, occurred_at, fanned_out_at)
+      select ${prefix} || n, ${merchantId}, 'order.placed', 1, 'order', ${prefix} || n, 1, '{}', '{}',
+      ${at}::timestamptz, ${at}::timestamptz
       from generate_series(1, ${count}::integer) n returning id
-    ) insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, status, next_attempt_at, created_at)
-      select id, ${merchantId}, ${installationId}, id, ${endpointId}, 'pending', ${at}::timestamptz, ${at}::timestamptz from made`.execute(
-      database.db,
-    );
+    ) insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, status,
+    next_attempt_at, created_at)
+      select id, ${merchantId}, ${installationId}, id, ${endpointId}, 'pending', ${at}::timestamptz,
+      ${at}::timestamptz from made`.execute(database.db);
   };
 
   it("is zero at first, then events, then due deliveries, and zero again once they are sent", async () => {
@@ -213,9 +215,8 @@ describeOnBoth("the waiting work", (open, engine) => {
       .set({ scopes: [] })
       .where("id", "=", installed.installationId)
       .execute();
-    await sql`analyze event, webhook_delivery, webhook_endpoint, webhook_endpoint_health, installation`.execute(
-      database.db,
-    );
+    await sql`analyze event, webhook_delivery, webhook_endpoint, webhook_endpoint_health,
+      installation`.execute(database.db);
     statements.length = 0;
     expect(valuesOf(await readNow())).toMatchObject({ due: 0, dueAge: 0 });
     const [{ sql: text, parameters }] = statements as [CompiledQuery];

@@ -186,7 +186,8 @@ describe("/metrics counts", () => {
       expect((await writeAddress(id, key)).headers["idempotent-replayed"]).toBe("true");
       expect((await writeAddress(id, key, "Hamburg")).status).toBe(409);
       expect((await writeAddress("cart_00000000000000000000000000", randomUUID())).status).toBe(404);
-      const opened = `mutation { cartCreate(input: { market: "DE" }, idempotencyKey: "${randomUUID()}") { id } }`;
+      const opened = `mutation { cartCreate(input: { market: "DE" }, idempotencyKey: "${randomUUID()}") { id }
+        }`;
       expect((await world().graphql(opened, { token: "storefront" })).body.errors).toBeUndefined();
     });
     const outcomes = ["executed", "replayed", "in_progress", "key_reused", "refused"];

@@ -67,9 +67,12 @@ describeOnBoth("the delivery log", (_open, engine) => {
       const lost = await makeEvents(world(), 150, { ageMs: 86_400_000 });
       await makeDeliveries(world(), lost, { endpointId });
       await sql`
-        insert into event (id, merchant_id, type, schema_version, subject_type, subject_id, subject_version, snapshot, thin, occurred_at, fanned_out_at)
-        select 'evt_' || substr(${lost[149] ?? ""}, 5, 9) || 'z0000000000' || lpad(n::text, 6, '0'), ${demo.merchants.first.id}, 'cart.updated', 1, 'cart',
-          'cart_x', 1, '{"x":"' || repeat('.', 500) || '"}', '{}', ${clock.now()}::timestamptz, ${clock.now()}::timestamptz
+        insert into event (id, merchant_id, type, schema_version, subject_type, subject_id, subject_version,
+        snapshot, thin, occurred_at, fanned_out_at)
+        select 'evt_' || substr(${lost[149] ?? ""}, 5, 9) || 'z0000000000' || lpad(n::text, 6, '0'),
+        ${demo.merchants.first.id}, 'cart.updated', 1, 'cart',
+          'cart_x', 1, '{"x":"' || repeat('.', 500) || '"}', '{}', ${clock.now()}::timestamptz,
+          ${clock.now()}::timestamptz
         from generate_series(1, 20000) n`.execute(database.db);
       await database.script((run) => run("analyze"));
       await setScopes([...scopes]);

@@ -80,7 +80,8 @@ describe.each(["pglite", "postgres"] as const)("the name of an endpoint on %s", 
   it("is found anywhere in a GraphQL document: inline, in a default, under another name", async () => {
     const installationId = await installationOf(world());
     const field = (input: string): string =>
-      `made: webhookEndpointCreate(installationId: "${installationId}", idempotencyKey: "k", input: ${input}) { endpoint { id } }`;
+      `made: webhookEndpointCreate(installationId: "${installationId}", idempotencyKey: "k", ` +
+      `input: ${input}) { endpoint { id } }`;
     const url = (number: number): string =>
       `url: "${inside.replace("inside", `inside-at-${number}`)}", eventTypes: ["*"]`;
     const documents = [

@@ -1,9 +1,8 @@
 /**
  * Keeps the search index up to date. `indexProducts` rebuilds the index rows of given products in the
  * caller's transaction, so that a change and its index rows are committed together. The number of statements
- * depends on the number of batches, not of products. Two refreshes run in the background, in their own
- * transactions: of products whose availability changed without a catalog change, and of the popularity used
- * for sorting.
+ * depends on the number of batches, not of products. A refresh in the background indexes products whose
+ * availability changed without a catalog change.
  */
 import { sql } from "kysely";
 import { storedSummarySql } from "#commerce/catalog/read-summaries.ts";
@@ -21,7 +20,6 @@ import {
   draftWordsToStem,
 } from "./index-rows.ts";
 import { loadProductsToIndex } from "./load-products.ts";
-import { popularityStep } from "./offer-key.ts";
 import { loadStems } from "./stems.ts";
 
 const batchSize = 500;
@@ -235,80 +233,4 @@ async function takeDueEntries(transaction: Transaction, productIds: readonly str
     where product_id = any(${productIds}::text[]) for update skip locked)
     returning product_id as id`.execute(transaction);
   return rows.map(({ id }) => id);
-}
-
-const countedMs = 30 * 86_400_000;
-const batchRowsMax = 500;
-
-interface PopularityRefresh {
-  readonly db: Database;
-  readonly now: Date;
-  /** Aborting this signal stops the popularity refresh after the current batch. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/**
- * Updates the popularity of products, which is the number of units ordered in the last 30 days without
- * canceled units. Writes only products whose number changed, one transaction per batch, and returns how many.
- * The orders are aggregated once for all batches.
- */
-export async function refreshPopularity({ db, now, signal }: PopularityRefresh): Promise<number> {
-  const changed = await findChangedPopularity(db, now);
-  for (let start = 0; start < changed.length; start += batchRowsMax) {
-    if (signal?.aborted === true) return start;
-    await writePopularity(db, changed.slice(start, start + batchRowsMax));
-  }
-  return changed.length;
-}
-
-interface ProductPopularity {
-  readonly id: string;
-  readonly units: number;
-}
-
-async function findChangedPopularity(db: Database, now: Date): Promise<readonly ProductPopularity[]> {
-  const since = new Date(now.getTime() - countedMs);
-  const { rows } = await sql<ProductPopularity>`
-    with sold as (
-      select l.product_id, sum(l.ordered - l.canceled)::int as units from sales_order o join order_line l
-      on l.order_id = o.id
-      where o.placed_at > ${since} and o.placed_at <= ${now} group by l.product_id)
-    select p.id, coalesce(s.units, 0) as units from product p left join sold s on s.product_id = p.id
-    where p.status = 'published' and p.popularity <> coalesce(s.units, 0) order by p.id`.execute(db);
-  return rows;
-}
-
-/**
- * Writes popularities. Products are locked in the order of their IDs, as during indexing. The product's
- * version does not change, because clients cannot read the popularity.
- */
-function writePopularity(db: Database, rows: readonly ProductPopularity[]): Promise<unknown> {
-  const counts = sql`unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ units }) => units)}::int[]) as
-    c(id, units)`;
-  return inTransaction(db, async (transaction) => {
-    await sql`select 1 from product where id = any(${rows.map(({ id }) => id)}::text[]) order by id for no key
-      update`.execute(transaction);
-    await sql`update product p set popularity = c.units from ${counts} where p.id = c.id`.execute(
-      transaction,
-    );
-    await sql`update search_offer o set popularity = c.units from ${counts}
-      where o.product_id = c.id`.execute(transaction);
-    await writePopularitySteps(transaction, rows);
-  });
-}
-
-/** Writes the popularity steps of offer keys, in documents whose step has changed. */
-async function writePopularitySteps(
-  transaction: Transaction,
-  rows: readonly ProductPopularity[],
-): Promise<void> {
-  const steps = rows.map(({ units }) => popularityStep(units));
-  await sql`
-    update search_document d set offers = (
-      select jsonb_object_agg(o.key, split_part(o.value, '/', 1) || '/' || split_part(o.value, '/', 2) || '/'
-        || c.step)
-      from jsonb_each_text(d.offers) as o)
-    from unnest(${rows.map(({ id }) => id)}::text[], ${steps}::int[]) as c(id, step)
-    where d.product_id = c.id and exists (select from jsonb_each_text(d.offers) as o
-      where split_part(o.value, '/', 3) <> c.step::text)`.execute(transaction);
 }

@@ -136,7 +136,8 @@ export function matchesOfWords(form: SearchStatementForm): SearchMatchesSql {
       : sql``;
   const attributes = form.hasAttributeFacets ? sql`, d.attributes` : sql``;
   const base = sql`
-    select d.product_id, d.locale, d.group_key, d.brand, ${countedKeySql(key)} as offer ${attributes} ${sortKey}
+    select d.product_id, d.locale, d.group_key, d.brand, ${countedKeySql(key)} as offer ${attributes}
+    ${sortKey}
     from ${shownDocuments(form, { words: query(form), joined: popularity })}`;
   return {
     base,

@@ -156,9 +156,8 @@ async function loadEntries(
           order by t.term limit ${compoundsMax}::int) as c) as compounds,
       (select json_agg(json_build_object('text', y.phrase, 'merchantId', y.merchant_id, 'locale', y.locale,
         'phrase', y.synonym) order by y.merchant_id, y.locale, y.synonym)
-        from search_synonym y where y.phrase = any(${[...keys.values()].flat()}::text[])) as synonyms`.execute(
-    reader,
-  );
+        from search_synonym y where y.phrase = any(${[...keys.values()].flat()}::text[])) as
+        synonyms`.execute(reader);
   const [row] = rows;
   if (row === undefined) throw new Error("The vocabulary returned no row.");
   return { version: row.version, entries: toEntries(row, { words, phrases, splits, umlautForms, keys }) };

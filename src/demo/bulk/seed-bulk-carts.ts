@@ -125,9 +125,12 @@ async function findVariantIds(
   { marketId, seed }: { readonly marketId: string; readonly seed: number },
 ): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
-    select v.id from price pr join variant v on v.id = pr.variant_id join product p on p.id = v.product_id join stock_level s on s.variant_id = v.id
-    where pr.market_id = ${marketId} and pr.valid_until is null and p.status = 'published' and not v.discontinued
-      and s.on_hand - s.reserved >= ${bulkQuantityMax} and coalesce(v.max_order_quantity, ${bulkQuantityMax}) >= ${bulkQuantityMax}
+    select v.id from price pr join variant v on v.id = pr.variant_id join product p on p.id = v.product_id
+    join stock_level s on s.variant_id = v.id
+    where pr.market_id = ${marketId} and pr.valid_until is null and p.status = 'published'
+    and not v.discontinued
+      and s.on_hand - s.reserved >= ${bulkQuantityMax} and
+      coalesce(v.max_order_quantity, ${bulkQuantityMax}) >= ${bulkQuantityMax}
     order by md5(v.sku || ${String(seed)}::text) limit ${variantsMax}`.execute(transaction);
   return rows.map(({ id }) => id);
 }

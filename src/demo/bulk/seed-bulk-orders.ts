@@ -157,10 +157,8 @@ async function snapshotOrderPolicies(
 ): Promise<readonly PolicySnapshotContent[]> {
   const { id: orderId, merchantId, marketId, country, locale, currency, placedAt: now } = order;
   await snapshotPolicies(transaction, { merchantId, now }, { orderId, marketId, country, locale, currency });
-  const { rows } =
-    await sql<PolicySnapshotContent>`select type, summary, url, rules from policy_snapshot where order_id = ${orderId}`.execute(
-      transaction,
-    );
+  const { rows } = await sql<PolicySnapshotContent>`select type, summary, url, rules from policy_snapshot
+      where order_id = ${orderId}`.execute(transaction);
   return rows;
 }
 

@@ -77,9 +77,8 @@ async function writeBatch(
     products.map(({ product }) => product.id),
   );
   // Runs last, because its row lock blocks all other catalogue changes until the transaction ends.
-  await sql`update merchant set catalog_version = catalog_version + 1, updated_at = ${now}::timestamptz where id = ${merchantId}`.execute(
-    transaction,
-  );
+  await sql`update merchant set catalog_version = catalog_version + 1, updated_at = ${now}::timestamptz
+    where id = ${merchantId}`.execute(transaction);
 }
 
 /**

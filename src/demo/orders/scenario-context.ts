@@ -51,9 +51,8 @@ export async function findOrderLine(
   sku: string,
 ): Promise<{ readonly id: string; readonly ordered: number }> {
   const { rows } = await sql<{ id: string; ordered: number }>`
-    select id, ordered from order_line where order_id = ${requireOrderId(context)} and display->>'sku' = ${sku}`.execute(
-    context.transaction,
-  );
+    select id, ordered from order_line where order_id = ${requireOrderId(context)}
+    and display->>'sku' = ${sku}`.execute(context.transaction);
   return requireRow(rows[0], sku);
 }
 

@@ -170,9 +170,8 @@ async function incrementVersions(
   results: readonly ScenarioResult[],
 ): Promise<void> {
   const orderIds = results.flatMap(({ orderId }) => orderId ?? []);
-  await sql`update cart set version = version + 1 where id = any(${results.map(({ cartId }) => cartId)}::text[])`.execute(
-    transaction,
-  );
+  await sql`update cart set version = version + 1 where id =
+    any(${results.map(({ cartId }) => cartId)}::text[])`.execute(transaction);
   await sql`update sales_order set version = version + 1 where id = any(${orderIds}::text[])`.execute(
     transaction,
   );

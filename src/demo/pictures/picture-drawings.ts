@@ -5,7 +5,8 @@
 
 const area = (fill: string, path: string): string => `<path fill="{${fill}}" d="${path}"/>`;
 const line = (stroke: string, width: number, path: string): string =>
-  `<path fill="none" stroke="{${stroke}}" stroke-width="${width}" stroke-linecap="round" stroke-linejoin="round" d="${path}"/>`;
+  `<path fill="none" stroke="{${stroke}}" stroke-width="${width}" stroke-linecap="round" ` +
+  `stroke-linejoin="round" d="${path}"/>`;
 /** A rectangle: position, size and corner radius. */
 type Box = readonly [x: number, y: number, width: number, height: number, radius: number];
 const box = (fill: string, [x, y, width, height, radius]: Box): string =>
@@ -130,7 +131,8 @@ export const pictureDrawings = {
   glove: joinShapes(
     area(
       "main",
-      "M290 640V450L220 380Q200 330 250 330L310 380V240Q310 200 345 200T380 240V210Q385 180 415 180T450 215V240Q460 215 485 222T510 260V640Z",
+      "M290 640V450L220 380Q200 330 250 330L310 380V240Q310 200 345 200T380 240V210Q385 180 415 180T450 " +
+        "215V240Q460 215 485 222T510 260V640Z",
     ),
     box("dark", [276, 560, 250, 90, 24]),
     line("dark", 8, "M380 240V350M450 240V350"),

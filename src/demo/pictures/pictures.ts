@@ -66,8 +66,10 @@ export function renderDemoPicture(name: string): string {
   const view = parts.at(-1);
   const shapes = applyColours(pictureDrawings[motif], colour);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${pictureSizePixels}" height="${pictureSizePixels}" viewBox="0 0 800 800" role="img">`,
-    `<defs><linearGradient id="g" x1="0" y1="0" x2="0" y2="1"><stop offset="0" stop-color="${above}"/><stop offset="1" stop-color="${below}"/></linearGradient></defs>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${pictureSizePixels}" ` +
+      `height="${pictureSizePixels}" viewBox="0 0 800 800" role="img">`,
+    `<defs><linearGradient id="g" x1="0" y1="0" x2="0" y2="1"><stop offset="0" ` +
+      `stop-color="${above}"/><stop offset="1" stop-color="${below}"/></linearGradient></defs>`,
     `<rect width="800" height="800" fill="url(#g)"/>`,
     view === "scene"
       ? renderLandscape(hash, below)
@@ -118,8 +120,10 @@ function renderLandscape(hash: number, colour: string): string {
   const rise = hash % 90;
   const hills = [
     `<circle cx="${180 + (hash % 440)}" cy="210" r="70" fill="#fff" opacity="0.7"/>`,
-    `<path d="M0 ${470 - rise}Q200 ${360 + rise} 400 ${460 - rise}T800 ${430 + (rise >> 1)}V800H0Z" fill="${mixColours(colour, 0x3d5a52, 0.3)}"/>`,
-    `<path d="M0 ${560 + (rise >> 2)}Q240 ${500 - (rise >> 1)} 480 570T800 540V800H0Z" fill="${mixColours(colour, 0x3d5a52, 0.5)}"/>`,
+    `<path d="M0 ${470 - rise}Q200 ${360 + rise} 400 ${460 - rise}T800 ` +
+      `${430 + (rise >> 1)}V800H0Z" fill="${mixColours(colour, 0x3d5a52, 0.3)}"/>`,
+    `<path d="M0 ${560 + (rise >> 2)}Q240 ${500 - (rise >> 1)} 480 570T800 540V800H0Z" ` +
+      `fill="${mixColours(colour, 0x3d5a52, 0.5)}"/>`,
   ];
   return hills.join("");
 }

@@ -233,7 +233,8 @@ export async function settlePendingPayments(
   const { rows } = await sql<ClaimedPaymentOperation>`
     update payment_operation o set attempts = 1 from payment p
     where p.id = o.payment_id and p.session_id = ${sessionId} and o.status = 'pending'
-    returning o.id, o.merchant_id, o.payment_id, o.kind, o.amount_minor, p.currency, o.attempts, o.created_at, false as is_abandoned,
+    returning o.id, o.merchant_id, o.payment_id, o.kind, o.amount_minor, p.currency, o.attempts, o.created_at,
+    false as is_abandoned,
       p.token_sealed, p.token_data_key, p.token_key_id`.execute(transaction);
   for (const operation of rows) {
     const capturedMinor = isCaptured ? operation.amountMinor : 0;
@@ -266,12 +267,15 @@ async function writeProviderRecords(
   await sql`
     with entry as (
       insert into test_provider_entry (idempotency_key, reference, kind, amount_minor, outcome, created_at)
-      values (${id}, ${paymentId}, ${kind}, ${amountMinor}, ${kind === "authorize" ? "authorized" : "succeeded"}, ${createdAt}))
-    insert into test_provider_payment as b (reference, token, status, currency, amount_minor, captured_minor, decided_at, created_at)
-    values (${paymentId}, ${demoPaymentToken}, 'authorized', ${currency}, ${amountMinor}, ${capturedMinor}, ${createdAt}, ${createdAt})
-    on conflict (reference) do update set captured_minor = b.captured_minor + ${amountOfKind("capture")}, voided_minor = b.voided_minor + ${amountOfKind("void")},
+      values (${id}, ${paymentId}, ${kind}, ${amountMinor},
+      ${kind === "authorize" ? "authorized" : "succeeded"}, ${createdAt}))
+    insert into test_provider_payment as b (reference, token, status, currency, amount_minor, captured_minor,
+    decided_at, created_at)
+    values (${paymentId}, ${demoPaymentToken}, 'authorized', ${currency}, ${amountMinor}, ${capturedMinor},
+    ${createdAt}, ${createdAt})
+    on conflict (reference) do update set captured_minor = b.captured_minor + ${amountOfKind("capture")},
+    voided_minor = b.voided_minor + ${amountOfKind("void")},
       refunded_minor = b.refunded_minor + ${amountOfKind("refund")},
-      status = case when b.voided_minor + ${amountOfKind("void")} = b.amount_minor then 'voided' else 'authorized' end`.execute(
-    transaction,
-  );
+      status = case when b.voided_minor + ${amountOfKind("void")} = b.amount_minor then 'voided'
+      else 'authorized' end`.execute(transaction);
 }

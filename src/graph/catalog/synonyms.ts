@@ -13,7 +13,9 @@ import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { expectedVersionDescription } from "./inputs.ts";
 
-const termsText = `Words or phrases of 1 to ${synonymBounds.wordsMax} words and at most ${synonymBounds.termMax} characters.`;
+const termsText =
+  `Words or phrases of 1 to ${synonymBounds.wordsMax} words and at most ` +
+  `${synonymBounds.termMax} characters.`;
 
 const SynonymRuleRef = builder.objectRef<SynonymRule>("SearchSynonymRule").implement({
   description: "Words that the search treats as synonyms.",
@@ -24,7 +26,8 @@ const SynonymRuleRef = builder.objectRef<SynonymRule>("SearchSynonymRule").imple
     }),
     replacements: t.stringList({
       description:
-        "Words or phrases that a search for one of the terms also finds, but not the other way round. Empty " +
+        "Words or phrases that a search for one of the terms also finds, but not the other way round. " +
+        "Empty " +
         "if the terms are equivalent.",
       resolve: ({ replacements }) => [...replacements],
     }),
@@ -58,7 +61,8 @@ const SynonymRuleInput = builder.inputType("SearchSynonymRuleInput", {
     }),
     replacements: t.stringList({
       description:
-        `${termsText} A search for one of the terms also finds the replacements, but not the other way round. ` +
+        `${termsText} A search for one of the terms also finds the replacements, but not the other ` +
+        "way round. " +
         `Without replacements, the terms are equivalent. At most ${synonymBounds.termsMax}.`,
     }),
   }),
@@ -91,7 +95,8 @@ builder.queryField("searchSynonyms", (t) =>
     args: {
       merchantId: t.arg.id({
         description:
-          "The id of the merchant, `mer_…`. Required with a platform token; a token of a merchant may leave it out.",
+          "The id of the merchant, `mer_…`. Required with a platform token; a token of a merchant may " +
+          "leave it out.",
       }),
     },
     resolve: (_root, { merchantId }, context) =>
@@ -103,7 +108,8 @@ defineMutation({
   ...merchantMutationKind,
   name: "searchSynonymsSet",
   description:
-    "Sets the search synonyms of a merchant in one locale and replaces all earlier rules of this locale. To " +
+    "Sets the search synonyms of a merchant in one locale and replaces all earlier rules of this locale. " +
+    "To " +
     "import rules, send them all; `searchSynonyms` exports them. Searches use the new rules at once.",
   input: SynonymsSetInputType,
   type: SynonymListRef,

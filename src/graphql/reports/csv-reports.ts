@@ -70,7 +70,8 @@ export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
       parameters: { ...shop, interval },
       columns: [...spread, ...sales],
       query: `query (${shopVariables}, $interval: ReportInterval! = DAY) {
-        report: salesReport(${shopArguments}, interval: $interval) { currencies { buckets { ${[...spread, ...sales].join(" ")} } } } }`,
+        report: salesReport(${shopArguments}, interval: $interval) { currencies { buckets {
+        ${[...spread, ...sales].join(" ")} } } } }`,
       toRows: ({ currencies }: { readonly currencies: readonly { readonly buckets: readonly Row[] }[] }) =>
         currencies.flatMap(({ buckets }) => buckets),
     }),
@@ -81,7 +82,8 @@ export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
       parameters: { ...shop, interval },
       columns: [...spread, ...carts, ...outcomes, ...cancellations],
       query: `query (${shopVariables}, $interval: ReportInterval! = DAY) {
-        report: funnelReport(${shopArguments}, interval: $interval) { buckets { ${[...spread, ...carts].join(" ")} outcomes { status reason sessions } } } }`,
+        report: funnelReport(${shopArguments}, interval: $interval) { buckets {
+        ${[...spread, ...carts].join(" ")} outcomes { status reason sessions } } } }`,
       toRows: ({ buckets }: { readonly buckets: readonly FunnelBucket[] }) => buckets.map(toFunnelRow),
     }),
   ],
@@ -91,7 +93,8 @@ export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
       parameters: { ...shop, first: "integer" },
       columns: ["promotionId", ...promotion],
       query: `query (${shopVariables}, $first: Int! = 100) {
-        report: promotionReport(${shopArguments}, first: $first) { promotions { promotionId ${promotion.join(" ")} } } }`,
+        report: promotionReport(${shopArguments}, first: $first) { promotions { promotionId
+        ${promotion.join(" ")} } } }`,
       toRows: ({ promotions }: { readonly promotions: readonly Row[] }) => promotions,
     }),
   ],
@@ -111,8 +114,10 @@ export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
     report({
       parameters: { ...shop, first: "integer" },
       columns: ["list", "query", "searches", "empty"],
-      query: `query ($from: Date!, $to: Date!, $merchantId: ID, $market: CountryCode, $timeZone: String, $first: Int! = 100) {
-        report: searchReport(${shopArguments}, first: $first) { top { query searches empty } withoutResults { query searches empty } } }`,
+      query: `query ($from: Date!, $to: Date!, $merchantId: ID, $market: CountryCode, $timeZone: String,
+        $first: Int! = 100) {
+        report: searchReport(${shopArguments}, first: $first) { top { query searches empty } withoutResults {
+        query searches empty } } }`,
       toRows: ({
         top,
         withoutResults,
@@ -136,9 +141,12 @@ export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
         installationId: "text",
       },
       columns: [...spread, ...attempts, ...errors],
-      query: `query ($from: Date!, $to: Date!, $merchantId: ID, $timeZone: String, $interval: ReportInterval! = DAY, $endpointId: ID, $installationId: ID) {
-        report: webhookHealthReport(from: $from, to: $to, merchantId: $merchantId, timeZone: $timeZone, interval: $interval, endpointId: $endpointId,
-          installationId: $installationId) { buckets { ${[...spread, ...attempts].join(" ")} failuresByCode { code count } } } }`,
+      query: `query ($from: Date!, $to: Date!, $merchantId: ID, $timeZone: String, $interval: ReportInterval!
+        = DAY, $endpointId: ID, $installationId: ID) {
+        report: webhookHealthReport(from: $from, to: $to, merchantId: $merchantId, timeZone: $timeZone,
+        interval: $interval, endpointId: $endpointId,
+          installationId: $installationId) { buckets { ${[...spread, ...attempts].join(" ")} failuresByCode {
+          code count } } } }`,
       toRows: ({ buckets }: { readonly buckets: readonly HealthBucket[] }) => buckets.map(toHealthRow),
     }),
   ],

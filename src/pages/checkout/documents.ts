@@ -9,10 +9,13 @@ const money = "{ amountMinor currency exponent }";
 
 const sessionDocument = `query CheckoutPage($id: ID!) {
   hostedCheckoutSession(id: $id) {
-    id version status orderId merchant { name } market countries locale amountTotal ${money} paymentFailureCode successUrl cancelUrl expiresAt submittedAt
+    id version status orderId merchant { name } market countries locale amountTotal ${money}
+    paymentFailureCode successUrl cancelUrl expiresAt submittedAt
     cart {
-      lines { id title variantTitle image { url } quantity unitPrice ${money} compareAtUnitPrice ${money} subtotal ${money} requiresShipping }
-      totals { subtotal ${money} discount ${money} shipping ${money} tax ${money} taxIncluded total ${money} estimated }
+      lines { id title variantTitle image { url } quantity unitPrice ${money} compareAtUnitPrice ${money}
+      subtotal ${money} requiresShipping }
+      totals { subtotal ${money} discount ${money} shipping ${money} tax ${money} taxIncluded total ${money}
+      estimated }
       promotion { state promotion { code title } automatic { title discount ${money} } }
       address { countryCode regionCode city postalCodePrefix recipientInitials }
       delivery { selectedOptionId options { id name carrier price ${money} minDays maxDays pickup } }
@@ -99,9 +102,11 @@ const orderDocument = "query CheckoutOrder($id: ID!) { order(id: $id) { number }
 const statusDocument = "query CheckoutStatus($id: ID!) { hostedCheckoutSession(id: $id) { status version } }";
 
 const change = (field: string, type: string): string =>
-  `mutation Change($sessionId: ID!, $input: ${type}!) { ${field}(sessionId: $sessionId, input: $input) { version } }`;
+  `mutation Change($sessionId: ID!, $input: ${type}!) { ${field}(sessionId: $sessionId, input: $input) {
+    version } }`;
 const keyed = (field: string, type: string): string =>
-  `mutation Change($sessionId: ID!, $key: String!, $input: ${type}!) { ${field}(sessionId: $sessionId, idempotencyKey: $key, input: $input) { version } }`;
+  `mutation Change($sessionId: ID!, $key: String!, $input: ${type}!) { ${field}(sessionId: $sessionId,
+    idempotencyKey: $key, input: $input) { version } }`;
 
 export interface CheckoutDocuments {
   readonly session: RunCheckoutDocument;

@@ -14,8 +14,10 @@ const changed: CheckoutTexts = [
   "内容が変更されました。お支払いの前にご注文内容をもう一度ご確認ください。",
 ];
 const gone: CheckoutTexts = [
-  "An item in your order is no longer available in this quantity. Cancel, change your cart in the shop, and check out again.",
-  "Ein Artikel Ihrer Bestellung ist in dieser Menge nicht mehr lieferbar. Brechen Sie ab, ändern Sie den Warenkorb im Shop und beginnen Sie neu.",
+  "An item in your order is no longer available in this quantity. Cancel, change your cart in the " +
+    "shop, and check out again.",
+  "Ein Artikel Ihrer Bestellung ist in dieser Menge nicht mehr lieferbar. Brechen Sie ab, ändern Sie " +
+    "den Warenkorb im Shop und beginnen Sie neu.",
   "購入できなくなった商品があります。キャンセルしてショップでカートを変更し、もう一度お手続きください。",
 ];
 const codeUnknown: CheckoutTexts = [
@@ -119,22 +121,26 @@ const byCode: Readonly<Record<string, CheckoutTexts>> = {
   ],
   card_declined: [
     "The card was declined. Nothing was charged; try again or pay in another way.",
-    "Die Karte wurde abgelehnt. Es wurde nichts abgebucht; versuchen Sie es noch einmal oder bezahlen Sie anders.",
+    "Die Karte wurde abgelehnt. Es wurde nichts abgebucht; versuchen Sie es noch einmal oder bezahlen " +
+      "Sie anders.",
     "このカードはご利用いただけませんでした。請求は発生していません。もう一度試すか、別の方法でお支払いください。",
   ],
   insufficient_funds: [
     "The card has insufficient funds. Nothing was charged; try again or pay in another way.",
-    "Das Guthaben reichte nicht. Es wurde nichts abgebucht; versuchen Sie es noch einmal oder bezahlen Sie anders.",
+    "Das Guthaben reichte nicht. Es wurde nichts abgebucht; versuchen Sie es noch einmal oder bezahlen " +
+      "Sie anders.",
     "残高が不足しています。請求は発生していません。もう一度試すか、別の方法でお支払いください。",
   ],
   timed_out: [
     "The payment was not confirmed in time. If it succeeds later, it will be refunded. Pay again.",
-    "Die Zahlung wurde nicht rechtzeitig bestätigt. Gelingt sie doch noch, wird sie erstattet. Bezahlen Sie noch einmal.",
+    "Die Zahlung wurde nicht rechtzeitig bestätigt. Gelingt sie doch noch, wird sie erstattet. Bezahlen " +
+      "Sie noch einmal.",
     "時間内に決済を確認できませんでした。後で成功した場合は返金されます。もう一度お支払いください。",
   ],
   buyer_gave_up: [
     "You stopped waiting for the payment. If it succeeds later, it will be refunded. Pay in another way.",
-    "Sie haben das Warten auf die Zahlung beendet. Gelingt sie doch noch, wird sie erstattet. Bezahlen Sie anders.",
+    "Sie haben das Warten auf die Zahlung beendet. Gelingt sie doch noch, wird sie erstattet. Bezahlen " +
+      "Sie anders.",
     "決済の待機を中止しました。後で成功した場合は返金されます。別の方法でお支払いください。",
   ],
   payment_failed: [

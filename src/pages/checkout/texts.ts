@@ -39,7 +39,8 @@ const table = {
   address: ["Delivery address", "Lieferadresse", "お届け先"],
   addressOptional: [
     "Nothing in your order is sent by post. An address is optional; tax may depend on it.",
-    "Nichts in Ihrer Bestellung wird verschickt. Eine Adresse ist freiwillig; die Steuer kann von ihr abhängen.",
+    "Nichts in Ihrer Bestellung wird verschickt. Eine Adresse ist freiwillig; die Steuer kann von ihr " +
+      "abhängen.",
     "配送される商品はありません。住所の入力は任意ですが、税額に影響することがあります。",
   ],
   addressPrivate: [
@@ -147,8 +148,10 @@ const table = {
   ],
   processingLook: ["Check now", "Jetzt nachsehen", "今すぐ確認する"],
   processingLong: [
-    "The payment takes longer than usual. You may stop waiting and pay in another way. If this payment succeeds later, it will be refunded.",
-    "Es dauert länger als üblich. Sie können das Warten beenden und anders bezahlen; gelingt diese Zahlung doch noch, wird sie erstattet.",
+    "The payment takes longer than usual. You may stop waiting and pay in another way. If this payment " +
+      "succeeds later, it will be refunded.",
+    "Es dauert länger als üblich. Sie können das Warten beenden und anders bezahlen; gelingt diese " +
+      "Zahlung doch noch, wird sie erstattet.",
     "通常より時間がかかっています。待つのをやめて別の方法で支払うこともできます。この支払いが後で成功した場合は返金されます。",
   ],
   giveUp: ["Stop waiting", "Nicht länger warten", "待つのをやめる"],
@@ -231,13 +234,16 @@ const table = {
     "送信を受け付けられませんでした",
   ],
   refusedText: [
-    "The form was not sent from this page, or your browser did not send the page’s cookie. Allow cookies, open the page again, and send the form again.",
-    "Das Formular wurde nicht von dieser Seite gesendet, oder Ihr Browser hat das Cookie der Seite nicht gesendet. Erlauben Sie Cookies, öffnen Sie die Seite neu und senden Sie das Formular noch einmal.",
+    "The form was not sent from this page, or your browser did not send the page’s cookie. Allow " +
+      "cookies, open the page again, and send the form again.",
+    "Das Formular wurde nicht von dieser Seite gesendet, oder Ihr Browser hat das Cookie der Seite nicht " +
+      "gesendet. Erlauben Sie Cookies, öffnen Sie die Seite neu und senden Sie das Formular noch einmal.",
     "このページから送信されていないか、Cookieが送られていません。Cookieを許可し、ページを開き直してもう一度送信してください。",
   ],
   elsewhere: [
     "This checkout is open in another browser. To continue here, enter the delivery address.",
-    "Dieser Bezahlvorgang wird in einem anderen Browser fortgesetzt. Um hier fortzufahren, geben Sie die Adresse ein.",
+    "Dieser Bezahlvorgang wird in einem anderen Browser fortgesetzt. Um hier fortzufahren, geben Sie die " +
+      "Adresse ein.",
     "このご購入手続きは別のブラウザで進められています。ここで続けるには住所を入力してください。",
   ],
   problem: ["There is a problem", "Es gibt ein Problem", "問題があります"],

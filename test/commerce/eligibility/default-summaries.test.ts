@@ -36,7 +36,8 @@ describe("a policy without a summary", () => {
   it.each([
     [
       {},
-      "You may return what you bought within 30 days of its delivery, and exchange it within 30 days of its delivery.",
+      "You may return what you bought within 30 days of its delivery, and exchange it within 30 days of " +
+        "its delivery.",
     ],
     [
       { windowDays: null, exchangeWindowDays: null },
@@ -44,7 +45,8 @@ describe("a policy without a summary", () => {
     ],
     [
       { mode: "request", windowDays: 1, exchangeWindowDays: null, extendUntil: "2027-01-31" },
-      "You may ask to return what you bought within 1 day of its delivery; there are no exchanges; in no case does that end before the end of 2027-01-31.",
+      "You may ask to return what you bought within 1 day of its delivery; there are no exchanges; in no " +
+        "case does that end before the end of 2027-01-31.",
     ],
     [{ mode: "none" }, "The merchant accepts returns only where the law requires it."],
   ] as const)("describes returns %o: %s", (rules, text) => {

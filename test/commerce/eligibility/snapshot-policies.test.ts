@@ -68,7 +68,8 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
       return: { rules: { windowDays: 30, exchangeWindowDays: 30, methods: ["mail"] } },
       withdrawal: {
         summary:
-          "You may withdraw from the purchase within 14 days of the delivery, or of the order where nothing is delivered, without giving a reason.",
+          "You may withdraw from the purchase within 14 days of the delivery, or of the order where " +
+          "nothing is delivered, without giving a reason.",
         rules: { windowDays: 14 },
       },
       warranty: {

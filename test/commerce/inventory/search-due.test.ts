@@ -21,9 +21,8 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
 
   const stocked = async (onHand: number): Promise<{ productId: string; variantId: string }> => {
     const made = await makePublished(world);
-    await sql`update stock_level set on_hand = ${onHand}, low_stock_threshold = 1 where variant_id = ${made.variantId}`.execute(
-      world.db,
-    );
+    await sql`update stock_level set on_hand = ${onHand}, low_stock_threshold = 1
+      where variant_id = ${made.variantId}`.execute(world.db);
     return made;
   };
   const due = async (): Promise<string[]> =>
@@ -103,12 +102,13 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
       const { productId } = await stocked(1);
       await sql`
         with copied as (
-          insert into product select (jsonb_populate_record(p, jsonb_build_object('id', 'prd_copy_' || n, 'status', 'draft'))).*
-          from product p, generate_series(1, ${copies}::int) as n where p.id = ${productId} on conflict do nothing)
+          insert into product select (jsonb_populate_record(p,
+          jsonb_build_object('id', 'prd_copy_' || n, 'status', 'draft'))).*
+          from product p, generate_series(1, ${copies}::int) as n where p.id = ${productId}
+          on conflict do nothing)
         select 1`.execute(world.db);
-      await sql`insert into search_due (product_id) select id from product, generate_series(1, 3) where id like 'prd_copy_%' order by id desc`.execute(
-        world.db,
-      );
+      await sql`insert into search_due (product_id) select id from product, generate_series(1, 3)
+        where id like 'prd_copy_%' order by id desc`.execute(world.db);
     };
 
     it("is indexed in one round, once per product", async () => {

@@ -32,9 +32,8 @@ describeOnBoth("the stock", (open) => {
 
   const stocked = async (onHand: number, backorderLimit = 0): Promise<string> => {
     const { variantId } = await makePublished(world);
-    await sql`update stock_level set on_hand = ${onHand}, backorder_limit = ${backorderLimit}, low_stock_threshold = 1 where variant_id = ${variantId}`.execute(
-      world.db,
-    );
+    await sql`update stock_level set on_hand = ${onHand}, backorder_limit = ${backorderLimit},
+      low_stock_threshold = 1 where variant_id = ${variantId}`.execute(world.db);
     return variantId;
   };
   const levelOf = (variantId: string) =>
@@ -302,9 +301,8 @@ describeOnBoth("the stock", (open) => {
           );
           const { rows } = await sql<{ held: number; moved: number }>`select
             (select coalesce(sum(quantity), 0)::int from stock_hold where variant_id = ${variantId}) as held,
-            (select coalesce(sum(delta), 0)::int from stock_movement where variant_id = ${variantId}) as moved`.execute(
-            world.db,
-          );
+            (select coalesce(sum(delta), 0)::int from stock_movement
+            where variant_id = ${variantId}) as moved`.execute(world.db);
           const [sums = { held: 0, moved: 0 }] = rows;
           expect(await levelOf(variantId)).toEqual({
             reserved: sums.held + order.waiting,

@@ -21,7 +21,8 @@ import { makeSession } from "#test/operations/checkout-calls.ts";
 import type { World } from "#test/support/world.ts";
 
 const sessionFields =
-  "id version status cartId cartVersion orderId paymentStatus cartStatus expiresAt amountTotal { amountMinor currency }";
+  "id version status cartId cartVersion orderId paymentStatus cartStatus expiresAt amountTotal { " +
+  "amountMinor currency }";
 
 const mutations = {
   hostedCheckoutSessionSubmit: ["HostedCheckoutSessionSubmitInput", "String!"],
@@ -41,7 +42,8 @@ export function callSession(
   { id, input = {}, ...frontend }: SessionCall,
 ): Promise<GraphAnswer> {
   const [type, key] = mutations[field];
-  const query = `mutation ($id: ID!, $key: ${key}, $input: ${type}!) { ${field}(sessionId: $id, idempotencyKey: $key, input: $input) { ${sessionFields} } }`;
+  const query = `mutation ($id: ID!, $key: ${key}, $input: ${type}!) { ${field}(sessionId: $id,
+    idempotencyKey: $key, input: $input) { ${sessionFields} } }`;
   return askGraph(world, query, { id, key: randomUUID(), input }, frontend);
 }
 
@@ -153,7 +155,8 @@ export async function paymentsOf(
 /** The test provider's entries for all payments of a session. */
 export async function ledgerOf({ database }: World, { id }: Pick<Checkout, "id">): Promise<string[]> {
   const { rows } = await sql<{ entry: string }>`
-    select e.kind || ' ' || e.amount_minor || ' ' || e.outcome as entry from test_provider_entry e join payment p on p.id = e.reference
+    select e.kind || ' ' || e.amount_minor || ' ' || e.outcome as entry from test_provider_entry e
+    join payment p on p.id = e.reference
     where p.session_id = ${id} order by e.created_at, e.kind`.execute(database.db);
   return rows.map(({ entry }) => entry);
 }
@@ -178,8 +181,10 @@ export async function publishedEventTypes(
   { id, cartId }: Pick<Checkout, "id" | "cartId">,
 ): Promise<string[]> {
   const { rows } = await sql<{ type: string }>`
-    select type from event where subject_id in (${id}, ${cartId}) or subject_id in (select p.id from payment p where p.session_id = ${id})
-      or subject_id in (select r.id from refund r join payment p on p.id = r.payment_id where p.session_id = ${id})
+    select type from event where subject_id in (${id}, ${cartId}) or subject_id in (select p.id from payment p
+    where p.session_id = ${id})
+      or subject_id in (select r.id from refund r join payment p on p.id = r.payment_id
+      where p.session_id = ${id})
       or subject_id in (select o.id from sales_order o where o.session_id = ${id}) order by id`.execute(
     database.db,
   );
@@ -195,8 +200,10 @@ export interface StockSeen {
 
 export async function stockOf({ database }: World, sku: string): Promise<StockSeen> {
   const { rows } = await sql<StockSeen>`
-    select s.on_hand, s.reserved, coalesce((select sum(quantity) from stock_hold h where h.variant_id = v.id), 0)::int
-      + coalesce((select sum(l.ordered - l.canceled - l.allocated) from order_line l where l.variant_id = v.id), 0)::int as promised
+    select s.on_hand, s.reserved, coalesce((select sum(quantity) from stock_hold h
+    where h.variant_id = v.id), 0)::int
+      + coalesce((select sum(l.ordered - l.canceled - l.allocated) from order_line l
+      where l.variant_id = v.id), 0)::int as promised
     from variant v join stock_level s on s.variant_id = v.id where v.sku = ${sku}`.execute(database.db);
   const [seen] = rows;
   if (seen === undefined) throw new Error(`There is no stock of ${sku}.`);

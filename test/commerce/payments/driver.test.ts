@@ -40,9 +40,11 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     world = await createWorld(engine);
     const { db } = world.database;
     const { rows } = await sql<{ id: string; merchantId: string }>`
-      insert into hosted_checkout_session (id, merchant_id, cart_id, status, expires_at, created_at, updated_at, success_url, cancel_url, country, currency,
+      insert into hosted_checkout_session (id, merchant_id, cart_id, status, expires_at, created_at,
+      updated_at, success_url, cancel_url, country, currency,
         locale, amount_total_minor)
-      select 'chs_' || lpad(n::text, 26, '0'), c.merchant_id, c.id, 'expired', c.updated_at, c.updated_at, c.updated_at, '', '', c.country, c.currency, c.locale, 0
+      select 'chs_' || lpad(n::text, 26, '0'), c.merchant_id, c.id, 'expired', c.updated_at, c.updated_at,
+      c.updated_at, '', '', c.country, c.currency, c.locale, 0
       from (select * from cart order by id limit 1) c, generate_series(1, 12) n
       returning id, merchant_id`.execute(db);
     sessions = rows;

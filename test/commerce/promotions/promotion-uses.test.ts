@@ -387,11 +387,15 @@ describeOnBoth("uses of promotions", (open, engine) => {
       const list = promotionIds.map((id) => `'${id}'`).join(", ");
       const [rows = []] = await run(`
         select 'promotion' as what, p.id, p.used from promotion p where p.id in (${list})
-          and (p.used <> (select count(*) from promotion_use u where u.promotion_id = p.id and ${live}) or p.used > p.usage_limit)
+          and (p.used <> (select count(*) from promotion_use u where u.promotion_id = p.id and ${live})
+          or p.used > p.usage_limit)
         union all select 'code', c.id, c.used from promotion_code c where c.promotion_id in (${list})
-          and (c.used <> (select count(*) from promotion_use u where u.promotion_code_id = c.id and ${live}) or c.used > c.usage_limit)
-        union all select 'buyer', b.buyer_reference, b.used from promotion_buyer b join promotion p on p.id = b.promotion_id where p.id in (${list})
-          and (b.used <> (select count(*) from promotion_use u where u.promotion_id = b.promotion_id and u.buyer_reference = b.buyer_reference and ${live})
+          and (c.used <> (select count(*) from promotion_use u where u.promotion_code_id = c.id and ${live})
+          or c.used > c.usage_limit)
+        union all select 'buyer', b.buyer_reference, b.used from promotion_buyer b join promotion p
+        on p.id = b.promotion_id where p.id in (${list})
+          and (b.used <> (select count(*) from promotion_use u where u.promotion_id = b.promotion_id
+          and u.buyer_reference = b.buyer_reference and ${live})
             or b.used > p.per_buyer_limit)`);
       return rows;
     });

@@ -29,9 +29,8 @@ describe.each(["pglite", "postgres"] as const)("a report's transaction on %s", (
     await createReportReader(db)((reader) => sql`select 1`.execute(reader));
     const { rows } = await sql<
       Record<string, string>
-    >`select current_setting('statement_timeout') as timeout, current_setting('transaction_read_only') as read_only`.execute(
-      db,
-    );
+    >`select current_setting('statement_timeout') as timeout, current_setting('transaction_read_only') as
+      read_only`.execute(db);
     expect(rows).toEqual([{ timeout: "0", readOnly: "off" }]);
   });
 });

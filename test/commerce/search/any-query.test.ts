@@ -90,17 +90,21 @@ describeOnBoth("any query", (open) => {
     expect(statements.filter((statement) => statement.startsWith("error"))).toEqual([]);
   });
 
-  it("needs one statement to browse and for cached words, two more for new words, and four more to repair a query", async () => {
-    const counted = async (input: Partial<SearchInput>): Promise<number> => {
-      statements.length = 0;
-      await search(input);
-      return statements.length;
-    };
-    await search({ q: "sh" });
-    expect(await counted({ category: "footwear" })).toBe(1);
-    expect(await counted({ category: "footwear" })).toBe(1);
-    expect([await counted({ q: "s" }), await counted({ q: "s" })].at(-1)).toBe(1);
-    expect(await counted({ q: "running zwölf" })).toBe(7);
-    expect(await counted({ q: "zwölf running" })).toBe(6);
-  });
+  it(
+    "needs one statement to browse and for cached words, two more for new words, and four more to repair " +
+      "a query",
+    async () => {
+      const counted = async (input: Partial<SearchInput>): Promise<number> => {
+        statements.length = 0;
+        await search(input);
+        return statements.length;
+      };
+      await search({ q: "sh" });
+      expect(await counted({ category: "footwear" })).toBe(1);
+      expect(await counted({ category: "footwear" })).toBe(1);
+      expect([await counted({ q: "s" }), await counted({ q: "s" })].at(-1)).toBe(1);
+      expect(await counted({ q: "running zwölf" })).toBe(7);
+      expect(await counted({ q: "zwölf running" })).toBe(6);
+    },
+  );
 });

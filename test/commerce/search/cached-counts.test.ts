@@ -1,7 +1,8 @@
 /** Cached search data (counts of a browse, stems of words) is never older than the results. */
 import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { indexProducts, refreshPopularity } from "#commerce/search/index-products.ts";
+import { indexProducts } from "#commerce/search/index-products.ts";
+import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
 import type { SearchInput } from "#commerce/search/search-form.ts";
 import { searchProducts, type SearchResult } from "#commerce/search/search-products.ts";
 import type { OpenDatabase } from "#database/connect.ts";

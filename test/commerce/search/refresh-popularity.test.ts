@@ -1,7 +1,7 @@
 /** Popularity, the sort key of browsing, follows the orders of the last 30 days. */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { refreshPopularity } from "#commerce/search/index-products.ts";
+import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { insertOrder } from "#test/support/orders.ts";
 import { createWorld, type World } from "#test/support/world.ts";
@@ -58,10 +58,10 @@ describeOnBoth("popularity", (_open, engine) => {
     const { db } = world.database;
     await refresh(world);
     await sql`
-      insert into product select (jsonb_populate_record(p, jsonb_build_object('id', 'prd_copy_' || n, 'popularity', 9))).*
-      from product p, generate_series(1, 1200) as n where p.id = (select min(id) from product where status = 'published')`.execute(
-      db,
-    );
+      insert into product select (jsonb_populate_record(p,
+      jsonb_build_object('id', 'prd_copy_' || n, 'popularity', 9))).*
+      from product p, generate_series(1, 1200) as n where p.id = (select min(id) from product
+      where status = 'published')`.execute(db);
     world.statements.length = 0;
     expect(await refreshPopularity({ db, now: world.clock.now(), signal: AbortSignal.abort() })).toBe(0);
     expect(await refresh(world)).toBe(1200);

@@ -74,29 +74,28 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
     const { hits } = await searchProducts(db, newest, now);
     const chosen = hits.slice(0, 6).map(({ productId }) => productId);
     const variants = sql`select id from variant where product_id = any(${chosen}::text[])`;
-    await sql`update stock_level set on_hand = 10 + abs(hashtext(variant_id)) % 7, reserved = 8 + abs(hashtext(variant_id)) % 5, backorder_limit = 3,
+    await sql`update stock_level set on_hand = 10 + abs(hashtext(variant_id)) % 7, reserved = 8 +
+      abs(hashtext(variant_id)) % 5, backorder_limit = 3,
       low_stock_threshold = abs(hashtext(variant_id)) % 4`.execute(db);
     await sql`update variant set discontinued = abs(hashtext(id)) % 5 = 0,
-      available_from = case when abs(hashtext(id)) % 3 = 0 then ${new Date(now.getTime() + dayMs)}::timestamptz end`.execute(
-      db,
-    );
-    await sql`delete from stock_level where abs(hashtext(variant_id)) % 11 = 0 and variant_id not in (${variants})`.execute(
-      db,
-    );
+      available_from = case when abs(hashtext(id)) % 3 = 0
+      then ${new Date(now.getTime() + dayMs)}::timestamptz end`.execute(db);
+    await sql`delete from stock_level where abs(hashtext(variant_id)) % 11 = 0
+      and variant_id not in (${variants})`.execute(db);
     // One product of each kind; the others are chosen by their ids.
     for (const [index, productId] of chosen.entries()) {
-      await sql`update variant set discontinued = ${index === 0}, available_from = ${index === 1 ? new Date(now.getTime() + dayMs) : null}::timestamptz
+      await sql`update variant set discontinued = ${index === 0}, available_from =
+        ${index === 1 ? new Date(now.getTime() + dayMs) : null}::timestamptz
         where product_id = ${productId}`.execute(db);
-      await sql`update stock_level set on_hand = ${[0, 9, 9, 2, 0, 0][index]}, reserved = 0, backorder_limit = ${index === 4 ? 3 : 0}, low_stock_threshold = 3
+      await sql`update stock_level set on_hand = ${[0, 9, 9, 2, 0, 0][index]}, reserved = 0, backorder_limit =
+        ${index === 4 ? 3 : 0}, low_stock_threshold = 3
         where variant_id in (select id from variant where product_id = ${productId})`.execute(db);
     }
     await sql`update merchant set name = name || ' & Co.', default_locale = 'ja'`.execute(db);
-    await sql`update price set compare_at_minor = case when abs(hashtext(variant_id)) % 2 = 0 then amount_minor + 100 end where valid_until is null`.execute(
-      db,
-    );
-    await sql`delete from price where valid_until is null and abs(hashtext(variant_id || market_id)) % 6 = 0 and variant_id not in (${variants})`.execute(
-      db,
-    );
+    await sql`update price set compare_at_minor = case when abs(hashtext(variant_id)) % 2 = 0
+      then amount_minor + 100 end where valid_until is null`.execute(db);
+    await sql`delete from price where valid_until is null and abs(hashtext(variant_id || market_id)) % 6 = 0
+      and variant_id not in (${variants})`.execute(db);
     const availabilities = new Set<string>();
     for (const at of [now, new Date(now.getTime() + 2 * dayMs)]) {
       for (const sort of searchSorts)
@@ -116,18 +115,15 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
 
   it("show texts, names, images and ratings as of the last indexing", async () => {
     const { db } = world().database;
-    await sql`update product_translation set title = title || ' anew', summary = null where locale = 'en'`.execute(
-      db,
-    );
+    await sql`update product_translation set title = title || ' anew', summary = null
+      where locale = 'en'`.execute(db);
     await sql`update category set names = (names::jsonb - 'de')::json`
       .execute(db)
       .catch(() => sql`update category set names = names - 'de'`.execute(db));
-    await sql`update media set position = 9 - position, type = case when position = 1 then 'video' else type end`.execute(
-      db,
-    );
-    await sql`update product set brand = null, rating_average = null, rating_count = null where abs(hashtext(id)) % 2 = 0`.execute(
-      db,
-    );
+    await sql`update media set position = 9 - position, type = case when position = 1 then 'video' else type
+      end`.execute(db);
+    await sql`update product set brand = null, rating_average = null, rating_count = null
+      where abs(hashtext(id)) % 2 = 0`.execute(db);
     const { rows } = await sql<{ id: string }>`select id from product`.execute(db);
     const ids = rows.map(({ id }) => id);
     await inTransaction(db, (transaction) => indexProducts(transaction, ids, now));

@@ -182,9 +182,8 @@ describe.each(["pglite", "postgres"] as const)("subscriptions of deliveries on %
     expect(seen.size).toBeGreaterThan(0);
     // Later changes are sent as usual.
     const waiting = ids.toSorted().at(0) ?? "";
-    await sql`update webhook_delivery set next_attempt_at = next_attempt_at - interval '1 minute' where id = ${waiting}`.execute(
-      world().database.db,
-    );
+    await sql`update webhook_delivery set next_attempt_at = next_attempt_at - interval '1 minute'
+      where id = ${waiting}`.execute(world().database.db);
     await set(waiting, "succeeded", 1);
     const states = await until(stream, (all) => all.get(waiting)?.at(-1) === "SUCCEEDED 1");
     expect(states.get(waiting)?.at(-1)).toBe("SUCCEEDED 1");

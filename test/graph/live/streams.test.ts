@@ -24,7 +24,8 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
   };
   const tokenOf = async (merchantId: string): Promise<{ id: string; value: string }> => {
     const { value, internalToken } = await operate(
-      `internalTokenCreate(input: { name: "Token", role: ADMIN, merchantId: "${merchantId}" }) { value internalToken { id } }`,
+      `internalTokenCreate(input: { name: "Token", role: ADMIN, merchantId: "${merchantId}" }) { ` +
+        "value internalToken { id } }",
     );
     return { id: internalToken.id, value };
   };
@@ -59,7 +60,8 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
   });
 
   it("have the limits of other documents", async () => {
-    const deep = `subscription ($id: ID!) { cartChanged(id: $id) { ${"lines { ".repeat(13)} id ${"} ".repeat(13)} } }`;
+    const deep = `subscription ($id: ID!) { cartChanged(id: $id) { ${"lines { ".repeat(13)} id
+      ${"} ".repeat(13)} } }`;
     const unclean = await followed({ query: cartChanged, variables: { id: "a\u0000b" } });
     expect(unclean.response.status).toBe(400);
     expect(codesOf([await unclean.next()])).toEqual([["invalid_field"]]);
@@ -81,7 +83,8 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
     "subscription ($id: ID!) { cartChanged(id: $id) @include(if: false) { id } }",
     "subscription ($id: ID!) { cartChanged(id: $id) @skip(if: true) { id } }",
     "subscription ($id: ID!) { ... @include(if: false) { cartChanged(id: $id) { id } } }",
-    "subscription ($id: ID!) { ...Root } fragment Root on Subscription { cartChanged(id: $id) @include(if: true) { id } }",
+    "subscription ($id: ID!) { ...Root } fragment Root on Subscription { cartChanged(id: $id) " +
+      "@include(if: true) { id } }",
   ])("require a field that is always selected: %s is refused", async (query) => {
     const refused = await followed({ query, variables: { id } });
     expect(refused.response.status).toBe(400);

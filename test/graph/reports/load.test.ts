@@ -26,16 +26,20 @@ describe("the limit of reports per query", () => {
 
   const [from, to] = ["2024-01-01", "2025-12-31"];
   const sales =
-    "currency orders canceledOrders units grossMinor reducedMinor netMinor refundedMinor discountMinor shippingMinor taxMinor averageOrderMinor";
+    "currency orders canceledOrders units grossMinor reducedMinor netMinor refundedMinor discountMinor " +
+    "shippingMinor taxMinor averageOrderMinor";
   const funnel =
     "carts checkouts submittedCheckouts orders sessions conversionRate outcomes { status reason sessions }";
   const health =
     "attempts successes failures successRate failuresByCode { code count } p50DurationMs p95DurationMs";
   const period = "period { from to timeZone startsAt endsAt }";
   const wide = [
-    `salesReport(from: "${from}", to: "${to}") { ${period} currencies { currency totals { ${sales} } buckets { day startsAt endsAt ${sales} } } }`,
-    `funnelReport(from: "${from}", to: "${to}") { ${period} totals { ${funnel} } buckets { day startsAt endsAt ${funnel} } }`,
-    `webhookHealthReport(from: "${from}", to: "${to}") { buckets { day startsAt endsAt ${health} } endpoints { endpointId endpoint { url status } attempts failures } }`,
+    `salesReport(from: "${from}", to: "${to}") { ${period} currencies { currency totals { ` +
+      `${sales} } buckets { day startsAt endsAt ${sales} } } }`,
+    `funnelReport(from: "${from}", to: "${to}") { ${period} totals { ${funnel} } buckets { day ` +
+      `startsAt endsAt ${funnel} } }`,
+    `webhookHealthReport(from: "${from}", to: "${to}") { buckets { day startsAt endsAt ` +
+      `${health} } endpoints { endpointId endpoint { url status } attempts failures } }`,
   ];
   it("allows two years of days with all fields", async () => {
     for (const report of wide) {

@@ -48,39 +48,58 @@ function statements(order: MadeOrder): string[] {
   const refund = (amountMinor: number, status: string, returnId = "null"): string[] => {
     const operation = id("paymentOperation");
     return [
-      `insert into payment_operation (id, merchant_id, payment_id, kind, amount_minor, status, due_at, created_at, settled_at)
-        values ('${operation}', '${merchantId}', '${payment}', 'refund', ${amountMinor}, '${status}', ${at}, ${at}, ${at})`,
-      `insert into refund (id, merchant_id, payment_id, order_id, return_id, operation_id, status, amount_minor, currency, reason, created_at, updated_at)
-        values ('${id("refund")}', '${merchantId}', '${payment}', '${made}', ${returnId}, '${operation}', '${status}', ${amountMinor}, '${currency}', 'other', ${at}, ${at})`,
+      `insert into payment_operation (id, merchant_id, payment_id, kind, amount_minor, status, due_at,
+        created_at, settled_at)
+        values ('${operation}', '${merchantId}', '${payment}', 'refund', ${amountMinor}, '${status}', ${at},
+        ${at}, ${at})`,
+      `insert into refund (id, merchant_id, payment_id, order_id, return_id, operation_id, status,
+        amount_minor, currency, reason, created_at, updated_at)
+        values ('${id("refund")}', '${merchantId}', '${payment}', '${made}', ${returnId}, '${operation}',
+        '${status}', ${amountMinor}, '${currency}', 'other', ${at}, ${at})`,
     ];
   };
   return [
-    `insert into cart (id, merchant_id, country, currency, market_id, tax_included, locale, status, ended_at, created_at, updated_at, expires_at)
+    `insert into cart (id, merchant_id, country, currency, market_id, tax_included, locale, status, ended_at,
+      created_at, updated_at, expires_at)
       values ('${cart}', ${common}, '${marketId}', true, 'en', 'completed', ${at}, ${at}, ${at}, ${at})`,
-    `insert into hosted_checkout_session (id, merchant_id, country, currency, cart_id, status, locale, amount_total_minor, success_url, cancel_url, submitted_at, completed_at, created_at, updated_at, expires_at)
-      values ('${session}', ${common}, '${cart}', 'completed', 'en', ${totalMinor}, 'https://x.example', 'https://x.example', ${at}, ${at}, ${at}, ${at}, ${at})`,
-    `insert into sales_order (id, merchant_id, country, currency, number, status, payment_status, fulfillment_status, return_status, cart_id, session_id, market_id,
-        time_zone, tax_included, locale, subtotal_minor, discount_minor, shipping_minor, shipping_discount_minor, tax_minor, total_minor, reduced_minor,
+    `insert into hosted_checkout_session (id, merchant_id, country, currency, cart_id, status, locale,
+      amount_total_minor, success_url, cancel_url, submitted_at, completed_at, created_at, updated_at,
+      expires_at)
+      values ('${session}', ${common}, '${cart}', 'completed', 'en', ${totalMinor}, 'https://x.example',
+      'https://x.example', ${at}, ${at}, ${at}, ${at}, ${at})`,
+    `insert into sales_order (id, merchant_id, country, currency, number, status, payment_status,
+      fulfillment_status, return_status, cart_id, session_id, market_id,
+        time_zone, tax_included, locale, subtotal_minor, discount_minor, shipping_minor,
+        shipping_discount_minor, tax_minor, total_minor, reduced_minor,
         promotions, canceled_at, placed_at, updated_at)
-      values ('${made}', ${common}, '${made.slice(-12)}', '${isCanceled ? "canceled" : "confirmed"}', 'paid', 'unfulfilled', 'none', '${cart}', '${session}', '${marketId}',
-        'UTC', true, 'en', ${totalMinor}, ${order.discountMinor ?? 0}, ${order.shippingMinor ?? "null"}, 0, ${order.taxMinor ?? "null"}, ${totalMinor}, ${order.reducedMinor ?? 0},
+      values ('${made}', ${common}, '${made.slice(-12)}', '${isCanceled ? "canceled" : "confirmed"}', 'paid',
+      'unfulfilled', 'none', '${cart}', '${session}', '${marketId}',
+        'UTC', true, 'en', ${totalMinor}, ${order.discountMinor ?? 0}, ${order.shippingMinor ?? "null"}, 0,
+        ${order.taxMinor ?? "null"}, ${totalMinor}, ${order.reducedMinor ?? 0},
         '${JSON.stringify(order.promotions ?? [])}', ${isCanceled ? at : "null"}, ${at}, ${at})`,
     ...lines.map(
       (
         line,
-      ) => `insert into order_line (id, order_id, merchant_id, position, product_id, variant_id, category_ids, display, requires_shipping, restrictions,
+      ) => `insert into order_line (id, order_id, merchant_id, position, product_id, variant_id, category_ids,
+        display, requires_shipping, restrictions,
           unit_price_minor, subtotal_minor, discount_minor, total_minor, ordered)
-        values ('${line.id}', '${made}', '${merchantId}', ${line.position}, 'prd_x', 'var_x', '{}', '{}', true, '{}', 1, 1, 0, 1, ${line.units})`,
+        values ('${line.id}', '${made}', '${merchantId}', ${line.position}, 'prd_x', 'var_x', '{}', '{}',
+        true, '{}', 1, 1, 0, 1, ${line.units})`,
     ),
-    `insert into payment (id, merchant_id, session_id, order_id, provider, method_type, status, currency, amount_minor, captured_minor, created_at, updated_at)
-      values ('${payment}', '${merchantId}', '${session}', '${made}', 'test', 'card', 'captured', '${currency}', ${totalMinor}, ${totalMinor}, ${at}, ${at})`,
+    `insert into payment (id, merchant_id, session_id, order_id, provider, method_type, status, currency,
+      amount_minor, captured_minor, created_at, updated_at)
+      values ('${payment}', '${merchantId}', '${session}', '${made}', 'test', 'card', 'captured',
+      '${currency}', ${totalMinor}, ${totalMinor}, ${at}, ${at})`,
     ...(order.refunds ?? []).flatMap(({ amountMinor, status }) => refund(amountMinor, status)),
     ...(order.returns ?? []).flatMap((back) => {
       const returnId = id("return");
       const rows = [
-        `insert into order_return (id, order_id, merchant_id, kind, status, reason, refund_minor, fee_minor, requested_at, updated_at)
-          values ('${returnId}', '${made}', '${merchantId}', '${back.kind}', '${back.status}', '${back.reason}', ${back.refundMinor}, ${back.feeMinor}, ${at} + interval '1 day', ${at})`,
-        `insert into return_line (return_id, order_line_id, quantity) values ('${returnId}', '${lines[0]?.id}', ${back.units})`,
+        `insert into order_return (id, order_id, merchant_id, kind, status, reason, refund_minor, fee_minor,
+          requested_at, updated_at)
+          values ('${returnId}', '${made}', '${merchantId}', '${back.kind}', '${back.status}',
+          '${back.reason}', ${back.refundMinor}, ${back.feeMinor}, ${at} + interval '1 day', ${at})`,
+        `insert into return_line (return_id, order_line_id, quantity)
+          values ('${returnId}', '${lines[0]?.id}', ${back.units})`,
       ];
       return back.refundedMinor === undefined
         ? rows

@@ -7,7 +7,8 @@ import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import { makeOrder, type MarketIds, marketsOf } from "./made-orders.ts";
 
 const figures =
-  "currency orders canceledOrders units grossMinor reducedMinor netMinor refundedMinor discountMinor shippingMinor taxMinor averageOrderMinor";
+  "currency orders canceledOrders units grossMinor reducedMinor netMinor refundedMinor discountMinor " +
+  "shippingMinor taxMinor averageOrderMinor";
 const zeros = {
   orders: 0,
   canceledOrders: 0,
@@ -251,7 +252,8 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
 
   it("allows two years by day within the cost limit, and days of 25 hours", async () => {
     const { body } = await world().graphql(
-      `query ($from: Date!, $to: Date!, $interval: ReportInterval!) { salesReport(from: $from, to: $to, interval: $interval, timeZone: "Europe/Berlin") { currencies { buckets { day ${figures} } } } }`,
+      `query ($from: Date!, $to: Date!, $interval: ReportInterval!) { salesReport(from: $from, to: $to,
+        interval: $interval, timeZone: "Europe/Berlin") { currencies { buckets { day ${figures} } } } }`,
       { token: "analyst", variables: { from: "2024-01-01", to: "2025-12-31", interval: "DAY" } },
     );
     expect(body.data.salesReport.currencies[0].buckets).toHaveLength(731);

@@ -36,7 +36,8 @@ describe.each(["pglite", "postgres"] as const)("searchReport on %s", (engine) =>
         ...(address === undefined ? {} : { "x-forwarded-for": address }),
       },
       body: {
-        query: `{ productSearch(q: ${JSON.stringify(q)}, locale: "en", market: "DE", sort: RELEVANCE, page: ${page}, pageSize: 1) { meta { totalItems } } }`,
+        query: `{ productSearch(q: ${JSON.stringify(q)}, locale: "en", market: "DE", sort: RELEVANCE, page:
+          ${page}, pageSize: 1) { meta { totalItems } } }`,
       },
     });
     expect(status).toBe(200);
@@ -100,7 +101,8 @@ describe.each(["pglite", "postgres"] as const)("searchReport on %s", (engine) =>
     expect((await report("operator")).totals).toMatchObject({ queries: 2, searches: 10 });
     expect((await report("analyst", ', market: "JP"')).totals).toEqual({ queries: 0, searches: 0, empty: 0 });
     const { body } = await world().graphql(
-      `{ searchReport(from: "2026-01-01", to: "2026-01-01", merchantId: "${second.id}") { totals { searches } } }`,
+      `{ searchReport(from: "2026-01-01", to: "2026-01-01", merchantId: "${second.id}") { totals { searches }
+        } }`,
       { token: "analyst" },
     );
     expect(body.errors[0].extensions.code).toBe("merchant_not_found");

@@ -95,7 +95,9 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
           netMinor: 900,
         },
       ];
-      const selection = `${totals} promotions { promotionId currency orders canceledOrders discountMinor grossMinor netMinor }`;
+      const selection =
+        `${totals} promotions { promotionId currency orders canceledOrders discountMinor ` +
+        "grossMinor netMinor }";
       expect(await ask(`promotionReport(from: "2032-05-05", to: "2032-05-05") { ${selection} }`)).toEqual({
         totals: [
           {
@@ -113,7 +115,8 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
       });
       expect(
         await ask(
-          'promotionReport(from: "2032-05-05", to: "2032-05-05", first: 1) { promotions { promotionId currency } }',
+          'promotionReport(from: "2032-05-05", to: "2032-05-05", first: 1) { promotions { promotionId ' +
+            "currency } }",
         ),
       ).toEqual({
         promotions: [{ promotionId: one, currency: "EUR" }],
@@ -124,7 +127,8 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
       for (const first of [0, 101])
         expect(
           await ask(
-            `promotionReport(from: "2032-05-05", to: "2032-05-05", first: ${first}) { promotions { orders } }`,
+            `promotionReport(from: "2032-05-05", to: "2032-05-05", first: ${first}) { promotions { ` +
+              "orders } }",
           ),
         ).toMatchObject([{ extensions: { code: "invalid_field", details: [{ field: "/first" }] } }]);
     });
@@ -179,7 +183,8 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
       };
       expect(
         await ask(
-          `returnReport(from: "2032-06-06", to: "2032-06-06", market: "${eur.handle}") { totals { ${figures} } reasons { kind reason ${figures} } }`,
+          `returnReport(from: "2032-06-06", to: "2032-06-06", market: "${eur.handle}") { totals { ` +
+            `${figures} } reasons { kind reason ${figures} } }`,
         ),
       ).toEqual({
         totals: [{ ...smalls, returns: 4, units: 5 }],
@@ -207,14 +212,20 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
         const ended = status === "merged" ? at : "null";
         return {
           id,
-          sql: `insert into cart (id, merchant_id, country, currency, market_id, tax_included, locale, status, ended_at, merged_into_cart_id, created_at, updated_at, expires_at)
-            values ('${id}', '${merchant.merchantId}', 'DE', 'EUR', '${merchant.marketId}', true, 'en', '${status}', ${ended}, ${into}, ${at}, ${at}, ${at})`,
+          sql: `insert into cart (id, merchant_id, country, currency, market_id, tax_included, locale, status,
+            ended_at, merged_into_cart_id, created_at, updated_at, expires_at)
+            values ('${id}', '${merchant.merchantId}', 'DE', 'EUR', '${merchant.marketId}', true, 'en',
+            '${status}', ${ended}, ${into}, ${at}, ${at}, ${at})`,
         };
       };
       const session = (cartId: string, status: string, reason: string | null = null): string =>
-        `insert into hosted_checkout_session (id, merchant_id, country, currency, cart_id, status, locale, amount_total_minor, success_url, cancel_url, canceled_at, cancel_reason, created_at, updated_at, expires_at)
-          values ('${createId("checkoutSession")}', '${eur.merchantId}', 'DE', 'EUR', '${cartId}', '${status}', 'en', 1, 'https://x.example', 'https://x.example',
-            ${reason === null ? "null" : at}, ${reason === null ? "null" : `'${reason}'`}, ${at}, ${at}, timestamptz '2020-01-01')`;
+        `insert into hosted_checkout_session (id, merchant_id, country, currency, cart_id, status, locale,
+          amount_total_minor, success_url, cancel_url, canceled_at, cancel_reason, created_at, updated_at,
+          expires_at)
+          values ('${createId("checkoutSession")}', '${eur.merchantId}', 'DE', 'EUR', '${cartId}',
+          '${status}', 'en', 1, 'https://x.example', 'https://x.example',
+            ${reason === null ? "null" : at}, ${reason === null ? "null" : `'${reason}'`}, ${at}, ${at},
+            timestamptz '2020-01-01')`;
       const [left, tried, ranOut, merged, foreign] = [
         cart("active"),
         cart("active"),
@@ -257,7 +268,8 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
       };
       expect(
         await ask(
-          `funnelReport(from: "2032-07-06", to: "2032-07-08") { totals { ${figures} } buckets { day ${figures} } }`,
+          `funnelReport(from: "2032-07-06", to: "2032-07-08") { totals { ${figures} } buckets { day ` +
+            `${figures} } }`,
         ),
       ).toEqual({
         totals: expected,

@@ -40,12 +40,17 @@ async function makeAttempts(
   const rows = attempts.flatMap(({ at, ms, code }) => {
     const [event, delivery] = [createId("event"), createId("webhookDelivery")];
     return [
-      `insert into event (id, merchant_id, type, schema_version, subject_type, subject_id, subject_version, snapshot, thin, occurred_at, fanned_out_at)
-        values ('${event}', '${merchantId}', 'order.placed', 1, 'order', 'x', 1, '{}', '{}', '${at}', '${at}')`,
-      `insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, status, attempt_count, created_at)
-        values ('${delivery}', '${merchantId}', '${installation}', '${event}', '${endpoint}', 'succeeded', 1, '${at}')`,
+      `insert into event (id, merchant_id, type, schema_version, subject_type, subject_id, subject_version,
+        snapshot, thin, occurred_at, fanned_out_at)
+        values ('${event}', '${merchantId}', 'order.placed', 1, 'order', 'x', 1, '{}', '{}', '${at}',
+        '${at}')`,
+      `insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, status,
+        attempt_count, created_at)
+        values ('${delivery}', '${merchantId}', '${installation}', '${event}', '${endpoint}', 'succeeded', 1,
+        '${at}')`,
       `insert into webhook_attempt (id, delivery_id, number, started_at, duration_ms, error_code)
-        values ('${createId("webhookAttempt")}', '${delivery}', 1, '${at}', ${ms}, ${code === undefined ? "null" : `'${code}'`})`,
+        values ('${createId("webhookAttempt")}', '${delivery}', 1, '${at}', ${ms},
+        ${code === undefined ? "null" : `'${code}'`})`,
     ];
   });
   const url = `https://${endpoint.slice(4)}.example/`;

@@ -50,7 +50,8 @@ it("a checkout page's viewer finds its own session, cart and order, and no other
     .where("id", "=", other.id)
     .executeTakeFirstOrThrow();
   const query = (sessionId: string, cart: string): string =>
-    `{ hostedCheckoutSession(id: "${sessionId}") { url cart { buyer { reference guest } } } cart(id: "${cart}") { id } }`;
+    `{ hostedCheckoutSession(id: "${sessionId}") { url cart { buyer { reference guest } } } cart(id:
+      "${cart}") { id } }`;
   expect(await askAs(world, viewer, query(own.id, cartId))).toEqual({
     data: {
       hostedCheckoutSession: { url: null, cart: { buyer: { reference: null, guest: false } } },
@@ -73,7 +74,8 @@ it("a checkout page's viewer finds its own session, cart and order, and no other
     data: { order: { id: orderId, shippingAddress: null, buyerEmail: null } },
     codes: [],
   });
-  const removal = `mutation { hostedCheckoutSessionPromotionRemove(sessionId: "${other.id}", input: {}) { id } }`;
+  const removal = `mutation { hostedCheckoutSessionPromotionRemove(sessionId: "${other.id}", input: {}) { id }
+    }`;
   expect((await askAs(world, viewer, removal)).codes).toEqual(["checkout_session_not_found"]);
 });
 

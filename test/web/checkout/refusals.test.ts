@@ -107,7 +107,8 @@ it("the checkout page hides personal data from a visitor who has only the addres
     expect(await refusedOf(stranger, fields)).toEqual([
       403,
       [
-        "Dieser Bezahlvorgang wird in einem anderen Browser fortgesetzt. Um hier fortzufahren, geben Sie die Adresse ein.",
+        "Dieser Bezahlvorgang wird in einem anderen Browser fortgesetzt. Um hier fortzufahren, geben Sie " +
+          "die Adresse ein.",
       ],
     ]);
 
@@ -274,7 +275,8 @@ it("the checkout page waits for a slow payment, and lets the buyer give it up an
   expect([again.status, faultsOf(again.text)]).toEqual([
     200,
     [
-      "Sie haben das Warten auf die Zahlung beendet. Gelingt sie doch noch, wird sie erstattet. Bezahlen Sie anders.",
+      "Sie haben das Warten auf die Zahlung beendet. Gelingt sie doch noch, wird sie erstattet. Bezahlen " +
+        "Sie anders.",
     ],
   ]);
   await buyer.press("pay", { token: "tok_success" });

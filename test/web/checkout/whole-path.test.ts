@@ -59,7 +59,8 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     await drive(world);
     const declined = await buyer.open();
     expect(faultsOf(declined.text)).toEqual([
-      "Die Karte wurde abgelehnt. Es wurde nichts abgebucht; versuchen Sie es noch einmal oder bezahlen Sie anders.",
+      "Die Karte wurde abgelehnt. Es wurde nichts abgebucht; versuchen Sie es noch einmal oder bezahlen " +
+        "Sie anders.",
     ]);
 
     const waiting = await buyer.press("pay", { token: "tok_success" });

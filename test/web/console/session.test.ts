@@ -115,7 +115,8 @@ describe.each(["pglite", "postgres"] as const)("a console session on %s", (engin
       askAs(
         world,
         cookie,
-        `mutation { apiKeyCreate(idempotencyKey: "${key}", input: { name: "Made at the console", installationId: "${installationId}", scopes: [] }) { apiKey { id } } }`,
+        `mutation { apiKeyCreate(idempotencyKey: "${key}", input: { name: "Made at the console",
+          installationId: "${installationId}", scopes: [] }) { apiKey { id } } }`,
       );
     const answers = [await make(cookies[0]), await make(cookies[0]), await make(cookies[1])];
     expect(answers.map(({ headers }) => headers["idempotent-replayed"])).toEqual(["false", "true", "false"]);
@@ -250,11 +251,13 @@ describe.each(["pglite", "postgres"] as const)("a console session on %s", (engin
     const { body } = await askAs(
       world,
       await signInAs(world, email),
-      `mutation { internalTokenCreate(input: { name: "Mine", role: STOREFRONT, merchantId: "${id}" }) { value } }`,
+      `mutation { internalTokenCreate(input: { name: "Mine", role: STOREFRONT, merchantId: "${id}" }) { value
+        } }`,
     );
     expect(body.errors[0]).toMatchObject({
       message:
-        "A signed-in staff member cannot create internal tokens, because they would outlive the account. Use an internal token of the role admin.",
+        "A signed-in staff member cannot create internal tokens, because they would outlive the account. " +
+        "Use an internal token of the role admin.",
       extensions: { code: "role_not_allowed" },
     });
   });

@@ -24,7 +24,9 @@ it("GraphiQL's page has no inline script or style, and loads only this service's
     [...text.matchAll(/<script(?! type="application\/json")([^>]*)>([^<]*)/g)].map(([, , inline]) => inline),
   ).toEqual([""]);
   expect(headers["content-security-policy"]).toBe(
-    "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self'; style-src 'self' " +
+      "'unsafe-inline'; font-src 'self'; img-src data:; form-action 'none'; frame-ancestors 'none'; " +
+      "base-uri 'none'",
   );
 });
 

@@ -98,7 +98,8 @@ export const replayDocument = graphDocument<
   IdempotencyVariables & { deliveryId: string; input: ConsoleReplayInput }
 >(`
   mutation ConsoleReplay($idempotencyKey: String!, $deliveryId: ID!, $input: PublicWebhookReplayRequest!) {
-    webhookDeliveryReplay(idempotencyKey: $idempotencyKey, deliveryId: $deliveryId, input: $input) { delivery { id } }
+    webhookDeliveryReplay(idempotencyKey: $idempotencyKey, deliveryId: $deliveryId, input: $input) { delivery
+    { id } }
   }
 `);
 

@@ -94,7 +94,8 @@ export const createEndpointDocument = graphDocument<
   { webhookEndpointCreate: EndpointSecretResult },
   IdempotencyVariables & { installationId: string; input: EndpointInput }
 >(`
-  mutation ConsoleEndpointCreate($idempotencyKey: String!, $installationId: ID!, $input: PublicWebhookCreateRequest!) {
+  mutation ConsoleEndpointCreate($idempotencyKey: String!, $installationId: ID!, $input:
+  PublicWebhookCreateRequest!) {
     webhookEndpointCreate(idempotencyKey: $idempotencyKey, installationId: $installationId, input: $input) {
       endpoint { ${fields} } secret { value }
     }
@@ -105,21 +106,25 @@ export const updateEndpointDocument = graphDocument<
   { webhookEndpointUpdate: Endpoint },
   IdempotencyVariables & { endpointId: string; input: EndpointInput & { expectedVersion: number } }
 >(`
-  mutation ConsoleEndpointUpdate($idempotencyKey: String!, $endpointId: ID!, $input: WebhookEndpointUpdateInput!) {
-    webhookEndpointUpdate(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { ${fields} }
+  mutation ConsoleEndpointUpdate($idempotencyKey: String!, $endpointId: ID!, $input:
+  WebhookEndpointUpdateInput!) {
+    webhookEndpointUpdate(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { ${fields}
+    }
   }
 `);
 
 type Transition = IdempotencyVariables & { endpointId: string; input: { expectedVersion?: number } };
 
 export const enableEndpointDocument = graphDocument<{ webhookEndpointEnable: { id: string } }, Transition>(`
-  mutation ConsoleEndpointEnable($idempotencyKey: String!, $endpointId: ID!, $input: WebhookEndpointTransitionInput!) {
+  mutation ConsoleEndpointEnable($idempotencyKey: String!, $endpointId: ID!, $input:
+  WebhookEndpointTransitionInput!) {
     webhookEndpointEnable(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { id }
   }
 `);
 
 export const disableEndpointDocument = graphDocument<{ webhookEndpointDisable: { id: string } }, Transition>(`
-  mutation ConsoleEndpointDisable($idempotencyKey: String!, $endpointId: ID!, $input: WebhookEndpointTransitionInput!) {
+  mutation ConsoleEndpointDisable($idempotencyKey: String!, $endpointId: ID!, $input:
+  WebhookEndpointTransitionInput!) {
     webhookEndpointDisable(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { id }
   }
 `);
@@ -128,13 +133,16 @@ export const deleteEndpointDocument = graphDocument<
   { webhookEndpointDelete: { endpointId: string } },
   Transition
 >(`
-  mutation ConsoleEndpointDelete($idempotencyKey: String!, $endpointId: ID!, $input: WebhookEndpointTransitionInput!) {
-    webhookEndpointDelete(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { endpointId }
+  mutation ConsoleEndpointDelete($idempotencyKey: String!, $endpointId: ID!, $input:
+  WebhookEndpointTransitionInput!) {
+    webhookEndpointDelete(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) {
+    endpointId }
   }
 `);
 
 export const testEndpointDocument = graphDocument<{ webhookEndpointTest: { id: string } }, Transition>(`
-  mutation ConsoleEndpointTest($idempotencyKey: String!, $endpointId: ID!, $input: WebhookEndpointTransitionInput!) {
+  mutation ConsoleEndpointTest($idempotencyKey: String!, $endpointId: ID!, $input:
+  WebhookEndpointTransitionInput!) {
     webhookEndpointTest(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { id }
   }
 `);
@@ -143,7 +151,8 @@ export const rotateSecretDocument = graphDocument<
   { webhookSecretRotate: EndpointSecretResult },
   IdempotencyVariables & { endpointId: string; input: { overlapHours: number } }
 >(`
-  mutation ConsoleSecretRotate($idempotencyKey: String!, $endpointId: ID!, $input: WebhookSecretRotateInput!) {
+  mutation ConsoleSecretRotate($idempotencyKey: String!, $endpointId: ID!, $input: WebhookSecretRotateInput!)
+  {
     webhookSecretRotate(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) {
       endpoint { ${fields} } secret { value }
     }

@@ -55,7 +55,8 @@ export const rotateKeyDocument = graphDocument<
   IdempotencyVariables & { input: { apiKeyId: string; overlapHours: number; expiresAt: string | null } }
 >(`
   mutation ConsoleKeyRotate($idempotencyKey: String!, $input: ApiKeyRotateInput!) {
-    apiKeyRotate(idempotencyKey: $idempotencyKey, input: $input) { value apiKey { ${fields} } rotated { ${fields} } }
+    apiKeyRotate(idempotencyKey: $idempotencyKey, input: $input) { value apiKey { ${fields} } rotated {
+    ${fields} } }
   }
 `);
 

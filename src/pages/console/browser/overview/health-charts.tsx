@@ -91,7 +91,10 @@ function Charts({
     <div class="charts">
       <BarChart
         title="Successful and failed attempts"
-        description={`${formatCount(arrived, "attempt")} arrived and ${failed.toLocaleString("en")} failed in ${of}.`}
+        description={
+          `${formatCount(arrived, "attempt")} arrived and ${failed.toLocaleString("en")} failed in ` +
+          `${of}.`
+        }
         labels={labels}
         keys={keys}
         series={[

@@ -51,7 +51,8 @@ export const logDocument = graphDocument<
       webhookLog {
         events {
           id type occurredAt
-          deliveries { id endpointId status nextAttemptAt lastAttempt { id number at httpStatus errorCode durationMs } }
+          deliveries { id endpointId status nextAttemptAt lastAttempt { id number at httpStatus errorCode
+          durationMs } }
         }
       }
     }
