@@ -1,7 +1,8 @@
 -- The vocabulary of the catalog: all words of search documents, with the keys by which typos are corrected and the endings by which compounds are found.
 drop index search_term_trigrams;
 alter table search_term
-  drop column trigram_key,
+  -- No longer written; processes of the version before still read and write it while they are replaced.
+  alter column trigram_key set default '',
   add column id bigint generated always as identity,
   -- The word's stem, or the word if it has no stem, in reverse.
   add column reversed text collate "C" not null default '',

@@ -779,6 +779,7 @@ export interface SearchSynonymListTable {
 export interface SearchTermTable {
   locale: string;
   term: string;
+  trigramKey: Generated<string>;
   id: GeneratedAlways<number>;
   reversed: Generated<string>;
   typoKeys: number[] | null;
