@@ -87,7 +87,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     });
     const written = named(within(transaction), "insert event");
     expect(written).toMatchObject({ kind: 3 });
-    expect(written.attributes["db.query.text"]).toMatch(/^insert into "event" .* values \(\$1, \$2/);
+    expect(written.attributes["db.query.text"]).toMatch(/^insert into "event" .*\s+values \(\$1, \$2/);
     const looked = within(transaction).filter(
       ({ attributes }) => Number(attributes["db.response.returned_rows"]) > 0,
     );
