@@ -98,7 +98,8 @@ export const decisions: Readonly<Record<string, Decision>> = {
   Return: { withheld: "note declineReason inspectionNote", impersonal: "reason" },
   SearchFacetBucket: { impersonal: "value label" },
   SearchHighlights: { impersonal: "title" },
-  SearchQuery: { impersonal: "normalized corrected" },
+  SearchQuery: { impersonal: "normalized corrected dropped" },
+  SearchSynonymRule: { impersonal: "terms replacements" },
   // Queries of fewer than three clients are not stored.
   SearchReportRow: { masked: "query" },
   SignatureFixture: { impersonal: "algorithm scheme signedContentTemplate secretEncoding signatureEncoding" },

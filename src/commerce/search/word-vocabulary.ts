@@ -50,7 +50,7 @@ interface VocabularyCache {
 
 const entriesMax = 20_000;
 /** Entries are read again after this time, in case a change was committed out of order. */
-const entryMs = 60_000;
+const entryMs = 300_000;
 const caches = new WeakMap<Reader, VocabularyCache>();
 
 function cacheOf(reader: Reader): VocabularyCache {
