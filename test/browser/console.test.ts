@@ -63,7 +63,7 @@ it("the console creates, uses and revokes a key, and shows a webhook, its replay
 
   // Replays the delivery by hand.
   await button(page, "Replay cart.revoked").click();
-  await page.getByLabel("Reason").selectOption("To see what the receiver does");
+  await page.getByLabel("Reason").selectOption("To test the receiver");
   await button(page, "Replay").click();
   await expect.poll(() => office().receiver.arrived.length).toBe(3);
   expect(office().receiver.arrived[2]).toEqual(office().receiver.arrived[1]);

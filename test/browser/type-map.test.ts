@@ -84,12 +84,12 @@ it("the map of types describes the picture in words: fields, links, enums and in
   await orders.getByRole("link", { name: "OrderConnection!" }).click();
   // Connection types are skipped: the link leads to their nodes' type.
   await expect.poll(() => placeOf(page)).toBe("Order");
-  expect(await page.locator(".ways li").allInnerTexts()).toEqual(
+  expect(await page.locator(".references li").allInnerTexts()).toEqual(
     expect.arrayContaining(["Query.order", "Query.orders"]),
   );
   await page.goto(`${service.address}/graphql/map#ReturnRequestInput`);
   await expect
-    .poll(() => page.locator(".ways li").allInnerTexts())
+    .poll(() => page.locator(".references li").allInnerTexts())
     .toEqual(["Mutation.returnRequest(input)"]);
 });
 
