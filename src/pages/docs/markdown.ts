@@ -53,6 +53,7 @@ const languages: Readonly<Record<string, string>> = {
   sh: "Shell",
   js: "JavaScript",
   json: "JSON",
+  graphql: "GraphQL",
   python: "Python",
   ruby: "Ruby",
   php: "PHP",
