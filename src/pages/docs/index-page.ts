@@ -36,14 +36,17 @@ export function indexContent({ document, operations, guides, examples, publicUrl
       </div>
     </dl>
     <h2 id="first">A first request</h2>
-    <p>Search needs no key:</p>
+    <p>Search and product pages need no credential. This request finds tents that are sold to Germany:</p>
     ${codeBlock(`curl '${publicUrl}/api/v1/search?q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=2'`, "curl")}
     <p>
-      Product pages need no key either; all other requests do. This request returns the key's merchant and
-      scopes:
+      All other requests need an API key or an OAuth token;
+      <a href="${home}/guides/authentication">Authentication</a>
+      explains both.
     </p>
     ${credentialInstructions("key", { isDemo: examples.isDemo, home })}
+    <p>Then send the key with a request. This request returns the key's merchant and scopes:</p>
     ${codeBlock(`curl '${publicUrl}/api/v1/open/identity' \\\n  -H "Authorization: Bearer $KEY"`, "curl")}
+    <h2 id="answers">Answers</h2>
     <p>${renderInlineMarkdown(document.info.description)}</p>
     <h2 id="guides">Guides</h2>
     <ul class="cards">
