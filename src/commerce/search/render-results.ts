@@ -66,7 +66,10 @@ export function renderSearchHit(hit: SearchHitRow, expanded: ExpandedQuery): Sea
   if (stemmer === undefined)
     return { productId: id, locale, score, matched: [], titleHighlight: null, explanation: null };
   const titleHighlight = highlightTitle({ title, stemmer, titleStems }, expanded);
-  return { productId: id, locale, score, matched: matchedIn(hit), titleHighlight, explanation: explain(hit) };
+  const fields = matchedIn(hit);
+  // No field contains all words of a term such as `back pack` if they are spread over several fields.
+  const matched = fields.length === 0 && titleHighlight !== null ? (["title"] as const) : fields;
+  return { productId: id, locale, score, matched, titleHighlight, explanation: explain(hit) };
 }
 
 function explain({ explanation }: SearchHitRow): SearchExplanation | null {

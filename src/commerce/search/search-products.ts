@@ -201,7 +201,7 @@ function formOf(input: SearchInput, { code }: ParsedSearchQuery): SearchStatemen
     hasPrice: filters?.price !== undefined,
     hasAvailability: filters?.availabilities !== undefined,
     hasAttributeFacets: hasAttributeFacets && hasWords(input),
-    isExplained: isExplained && hasWords(input),
+    isExplained: isExplained && input.q.trim() !== "",
     sort: isRelevanceOfAll ? "popularity" : sort,
   };
 }
