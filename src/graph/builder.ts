@@ -1,13 +1,14 @@
 /**
  * Creates the Pothos builder with which all files of src/graph define the GraphQL schema: its scalars,
- * plugins, authorization, list types, and the conversion of validation errors to failures.
+ * plugins, authorization and list types.
  */
 import SchemaBuilder from "@pothos/core";
 import ComplexityPlugin from "@pothos/plugin-complexity";
 import RelayPlugin from "@pothos/plugin-relay";
 import ScopeAuthPlugin from "@pothos/plugin-scope-auth";
 import ValidationPlugin from "@pothos/plugin-validation";
-import { fail, type Failure, type FailureDetail } from "#foundation/failure.ts";
+import { fail } from "#foundation/failure.ts";
+import { argumentFaultsPlugin, InvalidArguments } from "./argument-faults.ts";
 import { authScopes, type CallerKind, type GraphContext } from "./context.ts";
 
 interface ScalarTypes<Input, Output = Input> {
@@ -42,7 +43,7 @@ export interface GraphTypes {
 
 /** The Pothos builder. Every file of src/graph adds its types and fields to this builder. */
 export const builder = new SchemaBuilder<GraphTypes>({
-  plugins: [ScopeAuthPlugin, ValidationPlugin, ComplexityPlugin, RelayPlugin],
+  plugins: [ScopeAuthPlugin, argumentFaultsPlugin, ValidationPlugin, ComplexityPlugin, RelayPlugin],
   defaultFieldNullability: false,
   relay: {
     clientMutationId: "omit",
@@ -91,55 +92,11 @@ export const builder = new SchemaBuilder<GraphTypes>({
     // Checks the caller of a subscription before the stream begins, not with its first event.
     authorizeOnSubscribe: true,
   },
-  validation: { validationError: ({ issues }) => toValidationFailure(issues) },
+  validation: { validationError: () => new InvalidArguments() },
   // mesh/plugins/limits.ts computes the cost of a client's query once, before the query runs. The documents
   // that are part of this service have no cost limit.
   complexity: { disabled: true, defaultListMultiplier: 20 },
 });
-
-/**
- * The fields of a Standard Schema issue that become parts of a failure. `code`, `format` and `origin` are set
- * by zod.
- */
-interface ValidationIssue {
-  readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
-  readonly code?: string;
-  readonly format?: string;
-  readonly origin?: string;
-}
-
-function toValidationFailure(issues: readonly ValidationIssue[]): Failure {
-  const details = issues.map(toFailureDetail);
-  return fail("invalid_field", {
-    details,
-    ...(details[0] === undefined ? {} : { message: `${details[0].field}: ${details[0].message}` }),
-  });
-}
-
-function toFailureDetail(issue: ValidationIssue): FailureDetail {
-  const path = (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step));
-  // The argument `input` has the same fields as the body of the REST operation, so the JSON Pointer leaves
-  // out the argument's name.
-  const steps = path[0] === "input" ? path.slice(1) : path;
-  return {
-    in: "body",
-    field: `/${steps.map((step) => step.replaceAll("~", "~0").replaceAll("/", "~1")).join("/")}`,
-    code: getBrokenRule(issue),
-    message: issue.message,
-  };
-}
-
-/** Returns the code of the broken rule. src/gateway/steps/validate.ts uses the same codes for REST requests. */
-function getBrokenRule({ code, origin }: ValidationIssue): string {
-  const isLength = origin === "string" || origin === "array";
-  if (code === "too_small") return isLength ? "too_short" : "too_small";
-  if (code === "too_big") return isLength ? "too_long" : "too_large";
-  if (code === "invalid_format") return "pattern_mismatch";
-  if (code === "invalid_type") return "wrong_type";
-  if (code === "invalid_value") return "not_allowed";
-  return "invalid";
-}
 
 interface EnumDefinition<Value extends string> {
   readonly description: string;

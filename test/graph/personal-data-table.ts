@@ -96,6 +96,7 @@ export const decisions: Readonly<Record<string, Decision>> = {
   ReplacedPromotion: { impersonal: "code" },
   ReportPeriod: { impersonal: "timeZone" },
   Return: { withheld: "note declineReason inspectionNote", impersonal: "reason" },
+  SearchFacetAttribute: { impersonal: "code value" },
   SearchFacetBucket: { impersonal: "value label" },
   SearchHighlights: { impersonal: "title" },
   SearchQuery: { impersonal: "normalized corrected dropped" },

@@ -1,17 +1,35 @@
 /** Input types of the filters of the product search. REST has only the filters by category and merchant. */
 import { z } from "zod";
 import type { SearchFilters } from "#commerce/search/search-form.ts";
-import { failAt } from "#foundation/failure.ts";
+import type { ArgumentIssueParams } from "#graph/argument-rules.ts";
 import { builder } from "#graph/builder.ts";
 import { AvailabilityEnum } from "./products.ts";
 
 const valuesMax = 50;
 const attributesMax = 10;
 const textMax = 200;
+const filterText = z.string().min(1).max(textMax);
+const filterValues = z.array(filterText).min(1).max(valuesMax);
+
+interface PriceRange {
+  readonly minMinor?: number | null | undefined;
+  readonly maxMinor?: number | null | undefined;
+}
+
+const priceRange = z.custom<PriceRange>().superRefine(({ minMinor, maxMinor }, context) => {
+  const refuse = (rule: string, message: string): void =>
+    context.addIssue({ code: "custom", message, params: { rule } satisfies ArgumentIssueParams });
+  const [min, max] = [minMinor ?? null, maxMinor ?? null];
+  if (min === null && max === null) refuse("required", 'must have "minMinor", "maxMinor" or both');
+  if (min !== null && max !== null && min > max)
+    refuse("out_of_range", 'must have a "minMinor" that is not higher than its "maxMinor"');
+});
 
 const PriceFilterInput = builder.inputType("SearchPriceFilterInput", {
   description:
-    "A range of the product's lowest price in the country, both ends included. At least one end is required.",
+    "A range of the product's lowest price in the country, both ends included. At least one end is " +
+    "required; `minMinor` must not be higher than `maxMinor`.",
+  validate: priceRange,
   fields: (t) => ({
     currency: t.field({
       type: "CurrencyCode",
@@ -28,13 +46,17 @@ const AttributeFilterInput = builder.inputType("SearchAttributeFilterInput", {
   fields: (t) => ({
     code: t.string({
       required: true,
-      description: "The code of the attribute, for example `material`.",
-      validate: z.string().min(1).max(textMax),
+      description:
+        "The code of the attribute, for example `material`: `attribute.code` of a bucket of the facet " +
+        "`ATTRIBUTE`, or the part of its `value` before the first colon.",
+      validate: filterText,
     }),
     values: t.stringList({
       required: true,
-      description: `The values as the facet \`attribute\` shows them, for example \`true\` or \`50\`. 1 to ${valuesMax}.`,
-      validate: z.array(z.string().max(textMax)).min(1).max(valuesMax),
+      description:
+        "The values, for example `true` or `50`: `attribute.value` of a bucket of the facet `ATTRIBUTE`, or " +
+        `the part of its \`value\` after the first colon. 1 to ${valuesMax} values of 1 to ${textMax} characters.`,
+      validate: filterValues,
     }),
   }),
 });
@@ -43,17 +65,22 @@ export const ProductSearchFilterInput = builder.inputType("ProductSearchFilter",
   description: "Filters of the product search. A product must pass all filters that are given.",
   fields: (t) => ({
     brands: t.stringList({
-      description: `Products of one of these brands, as the facet \`brand\` shows them. 1 to ${valuesMax}.`,
-      validate: z.array(z.string().max(textMax)).min(1).max(valuesMax),
+      description:
+        "Products of one of these brands: `value` of a bucket of the facet `BRAND`, with the same upper and " +
+        `lower case. 1 to ${valuesMax} brands of 1 to ${textMax} characters.`,
+      validate: filterValues,
     }),
     price: t.field({ type: PriceFilterInput, description: "Products in this price range." }),
     availabilities: t.field({
       type: [AvailabilityEnum],
-      description: "Products with one of these availabilities.",
+      description:
+        "Products with one of these availabilities, at least one: `availability` of a bucket of the facet " +
+        "`AVAILABILITY`. The `value` of the bucket is the same in lower case: `in_stock` for `IN_STOCK`.",
+      validate: z.array(z.string()).min(1),
     }),
     attributes: t.field({
       type: [AttributeFilterInput],
-      description: `Products that pass all these attribute filters. At most ${attributesMax}.`,
+      description: `Products that pass all these attribute filters, at most ${attributesMax}. An empty list does not filter.`,
       validate: z.array(z.unknown()).max(attributesMax),
     }),
   }),
@@ -75,12 +102,5 @@ export function toSearchFilters(filter: FilterArgument | null | undefined): Sear
 function toPriceFilter(price: FilterArgument["price"]): SearchFilters["price"] {
   if (price === null || price === undefined) return undefined;
   const { currency, minMinor = null, maxMinor = null } = price;
-  if (minMinor === null && maxMinor === null)
-    throw failAt("invalid_field", {
-      in: "query",
-      field: "filter/price",
-      code: "required",
-      message: "minMinor, maxMinor or both must be given.",
-    });
   return { currency, minMinor, maxMinor };
 }

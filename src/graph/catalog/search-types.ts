@@ -1,9 +1,10 @@
-/** Graph types of the product search: sort orders, found products, facets, and the data about a page. */
+/** Graph types of the product search: sort orders, found products, and the data about a page. */
 import { type ProductSummary, renderProductSummaryRow } from "#commerce/catalog/render-product.ts";
 import type { SearchExplanation } from "#commerce/search/render-results.ts";
 import type { SearchResult } from "#commerce/search/search-products.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { ProductListingInterface } from "./products.ts";
+import { SearchFacetRef } from "./search-facets.ts";
 
 export const ProductSearchSortEnum = defineEnum("ProductSearchSort", {
   description: "The order of search results. Products that are equal in this order are sorted by ID.",
@@ -38,18 +39,6 @@ const TotalRelationEnum = defineEnum("TotalRelation", {
   },
 });
 
-const FacetKeyEnum = defineEnum("FacetKey", {
-  description: "The property by which a facet groups the found products.",
-  values: {
-    category: "Groups by category; values are category slugs.",
-    merchant: "Groups by merchant; values are merchant slugs.",
-    brand: "Groups by brand; values are brand names.",
-    availability: "Groups by availability; values are `in_stock`, `low_stock` and so on.",
-    attribute: "Groups by attribute; values are `code:value`. Returned only with `hasAttributeFacets`.",
-    price: "Groups by price; values are ranges `from-to` in minor units of `meta.currency`, excluding `to`.",
-  },
-});
-
 type Hit = SearchResult["hits"][number];
 type SearchItem = ProductSummary & Pick<Hit, "score" | "matched" | "titleHighlight" | "explanation">;
 
@@ -63,7 +52,10 @@ const SearchTierEnum = defineEnum("SearchTier", {
     title: "The title contains stems, compounds or synonyms of the words.",
     title_or_brand: "Title and brand together contain the words.",
     title_brand_or_category: "Title, brand and category names together contain the words.",
-    text: "Some of the words are only in the summary, description, attributes or options.",
+    title_in_part:
+      "The title contains some of the words, or a longer word that begins with the last one; the other words " +
+      "are in other fields.",
+    text: "The summary, description, attributes or options contain the words; the title contains none.",
   } satisfies Record<SearchExplanation["tier"], string>,
 });
 
@@ -112,7 +104,10 @@ const ProductSearchItemRef = builder.objectRef<SearchItem>("ProductSearchItem").
     }),
     matched: t.field({
       type: [MatchedFieldEnum],
-      description: "The fields of the product in which the query was found.",
+      description:
+        "The fields of the product that contain words of the query, also corrected, in other forms or as " +
+        "synonyms; words in `meta.query.dropped` do not count. Empty if `q` is empty, and if the words of " +
+        "one term, for example `day pack`, are in different fields and none is in the title.",
       complexity: { multiplier: 1 },
       resolve: ({ matched }) => [...matched],
     }),
@@ -126,7 +121,7 @@ const ProductSearchItemRef = builder.objectRef<SearchItem>("ProductSearchItem").
       nullable: true,
       description:
         "Why the product has its place, for the merchant's staff and admins; null for other callers, and " +
-        "for searches without words.",
+        "if `q` is empty, also with filters.",
       resolve: ({ explanation }) => explanation,
     }),
   }),
@@ -142,36 +137,6 @@ interface SearchPage {
     readonly market: string;
   };
 }
-
-const SearchFacetRef = builder.objectRef<SearchResult["facets"][number]>("SearchFacet").implement({
-  description: "The found products, counted by the values of one property.",
-  fields: (t) => ({
-    key: t.expose("key", {
-      type: FacetKeyEnum,
-      description: "The property by which the products are grouped.",
-    }),
-    buckets: t.field({
-      type: [SearchFacetBucketRef],
-      description:
-        "The groups with their counts, the largest first, at most 20. Price ranges are in ascending order.",
-      complexity: { multiplier: 5 },
-      resolve: ({ buckets }) => [...buckets],
-    }),
-  }),
-});
-
-const SearchFacetBucketRef = builder
-  .objectRef<SearchResult["facets"][number]["buckets"][number]>("SearchFacetBucket")
-  .implement({
-    description: "One group of a facet.",
-    fields: (t) => ({
-      value: t.exposeString("value", {
-        description: "The value that the products of the group share, for example a category slug.",
-      }),
-      label: t.exposeString("label", { description: "The label of the group in the requested locale." }),
-      count: t.exposeInt("count", { description: "The number of products in the group." }),
-    }),
-  });
 
 const SearchLocaleRef = builder.objectRef<{ requested: string; resolved: string }>("SearchLocale").implement({
   description: "The requested locale of a search and the locale of its results.",

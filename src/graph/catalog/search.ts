@@ -55,13 +55,15 @@ builder.queryField("productSearch", (t) =>
       merchant: t.arg({ type: "Slug", description: "Returns only products of the merchant with this slug." }),
       filter: t.arg({ type: ProductSearchFilterInput, description: "Further filters." }),
       hasAttributeFacets: t.arg.boolean({
-        description: "Whether the facets also group the products by attribute. False if left out.",
+        description:
+          "Whether the facets also group the products by attribute, which needs a text in `q` or a filter. " +
+          "False if left out.",
       }),
       sort: t.arg({ type: ProductSearchSortEnum, required: true, description: "The order of the products." }),
       page: t.arg.int({
         required: true,
         description: "The page number, counted from 1; page × pageSize must not exceed 10 000.",
-        validate: z.int32().min(1).max(10_000),
+        validate: z.int32().min(1).max(searchPageWindowMax),
       }),
       pageSize: t.arg.int({
         required: true,

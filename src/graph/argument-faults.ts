@@ -1,0 +1,147 @@
+/**
+ * Reports all invalid arguments of a GraphQL field in one failure. The validation plugin of Pothos stops at
+ * the first fault of an input and reports it in the words of zod. This plugin runs only after such a fault:
+ * it checks every argument again and describes each fault with the argument's path and the whole rule.
+ */
+import SchemaBuilder, {
+  BasePlugin,
+  type BuildCache,
+  type InputFieldsMapping,
+  mapInputFields,
+  type PothosInputFieldConfig,
+  type PothosOutputFieldConfig,
+  type SchemaTypes,
+  unwrapInputFieldType,
+} from "@pothos/core";
+import { z } from "zod";
+import { fail, type FailureDetail } from "#foundation/failure.ts";
+import { describeBrokenRule, getBrokenRule } from "./argument-rules.ts";
+
+declare global {
+  // eslint-disable-next-line typescript/no-namespace -- Pothos declares its plugins in this namespace.
+  export namespace PothosSchemaTypes {
+    export interface Plugins<Types extends SchemaTypes> {
+      argumentFaults: ArgumentFaultsPlugin<Types>;
+    }
+  }
+}
+
+/** The error with which the validation plugin refuses arguments; never sent to clients. */
+export class InvalidArguments extends Error {}
+
+class ArgumentFaultsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+  override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
+    const { buildCache } = this;
+    const rules = mapInputFields(config.args, buildCache, (input) => rulesOf(input, buildCache));
+    if (rules === null) return config;
+    return {
+      ...config,
+      argMappers: config.argMappers.map((check) => (args, context, info) => {
+        try {
+          return check(args, context, info);
+        } catch (error) {
+          if (!(error instanceof InvalidArguments)) throw error;
+          const details = findFaults(args, rules, []);
+          throw fail("invalid_field", {
+            details,
+            ...(details[0] === undefined ? {} : { message: details[0].message }),
+          });
+        }
+      }),
+    };
+  }
+}
+
+/** The name of this plugin. It must precede the validation plugin in the builder's list. */
+export const argumentFaultsPlugin = "argumentFaults";
+SchemaBuilder.registerPlugin(argumentFaultsPlugin, ArgumentFaultsPlugin);
+
+/** The schemas of an argument or input field, and those of its input type. */
+interface InputRules {
+  readonly field: readonly z.ZodType[];
+  readonly type: readonly z.ZodType[];
+}
+
+function rulesOf<Types extends SchemaTypes>(
+  input: PothosInputFieldConfig<Types>,
+  buildCache: BuildCache<Types>,
+): InputRules | null {
+  const type = buildCache.getTypeConfig(unwrapInputFieldType(input.type));
+  const rules = {
+    // Pothos adds the schema of an argument to its extensions only later.
+    field: schemasOf(input.extensions).concat(
+      input.kind === "Arg" && input.pothosOptions.validate instanceof z.ZodType
+        ? input.pothosOptions.validate
+        : [],
+    ),
+    type: type.kind === "InputObject" ? schemasOf(type.extensions) : [],
+  };
+  return rules.field.length + rules.type.length === 0 ? null : rules;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+const isValues = (value: unknown): value is Values => typeof value === "object" && value !== null;
+
+/** The schemas that the validation plugin keeps in the extensions of an input. */
+function schemasOf(extensions: Values | null | undefined): z.ZodType[] {
+  const validation = extensions?.["@pothos/plugin-validation"];
+  const schemas = isValues(validation) ? validation["schemas"] : undefined;
+  return Array.isArray(schemas) ? schemas.filter((schema) => schema instanceof z.ZodType) : [];
+}
+
+type Path = readonly PropertyKey[];
+type Rules<Types extends SchemaTypes> = InputFieldsMapping<Types, InputRules>;
+
+/** Returns the faults of all values that a client sent. */
+const findFaults = <Types extends SchemaTypes>(
+  values: Values,
+  rules: Rules<Types>,
+  path: Path,
+): FailureDetail[] =>
+  [...rules].flatMap(([name, input]) => {
+    const value = values[name];
+    const place = path.concat(name);
+    if (value === null || value === undefined) return [];
+    const own = faultsOf(input.value?.field, value, place);
+    if (input.kind !== "InputObject") return own;
+    const { map } = input.fields;
+    const nested = objectsIn(value, place).flatMap((found) =>
+      (map === null ? [] : findFaults(found.values, map, found.path)).concat(
+        faultsOf(input.value?.type, found.values, found.path),
+      ),
+    );
+    return own.concat(nested);
+  });
+
+/** Returns the input object, or the input objects of a list. */
+function objectsIn(value: unknown, path: Path): { readonly values: Values; readonly path: Path }[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => objectsIn(item, path.concat(index)));
+  return isValues(value) ? [{ values: value, path }] : [];
+}
+
+const faultsOf = (schemas: readonly z.ZodType[] | undefined, value: unknown, path: Path): FailureDetail[] =>
+  (schemas ?? []).flatMap((schema) =>
+    (schema.safeParse(value).error?.issues ?? []).map((issue) => {
+      const steps = withoutInput(path.concat(issue.path)).map((step) => String(step).slice(0, stepLengthMax));
+      return {
+        in: "body",
+        field: `/${steps.map((step) => step.replaceAll("~", "~0").replaceAll("/", "~1")).join("/")}`,
+        code: getBrokenRule(issue),
+        message: `"${writePath(steps)}" ${describeBrokenRule(schema, issue)}.`,
+      };
+    }),
+  );
+
+/** Steps are names of the schema, except the names of metadata, which clients choose. */
+const stepLengthMax = 100;
+
+/**
+ * The argument `input` has the same fields as the body of the REST operation, so paths leave out the
+ * argument's name.
+ */
+const withoutInput = (path: Path): Path => (path[0] === "input" ? path.slice(1) : path);
+
+/** Writes a path as GraphQL does: `filter.attributes[0].code`. */
+const writePath = (steps: readonly string[]): string =>
+  steps.map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index === 0 ? step : `.${step}`)).join("");
