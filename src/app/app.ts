@@ -35,6 +35,7 @@ import { demoPicturesPlugin } from "#pages/demo-pictures.ts";
 import { docsPlugin } from "#pages/docs/plugin.ts";
 import { graphiqlPlugin } from "#pages/graphiql/plugin.ts";
 import { assetsPlugin } from "#pages/shared/assets.ts";
+import { startPagePlugin } from "#pages/start-page.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { ResolveName } from "#webhooks/safe-addresses.ts";
@@ -260,6 +261,7 @@ async function createHttpServer(
   await server.register(checkoutPlugin, { services, run, limiter, log });
   await server.register(docsPlugin, { document: api.document, publicUrl, settings });
   await server.register(graphiqlPlugin, { publicUrl });
+  await server.register(startPagePlugin, { publicUrl });
   await server.register(assetsPlugin);
   await server.register(demoPicturesPlugin);
   return server;
