@@ -22,8 +22,8 @@ type Reason = (typeof reasons)[number]["value"];
 
 export function ReplayDialog({ delivery, onReplayed, onClose }: ReplayDialogProps): JSX.Element {
   const { id, status, event } = delivery;
-  const hasArrived = status === "SUCCEEDED";
-  const [reason, setReason] = useState<Reason>(hasArrived ? "TESTING" : "RECEIVER_OUTAGE");
+  const hasSucceeded = status === "SUCCEEDED";
+  const [reason, setReason] = useState<Reason>(hasSucceeded ? "TESTING" : "RECEIVER_OUTAGE");
   const [note, setNote] = useState("");
   const { isBusy, failure, run } = useMutation(replayDocument);
   const replay = async (submitted: Event): Promise<void> => {
@@ -33,7 +33,7 @@ export function ReplayDialog({ delivery, onReplayed, onClose }: ReplayDialogProp
     if (
       (await run({
         deliveryId: id,
-        input: { reason, note: text === "" ? null : text, force: hasArrived },
+        input: { reason, note: text === "" ? null : text, force: hasSucceeded },
       })) === undefined
     )
       return;
@@ -46,7 +46,9 @@ export function ReplayDialog({ delivery, onReplayed, onClose }: ReplayDialogProp
         <FailureBanner failure={failure} shown={["/reason", "/note"]} />
         <p>
           The same event is sent once more, with the same id and body.
-          {hasArrived ? " It has arrived already: a receiver that counts ids ignores it." : ""}
+          {hasSucceeded
+            ? " The receiver has already accepted it: a receiver that stores the ids of events ignores it."
+            : ""}
         </p>
         <SelectField
           label="Reason"

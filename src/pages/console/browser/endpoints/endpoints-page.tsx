@@ -152,7 +152,7 @@ const columns: TableColumn<Endpoint>[] = [
     ),
   },
   {
-    title: "Last arrived",
+    title: "Last success",
     cell: ({ health }) => <TimeText at={health.lastSuccessAt} otherwise="nothing yet" />,
   },
 ];

@@ -7,7 +7,8 @@ import { useId, useState } from "preact/hooks";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { BarChart, LineChart } from "#pages/console/browser/charts.tsx";
 import { EmptyNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
-import { formatCount, formatMilliseconds, timeZone } from "#pages/console/browser/parts/formats.tsx";
+import { formatMilliseconds, timeZone } from "#pages/console/browser/parts/formats.tsx";
+import { summarizeAttempts } from "./attempt-summary.ts";
 import { type HealthReportVariables, type HealthBucket, healthDocument } from "./overview-documents.ts";
 
 type Span = "day" | "month";
@@ -83,23 +84,20 @@ function Charts({
   const format = span === "day" ? hour : day;
   const labels = buckets.map(({ startsAt }) => format.format(new Date(startsAt)));
   const keys = buckets.map(({ startsAt }) => startsAt);
-  const arrived = buckets.reduce((sum, { successes }) => sum + successes, 0);
-  const failed = buckets.reduce((sum, { failures }) => sum + failures, 0);
+  const successes = buckets.reduce((sum, bucket) => sum + bucket.successes, 0);
+  const failures = buckets.reduce((sum, bucket) => sum + bucket.failures, 0);
   const of = span === "day" ? "the last 24 hours" : "the last 30 days";
-  if (arrived + failed === 0) return <EmptyNote>Nothing was sent in {of}.</EmptyNote>;
+  if (successes + failures === 0) return <EmptyNote>Nothing was sent in {of}.</EmptyNote>;
   return (
     <div class="charts">
       <BarChart
         title="Successful and failed attempts"
-        description={
-          `${formatCount(arrived, "attempt")} arrived and ${failed.toLocaleString("en")} failed in ` +
-          `${of}.`
-        }
+        description={summarizeAttempts({ successes, failures }, of)}
         labels={labels}
         keys={keys}
         series={[
-          { name: "Arrived", tone: "good", values: buckets.map(({ successes }) => successes) },
-          { name: "Failed", tone: "fault", values: buckets.map(({ failures }) => failures) },
+          { name: "Succeeded", tone: "good", values: buckets.map((bucket) => bucket.successes) },
+          { name: "Failed", tone: "fault", values: buckets.map((bucket) => bucket.failures) },
         ]}
       />
       <LineChart

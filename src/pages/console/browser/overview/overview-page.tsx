@@ -126,7 +126,7 @@ function Failures({
         {(data) => {
           const failed = failuresOf(data.installation?.webhookLog.events ?? []);
           return failed.length === 0 ? (
-            <EmptyNote>All recent deliveries arrived.</EmptyNote>
+            <EmptyNote>All recent deliveries succeeded.</EmptyNote>
           ) : (
             <DataTable
               caption="Deliveries that did not arrive, the newest first"
