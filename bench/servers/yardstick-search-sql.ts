@@ -60,7 +60,8 @@ function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBar
       isBare,
     });
   }
-  const [all, allPlain, exactInTitle, allInTitle, allInTitleOrBrand, any] = [
+  const [all, allPlain, exactInTitle, allInTitle, allInTitleOrBrand, partInTitle, any] = [
+    next("tsquery"),
     next("tsquery"),
     next("tsquery"),
     next("tsquery"),
@@ -81,8 +82,9 @@ function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBar
     : "";
   const scoreSql = (
     offer: string,
-  ): string => `(case ${codes} when strpos(' ' || d.title_folded, ${phrase}) > 0 then 600 when d.head @@ ${exactInTitle} then 500
-      when d.head @@ ${allInTitle} then 400 when d.head @@ ${allInTitleOrBrand} then 300 when d.head @@ ${allPlain} then 200 else 100 end
+  ): string => `(case ${codes} when strpos(' ' || d.title_folded || ' ', ${phrase}) > 0 then 600 when d.head @@ ${exactInTitle} then 500
+      when d.head @@ ${allInTitle} then 400 when d.head @@ ${allInTitleOrBrand} then 300 when d.head @@ ${allPlain} then 200
+      when d.head @@ ${partInTitle} then 150 else 100 end
     + case when ${offer}.in_stock then 40 else 0 end + 4 * least(9, floor(log(2, ${offer}.popularity + 1)))::int
     + 10 * ts_rank('{0.3,0.3,1,0.5}', d.head, ${any}, 1)::float8)`;
   const chainList = `array[${chain.join(", ")}]`;

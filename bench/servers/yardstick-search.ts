@@ -5,10 +5,11 @@
  * by popularity.
  */
 import type { Pool } from "pg";
-import { type StemmedTitle, highlightTitle } from "#commerce/search/render-results.ts";
+import { type StemmedTitle, highlightTitle } from "#commerce/search/highlight-title.ts";
 import { matchAllQueryParts, matchAnyForm, matchAnyQueryPart } from "#commerce/search/match-query.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { expandSearchQuery } from "#commerce/search/expand-query.ts";
+import { titlePhrase } from "#commerce/search/search-form.ts";
 import type { ExpandedQuery } from "#commerce/search/word-forms.ts";
 import { openDatabase } from "#database/connect.ts";
 import type { Database } from "#database/connect.ts";
@@ -218,16 +219,17 @@ function wordValues(expanded: ExpandedQuery, category: string | null): string[] 
   const all = matchAllQueryParts(expanded);
   return [
     category === null ? all : `(${all}) & '#${category}'`,
-    all,
-    matchAllQueryParts(expanded, { weight: "B", isExact: true }),
-    matchAllQueryParts(expanded, { weight: "B" }),
-    matchAllQueryParts(expanded, { weight: "BC" }),
-    matchAnyForm(expanded),
-    query.words[0]?.isDense === true ? query.normalized : ` ${query.normalized}`,
-    matchAnyQueryPart(expanded, { weight: "A" }),
+    matchAllQueryParts(expanded, { forms: "ranked" }),
+    matchAllQueryParts(expanded, { weight: "B", forms: "exact" }),
+    matchAllQueryParts(expanded, { weight: "B", forms: "ranked" }),
+    matchAllQueryParts(expanded, { weight: "BC", forms: "ranked" }),
     matchAnyQueryPart(expanded, { weight: "B" }),
-    matchAnyQueryPart(expanded, { weight: "C" }),
-    matchAnyQueryPart(expanded, { weight: "D" }),
+    matchAnyForm(expanded),
+    titlePhrase(expanded),
+    matchAnyQueryPart(expanded, { weight: "A", isAnyLexeme: true }),
+    matchAnyQueryPart(expanded, { weight: "B", isAnyLexeme: true }),
+    matchAnyQueryPart(expanded, { weight: "C", isAnyLexeme: true }),
+    matchAnyQueryPart(expanded, { weight: "D", isAnyLexeme: true }),
     ...(query.code === null ? [] : [` ${query.code} `, ` ${query.code}`]),
   ];
 }

@@ -783,6 +783,7 @@ export interface SearchTermTable {
   id: GeneratedAlways<number>;
   reversed: Generated<string>;
   typoKeys: number[] | null;
+  spelling: string | null;
 }
 
 export interface StaffAccountTable {

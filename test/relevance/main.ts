@@ -40,6 +40,20 @@ async function findSkus(reader: Reader, skus: ReadonlySet<string>): Promise<Map<
   );
 }
 
+/** The SKUs that are sold in a market. Other products are not judged there, because no buyer can find them. */
+async function soldIn(
+  reader: Reader,
+  market: string,
+  skus: ReadonlyMap<string, string>,
+): Promise<ReadonlySet<string>> {
+  const offers = await reader
+    .selectFrom("searchOffer")
+    .select("productId")
+    .where("country", "=", market)
+    .execute();
+  return new Set(offers.map(({ productId }) => skus.get(productId) ?? productId));
+}
+
 const database = await openDatabase({});
 try {
   await migrate(database);
@@ -52,7 +66,12 @@ try {
   );
   const skus = await findSkus(database.db, new Set(judged.flatMap(({ query }) => Object.keys(query.grades))));
   const answers: (JudgedAnswer & { readonly locale: string })[] = [];
-  for (const { query, locale, market } of judged) {
+  const sold = new Map<string, ReadonlySet<string>>();
+  for (const { market } of languages) sold.set(market, await soldIn(database.db, market, skus));
+  for (const { query: whole, locale, market } of judged) {
+    const grades = Object.entries(whole.grades).filter(([sku]) => sold.get(market)?.has(sku) === true);
+    if (grades.length === 0) continue;
+    const query = { ...whole, grades: Object.fromEntries(grades) };
     const input = { q: query.q, locale, market, sort: "relevance", page: 1, pageSize } as const;
     const { hits } = await searchProducts(database.db, input, now);
     answers.push({ query, locale, found: hits.map(({ productId }) => skus.get(productId) ?? productId) });

@@ -26,8 +26,47 @@ export const prefixCompoundStemmers: ReadonlySet<string> = new Set(
   compoundLanguages.filter(({ isRestKnown }) => !isRestKnown).map(({ stemmer }) => stemmer),
 );
 
+/** Words that look like compounds but are not found by their end, each with that end. */
+const opaqueCompounds: readonly (readonly [word: string, end: string])[] = [
+  ["handschuh", "schuh"],
+  ["handschoen", "schoen"],
+  ["handsko", "sko"],
+  ["laptop", "top"],
+  ["desktop", "top"],
+  ["carpet", "pet"],
+  ["keyboard", "board"],
+  ["cupboard", "board"],
+  ["pineapple", "apple"],
+  ["eggplant", "plant"],
+  ["mushroom", "room"],
+];
+
+/** Whether a term that ends with the searched word has another meaning: `Handschuhe` for `Schuhe`. */
+export const isOpaqueCompound = (term: string, searched: string): boolean =>
+  opaqueCompounds.some(([word, end]) => searched.startsWith(end) && term.includes(word));
+
+const germanEnding = /(?:e[mnrs]?|n|s)$/;
+
+/**
+ * The form in which the ends of compounds are compared: the word's stem. In German only a short ending is cut
+ * off, because the stemmer would shorten `Isolationsweste` to `isolationsw`.
+ */
+export function compoundStem(word: string, stemmer: string, stem: string | undefined): string {
+  if (stemmer === "german") return word.replace(germanEnding, "");
+  return stem === undefined || stem === "" ? word : stem;
+}
+
 export const languagesOfStemmer = (stemmer: string): string[] =>
   Object.keys(stemmerNames).filter((language) => stemmerNames[language] === stemmer);
+
+const endLengthMin = 5;
+const vowel = /[aeiouy]/;
+
+/** Whether a folded word may be a compound that ends with this text, which has at least 5 letters. */
+export function isEndOfCompound(word: string, end: string): boolean {
+  const first = word.slice(0, word.length - end.length);
+  return end.length >= endLengthMin && first.length >= partLengthMin && vowel.test(first);
+}
 
 const partLengthMin = 3;
 /** Letters that join the parts of compounds: Geburtstag-s-geschenk, Küche-n-messer. The longest come first. */

@@ -127,14 +127,16 @@ async function insertOffers(handle: Transaction, rows: readonly SearchOfferRow[]
  */
 export async function insertSearchTerms(handle: Transaction, rows: readonly SearchTermRow[]): Promise<void> {
   await sql`
-    insert into search_term (locale, term, reversed, typo_keys)
-    select locale, term, reversed, "typoKeys" from json_to_recordset(${JSON.stringify(rows)}::json)
-      as r(locale text, term text, reversed text, "typoKeys" int[])
+    insert into search_term (locale, term, reversed, typo_keys, spelling)
+    select locale, term, reversed, "typoKeys", spelling from json_to_recordset(${JSON.stringify(rows)}::json)
+      as r(locale text, term text, reversed text, "typoKeys" int[], spelling text)
     where not exists (select from search_term t where t.locale = r.locale and t.term = r.term
-      and t.reversed = r.reversed and (t.typo_keys is not null or r."typoKeys" is null))
+      and t.reversed = r.reversed and (r."typoKeys" is null or t.typo_keys = r."typoKeys")
+      and (r.spelling is null or t.spelling is not null))
     order by locale, term collate "C"
     on conflict (locale, term) do update set reversed = excluded.reversed,
-      typo_keys = coalesce(excluded.typo_keys, search_term.typo_keys)`.execute(handle);
+      typo_keys = coalesce(excluded.typo_keys, search_term.typo_keys),
+      spelling = coalesce(search_term.spelling, excluded.spelling)`.execute(handle);
 }
 
 interface MerchantToIndex {

@@ -15,6 +15,7 @@ import {
   quoteLexeme,
 } from "./match-query.ts";
 import { buildCountedKey, buildOfferKey } from "./offer-key.ts";
+import { compoundStem, prefixCompoundStemmers } from "./compounds.ts";
 import { findQuantities } from "./quantities.ts";
 import { type StemsByStemmer, stemmerOf } from "./stems.ts";
 import { normalizeCode, splitWords, joinedForms, lexemesOf, joinWords, type SearchWord } from "./tokens.ts";
@@ -69,9 +70,12 @@ export interface SearchDocumentDraft {
   /** Lexemes for filtering by merchant and category instead of by a word. */
   readonly marks: string;
   readonly fields: Record<"codes" | "title" | "brand" | "categories" | "text", ReadonlySet<string>>;
-  /** Words of title, brand and categories, to which misspelt query words may be corrected. */
-  readonly headTerms: ReadonlySet<string>;
-  /** Words of summary and description. */
+  /**
+   * Words of title, brand and categories, to which misspelt query words may be corrected: each folded word
+   * with its spelling in lower case.
+   */
+  readonly headTerms: ReadonlyMap<string, string>;
+  /** Folded words of summary and description. */
   readonly textTerms: ReadonlySet<string>;
 }
 
@@ -180,7 +184,7 @@ export function draftSearchDocuments(
       text: new Set([...lexemesOf(textWords), ...furtherForms(text, isGerman)]),
     };
     const headTerms = termsOf([...titleWords, ...brandWords, ...categoryWords]);
-    return { row, marks, fields, headTerms, textTerms: termsOf(textWords).difference(headTerms) };
+    return { row, marks, fields, headTerms, textTerms: new Set(termsOf(textWords).keys()) };
   });
 }
 
@@ -220,10 +224,12 @@ export function draftWordsToStem({
 export interface SearchTermRow {
   readonly locale: string;
   readonly term: string;
-  /** The stem of the term, or the term if it has none, in reverse, so that compounds are found by their end. */
+  /** `compoundStem` of the term in reverse, so that compounds are found by their end. */
   readonly reversed: string;
   /** Keys for typo correction; null for words that occur only in summaries and descriptions. */
   readonly typoKeys: readonly number[] | null;
+  /** The term in lower case with its accents; null if it has none, or without keys. */
+  readonly spelling: string | null;
 }
 
 export function buildSearchTermRows(
@@ -233,10 +239,10 @@ export function buildSearchTermRows(
   const byLocale = Map.groupBy(drafts, ({ row }) => row.locale);
   return [...byLocale].flatMap(([locale, own]) => {
     const wordStems = stems.get(stemmerOf(locale));
-    const headTerms = new Set(own.flatMap((draft) => [...draft.headTerms]));
-    const terms = new Set([...headTerms, ...own.flatMap((draft) => [...draft.textTerms])]);
+    const headTerms = new Map(own.flatMap((draft) => [...draft.headTerms]));
+    const terms = new Set([...headTerms.keys(), ...own.flatMap((draft) => [...draft.textTerms])]);
     return [...terms].map((term) =>
-      toSearchTermRow({ locale, term, stem: wordStems?.get(term), isCorrected: headTerms.has(term) }),
+      toSearchTermRow({ locale, term, stem: wordStems?.get(term), spelling: headTerms.get(term) }),
     );
   });
 }
@@ -246,15 +252,19 @@ interface SearchTerm {
   readonly term: string;
   /** Empty for stop words. */
   readonly stem: string | undefined;
-  /** True if misspelt words may be corrected to this term. */
-  readonly isCorrected: boolean;
+  /** The term in lower case with its accents; undefined if misspelt words are not corrected to this term. */
+  readonly spelling: string | undefined;
 }
 
-export const toSearchTermRow = ({ locale, term, stem = "", isCorrected }: SearchTerm): SearchTermRow => ({
+export const toSearchTermRow = ({ locale, term, stem, spelling }: SearchTerm): SearchTermRow => ({
   locale,
   term,
-  reversed: reverseText(stem === "" ? term : stem),
-  typoKeys: isCorrected ? typoKeysOfTerm(term) : null,
+  reversed: reverseText(compoundStem(term, stemmerOf(locale), stem)),
+  typoKeys:
+    spelling === undefined
+      ? null
+      : typoKeysOfTerm(term, { isCompound: prefixCompoundStemmers.has(stemmerOf(locale)) }),
+  spelling: spelling === undefined || spelling === term ? null : spelling,
 });
 
 /**
@@ -302,8 +312,10 @@ function nameLocale(names: Readonly<Record<string, string>>, locale: string, mer
 
 const termLengthMin = 3;
 
-function termsOf(words: readonly SearchWord[]): Set<string> {
-  return new Set(
-    words.filter(({ text, isDense }) => !isDense && text.length >= termLengthMin).map(({ text }) => text),
+function termsOf(words: readonly SearchWord[]): Map<string, string> {
+  return new Map(
+    words
+      .filter(({ text, isDense }) => !isDense && text.length >= termLengthMin)
+      .map(({ text, raw }) => [text, raw]),
   );
 }

@@ -2,7 +2,7 @@
  * Builds PostgreSQL tsqueries from the forms of a query. The tsquery contains only quoted words of letters
  * and digits, so the buyer's text can never act as an operator.
  */
-import type { ExpandedQuery, PartForms, WordForm } from "./word-forms.ts";
+import type { ExpandedQuery, Lexeme, PartForms, WordForm } from "./word-forms.ts";
 
 /**
  * Field weights of the index: A for SKU and GTIN, B for title, C for brand, D for category names (column
@@ -12,13 +12,18 @@ export type FieldWeight = "A" | "B" | "C" | "BC" | "D" | "";
 
 export interface MatchOptions {
   readonly weight?: FieldWeight;
-  /** True matches exact forms only, without stems, compounds and synonyms. */
-  readonly isExact?: boolean;
+  /**
+   * `exact` leaves out stems, compounds and synonyms; `ranked` leaves out only forms that do not raise a
+   * document's tier; `all` is the default.
+   */
+  readonly forms?: "exact" | "ranked" | "all";
   /**
    * False leaves out which merchants a synonym belongs to. Only the column `words` has merchants; `head` is
    * compared for documents that `words` has found.
    */
   readonly hasMerchants?: boolean;
+  /** True if one word of a form is enough, for example to find the fields that contain words of the query. */
+  readonly isAnyLexeme?: boolean;
 }
 
 const joinedPartsMax = 4;
@@ -40,8 +45,8 @@ export function matchAllQueryParts({ query, forms }: ExpandedQuery, options: Mat
 }
 
 /** Builds a tsquery for documents that contain the part. */
-export const matchQueryPart = (part: PartForms): string =>
-  anyClause(partClauses(part, { hasMerchants: true }));
+export const matchQueryPart = (part: PartForms, options: MatchOptions = { hasMerchants: true }): string =>
+  anyClause(partClauses(part, options));
 
 /** Builds a tsquery for documents that contain any of the parts. */
 export function matchAnyQueryPart({ forms }: ExpandedQuery, options: MatchOptions = {}): string {
@@ -80,9 +85,9 @@ export const merchantLexeme = (id: string): string => `@${id}`;
 export const brandLexeme = (brand: string): string => `^${brand}`;
 export const attributeLexeme = (code: string, value: string): string => `=${code}:${value}`;
 
-function partClauses({ exact, loose }: PartForms, options: MatchOptions): string[] {
-  const forms = options.isExact === true ? exact : [...exact, ...loose];
-  return forms.map((form) => formClause(form, options));
+function partClauses({ exact, loose, weak }: PartForms, options: MatchOptions): string[] {
+  const forms = { exact, ranked: [...exact, ...loose], all: [...exact, ...loose, ...weak] };
+  return forms[options.forms ?? "all"].map((form) => formClause(form, options));
 }
 
 function formClause(form: WordForm, options: MatchOptions): string {
@@ -90,7 +95,7 @@ function formClause(form: WordForm, options: MatchOptions): string {
   const { hasMerchants = false } = options;
   const weight = isTitleOnly && (options.weight ?? "") === "" ? "B" : (options.weight ?? "");
   const conditions = [
-    ...lexemes.map(({ text, isPrefix = false }) => writeLexeme(text, `${isPrefix ? "*" : ""}${weight}`)),
+    ...lexemeClauses(lexemes, { ...options, weight }),
     ...(stemmers === undefined ? [] : [anyClause(stemmers.map((stemmer) => `'${languageLexeme(stemmer)}'`))]),
     ...(merchants === undefined || !hasMerchants
       ? []
@@ -98,6 +103,16 @@ function formClause(form: WordForm, options: MatchOptions): string {
   ];
   return conditions.length === 1 ? conditions.join("") : `(${conditions.join(" & ")})`;
 }
+
+function lexemeClauses(lexemes: readonly Lexeme[], { weight = "", isAnyLexeme }: MatchOptions): string[] {
+  const clauses = lexemes.map(({ text, isPrefix = false }) =>
+    writeLexeme(text, `${isPrefix ? "*" : ""}${weight}`),
+  );
+  return isAnyLexeme === true && lexemes.every(isSignificant) ? [anyClause(clauses)] : clauses;
+}
+
+/** Shorter words, for example the `l` of `0.5 l`, say too little without the words around them. */
+const isSignificant = ({ text }: Lexeme): boolean => text.length >= 3;
 
 const anyClause = (clauses: readonly string[]): string =>
   clauses.length === 1 ? clauses.join("") : `(${clauses.join(" | ")})`;

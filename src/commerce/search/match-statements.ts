@@ -232,6 +232,7 @@ export const scoreTiers = {
   title: 400,
   title_or_brand: 300,
   title_brand_or_category: 200,
+  title_in_part: 150,
   text: 100,
 } as const;
 export const scoreTierNames = [
@@ -242,6 +243,7 @@ export const scoreTierNames = [
   "title",
   "title_or_brand",
   "title_brand_or_category",
+  "title_in_part",
   "text",
 ] as const satisfies readonly (keyof typeof scoreTiers)[];
 export type ScoreTierName = (typeof scoreTierNames)[number];
@@ -257,12 +259,13 @@ export function tierSql({ hasCode }: SearchStatementForm): Sql {
       when strpos(d.codes, ${parameter("code")}::text) > 0 then ${points(scoreTiers.code)}
       else ${points(scoreTiers.code_prefix)} end`
     : sql``;
-  return sql`case ${code} when strpos(' ' || d.title_folded, ${parameter("phrase")}::text) > 0
+  return sql`case ${code} when strpos(' ' || d.title_folded || ' ', ${parameter("phrase")}::text) > 0
       then ${points(scoreTiers.title_phrase)}
     when d.head @@ ${parameter("exactInTitle")}::tsquery then ${points(scoreTiers.title_exact)}
     when d.head @@ ${parameter("allInTitle")}::tsquery then ${points(scoreTiers.title)}
     when d.head @@ ${parameter("allInTitleOrBrand")}::tsquery then ${points(scoreTiers.title_or_brand)}
     when d.head @@ ${parameter("all")}::tsquery then ${points(scoreTiers.title_brand_or_category)}
+    when d.head @@ ${parameter("partInTitle")}::tsquery then ${points(scoreTiers.title_in_part)}
     else ${points(scoreTiers.text)} end`;
 }
 

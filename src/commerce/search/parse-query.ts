@@ -2,7 +2,7 @@
  * Splits a buyer's search text into words and parts. Each part must be found, except fillers. A part is a
  * word, a quantity (`0.5 l`), or several words that the vocabulary joins (`power bank`).
  */
-import { findQuantities } from "./quantities.ts";
+import { findPrices, findQuantities } from "./quantities.ts";
 import {
   isSingleKana,
   joinWords,
@@ -46,29 +46,33 @@ export function parseSearchQuery(q: string): ParsedSearchQuery {
   };
 }
 
-function findParts(q: string, words: readonly SearchWord[]): QueryPart[] {
-  const quantities = findQuantities(q).map(({ lexeme, start, end }) => ({
-    quantity: lexeme,
-    words: words.filter((word) => word.start >= start && word.end <= end),
-  }));
-  const spans: { quantity?: string; words: readonly SearchWord[] }[] = [];
-  for (const word of words) {
-    const quantity = quantities.find((found) => found.words.includes(word));
-    if (quantity === undefined) spans.push({ words: [word] });
-    else if (quantity.words[0] === word) spans.push(quantity);
-  }
-  const isOnlyFiller = spans.every((span) => isFillerSpan(span.words));
-  return spans.map(({ words: own, quantity }, index) => ({
-    words: own,
-    text: joinWords(own),
-    isLast: index === spans.length - 1,
-    quantity,
-    isFiller: !isOnlyFiller && isFillerSpan(own),
-  }));
+interface WordSpan {
+  readonly words: readonly SearchWord[];
+  readonly quantity?: string;
+  readonly isFiller?: boolean;
 }
 
-const isFillerSpan = ([word, second]: readonly SearchWord[]): boolean =>
-  word !== undefined && second === undefined && isFiller(word.text);
+function findParts(q: string, words: readonly SearchWord[]): QueryPart[] {
+  const within = ({ start, end }: { readonly start: number; readonly end: number }): SearchWord[] =>
+    words.filter((word) => word.start >= start && word.end <= end);
+  // Prices are left out of the search; the filter by price is a parameter.
+  const prices = findPrices(q).map((price) => ({ words: within(price), isFiller: true }));
+  const quantities = findQuantities(q).map((found) => ({ words: within(found), quantity: found.lexeme }));
+  const several: readonly WordSpan[] = [...prices, ...quantities];
+  const spans = words.flatMap((word): readonly WordSpan[] => {
+    const span = several.find((found) => found.words.includes(word));
+    if (span === undefined) return [{ words: [word], isFiller: isFiller(word.text) }];
+    return span.words[0] === word ? [span] : [];
+  });
+  const isOnlyFiller = spans.every((span) => span.isFiller === true);
+  return spans.map((span, index) => ({
+    words: span.words,
+    text: joinWords(span.words),
+    isLast: index === spans.length - 1,
+    quantity: span.quantity,
+    isFiller: !isOnlyFiller && span.isFiller === true,
+  }));
+}
 
 /**
  * Joins neighboring one-word parts for which `isJoined` is true, for example `power` and `bank`. Fillers and
@@ -129,6 +133,25 @@ export function splitDenseParts(query: ParsedSearchQuery): ParsedSearchQuery {
           isLast: part.isLast,
           isFiller: false,
         }));
+  });
+  return { ...query, parts, words: parts.flatMap(({ words }) => words) };
+}
+
+/** The query with some of its parts, which are compounds, split into the two words of which they consist. */
+export function splitCompoundParts(
+  query: ParsedSearchQuery,
+  splits: ReadonlyMap<QueryPart, readonly [string, string]>,
+): ParsedSearchQuery {
+  const parts = query.parts.flatMap((part): readonly QueryPart[] => {
+    const [word] = part.words;
+    const split = splits.get(part);
+    if (split === undefined || word === undefined) return [part];
+    return split.map((text, index) => ({
+      text,
+      words: [{ ...word, text, raw: text }],
+      isLast: part.isLast && index === 1,
+      isFiller: false,
+    }));
   });
   return { ...query, parts, words: parts.flatMap(({ words }) => words) };
 }

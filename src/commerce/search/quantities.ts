@@ -109,6 +109,22 @@ export function findQuantities(text: string): Quantity[] {
   return found.toSorted((one, other) => one.start - other.start);
 }
 
+/**
+ * Finds prices with the words around them: `under 400 euro`, `bis 50 €`, `5000円以下`. A number without a
+ * currency is no price.
+ */
+export const findPrices = (text: string): readonly { readonly start: number; readonly end: number }[] =>
+  [...text.matchAll(price)].map(({ 0: found, index }) => ({ start: index, end: index + found.length }));
+
+const priceBound =
+  "(?:(?:under|below|over|above|about|around|less than|more than|up to|max|unter|über|bis(?: zu)?|ab|für|for|" +
+  "höchstens|maximal|ca)\\.?\\s+)";
+const currency = "€|\\$|£|¥|(?:euros?|eur|usd|dollars?|gbp|pounds?|chf|franken|yen|jpy)(?![\\p{L}\\p{N}])|円";
+const price = new RegExp(
+  `(?<![\\p{L}\\p{N}])${priceBound}?(?:[€$£¥]\\s?(?:${number})|(?:${number})\\s?(?:${currency}))(?:以下|以内|まで)?`,
+  "giu",
+);
+
 const dimensionLexeme = (numbers: readonly (string | undefined)[]): string =>
   numbers.flatMap((text) => (text === undefined ? [] : [writeNumber(parseNumber(text))])).join("x");
 

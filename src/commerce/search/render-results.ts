@@ -1,11 +1,9 @@
-/**
- * Renders search results: hits with highlighted titles, and facets with labels and price ranges. The
- * functions are pure.
- */
+/** Renders search results: hits, and facets with labels and price ranges. The functions are pure. */
 import { LRUCache } from "lru-cache";
 import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
-import { chooseLocale, escapeHtml } from "#foundation/text.ts";
+import { chooseLocale } from "#foundation/text.ts";
 import { currencyExponent } from "#foundation/money.ts";
+import { highlightTitle } from "./highlight-title.ts";
 import { facetBucketsMax, type SearchFacetRows } from "./search-statement.ts";
 import {
   popularityStepScore,
@@ -16,9 +14,7 @@ import {
   textRankScore,
 } from "./match-statements.ts";
 import { priceSteps } from "./offer-key.ts";
-import type { ParsedSearchQuery } from "./parse-query.ts";
 import type { ExpandedQuery } from "./word-forms.ts";
-import { splitDenseWord, splitWords, foldText, type SearchWord } from "./tokens.ts";
 
 export interface SearchHit {
   readonly productId: string;
@@ -187,90 +183,4 @@ function writeLabel({ from, to }: PriceSpan, locale: string, currency: string): 
   });
   const low = from / 10 ** exponent;
   return to === undefined ? `${format.format(low)} +` : format.formatRange(low, to / 10 ** exponent);
-}
-
-/**
- * A title and its stems, for highlighting. The title is split into words in the same way as for the index, so
- * that word n of the title has stem n.
- */
-export interface StemmedTitle {
-  readonly title: string;
-  readonly stemmer: string;
-  /** Stem of each word of the title; null if the language has no stemmer. */
-  readonly titleStems: readonly (string | null)[] | null;
-}
-
-/** Returns the title as HTML with matching words in `<mark>`; null if no word matches. */
-export function highlightTitle(
-  { title, stemmer, titleStems }: StemmedTitle,
-  { query, stems, forms }: ExpandedQuery,
-): string | null {
-  const wordStems = stems.get(stemmer);
-  const queryStems = new Set(
-    query.words.map(({ text }) => wordStems?.get(text)).filter((stem) => stem !== undefined && stem !== ""),
-  );
-  const formTexts = new Set(
-    forms
-      .flatMap(({ exact, loose }) => [...exact, ...loose])
-      .flatMap(({ lexemes }) => lexemes.map(({ text }) => text)),
-  );
-  const marked = splitWords(title).flatMap((word, index) =>
-    word.isDense
-      ? markDense(title, word, query)
-      : isInQuery(word, query) || queryStems.has(titleStems?.[index] ?? "") || formTexts.has(word.text)
-        ? [word]
-        : [],
-  );
-  return marked.length === 0 ? null : markRanges(title, marked);
-}
-
-interface Range {
-  readonly start: number;
-  readonly end: number;
-}
-
-function isInQuery(word: SearchWord, { words, code }: ParsedSearchQuery): boolean {
-  const isPrefix = words.at(-1)?.isDense === false && word.text.startsWith(words.at(-1)?.text ?? word.text);
-  return (
-    isPrefix ||
-    words.some(({ text }) => text === word.text) ||
-    (words.length > 1 && code !== null && word.text.startsWith(code))
-  );
-}
-
-const clusters = new Intl.Segmenter("en", { granularity: "grapheme" });
-
-/**
- * Returns the parts of a dense word (a text run without spaces, as in Chinese) that match the query. Folding
- * may change the length of a text, so positions are tracked by grapheme cluster.
- */
-function markDense(title: string, { start, end }: SearchWord, query: ParsedSearchQuery): Range[] {
-  const parts = [...clusters.segment(title.slice(start, end))].map(({ segment, index }) => ({
-    text: foldText(segment),
-    start: start + index,
-    end: start + index + segment.length,
-  }));
-  const places = parts.flatMap(({ text }, index) => Array.from({ length: text.length }, () => index));
-  const folded = parts.map(({ text }) => text).join("");
-  const dense = query.words.filter(({ isDense }) => isDense).map(({ text }) => text);
-  const searchTexts = new Set([...dense, ...dense.flatMap(splitDenseWord)]);
-  const hits = new Set<number>();
-  for (const text of searchTexts) {
-    for (let at = folded.indexOf(text); at >= 0; at = folded.indexOf(text, at + 1)) {
-      for (const place of places.slice(at, at + text.length)) hits.add(place);
-    }
-  }
-  return parts.filter((_, index) => hits.has(index));
-}
-
-function markRanges(title: string, ranges: readonly Range[]): string {
-  let html = "";
-  let at = 0;
-  for (const [index, { start, end }] of ranges.entries()) {
-    const isContinued = ranges[index + 1]?.start === end;
-    const isContinuing = index > 0 && ranges[index - 1]?.end === start;
-    html += `${escapeHtml(title.slice(at, start))}${isContinuing ? "" : "<mark>"}${escapeHtml(title.slice(start, end))}${isContinued ? "" : "</mark>"}`;
-    at = end;
-  }
-  return html + escapeHtml(title.slice(at));
 }

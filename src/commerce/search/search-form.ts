@@ -188,27 +188,36 @@ export const hasWords = ({ q, filters }: SearchInput): boolean =>
 
 /** Returns the parameters that depend on the words: tsquery texts, and texts compared with `strpos`. */
 function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchValues {
-  const { query, forms } = expanded;
-  const phrase = forms.map(({ part }) => part.text).join(" ");
-  const anyText = matchAnyQueryPart(expanded, { weight: "D" });
+  const { query } = expanded;
+  const anyText = matchAnyQueryPart(expanded, { weight: "D", isAnyLexeme: true });
   return {
-    all: matchAllQueryParts(expanded),
+    all: matchAllQueryParts(expanded, { forms: "ranked" }),
     filtered: matchWithFilters(matchRequired(expanded, input), input),
-    exactInTitle: matchAllQueryParts(expanded, { weight: "B", isExact: true }),
-    allInTitle: matchAllQueryParts(expanded, { weight: "B" }),
-    allInTitleOrBrand: matchAllQueryParts(expanded, { weight: "BC" }),
+    exactInTitle: matchAllQueryParts(expanded, { weight: "B", forms: "exact" }),
+    allInTitle: matchAllQueryParts(expanded, { weight: "B", forms: "ranked" }),
+    allInTitleOrBrand: matchAllQueryParts(expanded, { weight: "BC", forms: "ranked" }),
+    partInTitle: matchAnyQueryPart(expanded, { weight: "B" }),
     any: matchAnyForm(expanded),
-    anyCode: matchAnyQueryPart(expanded, { weight: "A" }),
-    anyTitle: matchAnyQueryPart(expanded, { weight: "B" }),
-    anyBrand: matchAnyQueryPart(expanded, { weight: "C" }),
+    anyCode: matchAnyQueryPart(expanded, { weight: "A", isAnyLexeme: true }),
+    anyTitle: matchAnyQueryPart(expanded, { weight: "B", isAnyLexeme: true }),
+    anyBrand: matchAnyQueryPart(expanded, { weight: "C", isAnyLexeme: true }),
     anyCategory: anyText,
     anyText,
-    // A dense word (without spaces around it) may begin anywhere in the title; another word must follow a
-    // space.
-    phrase: query.words[0]?.isDense === true ? phrase : ` ${phrase}`,
+    phrase: titlePhrase(expanded),
     code: ` ${query.code} `,
     codeStart: ` ${query.code}`,
   };
+}
+
+/**
+ * The words of a query as they are searched in a title that has a space at each end. A dense word (without
+ * spaces around it) may begin anywhere. The last word may be the beginning of a longer word, unless it is
+ * known.
+ */
+export function titlePhrase({ query, forms }: ExpandedQuery): string {
+  const phrase = forms.map(({ part }) => part.text).join(" ");
+  const isComplete = (forms.at(-1)?.weak.length ?? 0) > 0;
+  return query.words[0]?.isDense === true ? phrase : ` ${phrase}${isComplete ? " " : ""}`;
 }
 
 const matchRequired = (expanded: ExpandedQuery, { q }: SearchInput): string =>

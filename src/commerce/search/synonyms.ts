@@ -113,10 +113,12 @@ export async function writeSynonyms(
     on conflict (merchant_id, locale) do update
       set version = default, rules = excluded.rules, updated_at = excluded.updated_at`.execute(transaction);
   const stemmer = stemmerOf(locale);
-  const words = rules
-    .flatMap(({ terms }) => terms)
-    .flatMap((term) => splitWords(term).map(({ text }) => text));
-  const stems = await loadStems(transaction, new Map([[stemmer, new Set(words)]]));
+  const words = new Map(
+    rules
+      .flatMap(({ terms }) => terms)
+      .flatMap((term) => splitWords(term).map(({ text, raw }) => [text, raw] as const)),
+  );
+  const stems = await loadStems(transaction, new Map([[stemmer, new Set(words.keys())]]));
   const pairs = rules.flatMap((rule) => pairsOf(rule, stems.get(stemmer)));
   await sql`delete from search_synonym where merchant_id = ${merchantId} and locale = ${locale}`.execute(
     transaction,
@@ -126,16 +128,16 @@ export async function writeSynonyms(
     select ${merchantId}, ${locale}, phrase, synonym
     from json_to_recordset(${JSON.stringify(pairs)}::json) as p(phrase text, synonym text)
     on conflict do nothing`.execute(transaction);
-  await insertSearchTerms(transaction, toSearchTerms(locale, [...new Set(words)], stems.get(stemmer)));
+  await insertSearchTerms(transaction, toSearchTerms(locale, words, stems.get(stemmer)));
 }
 
 /** Terms of rules are part of the vocabulary, so that typos in them are corrected. */
 const toSearchTerms = (
   locale: string,
-  words: readonly string[],
+  words: ReadonlyMap<string, string>,
   stems: ReadonlyMap<string, string> | undefined,
 ): SearchTermRow[] =>
-  words.map((term) => toSearchTermRow({ locale, term, stem: stems?.get(term), isCorrected: true }));
+  [...words].map(([term, spelling]) => toSearchTermRow({ locale, term, stem: stems?.get(term), spelling }));
 
 interface SynonymPair {
   readonly phrase: string;

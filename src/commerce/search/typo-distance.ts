@@ -2,13 +2,17 @@
  * Compares words for typo correction. The distance counts missing, additional and replaced letters, and
  * adjacent letters in the wrong order (optimal string alignment, the restricted Damerau–Levenshtein
  * distance). Candidates are found by keys that words within this distance share: the word's beginning with up
- * to two letters left out (Wolf Garbe, symmetric delete spelling correction).
+ * to two letters left out (Wolf Garbe, symmetric delete spelling correction), and for compounds the word's
+ * end.
  */
 
 /** Words are compared by the keys of this many first letters, which limits a word to 29 keys. */
 const prefixLength = 7;
 const twoTyposLengthMin = 8;
 const oneTypoLengthMin = 4;
+/** The shortest compound: a first part of 3 letters and an end of 5. */
+const compoundLengthMin = 8;
+const endMark = "<";
 const lettersOnly = /^[\p{L}\p{M}]+$/u;
 
 /**
@@ -22,23 +26,40 @@ export function typosMax(word: string): 0 | 1 | 2 {
   return length >= oneTypoLengthMin ? 1 : 0;
 }
 
-/** Keys of a vocabulary term, stored in the index. A query word with two typos may be two letters longer. */
-export function typoKeysOfTerm(term: string): number[] {
+/**
+ * Keys of a vocabulary term, stored in the index. A query word with two typos may be two letters longer. For
+ * compounds, the keys of the term's end are included.
+ */
+export function typoKeysOfTerm(term: string, { isCompound }: { readonly isCompound: boolean }): number[] {
   if (!lettersOnly.test(term)) return [];
   const { length } = Array.from(term);
   if (length < oneTypoLengthMin - 1) return [];
-  return typoKeys(term, length >= twoTyposLengthMin - 2 ? 2 : 1);
+  const keys = typoKeys(term, length >= twoTyposLengthMin - 2 ? 2 : 1);
+  return isCompound && length >= compoundLengthMin ? [...keys, ...typoKeysOfEnd(term, 2)] : keys;
 }
 
 /** Keys of a query word with at most `typos` typos. */
-export function typoKeys(word: string, typos: 0 | 1 | 2): number[] {
-  let texts = new Set([Array.from(word).slice(0, prefixLength).join("")]);
+export const typoKeys = (word: string, typos: 0 | 1 | 2): number[] =>
+  deletionKeys(Array.from(word).slice(0, prefixLength), { typos });
+
+/** Keys of the end of a word, which a compound shares with a word that is its end. */
+export const typoKeysOfEnd = (word: string, typos: 0 | 1 | 2): number[] =>
+  deletionKeys(Array.from(word).toReversed().slice(0, prefixLength), { typos, mark: endMark });
+
+interface DeletionKeys {
+  readonly typos: 0 | 1 | 2;
+  /** Distinguishes the keys of ends from the keys of beginnings. */
+  readonly mark?: string;
+}
+
+function deletionKeys(letters: readonly string[], { typos, mark = "" }: DeletionKeys): number[] {
+  let texts = new Set([letters.join("")]);
   const all = new Set(texts);
   for (let typo = 0; typo < typos; typo += 1) {
     texts = new Set([...texts].flatMap(withoutOneLetter));
     for (const text of texts) all.add(text);
   }
-  return [...new Set([...all].map(hash32))];
+  return [...new Set([...all].map((text) => hash32(`${mark}${text}`)))];
 }
 
 function withoutOneLetter(text: string): string[] {

@@ -30,10 +30,14 @@ export interface PartForms {
   readonly part: QueryPart;
   readonly exact: readonly WordForm[];
   readonly loose: readonly WordForm[];
+  /** Forms that find a document but do not raise its tier: longer words that begin with a known word. */
+  readonly weak: readonly WordForm[];
   /** Stemmers of the languages in which the part is a stop word. */
   readonly stopIn: readonly string[];
   /** True if the vocabulary contains the word. */
   readonly isKnown: boolean;
+  /** The parts of a compound of which only one is known; null for other words. */
+  readonly partlyKnownSplit: WordEntry["partlyKnownSplit"];
 }
 
 /** A query with the forms of its parts. */
@@ -61,14 +65,19 @@ function formsOfPart(part: QueryPart, { stems, vocabulary, synonyms: known }: Wo
   const isWord = part.words.length === 1 && word !== undefined;
   const entry = vocabulary.get(part.text);
   const synonyms = synonymForms(entry, known);
-  const isKnown = entry?.isKnown === true;
-  if (isWord && part.quantity === undefined) {
-    if (word.isDense)
-      return { part, exact: [denseForm(word.text)], loose: synonyms, stopIn: [], isKnown: true };
-    const { exact, loose } = formsOfWord(part, word, { stems, entry });
-    return { part, exact, loose: [...loose, ...synonyms], stopIn: stopLanguages(word, stems), isKnown };
-  }
-  return { part, exact: formsOfPhrase(part, entry), loose: synonyms, stopIn: [], isKnown: true };
+  const other = { part, loose: synonyms, weak: [], stopIn: [], isKnown: true, partlyKnownSplit: null };
+  if (!isWord || part.quantity !== undefined) return { ...other, exact: formsOfPhrase(part, entry) };
+  if (word.isDense) return { ...other, exact: [denseForm(word.text)] };
+  const { exact, loose, weak } = formsOfWord(part, word, { stems, entry });
+  return {
+    part,
+    exact,
+    loose: [...loose, ...synonyms],
+    weak,
+    stopIn: stopLanguages(word, stems),
+    isKnown: entry?.isKnown === true,
+    partlyKnownSplit: entry?.partlyKnownSplit ?? null,
+  };
 }
 
 /** The forms of a quantity, or of words that the vocabulary joins. */
@@ -95,13 +104,15 @@ function formsOfWord(
   { isLast }: QueryPart,
   { text }: SearchWord,
   { stems, entry }: WordContext,
-): { readonly exact: readonly WordForm[]; readonly loose: readonly WordForm[] } {
-  const exact: WordForm[] = [{ lexemes: [{ text, isPrefix: isLast }] }];
+): Pick<PartForms, "exact" | "loose" | "weak"> {
+  const isComplete = entry?.isKnown === true;
+  const exact: WordForm[] = [{ lexemes: [{ text, isPrefix: isLast && !isComplete }] }];
+  const weak: WordForm[] = isLast && isComplete ? [{ lexemes: [{ text, isPrefix: true }] }] : [];
   const loose = stemForms(text, stems);
   const irregular = irregularForm(text);
   if (irregular !== undefined) loose.push({ lexemes: [{ text: irregular }], stemmers: ["english"] });
   if (!isLast && text.length >= prefixLengthMin) loose.push(...prefixForms(text, stems));
-  if (entry === undefined) return { exact, loose };
+  if (entry === undefined) return { exact, loose, weak };
   const { umlautForm, compounds } = entry;
   if (umlautForm !== null) {
     exact.push({ lexemes: [{ text: umlautForm }], stemmers: umlautStemmers });
@@ -109,7 +120,7 @@ function formsOfWord(
   }
   for (const compound of compounds) loose.push({ lexemes: [{ text: compound }] });
   loose.push(...splitForms(entry));
-  return { exact, loose };
+  return { exact, loose, weak };
 }
 
 /** The two words of which a word consists. If the word itself is known, they are searched in titles only. */

@@ -8,14 +8,27 @@ const fillerWords: ReadonlySet<string> = new Set(
   (
     "best better good great nice cheap cheapest affordable buy order online shop store sale sales deal deals " +
     "offer offers discount price prices pricing top quality new really very any some want need looking " +
-    "find get please review reviews " +
+    "find get please review reviews show give recommend recommended recommendation popular favorite favourite " +
+    "which should could would something stuff product products item items " +
     "beste bester bestes besten gut gute guter gutes gunstig gunstige gunstiger gunstiges gunstigen billig " +
     "billige billiger billiges kaufen bestellen onlineshop angebot angebote rabatt preis preise preiswert " +
-    "qualitat neu neue neuer neues suche finden brauche bitte test"
+    "qualitat neu neue neuer neues suche finden brauche bitte test zeig zeige empfehlung empfohlen beliebt " +
+    "welche welcher welches mochte gern gerne etwas produkt produkte artikel"
   ).split(" "),
 );
 
 export const isFiller = (word: string): boolean => fillerWords.has(word);
+
+const prepositions: ReadonlySet<string> = new Set(
+  (
+    "for with without from of in on to against under " +
+    "fur mit ohne aus von zum zur gegen bei auf " +
+    "voor met zonder med utan uden uten till til pour avec sans para con sin per"
+  ).split(" "),
+);
+
+/** Whether a folded word is a preposition, before which a query usually names the product. */
+export const isPreposition = (word: string): boolean => prepositions.has(word);
 
 const irregularPairs: readonly (readonly [singular: string, plural: string])[] = [
   ["child", "children"],

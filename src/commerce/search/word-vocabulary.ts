@@ -7,9 +7,15 @@
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { Reader } from "#database/transaction.ts";
-import { compoundLanguages, compoundSplits, languagesOfStemmer } from "./compounds.ts";
+import {
+  compoundLanguages,
+  compoundSplits,
+  compoundStem,
+  isOpaqueCompound,
+  languagesOfStemmer,
+} from "./compounds.ts";
 import { stemmerOf, type StemsByStemmer } from "./stems.ts";
-import { withoutUmlautDigraphs } from "./word-lists.ts";
+import { isPreposition, withoutUmlautDigraphs } from "./word-lists.ts";
 
 /** What the vocabulary says about a word or a phrase of a query. */
 export interface WordEntry {
@@ -22,6 +28,11 @@ export interface WordEntry {
   readonly compounds: readonly string[];
   /** Two known words that form this word; null if there are none. */
   readonly split: readonly [string, string] | null;
+  /**
+   * The beginning and the end of a compound of which at least one is a known word: `Wanderjacke` → `Wander`,
+   * `Jacke`. Null if the word has no such parts.
+   */
+  readonly partlyKnownSplit: readonly [string, string] | null;
   readonly synonyms: readonly WordSynonym[];
 }
 
@@ -105,6 +116,8 @@ export async function readVocabulary(reader: Reader, query: VocabularyQuery): Pr
 
 const compoundsMax = 50;
 const restLengthMin = 3;
+/** The first part of a compound has a vowel, so `Schmutz` is no compound of `Mütze`, whose stem is `mutz`. */
+const vowel = "[aeiouy]";
 const suffixLengthMin = 3;
 /** Sorts after every continuation of a text. */
 const afterAll = sql`chr(1114111)`;
@@ -119,6 +132,8 @@ interface VocabularyRow {
 
 interface Suffix {
   readonly word: string;
+  /** The word, or the word with folded umlauts. */
+  readonly form: string;
   readonly reversed: string;
   readonly languages: readonly string[];
   readonly isRestKnown: boolean;
@@ -128,16 +143,27 @@ async function loadEntries(
   reader: Reader,
   { words, phrases, stems }: VocabularyQuery,
 ): Promise<{ version: string; entries: ReadonlyMap<string, WordEntry> }> {
-  const splits = new Map(words.map((word) => [word, compoundSplits(word)]));
   const umlautForms = new Map(words.map((word) => [word, withoutUmlautDigraphs(word)]));
+  const splits = new Map(
+    words.map((word) => [word, [word, umlautForms.get(word) ?? []].flat().flatMap(compoundSplits)]),
+  );
   const candidates = [
     ...words,
     ...phrases.map((phrase) => phrase.replaceAll(" ", "")),
     ...[...splits.values()].flat(2),
     ...[...umlautForms.values()].filter((form) => form !== undefined),
   ];
-  const keys = new Map([...words, ...phrases].map((text) => [text, [text, ...stemsOf(text, stems)]]));
-  const suffixes = JSON.stringify(words.flatMap((word) => suffixesOf(word, stems)));
+  const keys = new Map(
+    [...words, ...phrases].map((text) => [
+      text,
+      [...new Set([text, text.replaceAll(" ", ""), ...stemsOf(text, stems)])],
+    ]),
+  );
+  const suffixes = JSON.stringify(
+    words.flatMap((word) =>
+      [word, umlautForms.get(word) ?? []].flat().flatMap((form) => suffixesOf({ word, form, stems })),
+    ),
+  );
   const { rows } = await sql<VocabularyRow>`
     select ${vocabularyVersionSql} as version,
       (select json_agg(distinct term) from search_term
@@ -145,14 +171,15 @@ async function loadEntries(
       (select json_agg(w.word) from unnest(${words}::text[]) as w(word) where exists (select from search_term
         where term > w.word and term < w.word || ${afterAll})) as prefixes,
       (select json_agg(json_build_object('word', s.word, 'term', c.term))
-        from json_to_recordset(${suffixes}::json) as s(word text, reversed text, languages text[],
-          "isRestKnown" boolean)
+        from json_to_recordset(${suffixes}::json) as s(word text, form text, reversed text,
+          languages text[], "isRestKnown" boolean)
         cross join lateral (select distinct t.term from search_term t
           where t.reversed > s.reversed collate "C" and t.reversed < s.reversed || ${afterAll} collate "C"
             and length(t.reversed) >= length(s.reversed) + ${restLengthMin}::int
+            and substr(t.reversed, length(s.reversed) + 1) ~ ${vowel}
             and split_part(t.locale, '-', 1) = any(s.languages)
             and (not s."isRestKnown" or exists (select from search_term r
-              where r.term = left(t.term, length(t.term) - length(s.word))))
+              where r.term = left(t.term, length(t.term) - length(s.form))))
           order by t.term limit ${compoundsMax}::int) as c) as compounds,
       (select json_agg(json_build_object('text', y.phrase, 'merchantId', y.merchant_id, 'locale', y.locale,
         'phrase', y.synonym) order by y.merchant_id, y.locale, y.synonym)
@@ -163,14 +190,22 @@ async function loadEntries(
   return { version: row.version, entries: toEntries(row, { words, phrases, splits, umlautForms, keys }) };
 }
 
-function suffixesOf(word: string, stems: StemsByStemmer): Suffix[] {
+interface WordToSuffix {
+  readonly word: string;
+  readonly form: string;
+  readonly stems: StemsByStemmer;
+}
+
+function suffixesOf({ word, form, stems }: WordToSuffix): Suffix[] {
   return compoundLanguages.flatMap(({ stemmer, isRestKnown }) => {
-    const own = stems.get(stemmer)?.get(word);
+    const stem = stems.get(stemmer)?.get(form);
+    const own = stem === undefined || stem === "" ? "" : compoundStem(form, stemmer, stem);
     // English compounds are looked up only with a known first part: "head" for "headlamp".
-    if (own === undefined || own === "" || own.length < suffixLengthMin) return [];
+    if (own.length < suffixLengthMin) return [];
     return [
       {
         word,
+        form,
         reversed: reverseText(own),
         languages: languagesOfStemmer(stemmer),
         isRestKnown,
@@ -184,6 +219,26 @@ function stemsOf(text: string, stems: StemsByStemmer): string[] {
   const stemmed = [...stems.values()].map((own) => words.map((word) => own.get(word) ?? word).join(" "));
   return [...new Set(stemmed)].filter((stem) => stem !== text);
 }
+
+/** Prefers a known end, because it names the kind of product, and then the longest known part. */
+function findPartlyKnown(
+  splits: readonly (readonly [string, string])[],
+  known: ReadonlySet<string>,
+): readonly [string, string] | null {
+  const knownLength = (text: string): number => (known.has(text) && !isPreposition(text) ? text.length : 0);
+  const [best] = splits
+    .filter(([first, last]) => last.length >= endLengthMin && knownLength(first) + knownLength(last) > 0)
+    .toSorted(
+      (one, other) =>
+        knownLength(other[1]) - knownLength(one[1]) ||
+        knownLength(other[0]) - knownLength(one[0]) ||
+        one[1].length - other[1].length ||
+        other[0].length - one[0].length,
+    );
+  return best ?? null;
+}
+
+const endLengthMin = 4;
 
 /** Reverses a text, so that words with the same ending sort together. */
 export const reverseText = (text: string): string => Array.from(text).toReversed().join("");
@@ -211,8 +266,11 @@ function toEntries(
       isKnown: known.has(isWord ? text : text.replaceAll(" ", "")),
       isPrefix: prefixes.has(text),
       umlautForm: umlautForm !== undefined && known.has(umlautForm) ? umlautForm : null,
-      compounds: (compounds.get(text) ?? []).map(({ term }) => term),
+      compounds: [...new Set((compounds.get(text) ?? []).map(({ term }) => term))].filter(
+        (term) => !isOpaqueCompound(term, text),
+      ),
       split: splits.get(text)?.find((pair) => pair.every((part) => known.has(part))) ?? null,
+      partlyKnownSplit: findPartlyKnown(splits.get(text) ?? [], known),
       synonyms: (keys.get(text) ?? [])
         .flatMap((key) => synonyms.get(key) ?? [])
         .map(({ merchantId, locale, phrase }) => ({

@@ -106,8 +106,7 @@ const ProductSearchItemRef = builder.objectRef<SearchItem>("ProductSearchItem").
       type: [MatchedFieldEnum],
       description:
         "The fields of the product that contain words of the query, also corrected, in other forms or as " +
-        "synonyms; words in `meta.query.dropped` do not count. Empty if `q` is empty, and if the words of " +
-        "one term, for example `day pack`, are in different fields and none is in the title.",
+        "synonyms; words in `meta.query.dropped` do not count. Empty if `q` is empty.",
       complexity: { multiplier: 1 },
       resolve: ({ matched }) => [...matched],
     }),

@@ -1,0 +1,143 @@
+/**
+ * Corrects misspelt words of a query to words of the vocabulary, or to the end of a compound (`Kafeemühle` →
+ * `Kaffeemühle`, the end of `Handkaffeemühle`). The closest word is chosen; among equally close words, the
+ * one that most products of the market contain.
+ */
+import { sql } from "kysely";
+import type { Reader } from "#database/transaction.ts";
+import { isEndOfCompound } from "./compounds.ts";
+import { matchQueryPart } from "./match-query.ts";
+import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
+import { type FilteredSearch, countDocuments } from "./query-counts.ts";
+import { foldText } from "./tokens.ts";
+import { typoDistance, typoKeys, typoKeysOfEnd, typosMax } from "./typo-distance.ts";
+import type { ExpandedQuery, PartForms } from "./word-forms.ts";
+
+export interface QueryToCorrect extends FilteredSearch {
+  /** Finds the forms of a query. `isJoined` is false if neighboring words must stay separate. */
+  readonly expand: (
+    query: ParsedSearchQuery,
+    options?: { readonly isJoined: boolean },
+  ) => Promise<ExpandedQuery>;
+}
+
+/** Returns the corrected words in their usual spelling, by the misspelt word. */
+export async function correctWords(
+  search: QueryToCorrect,
+  expanded: ExpandedQuery,
+): Promise<ReadonlyMap<string, string>> {
+  const candidates = await addForms(search, await findCandidates(search.reader, expanded));
+  if (candidates.length === 0) return new Map();
+  const words = new Set(candidates.map(({ word }) => word));
+  const misspelt = expanded.forms.filter(({ part }) => words.has(part.text));
+  const counts = await countDocuments(search, [
+    ...misspelt.map((part) => matchQueryPart(part)),
+    ...candidates.map(({ forms }) => matchQueryPart(forms)),
+  ]);
+  const countOf = (forms: PartForms): number => counts.get(matchQueryPart(forms)) ?? 0;
+  const corrections = misspelt
+    .filter((part) => countOf(part) === 0)
+    .flatMap(({ part }) => {
+      const [best] = candidates
+        .filter(({ word, forms }) => word === part.text && countOf(forms) > 0)
+        .toSorted((one, other) => one.distance - other.distance || countOf(other.forms) - countOf(one.forms));
+      return best === undefined ? [] : [[part.text, best.spelling] as const];
+    });
+  return new Map(corrections);
+}
+
+interface Candidate {
+  /** The misspelt word. */
+  readonly word: string;
+  /** The folded word to which it may be corrected. */
+  readonly correct: string;
+  /** The correct word in lower case with its accents. */
+  readonly spelling: string;
+  readonly distance: number;
+}
+
+const candidateRowsMax = 2000;
+const candidatesOfWordMax = 8;
+
+/** Finds the words of the vocabulary that are closest to each unknown word of the query. */
+async function findCandidates(reader: Reader, { query, forms }: ExpandedQuery): Promise<Candidate[]> {
+  const words = forms
+    .filter(({ part, isKnown }) => !isKnown && part.quantity === undefined && part.words.length === 1)
+    .map(({ part }) => part.text)
+    .filter((word) => typosMax(word) > 0);
+  if (words.length === 0) return [];
+  const searched = words.map((word) => ({
+    word,
+    keys: [...typoKeys(word, typosMax(word)), ...typoKeysOfEnd(word, typosMax(word))],
+  }));
+  const { rows } = await sql<{ word: string; term: string; spelling: string | null }>`
+    select w.word, c.term, c.spelling
+    from json_to_recordset(${JSON.stringify(searched)}::json) as w(word text, keys int[])
+    cross join lateral (select t.term, max(t.spelling) as spelling from search_term t
+      where t.typo_keys && w.keys group by t.term limit ${candidateRowsMax}::int) as c`.execute(reader);
+  const own = new Set(query.words.map(({ text }) => text));
+  const near = rows
+    .flatMap(({ word, term, spelling }) => compareWithTerm(word, { term, spelling: spelling ?? term }))
+    .filter(({ correct }) => !own.has(correct));
+  return [...Map.groupBy(near, ({ word }) => word).values()].flatMap((found) =>
+    [...new Map(found.map((candidate) => [candidate.correct, candidate])).values()]
+      .toSorted((one, other) => one.distance - other.distance || one.correct.localeCompare(other.correct))
+      .slice(0, candidatesOfWordMax),
+  );
+}
+
+interface Term {
+  readonly term: string;
+  readonly spelling: string;
+}
+
+/** The term, or the ends of a compound, if they are close enough to the misspelt word. */
+function compareWithTerm(word: string, { term, spelling }: Term): Candidate[] {
+  const max = typosMax(word);
+  const distance = typoDistance(word, term, max);
+  if (distance <= max) return [{ word, correct: term, spelling, distance }];
+  const length = Array.from(word).length;
+  return [0, -1, 1, -2, 2]
+    .filter((more) => Math.abs(more) <= max)
+    .map((more) =>
+      Array.from(term)
+        .slice(-(length + more))
+        .join(""),
+    )
+    .filter((end) => isEndOfCompound(term, end))
+    .map((end) => ({
+      word,
+      correct: end,
+      spelling: spellingOfEnd(end, spelling),
+      distance: typoDistance(word, end, max),
+    }))
+    .filter((candidate) => candidate.distance <= max);
+}
+
+/** The end of a compound's spelling: `kaffeemuhle` of `handkaffeemühle` is `kaffeemühle`. */
+function spellingOfEnd(end: string, spelling: string): string {
+  const spelled = Array.from(spelling).slice(-Array.from(end).length).join("");
+  return foldText(spelled) === end ? spelled : end;
+}
+
+interface CandidateWithForms extends Candidate {
+  readonly forms: PartForms;
+}
+
+/** Adds the forms of the candidates. A term may be a synonym that no product contains itself. */
+async function addForms(
+  { expand }: QueryToCorrect,
+  candidates: readonly Candidate[],
+): Promise<CandidateWithForms[]> {
+  if (candidates.length === 0) return [];
+  const words = [...new Set(candidates.map(({ correct }) => correct))];
+  const { forms } = await expand(parseSearchQuery(words.join(" ")), { isJoined: false });
+  const byWord = new Map(forms.map((part) => [part.part.text, part]));
+  return candidates.flatMap((candidate) => {
+    const own = byWord.get(candidate.correct);
+    // A corrected word is complete; only a word that the buyer typed may be the beginning of another.
+    return own === undefined
+      ? []
+      : [{ ...candidate, forms: { ...own, exact: [{ lexemes: [{ text: candidate.correct }] }], weak: [] } }];
+  });
+}

@@ -1,0 +1,125 @@
+/**
+ * Marks the words of a product's title that match a search: the words of the query, their stems, compounds
+ * and synonyms, and quantities in any spelling. The functions are pure.
+ */
+import { escapeHtml } from "#foundation/text.ts";
+import { findQuantities } from "./quantities.ts";
+import { foldText, type SearchWord, splitDenseWord, splitWords } from "./tokens.ts";
+import type { ExpandedQuery, Lexeme } from "./word-forms.ts";
+
+/**
+ * A title and its stems. The title is split into words in the same way as for the index, so that word n of
+ * the title has stem n.
+ */
+export interface StemmedTitle {
+  readonly title: string;
+  readonly stemmer: string;
+  /** Stem of each word of the title; null if the language has no stemmer. */
+  readonly titleStems: readonly (string | null)[] | null;
+}
+
+/** A part of the title, by the indexes of its characters; the end is exclusive. */
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Returns the title as HTML with matching words in `<mark>`; null if no word matches. */
+export function highlightTitle(
+  { title, stemmer, titleStems }: StemmedTitle,
+  { query, forms }: ExpandedQuery,
+): string | null {
+  const words = splitWords(title);
+  const places = placesOf(title, words, titleStems);
+  const find = ({ text, isPrefix = false }: Lexeme): readonly Range[] =>
+    isPrefix ? words.filter((word) => word.text.startsWith(text)) : (places.get(text) ?? []);
+  const code: Lexeme[] =
+    query.words.length > 1 && query.code !== null ? [{ text: query.code, isPrefix: true }] : [];
+  const found = forms
+    .flatMap(({ exact, loose, weak }) => [...exact, ...loose, ...weak])
+    .filter(({ stemmers }) => stemmers === undefined || stemmers.includes(stemmer))
+    .map(({ lexemes }) => lexemes.map(find))
+    .filter((ranges) => ranges.every(({ length }) => length > 0))
+    .flat(2);
+  const dense = query.words.filter(({ isDense }) => isDense).map(({ text }) => text);
+  const ranges = [
+    ...found,
+    ...code.flatMap(find),
+    ...words.flatMap((word) => (word.isDense ? markDense(title, word, dense) : [])),
+  ];
+  return ranges.length === 0 ? null : markRanges(title, mergeRanges(ranges));
+}
+
+const joinedWordsMax = 3;
+
+/** The places of the title's words, stems, quantities and joined neighboring words (`powerbank`), by lexeme. */
+function placesOf(
+  title: string,
+  words: readonly SearchWord[],
+  stems: StemmedTitle["titleStems"],
+): ReadonlyMap<string, readonly Range[]> {
+  const places = new Map<string, Range[]>();
+  const add = (text: string, range: Range): void => {
+    const known = places.get(text);
+    if (known === undefined) places.set(text, [range]);
+    else known.push(range);
+  };
+  for (const { lexeme, start, end } of findQuantities(title)) add(lexeme, { start, end });
+  for (const [index, word] of words.entries()) {
+    const stem = stems?.[index] ?? word.text;
+    add(word.text, word);
+    if (stem !== word.text) add(stem, word);
+    let joined = word.text;
+    for (const { text, end } of words.slice(index + 1, index + joinedWordsMax)) {
+      joined += text;
+      add(joined, { start: word.start, end });
+    }
+  }
+  return places;
+}
+
+const clusters = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/**
+ * Returns the parts of a dense word (a text run without spaces, as in Chinese) that match the dense words of
+ * the query. Folding may change the length of a text, so positions are tracked by grapheme cluster.
+ */
+function markDense(title: string, { start, end }: SearchWord, dense: readonly string[]): Range[] {
+  const parts = [...clusters.segment(title.slice(start, end))].map(({ segment, index }) => ({
+    text: foldText(segment),
+    start: start + index,
+    end: start + index + segment.length,
+  }));
+  const places = parts.flatMap(({ text }, index) => Array.from({ length: text.length }, () => index));
+  const folded = parts.map(({ text }) => text).join("");
+  const searchTexts = new Set([...dense, ...dense.flatMap(splitDenseWord)]);
+  const hits = new Set<number>();
+  for (const text of searchTexts) {
+    for (let at = folded.indexOf(text); at >= 0; at = folded.indexOf(text, at + 1)) {
+      for (const place of places.slice(at, at + text.length)) hits.add(place);
+    }
+  }
+  return parts.filter((_, index) => hits.has(index));
+}
+
+/** Sorts the ranges and joins those that touch or overlap. */
+function mergeRanges(ranges: readonly Range[]): Range[] {
+  const merged: Range[] = [];
+  for (const range of ranges.toSorted((one, other) => one.start - other.start)) {
+    const last = merged.at(-1);
+    if (last !== undefined && range.start <= last.end)
+      merged.splice(-1, 1, { start: last.start, end: Math.max(last.end, range.end) });
+    else merged.push(range);
+  }
+  return merged;
+}
+
+function markRanges(title: string, ranges: readonly Range[]): string {
+  let html = "";
+  let at = 0;
+  for (const { start, end } of ranges) {
+    html += `${escapeHtml(title.slice(at, start))}<mark>${escapeHtml(title.slice(start, end))}</mark>`;
+    at = end;
+  }
+  return html + escapeHtml(title.slice(at));
+}

@@ -1,0 +1,77 @@
+/**
+ * Chooses the words that a query keeps if no product has all of them. Kept is the combination of words with
+ * the largest weight that finds a product. Each word counts; rare words, words of titles and categories, and
+ * the noun before a preposition (`jacket for kids`) count more, because they name the product.
+ */
+import { matchAllQueryParts } from "./match-query.ts";
+import type { QueryPart } from "./parse-query.ts";
+import { type FilteredSearch, findFirst, type PartFrequency, sampledMax } from "./query-counts.ts";
+import { matchWithFilters, type SearchInput } from "./search-form.ts";
+import { stemmerOf } from "./stems.ts";
+import type { ExpandedQuery, PartForms } from "./word-forms.ts";
+import { isPreposition } from "./word-lists.ts";
+
+export interface QueryToRelax extends FilteredSearch {
+  readonly input: SearchInput;
+  readonly expanded: ExpandedQuery;
+  readonly frequencyOf: (part: PartForms) => PartFrequency;
+}
+
+/** Combinations of more parts than this are too many; the parts with the largest weight are combined. */
+const combinedPartsMax = 5;
+
+/** Returns the parts to keep; undefined if no part finds a product. */
+export async function chooseParts(search: QueryToRelax): Promise<ReadonlySet<QueryPart> | undefined> {
+  const { expanded, input, frequencyOf } = search;
+  const noun = nounBeforePreposition(search);
+  const found = expanded.forms
+    .filter((part) => frequencyOf(part).count > 0 && !isStopWord(part, search))
+    .map((part) => ({ part, weight: weightOf(frequencyOf(part)) + (part.part === noun ? nounWeight : 0) }))
+    .toSorted((one, other) => other.weight - one.weight)
+    .slice(0, combinedPartsMax);
+  const combinations = combine(found)
+    .filter((parts) => parts.length > 0)
+    .map((parts) => ({
+      parts: parts.map(({ part }) => part),
+      weight: parts.reduce((sum, { weight }) => sum + weight, 0),
+    }))
+    .toSorted((one, other) => other.weight - one.weight);
+  const queries = combinations.map(({ parts }) =>
+    matchWithFilters(matchAllQueryParts({ ...expanded, forms: parts }, { hasMerchants: true }), input),
+  );
+  const first = await findFirst(search, queries);
+  return first === undefined ? undefined : new Set(combinations[first]?.parts.map(({ part }) => part));
+}
+
+const rarityWeight = 0.5;
+const titleWeight = 1;
+const categoryWeight = 0.5;
+const nounWeight = 0.5;
+
+/** The weight of a part, from 1 to 3. */
+const weightOf = ({ count, titleShare, categoryShare }: PartFrequency): number =>
+  1 +
+  rarityWeight * (1 - Math.log(count) / Math.log(sampledMax)) +
+  titleWeight * titleShare +
+  categoryWeight * categoryShare;
+
+/** All combinations of the members, each in the order of the members. */
+function combine<Member>(members: readonly Member[]): (readonly Member[])[] {
+  const [first, ...others] = members;
+  if (first === undefined) return [[]];
+  const rest = combine(others);
+  return [...rest.map((own) => [first, ...own]), ...rest];
+}
+
+/** The last word before the first preposition, which usually names the product. */
+function nounBeforePreposition(search: QueryToRelax): QueryPart | undefined {
+  const { forms } = search.expanded;
+  const preposition = forms.findIndex(({ part }) => isPreposition(part.text));
+  return forms.slice(0, Math.max(preposition, 0)).findLast((part) => !isStopWord(part, search))?.part;
+}
+
+/** Whether a part is a stop word in the language of the search. */
+export const isStopWord = (
+  part: PartForms,
+  { input, expanded }: Pick<QueryToRelax, "input" | "expanded">,
+): boolean => part.stopIn.includes(stemmerOf(input.locale)) && expanded.forms.length > 1;
