@@ -54,7 +54,10 @@ class ArgumentFaultsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
 
 /** The name of this plugin. It must precede the validation plugin in the builder's list. */
 export const argumentFaultsPlugin = "argumentFaults";
+// The commands of Mesh (`mesh build`) may evaluate this file twice, and Pothos would refuse the second time.
+SchemaBuilder.allowPluginReRegistration = true;
 SchemaBuilder.registerPlugin(argumentFaultsPlugin, ArgumentFaultsPlugin);
+SchemaBuilder.allowPluginReRegistration = false;
 
 /** The schemas of an argument or input field, and those of its input type. */
 interface InputRules {
