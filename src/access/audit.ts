@@ -27,8 +27,8 @@ export const commandLineActor: AuditActor = { actor: "command", actorId: null };
 
 export interface AuditEntry extends AuditActor {
   /**
-   * Id of the merchant that the entry belongs to. If null, the merchant of the target is used; an entry
-   * without such a merchant belongs to the platform.
+   * Id of the merchant that the entry belongs to. If null, the merchant that owns the target is used. If no
+   * merchant owns the target, the entry belongs to the platform.
    */
   readonly merchantId: string | null;
   readonly now: Date;
@@ -130,8 +130,8 @@ export function getAuditActor(viewer: Viewer): AuditActor | undefined {
 }
 
 /**
- * Returns the value if it is an id that may appear in the audit log. Address tokens are secrets, so they
- * return undefined.
+ * Returns the value if it is an id that may appear in the audit log, otherwise undefined: also for address
+ * tokens, which are secrets.
  */
 export function auditableId(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
@@ -139,7 +139,7 @@ export function auditableId(value: unknown): string | undefined {
   return kind === undefined || kind === "addressToken" ? undefined : value;
 }
 
-/** A mutation with the arguments of one call. */
+/** One call of a GraphQL mutation: its name and arguments. */
 export interface AuditedMutation {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -158,7 +158,7 @@ export function describeAuditedMutation(
   return { targetId, details: toAuditDetails(mutation, targetId) };
 }
 
-/** Looks for the target's id in the arguments beside `input`, then in the result, then in `input`. */
+/** Finds the target's id: in the arguments beside `input`, else in the result, else in `input`. */
 function findTargetId({ args }: AuditedMutation, result: unknown): string | undefined {
   const { merchantId: _merchant, input, ...ids } = args;
   return findId(ids) ?? auditableId(result) ?? findId(result) ?? findNestedId(result) ?? findId(input);
@@ -175,7 +175,7 @@ const findNestedId = (result: unknown): string | undefined =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-/** Returns the object's own id, else the first id that its fields name. */
+/** Returns the object's `id`, else the first id in a field whose name ends in `Id`, else its `merchantId`. */
 function findId(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { id, merchantId, ...others } = value;
@@ -188,7 +188,10 @@ const listIdFields = (value: object): [name: string, id: string][] =>
     return id === undefined ? [] : [[name, id]];
   });
 
-/** Input fields that are conditions or explanations of a change, and so are no changed fields. */
+/**
+ * Input fields that are not recorded as changed fields, because they are a condition of the change or explain
+ * it.
+ */
 const unchangedFields = new Set(["expectedVersion", "reason", "note"]);
 /** Mutations whose note is stored only in the audit log. */
 const mutationsWithNote = new Set(["cartPromotionRemove"]);

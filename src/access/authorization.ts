@@ -11,7 +11,10 @@ export type AuthScheme = (typeof authSchemes)[number];
 /** Options of the challenges that an HTTP surface sends. */
 export interface ChallengeOptions {
   readonly publicUrl: string;
-  /** Authorization schemes that the surface accepts. The first is used unless the request used another one. */
+  /**
+   * Authorization schemes that the surface accepts. The challenge for a refused credential names the scheme
+   * of the request if the surface accepts it, otherwise the first scheme.
+   */
   readonly schemes: readonly [AuthScheme, ...AuthScheme[]];
   /** Sentence appended to the error message that says where to get credentials. */
   readonly hint?: string;

@@ -1,7 +1,7 @@
 /**
- * Changes of credentials: the events that report them, the notices that make every process invalidate what it
- * cached of them, and the end of OAuth grants. Notices are sent in the transaction of the change and arrive
- * after its commit.
+ * Changes of credentials: the events that report them, the notices (NOTIFY) that make every process remove
+ * the changed credentials from its cache, and the revocation of OAuth grants. Notices are sent in the
+ * transaction of the change and arrive after its commit.
  */
 import { sql } from "kysely";
 import { noticeChannel } from "#database/notices.ts";
@@ -20,8 +20,8 @@ export type InvalidatedCredentials =
   | { readonly staffId: string };
 
 /**
- * The credential caches of this process. They are called directly, because PGlite has no other processes to
- * notify.
+ * Functions that invalidate the credential caches of this process. They are called directly, because no
+ * notices arrive on PGlite.
  */
 const caches = new Set<(ownerId: string) => void>();
 
@@ -87,8 +87,8 @@ export interface RevokedGrant {
 }
 
 /**
- * Selects one grant, whose audit entry the caller writes, or all grants of an owner, with the reason for the
- * audit entries that `revokeGrants` writes.
+ * Selects the grants to revoke: either one grant, whose audit entry the caller writes, or all grants of an
+ * owner, with the reason for the audit entries that `revokeGrants` writes.
  */
 type GrantSelection =
   | { readonly column: "id"; readonly value: string }
@@ -140,8 +140,8 @@ export async function revokeGrants(
 }
 
 /**
- * Builds the audit entry of a grant that revoked with another change. Its actor is `system`. The entry of the
- * other change names the caller.
+ * Builds the audit entry of a grant that is revoked because of another change. The entry's actor is `system`;
+ * the audit entry of the other change names the caller.
  */
 function toAuditEntry(
   { id, merchantId, clientId, installationId }: RevokedGrant,

@@ -1,7 +1,8 @@
 /**
  * Verifies the credentials of requests. Database rows of credentials are cached for up to 30 seconds, so most
- * requests need no statement. Expiry is checked on every request. Rows are cached only while PostgreSQL
- * notices arrive, because a notice removes a changed credential from the cache.
+ * credentials are verified without an SQL statement. Expiry is checked on every request. The cache is used
+ * only while notices of PostgreSQL (NOTIFY) arrive, because a notice removes a changed credential from the
+ * cache.
  */
 import { LRUCache } from "lru-cache";
 import type { Database } from "#database/connect.ts";
@@ -105,9 +106,9 @@ interface CacheParts<Row> {
 }
 
 export interface CredentialCache<Row> {
-  /** Returns the cached row of the name; otherwise calls `lookUp` and caches its result. */
+  /** Returns the row that is cached under this name; if there is none, calls `lookUp` and caches its result. */
   readonly find: (name: string, lookUp: () => Promise<Row | undefined>) => Promise<Row | undefined>;
-  /** Removes the rows of the owner. */
+  /** Removes the rows whose `ownersOf` includes this id. */
   readonly invalidate: (ownerId: string) => void;
   /** Removes all rows, because notices may have been missed. */
   readonly clear: () => void;

@@ -49,7 +49,7 @@ export interface MerchantChange {
 
 /**
  * Changes the given fields of a merchant. Suspending or resuming invalidates the cached credentials of the
- * merchant. The version stays if nothing changes.
+ * merchant. The version stays the same if no value changes.
  */
 export async function updateMerchant(
   transaction: Transaction,
@@ -87,7 +87,10 @@ export async function updateMerchant(
   if (next.status !== current.status) await invalidateCredentials(transaction, { merchantId: current.id });
 }
 
-/** The new `suspendedAt` of a merchant or an installation; empty if the status does not change. */
+/**
+ * Returns the new `suspendedAt` of a merchant or an installation; an empty object if the status does not
+ * change.
+ */
 export function suspensionChange(
   current: { readonly status: string },
   next: { readonly status?: string },
@@ -97,7 +100,7 @@ export function suspensionChange(
   return { suspendedAt: next.status === "suspended" ? now : null };
 }
 
-/** The conflict of a failure that names the current status and version of a row. */
+/** Builds the `conflict` of a failure: the current status and version of a row, and the reason. */
 export function statusConflict(
   resource: string,
   row: { readonly id: string; readonly status: string; readonly version: number },

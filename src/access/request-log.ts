@@ -31,10 +31,13 @@ export interface RequestLog {
   readonly stop: () => Promise<void>;
 }
 
-/** Most failed requests of one installation that are kept between two writes. */
+/** Maximum number of failed requests of one installation that are collected between two writes. */
 export const loggedFailuresMax = 50;
 export const loggedSuccessesMax = 20;
-/** Most requests of all installations that are kept in memory between two writes; further ones are not logged. */
+/**
+ * Maximum number of requests of all installations that are collected in memory between two writes; further
+ * requests are not logged.
+ */
 export const bufferedRequestsMax = 1_000;
 export const requestRetentionDays = 3;
 

@@ -115,7 +115,7 @@ export function credentialIdOf(viewer: IntegratorViewer | InternalViewer): strin
 
 export const anonymousViewer: AnonymousViewer = { kind: "anonymous" };
 
-/** The four scopes of the API, which apps are given. */
+/** All scopes of the API: the permissions that an app can have. */
 export const integratorScopes = [
   "catalog:read",
   "checkout:quote",

@@ -9,8 +9,8 @@ import type { AccessEvent } from "#access/credential-changes.ts";
 const hourMs = 3_600_000;
 
 /**
- * Returns which expiry notices count as sent after a rotation: the rotation's event already names the new
- * expiry, so only notices that are still ahead are sent.
+ * Returns the key's number of sent expiry notices after a rotation. Notices whose time has already passed
+ * count as sent, because the rotation's event names the new expiry.
  */
 export function countPastNotices(expiresAt: Date, now: Date): Expression<number> {
   const hoursLeft = (expiresAt.getTime() - now.getTime()) / hourMs;
@@ -28,7 +28,7 @@ function isDue(now: Date): RawBuilder<boolean> {
 
 interface ExpiringKeysQuery {
   readonly now: Date;
-  /** Only keys with a greater id are returned. */
+  /** Only keys whose id is greater than this id are returned. */
   readonly after: string;
   readonly rowsMax: number;
 }

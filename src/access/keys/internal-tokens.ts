@@ -32,7 +32,7 @@ export interface InternalTokenState {
 
 export interface PresentedInternalToken {
   readonly tokenId: string;
-  /** SHA-256 of the whole token in base64. Names the token in the cache without revealing it. */
+  /** SHA-256 of the whole token in base64. It is the token's cache key, so that the cache contains no secrets. */
   readonly digest: string;
 }
 
@@ -49,7 +49,8 @@ export async function checkInternalToken(
   if (parsed === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
   const row = await find({ tokenId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
-  // The time of the revocation is not compared: the clock of the process that revoked the token may be ahead.
+  // A revocation takes effect at once, even if its time is later than `now`: the clock of the process that
+  // revoked the token may be ahead.
   if (row.revokedAt !== null) throw fail("api_key_revoked", { message: "The internal token was revoked." });
   if (row.expiresAt !== null && row.expiresAt <= now)
     throw fail("api_key_expired", { message: "The internal token has expired." });
@@ -59,7 +60,7 @@ export async function checkInternalToken(
 
 /**
  * Reads the state of an internal token if the whole token matches its stored digest. The comparison takes the
- * same time whether the id exists or not.
+ * same time whether or not the id exists.
  */
 export async function findInternalTokenState(
   reader: Reader,

@@ -169,8 +169,8 @@ export interface RotateApiKeyInput {
 }
 
 /**
- * Creates the successor of an API key. A key can be rotated once. The successor has the same scopes,
- * including a scope that the installation has lost and may get back.
+ * Creates the successor of an API key. A key can be rotated once. The successor has the same scopes, even a
+ * scope that the installation has lost, because the installation may get it back.
  */
 export async function rotateApiKey(
   transaction: Transaction,

@@ -1,7 +1,7 @@
 /**
  * Verification of the secrets that clients hold: their format, digest and last use, and the verification of
- * API keys, `cpk_{live|test}_{id}_{secret}{checksum}`. Verifying a key costs one statement. An unknown id, a
- * wrong secret and a wrong checksum return the same failure, so callers cannot probe.
+ * API keys, `cpk_{live|test}_{id}_{secret}{checksum}`. Verifying a key takes at most one SQL statement. An
+ * unknown id, a wrong secret and a wrong checksum return the same failure, so callers cannot probe.
  */
 import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
@@ -34,7 +34,10 @@ export const verifyApiKey = (reader: Reader, value: string, now: Date): Promise<
 
 export interface PresentedApiKey {
   readonly keyId: string;
-  /** SHA-256 of the whole key in base64. Names the key in the cache without revealing it. */
+  /**
+   * SHA-256 of the whole API key in base64. It is the cache key of the API key, so that the cache contains no
+   * secrets.
+   */
   readonly digest: string;
 }
 
@@ -51,7 +54,8 @@ export async function checkApiKey(
   if (parsed === undefined) throw fail("api_key_invalid");
   const row = await find({ keyId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined) throw fail("api_key_invalid");
-  // The time of the revocation is not compared: the clock of the process that revoked the key may be ahead.
+  // A revocation takes effect at once, even if its time is later than `now`: the clock of the process that
+  // revoked the key may be ahead.
   if (row.revokedAt !== null || row.installationStatus === "uninstalled")
     throw refused("api_key_revoked", row);
   if (row.expiresAt !== null && row.expiresAt <= now) throw refused("api_key_expired", row);
@@ -78,7 +82,7 @@ function refused(
 export const ownerOfRefusedApiKey = (error: unknown): CredentialOwner | undefined =>
   typeof error === "object" && error !== null ? ownersOfFailures.get(error) : undefined;
 
-/** The viewer of each cached row, so that it is built once per row. */
+/** The viewers that were built from cached rows, so that each row's viewer is built only once. */
 const viewers = new WeakMap<ApiKeyState, ApiKeyViewer>();
 
 function toViewer(row: ApiKeyState): ApiKeyViewer {
@@ -103,7 +107,7 @@ export function credentialSuspension(
 
 /**
  * Reads the state of an API key if the whole key matches its stored digest. The comparison takes the same
- * time whether the id exists or not.
+ * time whether or not the id exists.
  */
 export async function findApiKeyState(
   reader: Reader,
@@ -226,7 +230,7 @@ function toBase62(value: bigint, length: number): string {
 
 /**
  * The last use of a credential is recorded at most once per minute and process. A request does not wait for
- * the write, and most requests need no statement.
+ * the write, and most requests cause no write.
  */
 const recordEveryMs = 60_000;
 const credentialsMax = 10_000;
@@ -245,7 +249,7 @@ export function isUseRecorded(db: Database, { credentialId, now }: Use): boolean
 
 /**
  * Calls `write` if this process has not recorded a use of the credential within the last minute. `write` must
- * check the minute itself, because other processes record uses too.
+ * itself skip a use within one minute of the stored one, because other processes record uses too.
  */
 export async function recordUseOncePerMinute(
   db: Database,

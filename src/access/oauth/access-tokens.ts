@@ -1,8 +1,8 @@
 /**
  * Verification of OAuth access tokens by the API. A token is a JWT of this service's authorization server
- * (RFC 9068), bound to a key of the client (RFC 9449), and valid while its grant is. The library is jose:
- * oauth4webapi's validateJwtAccessToken neither says whether the token or the proof is wrong, nor uses an
- * injected clock, and accepts proofs that are five minutes old.
+ * (RFC 9068), bound to a key of the client (RFC 9449), and valid until it expires or its grant ends. The
+ * tokens are verified with jose and not with oauth4webapi, whose validateJwtAccessToken does not say whether
+ * the token or the proof is wrong, uses no injected clock, and accepts proofs that are five minutes old.
  */
 import { decodeProtectedHeader, errors, type JWK, type JWTPayload, jwtVerify } from "jose";
 import { sql } from "kysely";
@@ -31,7 +31,10 @@ export interface AccessTokenServices {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly signingKeys: Pick<SigningKeys, "publicJwks">;
-  /** Reads the state of a grant; reads the database by default. */
+  /**
+   * Reads the state of a grant, for example from a cache. If omitted, each verification reads it from the
+   * database.
+   */
   readonly findGrant?: (grantId: string) => Promise<GrantState | undefined>;
 }
 
@@ -45,8 +48,8 @@ export type VerifyAccessToken = (
 
 /**
  * Creates the verifier of access tokens. The token is checked before its proof, so proofs are read only for
- * valid tokens. The proof is recorded as used last, so nothing is written for a token that is wrong, revoked
- * or not admitted.
+ * valid tokens. The last step records that the proof was used, so nothing is written for a token that is
+ * wrong, revoked or not admitted.
  */
 export function createAccessTokenVerifier({
   db,
@@ -224,8 +227,8 @@ function toViewer(claims: TokenClaims, grant: GrantState | undefined, now: Date)
 }
 
 /**
- * Whether the grant is in force. The time of a revocation is not compared, because the clock of the process
- * that revoked the grant may be ahead.
+ * Returns whether the grant is in force. A revocation takes effect at once, even if its time is later than
+ * `now`, because the clock of the process that revoked the grant may be ahead.
  */
 function isInForce(
   { revokedAt, expiresAt, clientDisabledAt, installationStatus }: GrantState,

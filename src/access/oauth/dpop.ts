@@ -24,7 +24,7 @@ const jtiLengthMax = 256;
 
 export interface ProvenRequest {
   readonly method: string;
-  /** URL that the client must have called: PUBLIC_URL and the path. */
+  /** URL that the client must have called: PUBLIC_URL followed by the path. */
   readonly url: string;
   readonly token: string;
   /** Thumbprint of the key that the token is bound to (RFC 7638). */
@@ -77,8 +77,8 @@ async function verifySignature(proof: string, now: Date): Promise<JWTVerifyResul
 }
 
 /**
- * Explains why a proof was refused. The library's messages are not used, because they may contain text of the
- * caller.
+ * Explains why a proof was refused. The library's messages are not used, because they may contain text that
+ * the caller sent.
  */
 function reasonOf(cause: unknown): string {
   if (cause instanceof errors.JOSEAlgNotAllowed)

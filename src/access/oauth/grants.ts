@@ -1,9 +1,9 @@
 /**
  * OAuth grants: the access that a staff member of a merchant gave to an app. A grant is a credential of an
- * installation, like an API key. If the app is not installed with the merchant, granting installs it. If it
- * is, the grant can have only scopes of the installation, because those are set by the mutation
- * `installationScopesSet` and consent must not extend them. A staff member has at most one grant in force per
- * client; a new one revokes the earlier one.
+ * installation, like an API key. If the app is not installed with the merchant, creating a grant installs it.
+ * If the app is installed, the grant can have only scopes of the installation: consent must not extend these
+ * scopes, which only the mutation `installationScopesSet` changes. A staff member has at most one grant in
+ * force per client; a new one revokes the earlier one.
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { OauthGrantTable, Tables } from "#database/tables.ts";
@@ -69,8 +69,8 @@ export async function createGrant(
 }
 
 /**
- * Locks the merchant. If two staff members grant access to the same app at the same time, the app is
- * installed once.
+ * Locks the staff member's merchant and returns its id. Because of the lock, the app is installed only once
+ * if two staff members grant access to it at the same time.
  */
 async function lockMerchantOfStaff(
   transaction: Transaction,
@@ -102,7 +102,8 @@ async function findAppOfClient(transaction: Transaction, clientId: string): Prom
     .select("appId")
     .where("id", "=", clientId)
     .where("disabledAt", "is", null)
-    // A concurrent disabling of the client waits for this lock and then revokes the new grant too.
+    // A transaction that disables the client at the same time waits for this lock, and then revokes the new
+    // grant too.
     .forShare()
     .executeTakeFirst();
   if (client === undefined)

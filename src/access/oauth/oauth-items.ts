@@ -114,8 +114,8 @@ export interface OauthItemKey {
 export interface ConsumeOauthItemInput extends OauthItemKey {
   readonly now: Date;
   /**
-   * Returns the payload and the expiry that a consumed record keeps, so that a second use is recognized. If
-   * omitted, both stay unchanged.
+   * Computes the payload and the expiry of the record after it is consumed. The record is not deleted, so
+   * that a second use is recognized. If omitted, payload and expiry stay unchanged.
    */
   readonly toConsumedRecord?: ((payload: Payload) => ConsumedItemRecord) | undefined;
 }

@@ -42,8 +42,8 @@ export interface SigningKeysParts {
 }
 
 /**
- * How long cached keys are used, and how often at most an unknown key id makes the process read the database,
- * in ms.
+ * `freshMs`: how long cached keys are used. `rereadMs`: minimum age of the cache at which an unknown key id
+ * makes the process read the database again. Both in ms.
  */
 const freshMs = 30_000;
 const rereadMs = 1_000;
@@ -79,7 +79,8 @@ export function createSigningKeys({ db, keyring, clock, log }: SigningKeysParts)
       const rows = await findRows(transaction);
       if (rows.length > 0) return rows;
       const now = clock.now();
-      // The time lies in the past, so processes whose clocks are behind sign with it too.
+      // `signsFrom` lies in the past, so that processes whose clocks are behind can sign with the first keys
+      // at once too.
       await insertKeys(transaction, keyring, { now, signsFrom: new Date(now.getTime() - announceMs) });
       return findRows(transaction);
     });
@@ -111,7 +112,7 @@ export function createSigningKeys({ db, keyring, clock, log }: SigningKeysParts)
     },
     signing: async () => {
       const keys = await current();
-      // The first key may have been created by the statement above, so the time is read after it.
+      // `current` may have just created the first keys, so the time is read after that.
       const now = clock.now();
       return keys
         .filter(({ signsFrom, retiredAt }) => signsFrom <= now && (retiredAt === null || retiredAt > now))

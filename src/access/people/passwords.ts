@@ -1,5 +1,5 @@
 /**
- * Stored password hashes: Argon2id (RFC 9106) in PHC string format. Each hash contains parameters parameters,
+ * Stored password hashes: Argon2id (RFC 9106) in PHC string format. Each hash contains its cost parameters,
  * so the cost can be raised without changing old hashes.
  */
 import { argon2, type Argon2Parameters, randomBytes, timingSafeEqual } from "node:crypto";
@@ -31,8 +31,8 @@ export async function hashPassword(password: string): Promise<string> {
 const hashOfNoPassword = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${"A".repeat(22)}$${"A".repeat(43)}`;
 
 /**
- * Compares a password with a stored hash. The comparison takes the same time if there is no account and so no
- * stored hash.
+ * Compares a password with a stored hash. The comparison takes the same time if there is no account and
+ * therefore no stored hash.
  */
 export async function matchesPassword(password: string, stored: string | undefined): Promise<boolean> {
   const { salt, tag, ...parameters } = parse(stored ?? hashOfNoPassword);
@@ -76,13 +76,13 @@ function derive(password: string, { salt, ...rest }: Derivation): Promise<Buffer
 }
 
 /**
- * Most hashes that are computed at the same time. Four would occupy all libuv threads, which DNS, file access
- * and compression need too.
+ * Maximum number of hashes that are computed at the same time. Four would occupy all libuv threads, which
+ * DNS, file access and compression need too.
  */
 const concurrentMax = 2;
 /**
- * Most hashes that wait; 32 of them take less than a second. Further requests are refused, because their page
- * would take too long.
+ * Maximum number of hashes that wait to be computed; 32 of them take less than a second. Further requests are
+ * refused, because their answer would take too long.
  */
 const waitingMax = 32;
 const waiting: (() => void)[] = [];

@@ -132,7 +132,7 @@ export async function sweepStaffSessions(db: Database, now: Date, signal?: Abort
 /**
  * One attempt to sign in with e-mail and password. An attempt is counted before its password is checked, so
  * concurrent attempts cannot exceed the limit. An attempt that succeeds, or whose password was not checked,
- * is subtracted again.
+ * is subtracted from the count afterwards.
  */
 interface LoginAttempt {
   /** Digest of the e-mail address that was entered. */
@@ -161,9 +161,9 @@ interface SignInInput {
 type SignInOutcome =
   | { readonly kind: "signed_in"; readonly staff: SignedInStaff }
   | { readonly kind: "refused" }
-  /** Too many failed attempts for this account or IP address. */
+  /** The sign-in was refused because of too many failed attempts for this account or IP address. */
   | { readonly kind: "throttled"; readonly retryAfterSeconds: number }
-  /** Too many passwords are being checked at the moment. */
+  /** The sign-in was refused because too many passwords are being checked at the moment. */
   | { readonly kind: "busy"; readonly retryAfterSeconds: number };
 
 export type SignIn = (input: SignInInput) => Promise<SignInOutcome>;
@@ -207,13 +207,13 @@ export const readSignInForm = (form: URLSearchParams): Pick<SignInInput, "email"
   password: (form.get("password") ?? "").slice(0, textLengthMax),
 });
 
-/** An unsuccessful sign-in as a page displays it. */
+/** The error of a sign-in, as the sign-in page displays it. */
 export interface SignInError {
   readonly status: 400 | 429 | 503;
   readonly message: string;
   /** Error code for the log; null if the e-mail address or the password is wrong. */
   readonly code: FailureCode | null;
-  /** Seconds until the next attempt is allowed; null if it is allowed at once. */
+  /** Seconds until the next attempt is allowed; null if the next attempt is allowed at once. */
   readonly retryAfterSeconds: number | null;
 }
 

@@ -80,7 +80,10 @@ export async function createStaff(
   return id;
 }
 
-/** Returns an error handler: two accounts that are not disabled cannot have the same e-mail address. */
+/**
+ * Returns an error handler that throws the failure `already_exists` if another account that is not disabled
+ * has the same e-mail address, and rethrows every other error.
+ */
 const refuseDuplicateEmail =
   (field: string, message: string) =>
   (error: unknown): never => {

@@ -11,7 +11,7 @@ import type { IntegratorViewer } from "#access/viewer.ts";
 export interface ReadinessFacts {
   readonly now: Date;
   readonly installation: InstallationFacts;
-  /** The app's credential of the request; null if another caller looks at the installation. */
+  /** The credential with which the app itself sent the request; null if another caller reads the readiness. */
   readonly credential: IntegratorViewer | null;
   /** The installation's webhook endpoints that are not deleted. */
   readonly endpoints: readonly EndpointFacts[];
@@ -130,7 +130,7 @@ function toFacts(
   };
 }
 
-/** Scopes of an installation, each list sorted. */
+/** The required, granted and missing scopes of an installation, each list sorted. */
 interface ScopeLists {
   readonly requiredScopes: readonly string[];
   readonly grantedScopes: readonly string[];
@@ -138,9 +138,9 @@ interface ScopeLists {
 }
 
 /**
- * Compares scopes. Required are the scopes of the installation and of its credential; a scope that only one
- * of the two has is missing. Without a credential in the call, all credentials of the installation count
- * together.
+ * Compares the scopes of an installation with the scopes of its credential. A scope is required if at least
+ * one of the two has it, granted if both have it, and missing if only one has it. If `credential` is null,
+ * all credentials of the installation are compared together.
  */
 export function compareScopes({
   installation,

@@ -139,7 +139,7 @@ function checkMerchantActive({ installation }: ReadinessFacts): CheckResult {
   return pass("The merchant and the installation are active.");
 }
 
-/** Checks the payment provider: the built-in one works in test mode only, and there is no other yet. */
+/** Checks the payment provider. There is only the built-in provider, which works in test mode only. */
 function checkPaymentProvider({ installation }: ReadinessFacts): CheckResult {
   if (installation.merchantMode === "test")
     return pass("Merchants in test mode use the built-in payment provider.");
