@@ -51,18 +51,18 @@ export interface AppOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Folder of another `.meshrc.yaml` than the project's. */
+  /** Folder with a `.meshrc.yaml` to use instead of the project's. */
   readonly meshFolder?: string;
-  /** An open database to use instead of the settings'; it is not closed with the app. */
+  /** An open database to use instead of the one in the settings. `close` of the app leaves it open. */
   readonly database?: OpenDatabase;
   readonly onStatement?: (event: LogEvent) => void;
   /** The role of this process; `all` by default. */
   readonly role?: ProcessRole;
   /** Resolves host names of webhook endpoints; DNS by default. */
   readonly resolveName?: ResolveName;
-  /** Counts requests instead of the settings' limiter; closed with the app. */
+  /** Rate limiter to use instead of the one in the settings. `close` of the app closes it. */
   readonly limiter?: RateLimiter | undefined;
-  /** Collects the metrics of all processes that were started together; undefined if this one is alone. */
+  /** Collects the metrics of all processes that were started together; undefined if this is the only process. */
   readonly exchange?: MetricsExchange | undefined;
 }
 

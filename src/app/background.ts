@@ -1,6 +1,7 @@
 /**
- * Background work: payments, webhook deliveries, and sweeps. One process can do all of it; with PostgreSQL,
- * workers can do it for gateways, which wake them by notices.
+ * Background work: payments, webhook deliveries, and sweeps. A process with the role `all` does it itself.
+ * With PostgreSQL, `worker` processes can do it for `gateway` processes, which wake them with notices
+ * (NOTIFY).
  */
 import { settlePayment } from "#commerce/orders/payment/settle-payment.ts";
 import {
@@ -86,8 +87,9 @@ export function createBackgroundWork(
 }
 
 /**
- * Payment operations that may run at the same time on the embedded database. It has one connection, but a
- * slow provider must not delay other payments.
+ * The number of connections that is assumed for the embedded database, so that half as many payment
+ * operations run at the same time. PGlite has only one connection, but a slow provider must not delay other
+ * payments.
  */
 const embeddedConnections = 8;
 const paymentWorkersMax = 8;

@@ -34,7 +34,7 @@ export interface ErasureRequest {
   readonly isForced: boolean;
 }
 
-/** How often the search is repeated if the buyer's data changes meanwhile. */
+/** Maximum number of searches. The search is repeated if the buyer's data changes before it is erased. */
 const roundsMax = 5;
 
 export async function eraseBuyerOnRequest(

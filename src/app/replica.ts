@@ -27,12 +27,12 @@ export interface ReportServicesOptions {
   readonly log: Log;
 }
 
-/** Most reports that run at the same time on the replica; further reports wait. */
+/** Maximum number of reports that run at the same time on the replica; further reports wait. */
 const runningMax = 4;
 
 /**
- * Most reports on the primary: at most a third of its connections, so requests keep the others. The embedded
- * database has one connection.
+ * Returns the maximum number of reports that run at the same time on the primary: a third of its connections,
+ * so that the others remain for requests. The embedded database has one connection.
  */
 const reportsOnPrimary = ({ engine }: OpenDatabase, connections: number): number =>
   engine === "pglite" ? 1 : Math.max(1, Math.min(runningMax, Math.floor(connections / 3)));
@@ -68,7 +68,7 @@ interface ReplicaOptions {
 
 /** Connections for analysts on the replica: four for reports (`runningMax`), four for other queries. */
 const analystConnections = 8;
-/** Longest transaction of an analyst in ms: one second more than the database's time limit of a report. */
+/** Time limit of an analyst's transaction in ms: one second more than the database's time limit of a report. */
 const analystMs = reportMsMax + 1_000;
 
 /** Opens the replica; undefined if DATABASE_READ_URL is not set. Connections are made at the first query. */

@@ -1,6 +1,7 @@
 /**
  * The services that the GraphQL resolvers of one process share, and the rendering of events: an event's
- * object contains the fields that its document in `schema/events` selects, in the contract's spelling.
+ * object contains the fields that its document in `schema/events` selects, with enum values in lower case as
+ * in REST answers.
  */
 import type { DocumentNode } from "graphql";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
@@ -33,9 +34,9 @@ export type SubjectRenderer = (
 type IsWatched = (subject: EventSubject) => boolean;
 
 /**
- * Adds the rendering of events to the services. Rendering a subject means that its event is being published,
- * so the webhook dispatcher (once per transaction) and the subscriptions of the subject are notified after
- * the commit.
+ * Adds the rendering of events to the services. An object is rendered only to publish an event about it.
+ * Rendering therefore also makes sure that, after the commit, the webhook dispatcher (once per transaction)
+ * and the subscriptions to the object are notified.
  */
 export function createServices(
   parts: Omit<GraphServices, "render">,
@@ -114,7 +115,8 @@ export function createCommandRender(db: Database, settings: Settings): RenderEve
     rateLimitScale: settings.rateLimitScale,
     keyring,
     doOnce: createIdempotentRunner({ db, keyring, clock: systemClock }),
-    // Commands have no subscriptions; a running service finds new payments and deliveries by itself.
+    // Nothing listens to these events: a command has no subscriptions, and a running service finds new
+    // payments and deliveries by itself.
     events: createServiceEvents(),
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: settings.webhookAllowLoopback,

@@ -30,7 +30,7 @@ export interface SweepRound {
 
 interface Sweep {
   readonly name: string;
-  /** Least time between two runs of this sweep in ms; every round if undefined. */
+  /** Minimum time between two runs of this sweep in ms; if undefined, the sweep runs in every round. */
   readonly everyMs?: number;
   /** Processes everything that is due. */
   readonly run: (services: GraphServices, round: SweepRound) => Promise<unknown>;
@@ -50,13 +50,14 @@ export const sweeps: readonly Sweep[] = [
     name: "expire carts",
     run: ({ db, publicUrl, render }, round) => expireCarts({ db, publicUrl, render, ...round }),
   },
-  // Runs after the sweeps that release stock. The search index shows a pre-order for up to a minute after its
-  // release date.
+  // Runs after the sweeps that release stock, so that the search index shows the released stock in the same
+  // round. As a round starts every minute, the index shows a pre-order for up to a minute after its release
+  // date.
   { name: "index due changes", run: ({ db }, { now, signal }) => refreshDueProducts(db, now, signal) },
   { name: "start promotions", run: ({ db, render }, round) => startDuePromotions({ db, render, ...round }) },
   { name: "end promotions", run: ({ db, render }, round) => endDuePromotions({ db, render, ...round }) },
-  // Sessions whose total became zero when their price was loaded again; all others are placed when they are
-  // submitted.
+  // Places the orders of sessions whose total became 0 when their prices were loaded again. The orders of
+  // other sessions with a total of 0 are placed when the sessions are submitted.
   {
     name: "place free checkouts",
     run: (services, round) => placeFreeCheckouts({ ...services, reindex: indexProducts, ...round }),
