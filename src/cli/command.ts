@@ -20,7 +20,10 @@ export const createCommand = (name: string, description: string): Command =>
   new Command(name).description(description).option("--json", "print the result as JSON").exitOverride();
 
 interface CommandLineContext extends AccessCommandContext {
-  /** Collects the events of installations and keys. */
+  /**
+   * Collects the events of installations and API keys, which are published after the change in the same
+   * transaction.
+   */
   readonly publish: (events: readonly AccessEvent[]) => void;
   readonly settings: Settings;
 }
@@ -67,7 +70,7 @@ export async function runAccessChange(
   });
 }
 
-/** The ids in the result other than the target's, for the audit entry. */
+/** Returns all ids in the result except the target's, for the details of the audit entry. */
 const otherIds = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(others).filter(([, value]) => auditableId(value) !== undefined));
 
@@ -98,12 +101,12 @@ async function publishCommandEvents(
     import("#app/services.ts"),
     import("#graph/access/access-events.ts"),
   ]);
-  // Events name the operator at the command line as staff.
+  // Events have no actor for the command line, so the operator appears in them as `staff`.
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
   await publishAccessEvents(transaction, events, { now, cause, render: createCommandRender(db, settings) });
 }
 
-/** Opens the configured database, migrates it, and closes it when the command is result. */
+/** Opens the configured database, migrates it, and closes it when the command has ended. */
 export async function withDatabase<Done>(
   change: (database: OpenDatabase, settings: Settings) => Promise<Done>,
 ): Promise<Done> {

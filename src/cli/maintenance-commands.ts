@@ -57,7 +57,8 @@ function keysRewrap(): Command {
     await withDatabase(async ({ db }, settings) => {
       const keyring = readKeyring(settings);
       const key = keyring.currentKeyId;
-      // Recorded before the work, because a run that is stopped has already rewrapped some rows.
+      // The audit log also records that the run begins, because a run that is stopped has already rewrapped
+      // some rows.
       await recordRewrap(db, { key, state: "begun" });
       const results = await withProgressBar(
         await countRowsToRewrap({ db, keyring }),

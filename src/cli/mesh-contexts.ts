@@ -18,7 +18,8 @@ export async function createDevContext(authorization: string): Promise<GraphCont
     throw fail("credentials_malformed", {
       message: "The Authorization header must be `Bearer` followed by an internal token.",
     });
-  // After a failure, the next request tries again, because the database may be free by then.
+  // If the service cannot be opened, the next request tries again: another process may have released the
+  // database by then.
   opening ??= open().catch((error: unknown) => {
     opening = undefined;
     throw error;

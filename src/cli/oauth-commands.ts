@@ -77,7 +77,7 @@ function parseJwks(json: string): OauthClientInput["jwks"] {
     const value: unknown = JSON.parse(json);
     if (isKeySet(value)) return value;
   } catch {
-    // Invalid JSON is reported by the error below.
+    // Invalid JSON is ignored here and causes the error below.
   }
   throw new InvalidArgumentError('It must be a JSON Web Key Set: {"keys":[…]}.');
 }

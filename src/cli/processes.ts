@@ -53,7 +53,10 @@ const commandsByRole = { all: "serve", gateway: "gateway", worker: "worker" } as
 interface ChildSpec {
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** If the child ends before it was ready for the first time, the parent exits too. */
+  /**
+   * True for the child that is started first. If it ends before it was ready for the first time, the parent
+   * exits too.
+   */
   readonly isFirst: boolean;
 }
 
@@ -107,7 +110,7 @@ function createChildProcesses(log: Log, onStart: (child: Worker) => () => void):
             resolve(ready);
           },
           onEnd: (code) => {
-            // The child has already printed the reason.
+            // The parent prints nothing, because the child has already printed the reason.
             if (spec.isFirst && !wasReady) process.exit(code === null || code === 0 ? 1 : code);
           },
         });

@@ -1,6 +1,6 @@
 /**
- * The command `webhook replay`: repeats webhook deliveries that did not arrive, by the same rules as the
- * GraphQL mutations. A running service sends them.
+ * The command `webhook replay`: repeats webhook deliveries that did not succeed, by the same rules as the
+ * GraphQL mutations. The command only queues the deliveries; a running service sends them.
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { Command, Option } from "commander";
