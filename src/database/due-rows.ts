@@ -2,7 +2,7 @@
 export interface DueRows<Row extends DueRow> {
   /** Finds the next due rows after the given row. Handling a row must not change the order. */
   readonly find: (after: Row | undefined, rowsMax: number) => Promise<readonly Row[]>;
-  /** Handles a row in its own transactions. Returns false if there was nothing left to do. */
+  /** Handles a row in its own transactions. Returns false if the row needed no work any more. */
   readonly handle: (row: Row) => Promise<boolean>;
   /** Stops the work before the next row. */
   readonly signal?: AbortSignal | undefined;

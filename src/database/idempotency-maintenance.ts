@@ -41,9 +41,9 @@ export interface RecordKey {
 
 interface RecordSearch {
   readonly ownerIds: readonly string[];
-  /** Returns true if the record with this stored body is searched for. */
+  /** Returns true if a record with this decrypted body is to be found. */
   readonly holds: (body: string) => boolean;
-  /** Only records created at this time or later. */
+  /** If given, only records created at this time or later are searched. */
   readonly since?: Date;
 }
 

@@ -40,7 +40,10 @@ export interface IdempotentRequest<Result> {
   readonly claim: IdempotencyClaim;
   /** Returns the answer to store for a result without errors. May throw a failure that the result contains. */
   readonly record: (result: Result) => StoredAnswer;
-  /** True if the stored body is the result itself, as JSON. */
+  /**
+   * True if the stored body is the result itself, as JSON. Every answer, also the first, is then parsed from
+   * this body.
+   */
   readonly isAnsweredFromRecord?: boolean;
 }
 
@@ -124,7 +127,8 @@ async function runOnce(
     if (!isUnknown && !isRecordedByOther(error)) throw error;
     const recorded = await findRecord(db, keyring, claim);
     if (recorded !== undefined) return { recorded, isReplay: !isUnknown };
-    // No record was found, but the commit may still happen. A retry with the same key returns the true result.
+    // No record was found, but the database may still commit. The client is therefore asked to retry: a retry
+    // with the same key gets the stored answer, or runs the request if nothing was committed.
     throw fail("service_unavailable", { cause: error, retryAfterSeconds: 2 });
   }
 }
@@ -238,7 +242,7 @@ export const recordSealContext = ({
 const characters = String.raw`[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{1,255}`;
 const keyPattern = new RegExp(`^${characters}$`);
 
-/** A pattern of the header's values: the key, or the key in quotes. */
+/** The pattern of the Idempotency-Key header: the key, or the key in quotes. */
 export const idempotencyHeaderPattern = `^(?:${characters}|"${characters}")$`;
 
 /**

@@ -76,7 +76,7 @@ export function createPolling<State>({
   };
   return {
     watch: (id, onState) => {
-      // Without watchers, no poll runs that could reset `isFaulty`.
+      // `isFaulty` is reset here, because without watchers no poll has run that could have reset it.
       if (watchers.size === 0) state.isFaulty = false;
       const known = watchers.get(id);
       if (known === undefined) watchers.set(id, new Set([onState]));

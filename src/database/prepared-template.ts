@@ -1,8 +1,8 @@
 /**
  * Prepared templates: SQL texts that are built once and cached, with parameters for the values of each call.
- * Building a large statement takes longer than PostgreSQL takes to find a product. This file also has padded
- * in-lists (`id in (…)` with a power of two of ids, so that few texts are prepared) and inserts from
- * templates.
+ * The texts are cached, because Kysely takes longer to build a large statement than PostgreSQL takes to find
+ * a product. This file also has padded in-lists (`id in (…)` with a power of two of ids, so that few texts
+ * are prepared) and inserts from templates.
  */
 import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
@@ -76,9 +76,9 @@ function compileOnce(reader: Reader, form: string, write: () => RawBuilder<unkno
 }
 
 interface PaddedInTemplate {
-  /** The variant of the list, for the cache key of the whole text. */
+  /** The variant of the in-list's SQL text. The cache key of the whole statement must contain this variant. */
   readonly form: string;
-  /** Writes the condition that follows a column name. */
+  /** Builds the SQL that follows a column name, such as `in ($1, $2)`. */
   readonly write: () => RawBuilder<boolean>;
   readonly values: Readonly<Record<string, unknown>>;
 }

@@ -1,7 +1,7 @@
 /**
  * Reads for reports run in a transaction in which the database refuses every write. All statements of the
  * transaction see the same snapshot, and time out after ten seconds. A semaphore lets few reports run at a
- * time, so that connections remain for the shop. Waiting reports occupy no connection.
+ * time, so that connections remain for other requests. Waiting reports occupy no connection.
  */
 import { E_TIMEOUT, Semaphore as MutexSemaphore, withTimeout } from "async-mutex";
 import { CompiledQuery } from "kysely";
@@ -18,8 +18,8 @@ export const reportMsMax = 10_000;
 const queryCanceled = "57014";
 
 /**
- * Limits of waiting reports. As many reports may wait as one query can contain. They wait for at most half of
- * a query's time limit, so that time is left to read.
+ * Limits of the queue of waiting reports. The queue has room for all reports that one GraphQL query can
+ * contain. A report waits for at most half of a query's time limit, so that time is left to read its data.
  */
 const queue = {
   waitingMax: 20,
@@ -62,7 +62,7 @@ export interface SemaphoreLimits {
   readonly runningMax: number;
   readonly waitingMax: number;
   readonly waitMs: number;
-  /** The message of the failure for callers that cannot wait. */
+  /** Message of the failure if the queue is full or the caller has waited for `waitMs`. */
   readonly refusal: string;
 }
 

@@ -26,7 +26,7 @@ export interface SharedReadsOptions<Key, Row> {
   readonly find: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Row>>;
 }
 
-/** The longest list of keys for which statements are prepared. */
+/** Maximum number of keys that one statement reads. */
 const keysMax = 32;
 const runningMax = 2;
 
@@ -40,7 +40,7 @@ export function createSharedReads<Key, Row>({
   nameOf,
   find,
 }: SharedReadsOptions<Key, Row>): SharedReads<Key, Row> {
-  /** The span of the first waiting caller with a recorded trace, by the name of the key. */
+  /** By the name of a key: the recorded span of the first caller that waits for this key. */
   const spans = new Map<string, Span>();
   /** Limits the statements that run at the same time. DataLoader has no such limit. */
   const running = new Semaphore(runningMax);
@@ -113,8 +113,9 @@ export interface RowLoader<Key, Row> {
 }
 
 /**
- * Caches the rows of one request; requests share the reads. A DataLoader with `batch: false` would do the
- * same, but would defer each load to a later tick, and shared reads already wait for the end of the turn.
+ * Caches the rows of one request and reads missing rows through `SharedReads`, together with other requests.
+ * A DataLoader with `batch: false` would do the same, but would delay each load needlessly to a later tick:
+ * `SharedReads` already waits for the end of the event loop turn.
  */
 export class SharedRowLoader<Key, Row> implements RowLoader<Key, Row | null> {
   readonly #reads: SharedReads<Key, Row>;

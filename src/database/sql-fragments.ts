@@ -1,4 +1,4 @@
-/** Parts of statements that many areas use: keyset pages, capped counts, times in JSON. */
+/** Query helpers and SQL expressions that many areas use: keyset pages, capped counts, times in JSON. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Reader } from "./transaction.ts";
 
@@ -44,6 +44,9 @@ export async function cappedCount<Tables, Name extends keyof Tables, Row>(
   return rows[0]?.count ?? 0;
 }
 
-/** Formats a time inside JSON as the contract requires, because the driver does not convert it. */
+/**
+ * Returns the SQL expression that formats a time as an RFC 3339 text in UTC. It is needed for times inside
+ * JSON, which the driver does not convert.
+ */
 export const utcText = (column: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

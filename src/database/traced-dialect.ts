@@ -117,7 +117,10 @@ function statementSpan({ sql }: CompiledQuery, use: ConnectionUse): SpanStart {
   };
 }
 
-/** Returns the waiting time as an attribute, only for the first span after the wait. */
+/**
+ * Returns the time that the caller waited for the connection, as a span attribute. Only the first span after
+ * the wait gets it.
+ */
 function waitAttributes(use: ConnectionUse | undefined): {
   readonly "commerce.db.connection_wait_ms"?: number;
 } {

@@ -1,8 +1,8 @@
 /**
  * Two wrappers around Kysely's dialect, both for transactions. Pipelining sends several statements without
  * waiting for the answers in between, so that all need one round trip. The statements still run one after
- * another, and each sees everything that was committed before it started. The guard refuses statements on the
- * root handle inside a transaction.
+ * another, and each sees everything that was committed before it started. The guard refuses a statement
+ * inside a transaction that uses the root handle (`Database`) instead of the transaction's handle.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
@@ -101,7 +101,7 @@ async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): 
   try {
     await driver.rollbackTransaction(connection);
   } catch {
-    // The caller throws the first error.
+    // An error of the rollback is ignored, because the caller throws the error that caused the rollback.
   }
 }
 
@@ -116,7 +116,7 @@ export function runInsideTransaction<Result>(work: () => Promise<Result>): Promi
   return insideTransaction.run(true, work);
 }
 
-/** Throws inside a transaction. Called by code that will use the root handle. */
+/** Throws an error if it is called inside a transaction. Code calls it before it uses the root handle. */
 export function refuseInsideTransaction(): void {
   if (insideTransaction.getStore() === true)
     throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");

@@ -13,8 +13,8 @@ import type { Tables } from "./tables.ts";
 export type Transaction = KyselyTransaction<Tables>;
 
 /**
- * Functions that only read accept both. Functions that write take a Transaction, so that a write outside a
- * transaction does not compile.
+ * A handle for reading: the database or an open transaction. Functions that write take a `Transaction`
+ * instead, so that a write outside a transaction does not compile.
  */
 export type Reader = Database | Transaction;
 
