@@ -56,7 +56,8 @@ export async function prepareDemo(
   { db }: OpenDatabase,
   { dataDir, publicUrl, now, keyring, render }: PrepareDemoOptions,
 ): Promise<DemoFile | undefined> {
-  // With PostgreSQL, only the demo needs the folder. Without the demo, the service must start without a folder.
+  // The folder is created only for the demo: with PostgreSQL, nothing else needs it, so the service must
+  // start without a folder if it has no demo.
   if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db))) makeDemoFolder(dataDir);
   const knownFile = readDemoFile(dataDir);
   const newParts = await inTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
@@ -143,7 +144,7 @@ async function createMerchantParts(
 }
 
 interface SalesContext extends Omit<OrderSeedContext, "promotionCodes"> {
-  /** The parts that demo.json has already. */
+  /** The parts that demo.json already has. */
   readonly knownParts: Partial<PartialDemoFile>;
 }
 

@@ -38,7 +38,7 @@ export interface BulkCartOptions {
 const countMax = 1_000_000;
 const batchSize = 1000;
 /**
- * The most variants per market that carts are created from. More variants would slow down pricing without
+ * Maximum number of variants per market that carts can contain. More variants would slow down pricing without
  * more variety.
  */
 const variantsMax = 2000;
@@ -85,7 +85,10 @@ async function loadContext(
   return { context: { merchantId, markets, codes, keyring, now, seed }, first: carts + 1 };
 }
 
-/** Loads the merchant's markets that have variants in stock, each with the offer of these variants. */
+/**
+ * Loads the merchant's markets that have variants in stock, each with the `CartOffer` (prices, taxes,
+ * delivery methods, promotions) of these variants.
+ */
 export async function loadBulkMarketOffers(
   transaction: Transaction,
   { merchantId, now, seed }: Pick<BulkCartContext, "merchantId" | "now" | "seed">,

@@ -125,7 +125,7 @@ interface PolicySnapshotInput {
 
 /**
  * Inserts the policies of all orders. The first order of a market, country and locale gets its policies from
- * the service's own function; later orders get copies.
+ * the function that the service uses too; later orders get copies.
  */
 async function insertPolicySnapshots(
   transaction: Transaction,
@@ -224,7 +224,7 @@ function createBulkOrder(number: number, context: BulkOrderContext): OrderRows {
   });
 }
 
-/** Removes all promotions from an offer, because bulk orders do not count uses of promotions. */
+/** Returns a market's offer without promotions, because bulk orders do not count uses of promotions. */
 const withoutPromotions = (offer: CartOffer): CartOffer => ({ ...offer, automatic: [], code: undefined });
 
 /** The digits of Crockford's base 32, which all order numbers use. */

@@ -1,6 +1,6 @@
 /**
- * Prices the carts that data/sales.json and the order scenarios define. Loads the offer of each market once,
- * for all carts together.
+ * Prices the carts that data/sales.json and the order scenarios define. Loads the offer of each market
+ * (variants with prices, taxes, delivery methods, promotions) once, for all carts together.
  */
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
@@ -109,8 +109,8 @@ interface CartSupply {
 type LoadCartSupply = (definition: DemoCartDefinition) => Promise<CartSupply>;
 
 /**
- * Returns a function that loads the supply of a cart, with one statement per market and one per cart with a
- * promotion code.
+ * Returns a function that loads the data for pricing a cart. It runs one SQL statement per market, and one
+ * more for each cart with a promotion code.
  */
 async function createSupplyLoader(
   transaction: Transaction,

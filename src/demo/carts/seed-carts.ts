@@ -109,12 +109,15 @@ interface PromotionSeedContext {
 
 const dayMs = 86_400_000;
 const promotionAgeDays = 90;
-/** Versions after the usual steps: draft, then active, then paused or ended. */
+/**
+ * The version of a promotion by its status. Each change of the status increases the version: from draft to
+ * active, then to paused or ended.
+ */
 const versionOfStatus = { draft: 1, active: 2, paused: 3, ended: 3 } as const;
 
 /**
- * Inserts the promotions of sales.json. Leaves promotions alone whose codes exist already, so that the call
- * can be repeated.
+ * Inserts the promotions of sales.json. Skips promotions whose codes exist already, so that the call can be
+ * repeated. Returns the codes by name.
  */
 async function seedPromotions(
   transaction: Transaction,

@@ -279,7 +279,8 @@ export const orderScenarios: readonly OrderScenario[] = [
       ["HOM-PUTE-MIDNIGHT", 2],
     ],
     buyer: anna,
-    // The session has just been opened, so that it stays open for its whole lifetime.
+    // The session is opened at the time of seeding (0 minutes ago), so that it stays open for its whole
+    // lifetime.
     steps: [[0, startCheckout(checkoutMinutesMax)]],
   }),
 ];

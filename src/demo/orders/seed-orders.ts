@@ -79,9 +79,10 @@ interface ScenarioRunContext extends OrderSeedContext {
 }
 
 /**
- * Runs all scenarios; returns undefined, without their changes, if a step fails. The database checks that a
- * transaction saves a cart or an order only once. The scenarios save them several times, which the check
- * allows inside a savepoint. The last save (`incrementVersions`) runs outside the savepoint.
+ * Runs all scenarios; returns undefined, without their changes, if a step fails. The database allows a
+ * transaction to save a cart or an order only once, except inside a savepoint. The scenarios save carts and
+ * orders several times, so they run inside a savepoint. The last save (`incrementVersions`) runs outside the
+ * savepoint.
  */
 async function runAllScenarios(
   transaction: Transaction,

@@ -217,7 +217,7 @@ function createDraftDelivery(
       expiresAt,
       expiresAtMax: expiresAt,
     },
-    // The token itself is not kept. A client that needs a token submits the address again.
+    // Only the digest of the address token is stored. A client that needs a token submits the address again.
     addressTokenDigest: digestAddressToken(createId("addressToken", at)),
     deliveryMethodId: first?.id ?? null,
   };

@@ -17,7 +17,7 @@ export type TableRow<Name extends TableName> = {
     ? SelectedType<Tables[Name][Column]>
     : never;
 };
-// Applied twice, because a JSON column with a default is a column type inside a column type.
+// `SelectType` is applied twice, because a JSON column with a default is a column type inside a column type.
 type SelectedType<Column> = SelectType<SelectType<Column>>;
 
 /**
