@@ -1,8 +1,8 @@
 /**
  * Encryption at rest: each value is encrypted with AES-256-GCM under its own data key. The first of the
- * ENCRYPTION_KEYS wraps data keys; all of them unwrap. Both are bound to the table, column and row, so a
- * value that is copied elsewhere does not decrypt. A value that does not decrypt throws `DecryptionFailed`;
- * there is no fallback.
+ * ENCRYPTION_KEYS wraps data keys; all of them unwrap. A value and its data key are bound to the value's
+ * table, column and row, so a value that is copied to another row or column does not decrypt. A value that
+ * does not decrypt throws `DecryptionFailed`; there is no fallback.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
@@ -19,7 +19,9 @@ export interface SealedValue {
   readonly keyId: string;
 }
 
-/** The place of an encrypted value in the database; authenticated with the value (AES-GCM associated data). */
+/**
+ * The table, column and row of an encrypted value; authenticated with the value (AES-GCM associated data).
+ */
 export interface SealContext {
   readonly table: string;
   readonly column: string;

@@ -7,18 +7,24 @@ import { EventEmitter } from "node:events";
 
 /** The result of one attempt to deliver a webhook. */
 export interface DeliveryAttemptResult {
-  /** The status of the answer, the code of the error, `interrupted`, or `fault`. */
+  /**
+   * The HTTP status of the answer; without an answer, the error code of the request, `fault` for an error of
+   * this service, or `interrupted` if the process stopped.
+   */
   readonly outcome: string | number;
-  /** How long the attempt took; null if it was interrupted. */
+  /** How long the attempt took, in milliseconds; null if it ended without a result. */
   readonly durationMs: number | null;
-  /** How long the delivery waited after it was due; null if it was interrupted. */
+  /**
+   * Milliseconds between the event and its first attempt; null for later attempts and replays, and for
+   * attempts without a result.
+   */
   readonly waitedMs: number | null;
 }
 
 export interface ServiceEventMap {
   /** A payment operation has been queued. */
   paymentsDue: [];
-  /** An event, or a delivery to be repeated, has been written. */
+  /** An event, or a delivery to be repeated, has been stored and can be sent. */
   deliveriesDue: [];
   /** A delivery or its attempts have changed in this process. */
   deliveriesChanged: [];

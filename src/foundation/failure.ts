@@ -1,7 +1,7 @@
 /**
  * The closed registry of failures: code, HTTP status and public text. Domain code throws `fail("cart_locked",
- * …)`; the gateway and the GraphQL layer each translate failures once. Anything else that is thrown is a bug:
- * the log has all of it, and the caller gets `internal_error`.
+ * …)`; the gateway and the GraphQL layer each translate failures once. Any other error that is thrown is a
+ * bug: the log has its details, and the caller gets `internal_error`.
  */
 export interface FailureKind {
   readonly status: number;

@@ -72,7 +72,10 @@ function randomBits(): Uint8Array {
 
 let ordered = 0;
 
-/** Creates ids that also sort by creation within one process and millisecond. Such ids can be guessed. */
+/**
+ * Creates ids that sort in the order of their creation even within one process and millisecond. Such ids can
+ * be guessed.
+ */
 export function createOrderedId(kind: IdKind, at: number): string {
   ordered += 1;
   return `${prefixes[kind]}_${timeOf(at)}${digitsOf(ordered, 8)}${base32(randomBits().subarray(0, 5))}`;
@@ -127,8 +130,8 @@ function base32(bytes: Uint8Array): string {
 }
 
 /**
- * Makes a caller's id safe for PostgreSQL, which refuses NUL characters. Returns "" for a text that is not
- * clean; no row has this id.
+ * Makes an id that a caller sent safe for PostgreSQL, which refuses NUL characters: returns "" if the text
+ * has control characters or lone surrogates. No row has the id "", so such an id is not found.
  */
 export function toSafeId(text: string): string {
   return isCleanText(text) ? text : "";

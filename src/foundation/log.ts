@@ -48,7 +48,7 @@ function standardOutput(): DestinationStream {
     for (const text of inWholeLines(pending)) output.write(text);
   };
   let isEnding = false;
-  // `setImmediate` does not run any more after the event `exit`.
+  // After the event `exit`, `setImmediate` does not run any more, so lines are then written at once.
   process.once("exit", () => {
     isEnding = true;
     write();

@@ -8,8 +8,8 @@ export const localeLengthMax = 35;
 const headerLengthMax = 1000;
 
 /**
- * Bounds of the caches of parsed tags and headers. Clients repeat the same few values, and parsing is
- * expensive.
+ * Maximum number of entries of each cache below. Parsed tags and headers are cached, because clients repeat
+ * the same few values and parsing is expensive.
  */
 const cachedMax = 5000;
 const cachedTags = new LRUCache<string, { readonly locale: string | undefined }>({ max: cachedMax });

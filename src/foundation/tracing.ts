@@ -1,7 +1,7 @@
 /**
  * Creates spans of traces. This file loads no part of OpenTelemetry: if a collector is configured,
- * `src/observability/tracing.ts` installs a tracer here; without a tracer, each call is one check. Spans
- * contain names, ids and counts, never data that a caller sent.
+ * `src/observability/tracing.ts` installs a tracer here; without a tracer, each call only checks whether
+ * there is one. Spans contain names, ids and counts, never data that a caller sent.
  */
 export type Attributes = Readonly<Record<string, string | number | boolean | string[] | undefined>>;
 
