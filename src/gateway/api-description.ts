@@ -29,8 +29,8 @@ const schemaPrefix = "#/components/schemas/";
 type DescribedMesh = Pick<Mesh, "contractSchema" | "operations" | "events">;
 
 /**
- * Describes the API of an opened Mesh. Throws an error with the document's name if a document does not fit
- * the schema.
+ * Describes the API of an opened Mesh. Throws an error if a document in schema/operations is invalid, or a
+ * document in schema/events is missing.
  */
 export function describeApi(mesh: DescribedMesh): ApiDescription {
   const { operations, components } = readRestContract(mesh.contractSchema, mesh.operations);

@@ -94,7 +94,7 @@ export interface RestOperation {
 
 /**
  * Reads the operations from documents that are valid on `schema`, the contract schema of `mesh/open-mesh.ts`.
- * Throws an error with the operation's name if a directive does not fit.
+ * Throws an error if a document is invalid, for example because a directive is missing or has a wrong value.
  */
 export function readRestContract(
   schema: GraphQLSchema,

@@ -118,8 +118,9 @@ function withAnswerPattern(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Returns a reference to the schema of the named type. If the type is selected with different fields
- * elsewhere, the first selection keeps the name, and this schema is returned itself.
+ * Returns a reference to the schema in `components/schemas`, and adds the schema there under the type's name.
+ * If another selection of the type has already added a different schema under this name, the given schema
+ * itself is returned instead of a reference.
  */
 function toSchemaReference(name: string, schema: JsonSchema, components: SchemaComponents): JsonSchema {
   const known = components.get(name);

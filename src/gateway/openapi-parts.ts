@@ -1,6 +1,6 @@
 /**
- * Builds parts of the OpenAPI document: security schemes, and each operation's security, error codes and rate
- * limits, and the webhooks.
+ * Builds parts of the OpenAPI document: the security schemes, the security, error codes and rate limits of
+ * each operation, and the webhooks.
  */
 import {
   oauthPaths,
@@ -62,7 +62,8 @@ export function listErrorCodes(operation: RestOperation): FailureCode[] {
   const codes = new Set<FailureCode>([
     "malformed_request",
     "unknown_parameter",
-    // Also for operations without query parameters: a query that cannot be decoded has this code.
+    // Operations without query parameters have this code too: it is the code of a query that cannot be
+    // decoded.
     "invalid_parameter",
     ...parameterCodes(operation),
     ...bodyCodes(operation),

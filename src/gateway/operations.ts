@@ -102,8 +102,8 @@ function mountOperation(server: FastifyInstance, services: GatewayServices, oper
 }
 
 /**
- * The names of steps that get a span of their own, because they may take long. Other steps are recognized by
- * the error code of the answer.
+ * The names of steps that get a span of their own, because they may take long. If another step refuses the
+ * request, the error code of the answer shows which one it was.
  */
 const tracedStepNames: ReadonlySet<string> = new Set(["identify", "validate", "execute"]);
 
@@ -173,7 +173,7 @@ export function createOperationExecutor(
   return (call, once) => {
     const { operation, viewer, requestId, request, variables } = call;
     const { id, document, languageField, security } = operation;
-    // An operation reads Accept-Language only if its `Vary` header names it.
+    // The header Accept-Language is used only for operations whose `Vary` header names it.
     const languages = languageField === null ? [] : parseAcceptLanguage(request.headers["accept-language"]);
     const caller = {
       viewer,

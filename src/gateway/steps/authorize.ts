@@ -112,8 +112,8 @@ export async function verifyIntegrator(
 const jwtPattern = /^[\w-]+\.[\w-]*\.[\w-]*$/;
 
 /**
- * Whether the use of the credential is already recorded for this period. In most requests it is, so nothing
- * has to run after the answer.
+ * Returns whether this process has recorded a use of the credential within the last minute. For most requests
+ * it has, so nothing needs to run after the answer.
  */
 function isCredentialUseRecorded(
   viewer: IntegratorViewer,

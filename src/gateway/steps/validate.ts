@@ -260,7 +260,10 @@ function parseQuery(url: string): Query {
   return { values, faults };
 }
 
-/** More parameters than any operation has are refused without reading each of them. */
+/**
+ * Returns the failure of a query with more parameters than any operation has. Such a query is refused without
+ * reading each parameter.
+ */
 function tooManyParameters(): Failure {
   const message = `The query must have at most ${parametersMax} parameters.`;
   return failAt("invalid_parameter", { in: "query", field: "", code: "too_many", message });
