@@ -29,7 +29,10 @@ export interface StreamParts {
 
 export const streamsPerCallerMax = 20;
 export const streamsMax = 500;
-/** Streams end at any time, when a client disconnects. */
+/**
+ * Seconds after which a refused client should retry. A stream can become free at any time, when a client
+ * disconnects.
+ */
 const retryAfterSeconds = 5;
 const lifeMsMax = 3_600_000;
 const checkMs = 1_000;
@@ -141,7 +144,10 @@ export interface StepResult {
   readonly isLast: boolean;
 }
 
-/** Proxies close connections that are silent for longer. */
+/**
+ * Maximum time in ms without data on a connection; then a comment is sent, because proxies close silent
+ * connections.
+ */
 const heartbeatMs = 12_000;
 /** Time in which a client can read the end of its stream; then the connection is closed. */
 const closingMs = 2_000;
@@ -150,7 +156,7 @@ export function sendEvents(reply: FastifyReply, results: SubscriptionResults): F
   const body = Readable.from(eventsOf(results), { objectMode: false });
   const { signal, end } = results;
   const leave = (): void => void setTimeout(() => body.destroy(), closingMs).unref();
-  // Also emitted if the client never began to read.
+  // `close` is emitted even if the client never began to read.
   body.once("close", () => end());
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave, { once: true });

@@ -26,7 +26,10 @@ export function translateFailures(services: FailureServices): Plugin<GraphContex
   };
 }
 
-/** Translates the errors of a result that Yoga does not send: an event of a subscription. */
+/**
+ * Translates the errors of a subscription's result. It is sent as an event and not by Yoga, so the plugin
+ * does not translate it.
+ */
 export function translateResult(
   result: ExecutionResult,
   caller: FastifyRequest,

@@ -1,7 +1,7 @@
 /**
  * `POST /graphql`, for internal frontends, analysts and the console. Yoga parses and validates requests, Mesh
- * executes them. Callers show an internal token; the console's own pages show its session. Every error has
- * the body that the REST contract has under `error`.
+ * executes them. Callers authenticate with an internal token; the console's pages authenticate with the
+ * session of the staff member. Every error has the body that the REST contract has under `error`.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { DocumentNode, ExecutionArgs } from "graphql";
@@ -64,7 +64,8 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
       preflight(request, reply);
       const viewer = await options.authentication.authenticate(request);
       setViewer(request, viewer);
-      // A malformed header is refused here. Later, the fault would be reported for a single operation.
+      // Refuses a malformed X-Buyer-Reference header as a fault of the whole request. Later, the fault would
+      // be reported for a single operation.
       buyerReferenceOf(request);
       recordCredential(request, viewer);
       request.bodyBytesMax = bytesMaxOf(viewer);
@@ -172,7 +173,7 @@ const executeThroughMesh = (run: Mesh["run"]): Plugin<GraphContext> => ({
       try {
         return await run(document, context, { variables: variableValues, operationName });
       } catch (error) {
-        // A hook of an additional plugin has thrown.
+        // The error was thrown by a hook of an additional plugin.
         return { errors: [new PublicError(orUnavailable(toFailure(error)), context)] };
       }
     });
@@ -181,8 +182,8 @@ const executeThroughMesh = (run: Mesh["run"]): Plugin<GraphContext> => ({
 
 const documentsMax = 1_000;
 /**
- * Maximum size of the cache in characters of documents, because a parsed document needs memory in proportion
- * to its text.
+ * Maximum length of one cached document, and of all documents of a cache together, in characters. A parsed
+ * document needs memory in proportion to its text.
  */
 const documentLengthMax = 16_384;
 const documentsLengthMax = 8 * 1024 * 1024;

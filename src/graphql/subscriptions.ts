@@ -1,6 +1,7 @@
 /**
- * Subscriptions: Yoga parses and validates their documents; then each is a stream of events. The document is
- * executed for each event, with the caller's rights at that moment and with new loaders.
+ * Subscriptions: Yoga parses and validates the document of a subscription, and this file turns it into a
+ * stream of events. The document is executed again for each event, with the caller's rights at that moment
+ * and with new loaders.
  */
 import type { FastifyRequest } from "fastify";
 import {
@@ -46,7 +47,10 @@ export function getSubscriptionResults(caller: FastifyRequest): SubscriptionResu
 
 const accepting = new WeakSet<FastifyRequest>();
 
-/** Records whether the caller accepts server-sent events, before the header is replaced for Yoga. */
+/**
+ * Records whether the caller accepts server-sent events. Called before the Accept header is replaced for
+ * Yoga.
+ */
 export function rememberAcceptHeader(caller: FastifyRequest): void {
   if (/\btext\/event-stream\b/i.test(caller.headers.accept ?? "")) accepting.add(caller);
 }
@@ -70,7 +74,10 @@ interface Subscribing extends ExecutionArgs {
   readonly contextValue: GraphContext & YogaServerContext;
 }
 
-/** Starts the subscription. Returns the answer to send if the subscription is refused. */
+/**
+ * Starts the subscription. Returns the errors if the subscription is refused, otherwise an empty result,
+ * instead of which the event stream is sent.
+ */
 async function begin(args: Subscribing, services: SubscriptionServices): Promise<ExecutionResult> {
   const { caller, viewer } = args.contextValue;
   if (!accepting.has(caller)) throw notAccepted();

@@ -62,7 +62,7 @@ const errors = ["TIMEOUT", "DNS", "TLS", "CONNECTION", "HTTP_STATUS", "BLOCKED_A
 const shopVariables = "$from: Date!, $to: Date!, $merchantId: ID, $market: String, $timeZone: String";
 const shopArguments = "from: $from, to: $to, merchantId: $merchantId, market: $market, timeZone: $timeZone";
 
-/** Reports by the name of the file. */
+/** The reports by the name of their file, without `.csv`. */
 export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
   [
     "sales",
@@ -174,7 +174,7 @@ interface FunnelBucket extends Readonly<Record<string, unknown>> {
   }[];
 }
 
-/** Columns for each outcome of a checkout; 0 if an outcome did not occur. */
+/** Builds the row of a bucket, with one column for each outcome of a checkout; 0 if the outcome did not occur. */
 function toFunnelRow({ outcomes: found, ...bucket }: FunnelBucket): Row {
   const counts = new Map(
     found.map(({ status, reason, sessions }) => [reason === null ? status : `${status}_${reason}`, sessions]),
@@ -194,13 +194,13 @@ function toHealthRow({ failuresByCode, ...bucket }: HealthBucket): Row {
   return { ...(bucket as Row), ...Object.fromEntries(errors.map((code) => [code, counts.get(code) ?? 0])) };
 }
 
-/** Writes rows as CSV (RFC 4180). Texts that a spreadsheet would run as a formula are escaped. */
 type Cell = string | number | boolean | null;
 
 /** Characters with which a formula begins in a spreadsheet, also in full width. */
 const formula = /^[=+\-@\t\r\n＝＋－＠]/;
 const special = /[",\r\n]/;
 
+/** Writes rows as CSV (RFC 4180). Texts that a spreadsheet would run as a formula are escaped. */
 export function toCsv(columns: readonly string[], rows: readonly Readonly<Record<string, Cell>>[]): string {
   const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? null))];
   return lines.map((cells) => `${cells.map(toField).join(",")}\r\n`).join("");

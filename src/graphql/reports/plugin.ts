@@ -111,7 +111,7 @@ function toQueryFailure(error: GraphQLError): Failure {
   const failure = toFailure(raised);
   const { details, ...parts } = failure.parts;
   if (details === undefined) return failure;
-  // For a value of the wrong type, GraphQL only names the variable.
+  // If a value has the wrong type, only the text of GraphQL's error names the variable.
   const variable = /^Variable "\$(\w+)"/.exec(raised instanceof Error ? raised.message : "")?.[1] ?? "";
   const ofParameters = details.map(({ field, code, message, allowed = null }): FailureDetail => {
     return {
