@@ -52,6 +52,9 @@ const SearchTierEnum = defineEnum("SearchTier", {
     title: "The title contains stems, compounds or synonyms of the words.",
     title_or_brand: "Title and brand together contain the words.",
     title_brand_or_category: "Title, brand and category names together contain the words.",
+    title_in_part:
+      "The title contains some of the words, or a longer word that begins with the last one; the other words " +
+      "are in other fields.",
     text: "The summary, description, attributes or options contain the words; the title contains none.",
   } satisfies Record<SearchExplanation["tier"], string>,
 });
