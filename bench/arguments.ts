@@ -21,7 +21,9 @@ export interface Arguments {
 export type Mode =
   | { readonly name: "compare" }
   /** The data sizes at which reads are measured. Each is the number of products, of carts and of orders. */
-  | { readonly name: "growth"; readonly sizes: readonly number[] };
+  | { readonly name: "growth"; readonly sizes: readonly number[] }
+  /** The numbers of products at which searches are measured. */
+  | { readonly name: "searches"; readonly sizes: readonly number[] };
 
 export interface ArgumentChoices {
   readonly scenarios: readonly string[];
@@ -49,7 +51,9 @@ Instead of the comparison:
 
   --growth          measures the cost of each read on yardstick and ours with 10000 and 100000 products, carts and orders,
                     and draws bench/growth.svg
-  --million         with --growth: also measures with 1000000, which takes hours
+  --searches        measures plain, corrected and relaxed searches with 10000 and 100000 products, the size of the
+                    index and the time to index products
+  --million         with --growth or --searches: also measures with 1000000, which takes hours
 `;
 
 const countMax = 1_000_000;
@@ -81,6 +85,7 @@ const options = {
   quick: flag,
   help: flag,
   growth: flag,
+  searches: flag,
   million: flag,
   only: text,
   servers: text,
@@ -104,12 +109,17 @@ function parse(args: readonly string[]): Values {
   }
 }
 
-function readMode({ growth, million }: Values, isQuick: boolean): Mode {
-  if (growth === true) {
+function readMode({ growth, searches, million }: Values, isQuick: boolean): Mode {
+  if (growth === true && searches === true)
+    throw new BadArgument("--growth and --searches exclude each other.");
+  if (growth === true || searches === true) {
     const sizes = isQuick ? [2000, 6000] : [10_000, 100_000];
-    return { name: "growth", sizes: million === true ? [...sizes, 1_000_000] : sizes };
+    return {
+      name: growth === true ? "growth" : "searches",
+      sizes: million === true ? [...sizes, 1_000_000] : sizes,
+    };
   }
-  if (million === true) throw new BadArgument("--million needs --growth.");
+  if (million === true) throw new BadArgument("--million needs --growth or --searches.");
   return { name: "compare" };
 }
 

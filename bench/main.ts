@@ -6,6 +6,7 @@ import { compareServers } from "./comparison.ts";
 import { measureGrowth } from "./growth.ts";
 import { describeMachine, findCores, pinThisProcess } from "./machine.ts";
 import { scenarios } from "./scenarios.ts";
+import { measureSearchScale } from "./search-scale.ts";
 import { servers } from "./servers.ts";
 
 const known: ArgumentChoices = {
@@ -29,6 +30,7 @@ async function main(parsed: Arguments): Promise<void> {
   };
   const { mode } = parsed;
   if (mode.name === "growth") await measureGrowth({ ...parsed, sizes: mode.sizes }, bench);
+  else if (mode.name === "searches") await measureSearchScale({ ...parsed, sizes: mode.sizes }, bench);
   else await compareServers(parsed, bench);
 }
 

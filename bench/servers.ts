@@ -153,7 +153,7 @@ interface Request {
   readonly body: string | undefined;
 }
 
-function toRequest({ method, path, headers, body }: Request): Buffer {
+export function toRequest({ method, path, headers, body }: Request): Buffer {
   const length =
     body === undefined
       ? {}

@@ -29,21 +29,42 @@ export async function correctWords(
   const candidates = await addForms(search, await findCandidates(search.reader, expanded));
   if (candidates.length === 0) return new Map();
   const words = new Set(candidates.map(({ word }) => word));
-  const misspelt = expanded.forms.filter(({ part }) => words.has(part.text));
-  const counts = await countDocuments(search, [
-    ...misspelt.map((part) => matchQueryPart(part)),
-    ...candidates.map(({ forms }) => matchQueryPart(forms)),
-  ]);
-  const countOf = (forms: PartForms): number => counts.get(matchQueryPart(forms)) ?? 0;
-  const corrections = misspelt
-    .filter((part) => countOf(part) === 0)
-    .flatMap(({ part }) => {
-      const [best] = candidates
-        .filter(({ word, forms }) => word === part.text && countOf(forms) > 0)
-        .toSorted((one, other) => one.distance - other.distance || countOf(other.forms) - countOf(one.forms));
-      return best === undefined ? [] : [[part.text, best.spelling] as const];
-    });
-  return new Map(corrections);
+  const own = expanded.forms.filter(({ part }) => words.has(part.text));
+  const found = await countDocuments(
+    search,
+    own.map((part) => matchQueryPart(part)),
+  );
+  const misspelt = new Set(
+    own.filter((part) => (found.get(matchQueryPart(part)) ?? 0) === 0).map(({ part }) => part.text),
+  );
+  const corrections = new Map<string, string>();
+  // Few words have two typos, so their candidates are counted only if no candidate has one typo.
+  for (const distance of [1, 2]) {
+    const close = candidates.filter(
+      (candidate) =>
+        candidate.distance === distance && misspelt.has(candidate.word) && !corrections.has(candidate.word),
+    );
+    for (const { word, spelling } of await mostFrequent(search, close)) corrections.set(word, spelling);
+  }
+  return corrections;
+}
+
+/** Returns for each misspelt word the candidate that most products contain. */
+async function mostFrequent(
+  search: QueryToCorrect,
+  candidates: readonly CandidateWithForms[],
+): Promise<Candidate[]> {
+  const counts = await countDocuments(
+    search,
+    candidates.map(({ forms }) => matchQueryPart(forms)),
+  );
+  const countOf = ({ forms }: CandidateWithForms): number => counts.get(matchQueryPart(forms)) ?? 0;
+  return [...Map.groupBy(candidates, ({ word }) => word).values()].flatMap((own) =>
+    own
+      .filter((candidate) => countOf(candidate) > 0)
+      .toSorted((one, other) => countOf(other) - countOf(one))
+      .slice(0, 1),
+  );
 }
 
 interface Candidate {

@@ -15,6 +15,8 @@ export interface QueryToRelax extends FilteredSearch {
   readonly input: SearchInput;
   readonly expanded: ExpandedQuery;
   readonly frequencyOf: (part: PartForms) => PartFrequency;
+  /** True if the query with all its parts is known to find nothing. */
+  readonly isWholeTried: boolean;
 }
 
 /** Combinations of more parts than this are too many; the parts with the largest weight are combined. */
@@ -22,7 +24,7 @@ const combinedPartsMax = 5;
 
 /** Returns the parts to keep; undefined if no part finds a product. */
 export async function chooseParts(search: QueryToRelax): Promise<ReadonlySet<QueryPart> | undefined> {
-  const { expanded, input, frequencyOf } = search;
+  const { expanded, input, frequencyOf, isWholeTried } = search;
   const noun = nounBeforePreposition(search);
   const found = expanded.forms
     .filter((part) => frequencyOf(part).count > 0 && !isStopWord(part, search))
@@ -30,7 +32,7 @@ export async function chooseParts(search: QueryToRelax): Promise<ReadonlySet<Que
     .toSorted((one, other) => other.weight - one.weight)
     .slice(0, combinedPartsMax);
   const combinations = combine(found)
-    .filter((parts) => parts.length > 0)
+    .filter(({ length }) => length > 0 && !(isWholeTried && length === expanded.forms.length))
     .map((parts) => ({
       parts: parts.map(({ part }) => part),
       weight: parts.reduce((sum, { weight }) => sum + weight, 0),

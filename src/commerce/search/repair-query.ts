@@ -1,6 +1,6 @@
 /**
- * Repairs a query that finds nothing: corrects misspelt words, splits compounds of which only one part is
- * known, and then leaves out words until products are found.
+ * Repairs a query that finds nothing. First misspelt words are corrected; if the corrected query finds
+ * nothing either, compounds of which only one part is known are split, and words are left out.
  */
 import { correctWords, type QueryToCorrect } from "./correct-words.ts";
 import {
@@ -16,23 +16,35 @@ import { chooseParts, isStopWord } from "./relax-query.ts";
 import type { SearchInput } from "./search-form.ts";
 import type { ExpandedQuery, PartForms } from "./word-forms.ts";
 
-export interface RepairedQuery {
-  readonly query: ParsedSearchQuery;
-  /** The words of the query after correction, in lower case with accents; null if no word was corrected. */
-  readonly corrected: string | null;
-  /** Words that were left out. */
-  readonly dropped: readonly string[];
-}
-
 export interface QueryToRepair extends QueryToCorrect {
   readonly input: SearchInput;
   readonly expanded: ExpandedQuery;
 }
 
-/** Returns a query that finds products; undefined if no word of the query is found. */
-export async function repairQuery(search: QueryToRepair): Promise<RepairedQuery | undefined> {
-  const { query, corrected } = await correctQuery(search);
-  const { expanded, dropped } = await relaxQuery(search, query);
+export interface CorrectedQuery {
+  readonly query: ParsedSearchQuery;
+  /** The words of the query after correction, in lower case with accents. */
+  readonly corrected: string;
+}
+
+/** Corrects misspelt words; undefined if no word is corrected. */
+export async function correctQuery(search: QueryToRepair): Promise<CorrectedQuery | undefined> {
+  const expanded = await splitDense(search);
+  const corrections = await correctWords(search, expanded);
+  if (corrections.size === 0) return undefined;
+  const corrected = expanded.query.words.map(({ text, raw }) => corrections.get(text) ?? raw).join(" ");
+  return { query: parseSearchQuery(corrected), corrected };
+}
+
+export interface RelaxedQuery {
+  readonly query: ParsedSearchQuery;
+  /** Words that were left out. */
+  readonly dropped: readonly string[];
+}
+
+/** Leaves out words, so that the query finds products; undefined if no word of the query is found. */
+export async function relaxQuery(search: QueryToRepair): Promise<RelaxedQuery | undefined> {
+  const { expanded, dropped } = await choosePartsOf(search, await splitDense(search));
   if (dropped === undefined) return undefined;
   const reported = dropped.filter((part) => {
     const own = expanded.forms.find((forms) => forms.part === part);
@@ -40,45 +52,37 @@ export async function repairQuery(search: QueryToRepair): Promise<RepairedQuery 
   });
   return {
     query: dropped.length === 0 ? expanded.query : withoutParts(expanded.query, new Set(dropped)),
-    corrected,
     dropped: reported.map(({ text }) => text),
   };
 }
 
-interface RelaxedQuery {
+/** Splits dense words, so that each of their segments can be corrected or left out. */
+async function splitDense({ expanded, expand }: QueryToRepair): Promise<ExpandedQuery> {
+  const split = splitDenseParts(expanded.query);
+  return split.words.length > expanded.query.words.length ? expand(split) : expanded;
+}
+
+interface ChosenParts {
   readonly expanded: ExpandedQuery;
   /** The parts that are left out; undefined if no part finds a product. */
   readonly dropped: readonly QueryPart[] | undefined;
 }
 
-async function relaxQuery(search: QueryToRepair, query: ExpandedQuery): Promise<RelaxedQuery> {
+async function choosePartsOf(search: QueryToRepair, query: ExpandedQuery): Promise<ChosenParts> {
   const { expanded, frequencyOf } = await splitUnknownCompounds(search, query);
-  const kept = await chooseParts({ ...search, expanded, frequencyOf });
+  // The whole query is known to find nothing, unless it was split.
+  const isWholeTried = expanded === search.expanded;
+  const kept = await chooseParts({ ...search, expanded, frequencyOf, isWholeTried });
   const dropped = kept && expanded.query.parts.filter((part) => !kept.has(part));
   // Words that the vocabulary joins are separate if they would be left out together.
   const isJoinedDropped = dropped?.some((part) => part.words.length > 1 && isWordPart(part)) === true;
   if (!isJoinedDropped) return { expanded, dropped };
   const words = parseSearchQuery(expanded.query.words.map(({ raw }) => raw).join(" "));
-  return relaxQuery(search, await search.expand(words, { isJoined: false }));
+  return choosePartsOf(search, await search.expand(words, { isJoined: false }));
 }
 
 /** Whether a part consists of words, and is no quantity and no filler. */
 const isWordPart = ({ quantity, isFiller }: QueryPart): boolean => quantity === undefined && !isFiller;
-
-interface CorrectedQuery {
-  readonly query: ExpandedQuery;
-  readonly corrected: string | null;
-}
-
-async function correctQuery(search: QueryToRepair): Promise<CorrectedQuery> {
-  const split = splitDenseParts(search.expanded.query);
-  const hasDenseParts = split.words.length > search.expanded.query.words.length;
-  const expanded = hasDenseParts ? await search.expand(split) : search.expanded;
-  const corrections = await correctWords(search, expanded);
-  if (corrections.size === 0) return { query: expanded, corrected: null };
-  const corrected = expanded.query.words.map(({ text, raw }) => corrections.get(text) ?? raw).join(" ");
-  return { query: await search.expand(parseSearchQuery(corrected)), corrected };
-}
 
 interface MeasuredQuery {
   readonly expanded: ExpandedQuery;

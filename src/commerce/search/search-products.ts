@@ -10,7 +10,7 @@ import { runForRow } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
 import { expandSearchQuery } from "./expand-query.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
-import { repairQuery } from "./repair-query.ts";
+import { correctQuery, relaxQuery } from "./repair-query.ts";
 import {
   type SearchFacet,
   type SearchHitRow,
@@ -53,22 +53,29 @@ export interface SearchResult {
 
 export async function searchProducts(reader: Reader, input: SearchInput, now: Date): Promise<SearchResult> {
   const query = parseSearchQuery(input.q);
-  const run = await runSearch(reader, { input, query, now });
-  const fillers = query.parts.filter(({ isFiller }) => isFiller).map(({ text }) => text);
   const { normalized } = query;
-  const result = { ...run.result, query: { normalized, corrected: null, dropped: fillers } };
-  if (query.words.length === 0 || result.totalItems > 0) return result;
-  const repaired = await repairQuery({
-    ...run,
+  const run = await runSearch(reader, { input, query, now });
+  if (query.words.length === 0 || run.result.totalItems > 0)
+    return { ...run.result, query: { normalized, corrected: null, dropped: fillersOf(query) } };
+  const repair = {
     reader,
     input,
-    expand: (text, options) => expandSearchQuery(reader, text, options),
-  });
-  if (repaired === undefined) return { ...result, query: { normalized, corrected: null, dropped: [] } };
-  const better = await runSearch(reader, { input, query: repaired.query, now });
-  const { corrected, dropped } = repaired;
-  return { ...better.result, query: { normalized, corrected, dropped } };
+    expand: (text: ParsedSearchQuery, options?: { readonly isJoined: boolean }) =>
+      expandSearchQuery(reader, text, options),
+  };
+  const correction = await correctQuery({ ...run, ...repair });
+  const again = correction && (await runSearch(reader, { input, query: correction.query, now }));
+  const corrected = correction?.corrected ?? null;
+  if (correction !== undefined && again !== undefined && again.result.totalItems > 0)
+    return { ...again.result, query: { normalized, corrected, dropped: fillersOf(correction.query) } };
+  const relaxed = await relaxQuery({ ...(again ?? run), ...repair });
+  if (relaxed === undefined) return { ...run.result, query: { normalized, corrected: null, dropped: [] } };
+  const { result } = await runSearch(reader, { input, query: relaxed.query, now });
+  return { ...result, query: { normalized, corrected, dropped: relaxed.dropped } };
 }
+
+const fillersOf = ({ parts }: ParsedSearchQuery): string[] =>
+  parts.filter(({ isFiller }) => isFiller).map(({ text }) => text);
 
 interface SearchRun {
   readonly input: SearchInput;
