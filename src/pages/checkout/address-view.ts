@@ -127,7 +127,15 @@ export function addressFormView(visit: CheckoutVisit, { typed, faults, isCountry
     novalidate
   >
     ${countryView(visit, { country, fault: faultOf("countryCode"), isFocused: isCountryNew })}
-    ${shownFields.map((field) => fieldView(field, { visit, value: typed[field.name] ?? "", fault: faultOf(field.name), regions, country }))}
+    ${shownFields.map((field) =>
+      fieldView(field, {
+        visit,
+        value: typed[field.name] ?? "",
+        fault: faultOf(field.name),
+        regions,
+        country,
+      }),
+    )}
     ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
     <button name="action" value="address">${say("addressSave")}</button>
     ${session.cart.address !== null && isHolder ? html`<p><a href="${path}">${say("addressKeep")}</a></p>` : undefined}
@@ -163,7 +171,10 @@ function countryView(
         autocomplete="shipping country"
         ${described(id, fault)}${isFocused ? html` autofocus` : undefined}
       >
-        ${names.map(({ code, name }) => html`<option value="${code}" ${code === country ? html` selected` : undefined}>${name}</option>`)}
+        ${names.map(
+          ({ code, name }) =>
+            html`<option value="${code}" ${code === country ? html` selected` : undefined}>${name}</option>`,
+        )}
       </select>
       ${faultView(id, fault)}
     </div>
@@ -265,7 +276,9 @@ export function maskedAddressView({ session, say, path, language, locale }: Chec
       address === null
         ? html`<p class="soft">${say("addressOptional")}</p>`
         : html`<p class="masked" lang="${locale}">
-              ${linesShown.filter((line) => line !== "").map((line, index) => html`${index === 0 ? undefined : html`<br />`}${line}`)}
+              ${linesShown
+                .filter((line) => line !== "")
+                .map((line, index) => html`${index === 0 ? undefined : html`<br />`}${line}`)}
             </p>
             <p class="soft">${say("addressPrivate")}</p>`
     }

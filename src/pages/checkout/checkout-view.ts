@@ -147,7 +147,10 @@ function faultSummary({ say }: CheckoutVisit, faults: readonly Fault[]): Markup 
   return html`<div class="faults" id="faults" role="alert" tabindex="-1" autofocus>
     <h2>${say("problem")}</h2>
     <ul>
-      ${faults.map(({ message, id }) => html`<li>${id === undefined ? message : html`<a href="#${id}">${message}</a>`}</li>`)}
+      ${faults.map(
+        ({ message, id }) =>
+          html`<li>${id === undefined ? message : html`<a href="#${id}">${message}</a>`}</li>`,
+      )}
     </ul>
   </div>`;
 }

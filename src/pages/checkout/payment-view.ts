@@ -82,7 +82,13 @@ function deliveryView(visit: CheckoutVisit, optionId: string | undefined): Marku
       ${options.length === 0 ? html`<p class="warning">${say("deliveryNone")}</p>` : undefined}
       ${options.map((option) => optionView(option, visit, option.id === selected))}
     </fieldset>
-    ${options.length === 0 ? undefined : html`<button name="action" value="delivery" class="second small" data-delivery>${say("deliveryUpdate")}</button>`}
+    ${
+      options.length === 0
+        ? undefined
+        : html`<button name="action" value="delivery" class="second small" data-delivery>
+            ${say("deliveryUpdate")}
+          </button>`
+    }
   </section>`;
 }
 

@@ -47,10 +47,18 @@ function lineView(line: PageCartLine, visit: SummaryContext): Markup {
   const picture = pictureOf(line, visit);
   const each = say("each", { price: formatAmount(line.unitPrice, locale) });
   return html`<li>
-    ${picture === undefined ? html`<span class="picture"></span>` : html`<img class="picture" src="${picture}" alt="" width="64" height="64" />`}
+    ${
+      picture === undefined
+        ? html`<span class="picture"></span>`
+        : html`<img class="picture" src="${picture}" alt="" width="64" height="64" />`
+    }
     <div>
       <p class="name" lang="${session.locale}">${line.title}</p>
-      ${line.variantTitle === null ? undefined : html`<p class="soft" lang="${session.locale}">${line.variantTitle}</p>`}
+      ${
+        line.variantTitle === null
+          ? undefined
+          : html`<p class="soft" lang="${session.locale}">${line.variantTitle}</p>`
+      }
       <p class="soft">
         ${say("quantity", { quantity: String(line.quantity) })}${line.quantity > 1 ? html` · ${each}` : undefined}
       </p>
@@ -84,8 +92,16 @@ function totalsView(cart: PageCart, { say, locale, session }: SummaryContext): M
   const isFinal = session.status !== "open" || firstMissingPart(cart) === undefined;
   return html`<dl class="totals">
     ${row(say("subtotal"), formatAmount(totals.subtotal, locale))}
-    ${totals.discount.amountMinor === 0 ? undefined : row(say("discount"), formatAmount(negateAmount(totals.discount), locale), discountTitles(promotion))}
-    ${needsDelivery(cart) ? row(say("shipping"), totals.shipping === null ? say("later") : text(totals.shipping)) : undefined}
+    ${
+      totals.discount.amountMinor === 0
+        ? undefined
+        : row(say("discount"), formatAmount(negateAmount(totals.discount), locale), discountTitles(promotion))
+    }
+    ${
+      needsDelivery(cart)
+        ? row(say("shipping"), totals.shipping === null ? say("later") : text(totals.shipping))
+        : undefined
+    }
     ${isFinal && totals.tax === null ? undefined : taxRow(totals, { say, locale })}
     <div class="total">
       <dt>${say(totals.estimated && !isFinal ? "estimated" : "total")}</dt>
