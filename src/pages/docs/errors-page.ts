@@ -58,7 +58,12 @@ export function errorsContent({ operations, publicUrl, home }: ErrorsPage): Mark
     ${groups.map(
       ({ title, entries }) =>
         html`<h2 id="${headingAnchor(title)}">${title}</h2>
-          ${entries.map((entry) => entryOf(entry, { home, users: operations.filter(({ errorCodes }) => errorCodes.includes(entry.code)) }))}`,
+          ${entries.map((entry) =>
+            entryOf(entry, {
+              home,
+              users: operations.filter(({ errorCodes }) => errorCodes.includes(entry.code)),
+            }),
+          )}`,
     )}`;
 }
 

@@ -82,7 +82,9 @@ function navigation(
         html`<section>
           <h2>${tag}</h2>
           <ul>
-            ${list.map(({ id, method, path: address }) => link(`operations/${id}`, operationLabel({ id, method, path: address })))}
+            ${list.map(({ id, method, path: address }) =>
+              link(`operations/${id}`, operationLabel({ id, method, path: address })),
+            )}
           </ul>
         </section>`,
     )}

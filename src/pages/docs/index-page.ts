@@ -37,7 +37,10 @@ export function indexContent({ document, operations, guides, examples, publicUrl
     </dl>
     <h2 id="first">A first request</h2>
     <p>Search and product pages need no credential. This request finds tents that are sold to Germany:</p>
-    ${codeBlock(`curl '${publicUrl}/api/v1/search?q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=2'`, "curl")}
+    ${codeBlock(
+      `curl '${publicUrl}/api/v1/search?q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=2'`,
+      "curl",
+    )}
     <p>
       All other requests need an API key or an OAuth token;
       <a href="${home}/guides/authentication">Authentication</a>

@@ -40,9 +40,13 @@ export function renderMarkdown(text: string, leadTo: LeadTo): RenderedMarkdown {
       code: ({ text: code, lang = "" }) =>
         codeBlock(code, languages[lang.split(" ")[0] ?? ""] ?? "Code").text,
       table(token) {
-        const row = (cells: readonly Tokens.TableCell[], tag: "th" | "td"): string =>
-          `<tr>${cells.map(({ tokens }) => `<${tag}${tag === "th" ? ' scope="col"' : ""}>${this.parser.parseInline(tokens)}</${tag}>`).join("")}</tr>`;
-        return `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead>${row(token.header, "th")}</thead><tbody>${token.rows.map((cells) => row(cells, "td")).join("")}</tbody></table></div>\n`;
+        const content = ({ tokens }: Tokens.TableCell): string => this.parser.parseInline(tokens);
+        const titles = token.header.map((cell) => `<th scope="col">${content(cell)}</th>`).join("");
+        const rows = token.rows.map(
+          (cells) => `<tr>${cells.map((cell) => `<td>${content(cell)}</td>`).join("")}</tr>`,
+        );
+        const table = `<table><thead><tr>${titles}</tr></thead><tbody>${rows.join("")}</tbody></table>`;
+        return `<div class="scroll" tabindex="0" role="region" aria-label="Table">${table}</div>\n`;
       },
     },
   });

@@ -135,7 +135,11 @@ function exampleOf(operation: DocumentOperation, { examples, publicUrl, home }: 
   const request = createExampleRequest(operation, example, publicUrl);
   return html`<section class="example">
     <h2 id="example">Example</h2>
-    ${operation.credential === "none" ? undefined : credentialInstructions(operation.credential, { isDemo: examples.isDemo, home })}
+    ${
+      operation.credential === "none"
+        ? undefined
+        : credentialInstructions(operation.credential, { isDemo: examples.isDemo, home })
+    }
     ${codeBlock(toCurl(request), "curl")}
     <details>
       <summary>JavaScript</summary>

@@ -65,7 +65,8 @@ export function exampleRequestUrl(
     const value = example.parameters[name];
     return where === "query" && value !== undefined ? [[name, value]] : [];
   });
-  return `${publicUrl}${filledPath}${queryParameters.length === 0 ? "" : `?${new URLSearchParams(queryParameters).toString()}`}`;
+  const query = new URLSearchParams(queryParameters).toString();
+  return `${publicUrl}${filledPath}${queryParameters.length === 0 ? "" : `?${query}`}`;
 }
 
 export function toCurl(request: ExampleRequest): string {
@@ -108,8 +109,17 @@ export function toJavaScript(request: ExampleRequest): string {
   const version =
     versionUrl === null
       ? ""
-      : `const seen = await fetch("${versionUrl}", {\n  headers: { Authorization: ${spelled(`Bearer ${key}`)} },\n});\nconst { version } = (await seen.json()).data;\n`;
-  return `${first}${version}const response = ${call(request)};\nconst { data, error } = await response.json();\nconsole.log(response.status, error ?? data);`;
+      : [
+          `const seen = await fetch("${versionUrl}", {\n`,
+          `  headers: { Authorization: ${spelled(`Bearer ${key}`)} },\n`,
+          "});\n",
+          "const { version } = (await seen.json()).data;\n",
+        ].join("");
+  return [
+    `${first}${version}const response = ${call(request)};`,
+    "const { data, error } = await response.json();",
+    "console.log(response.status, error ?? data);",
+  ].join("\n");
 }
 
 function call(request: ExampleRequest): string {

@@ -58,14 +58,21 @@ export class SchemaView {
       ...rulesOf(resolved),
       ...(resolved.items === undefined ? [] : rulesOf(resolveSchema(resolved.items, this.#schemas))),
     ];
+    const necessity = isRequired ? "required" : "optional";
     return html`<li>
       <p class="name">
         <code>${name}</code>
         <span class="type">${this.#type(resolved)}${resolved.isNullable ? " or null" : ""}</span>
-        ${use === "taken" ? html`<span class="${isRequired ? "required" : "optional"}">${isRequired ? "required" : "optional"}</span>` : undefined}
+        ${use === "taken" ? html`<span class="${necessity}">${necessity}</span>` : undefined}
       </p>
       ${resolved.description === undefined ? undefined : html`<p>${renderInlineMarkdown(resolved.description)}</p>`}
-      ${rules.length === 0 ? undefined : html`<p class="rules">${rules.map((rule) => html`<span>${renderInlineMarkdown(rule)}</span> `)}</p>`}
+      ${
+        rules.length === 0
+          ? undefined
+          : html`<p class="rules">
+              ${rules.map((rule) => html`<span>${renderInlineMarkdown(rule)}</span> `)}
+            </p>`
+      }
       ${this.#below(resolved, use === "taken" || name === "data" ? "open" : "closed", use)}
     </li>`;
   }

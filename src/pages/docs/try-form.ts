@@ -29,9 +29,8 @@ export function tryForm(
       >
         ${credential === "none" ? undefined : keyField}
         ${parameters.filter(({ in: place }) => place !== "header").map((parameter) => fieldOf(parameter, example))}
-        ${body === null ? undefined : bodyField(body)}
-        ${isIdempotent ? html`<p class="note">This request really changes data. Each request has a new Idempotency-Key.</p>` : undefined}
-        ${versionOf === null ? undefined : html`<p class="note">${codeBefore === null ? "" : "A code is applied to the cart first, so that the request can remove it. "}The cart's version is read first and sent as <code>expectedVersion</code>, unless the body has one.</p>`}
+        ${body === null ? undefined : bodyField(body)} ${isIdempotent ? changeNote : undefined}
+        ${versionOf === null ? undefined : versionNote(codeBefore !== null)}
         <button>Send</button>
       </form>
       <div class="result" role="status"></div>
@@ -40,6 +39,16 @@ export function tryForm(
 }
 
 const cartPath = "/api/v1/open/storefront/carts/{cartId}";
+
+const changeNote = html`<p class="note">
+  This request really changes data. Each request has a new Idempotency-Key.
+</p>`;
+
+const versionNote = (isCodeApplied: boolean): Markup =>
+  html`<p class="note">
+    ${isCodeApplied ? "A code is applied to the cart first, so that the request can remove it. " : ""}The
+    cart's version is read first and sent as <code>expectedVersion</code>, unless the body has one.
+  </p>`;
 
 const keyField = html`<p class="field">
   <label for="try-key">API key</label>

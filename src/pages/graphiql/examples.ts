@@ -89,7 +89,19 @@ const platformExamples: readonly ExampleQuery[] = [
 query Merchants {
   merchants(first: 50) {
     totalCount
-    edges { node { id slug name mode status currencies catalogVersion markets { handle countries currency } createdAt } }
+    edges {
+      node {
+        id
+        slug
+        name
+        mode
+        status
+        currencies
+        catalogVersion
+        markets { handle countries currency }
+        createdAt
+      }
+    }
   }
 }`,
   },
@@ -169,7 +181,15 @@ query ReturnsOfOrders {
       node {
         number
         returnStatus
-        returns { status kind reason requestedAt closedAt refund { amountMinor currency } lines { lineId quantity accepted restocked } }
+        returns {
+          status
+          kind
+          reason
+          requestedAt
+          closedAt
+          refund { amountMinor currency }
+          lines { lineId quantity accepted restocked }
+        }
       }
     }
   }

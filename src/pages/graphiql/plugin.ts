@@ -83,7 +83,9 @@ function renderGraphiql(publicUrl: string): string {
         <title>GraphiQL – Commerce Gateway</title>
         <link rel="icon" href="data:," />
         <link rel="modulepreload" href="${data.component}" />
-        ${[addressOf("graphiql-component.css"), ...styles].map((href) => html`<link rel="stylesheet" href="${href}" />`)}
+        ${[addressOf("graphiql-component.css"), ...styles].map(
+          (href) => html`<link rel="stylesheet" href="${href}" />`,
+        )}
         ${scripts.map((src) => html`<script type="module" src="${src}"></script>`)}
       </head>
       <body>
@@ -136,7 +138,6 @@ function mountTypeMap(server: FastifyInstance, publicUrl: string): void {
  * the element.
  */
 function dataBlock(data: object): Markup {
-  return new Markup(
-    `<script type="application/json" id="page-data">${JSON.stringify(data).replaceAll("<", String.raw`\u003c`)}</script>`,
-  );
+  const json = JSON.stringify(data).replaceAll("<", String.raw`\u003c`);
+  return new Markup(`<script type="application/json" id="page-data">${json}</script>`);
 }

@@ -83,7 +83,13 @@ query Look($cartId: ID!) {
     status
     version
     lines { title quantity total { amountMinor } discountAllocations { source amount { amountMinor } } }
-    totals { subtotal { amountMinor } discount { amountMinor } shipping { amountMinor } tax { amountMinor } total { amountMinor } }
+    totals {
+      subtotal { amountMinor }
+      discount { amountMinor }
+      shipping { amountMinor }
+      tax { amountMinor }
+      total { amountMinor }
+    }
     address { city postalCodePrefix }
     expiresAt
   }
@@ -149,11 +155,18 @@ mutation Confirm($orderId: ID!) {
 }
 
 mutation Capture($paymentId: ID!) {
-  paymentCapture(paymentId: $paymentId, idempotencyKey: "capture-a-new-one-each", input: {}) { status capturedAmount { amountMinor } }
+  paymentCapture(paymentId: $paymentId, idempotencyKey: "capture-a-new-one-each", input: {}) {
+    status
+    capturedAmount { amountMinor }
+  }
 }
 
 mutation Fulfill($orderId: ID!) {
-  fulfillmentCreate(orderId: $orderId, idempotencyKey: "fulfill-a-new-one-each", input: {}) { id status lines { lineId quantity } }
+  fulfillmentCreate(orderId: $orderId, idempotencyKey: "fulfill-a-new-one-each", input: {}) {
+    id
+    status
+    lines { lineId quantity }
+  }
 }
 
 mutation Pack($fulfillmentId: ID!) {
@@ -161,14 +174,21 @@ mutation Pack($fulfillmentId: ID!) {
 }
 
 mutation Ship($fulfillmentId: ID!) {
-  fulfillmentShip(fulfillmentId: $fulfillmentId, idempotencyKey: "ship-a-new-one-each", input: { tracking: { carrier: "DHL", number: "00340434" } }) {
+  fulfillmentShip(
+    fulfillmentId: $fulfillmentId
+    idempotencyKey: "ship-a-new-one-each"
+    input: { tracking: { carrier: "DHL", number: "00340434" } }
+  ) {
     status
     trackingNumber
   }
 }
 
 mutation Deliver($fulfillmentId: ID!) {
-  fulfillmentDeliver(fulfillmentId: $fulfillmentId, idempotencyKey: "deliver-a-new-one-each", input: {}) { status deliveredAt }
+  fulfillmentDeliver(fulfillmentId: $fulfillmentId, idempotencyKey: "deliver-a-new-one-each", input: {}) {
+    status
+    deliveredAt
+  }
 }
 
 query AfterSales($orderId: ID!) {

@@ -186,9 +186,10 @@ export function BarChart({ labels, keys, series, ...named }: BarsProps): JSX.Ele
     const gap = Math.min(4, step / 4);
     return labels.map((label, index) => {
       let top = plotHeight;
+      const amounts = series.map(({ name, values }) => `${name} ${whole(values[index] ?? 0)}`);
       return (
         <g key={keys[index]}>
-          <title>{`${label}: ${series.map(({ name, values }) => `${name} ${whole(values[index] ?? 0)}`).join(", ")}`}</title>
+          <title>{`${label}: ${amounts.join(", ")}`}</title>
           <rect class="hover" x={index * step} y={0} width={step} height={plotHeight} />
           {series.map(({ name, tone, values }) => {
             const size = (values[index] ?? 0) * scale;

@@ -181,14 +181,10 @@ const areaPatterns: readonly (readonly [string, RegExp])[] = [
   ["Orders", /^(?:Order|Fulfillment|Payment|Refund|Cancellation|Dispute)/],
   ["Inventory", /^(?:Stock|Availability|Restock|Reservation)/],
   ["Markets", /^(?:Market|TaxRate|DeliveryMethod|DeliveryOption|Policy|Policies)/],
-  [
-    "Catalog",
-    /^(?:Product|PublicProduct|Variant|Category|Media|Price|Image|Option|Attribute|Search|Facet|Import|Catalog|Restriction|Rating|Localized)/,
-  ],
-  [
-    "Identity",
-    /^(?:Viewer|ApiKey|ApiInfo|App|Installation|InternalToken|OAuth|Staff|Audit|Merchant|Role|Scope|Credential|Mode|RateLimit|Readiness)/,
-  ],
+  ["Catalog", /^(?:Product|PublicProduct|Variant|Category|Media|Price|Image|Option|Attribute)/],
+  ["Catalog", /^(?:Search|Facet|Import|Catalog|Restriction|Rating|Localized)/],
+  ["Identity", /^(?:Viewer|ApiKey|ApiInfo|App|Installation|InternalToken|OAuth|Staff|Audit)/],
+  ["Identity", /^(?:Merchant|Role|Scope|Credential|Mode|RateLimit|Readiness)/],
 ];
 
 /** Areas in the order of the overview. */
