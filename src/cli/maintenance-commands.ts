@@ -100,7 +100,8 @@ function printRewrapResult(
   printBroken(broken);
   if (left > 0)
     process.stderr.write(
-      `${left} rows were written with another key meanwhile: restart every process with ${key} first, then run this again.\n`,
+      `${left} rows were written with another key meanwhile: ` +
+        `restart every process with ${key} first, then run this again.\n`,
     );
   if (left > 0) process.exitCode = 1;
 }

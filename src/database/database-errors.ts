@@ -15,13 +15,18 @@ const networkCodes = [
   "EAI_AGAIN",
 ];
 const codes = new Set([...networkCodes, "57P01", "57P02", "57P03", "53300"]);
-const messages =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+const messages: readonly string[] = [
+  "Connection terminated",
+  "timeout exceeded when trying to connect",
+  "Client has encountered a connection error",
+  "Client was closed",
+];
+const isKnownMessage = (text: string): boolean => messages.some((message) => text.startsWith(message));
 
 export function isDatabaseUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  if (codes.has(code) || code.startsWith("08") || messages.test(error.message) || isUnanswered(error))
+  if (codes.has(code) || code.startsWith("08") || isKnownMessage(error.message) || isUnanswered(error))
     return true;
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnreachable);
   return error.cause !== undefined && isDatabaseUnreachable(error.cause);

@@ -32,7 +32,11 @@ export function migrate(
 ): Promise<string[]> {
   return database.script(async (run) => {
     await run(`begin; select pg_advisory_xact_lock(${advisoryLock});
-      create table if not exists schema_migration (name text primary key, checksum text not null, applied_at timestamptz not null default now());`);
+      create table if not exists schema_migration (
+        name text primary key,
+        checksum text not null,
+        applied_at timestamptz not null default now()
+      );`);
     try {
       const [rows = []] = await run("select name, checksum from schema_migration");
       const applied = new Map(rows.map((row) => [row["name"], row["checksum"]]));

@@ -114,7 +114,8 @@ function createNames(): Names {
       (!hasManyVariants || manyVariantsNames < manyVariantsNamesMax)
     ) {
       if (hasManyVariants) manyVariantsNames += 1;
-      name = `q${generation === 0 ? "" : `${generation}_`}${createHash("sha1").update(text).digest("hex").slice(0, 20)}`;
+      const hash = createHash("sha1").update(text).digest("hex").slice(0, 20);
+      name = `q${generation === 0 ? "" : `${generation}_`}${hash}`;
       names.set(text, name);
     }
     return name;

@@ -84,7 +84,9 @@ function fitting(line: string): string {
   let text = line;
   for (const lengthMax of [1000, 300, 100]) {
     if (Buffer.byteLength(text) <= bytesAtOnceMax) return text;
-    text = `${JSON.stringify(JSON.parse(line), (_name, value: unknown) => (typeof value === "string" ? value.slice(0, lengthMax) : value))}\n`;
+    const shortened = (_name: string, value: unknown): unknown =>
+      typeof value === "string" ? value.slice(0, lengthMax) : value;
+    text = `${JSON.stringify(JSON.parse(line), shortened)}\n`;
   }
   return text;
 }

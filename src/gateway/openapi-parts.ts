@@ -28,7 +28,13 @@ export const openApiSecuritySchemes = {
   },
   oauth: {
     type: "oauth2",
-    description: `An access token of the authorization server. \`${authorizationServerMetadataPath}\` describes the server (RFC 8414). Clients use the authorization code flow with PKCE S256. A token is bound to a key of the client (RFC 9449): each request sends \`Authorization: DPoP {token}\` and a new \`DPoP\` proof, signed with ${tokenSigningAlgorithms.join(" or ")}.`,
+    description: [
+      "An access token of the authorization server.",
+      `\`${authorizationServerMetadataPath}\` describes the server (RFC 8414).`,
+      "Clients use the authorization code flow with PKCE S256.",
+      "A token is bound to a key of the client (RFC 9449): each request sends `Authorization: DPoP {token}`",
+      `and a new \`DPoP\` proof, signed with ${tokenSigningAlgorithms.join(" or ")}.`,
+    ].join(" "),
     flows: {
       authorizationCode: {
         authorizationUrl: oauthPaths.authorization,

@@ -176,11 +176,15 @@ function findExpectation(message: string): string | undefined {
   return owner === undefined ? undefined : `a field is not defined by type "${owner}".`;
 }
 
-function isAboutLiteral(message: string): boolean {
-  return /^(?:\w+|Enum "\w+") cannot represent |^Value ".*" does not exist in "\w+" enum\.|^Expected value of type |^Argument "\w+" has invalid value /s.test(
-    message,
-  );
-}
+const messagesAboutLiterals: readonly RegExp[] = [
+  /^(?:\w+|Enum "\w+") cannot represent /,
+  /^Value ".*" does not exist in "\w+" enum\./s,
+  /^Expected value of type /,
+  /^Argument "\w+" has invalid value /,
+];
+
+const isAboutLiteral = (message: string): boolean =>
+  messagesAboutLiterals.some((pattern) => pattern.test(message));
 
 /** The kind and the text of a token in a syntax error. */
 const foundToken = /(?<kind>(?:found|Unexpected) (?:Name|Int|Float|String|BlockString|Comment)) ".*"/s;

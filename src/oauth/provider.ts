@@ -262,7 +262,11 @@ function refusalMessage(
 ): string {
   if (status >= 500) return "An internal error occurred. Go back to the app and try again.";
   if (oidc.route === "resume") return "This sign-in has ended. Go back to the app and start again.";
-  return `The app sent a request that can’t be processed (${error}${description === undefined ? "" : `: ${description}`}). Report this message to the publisher of the app.`;
+  const reason = description === undefined ? error : `${error}: ${description}`;
+  return (
+    `The app sent a request that can’t be processed (${reason}). ` +
+    "Report this message to the publisher of the app."
+  );
 }
 
 /**

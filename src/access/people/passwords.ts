@@ -24,11 +24,15 @@ export const generatePassword = (): string => randomBytes(15).toString("base64ur
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const tag = await derive(password, { ...cost, salt, tagLength: tagBytes });
-  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
+  return hashText(unpadded(salt), unpadded(tag));
 }
 
+/** Writes a hash with the parameters of new hashes. */
+const hashText = (salt: string, tag: string): string =>
+  `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${salt}$${tag}`;
+
 /** A hash that no password matches. Checking it costs as much as checking the hash of an account. */
-const hashOfNoPassword = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${"A".repeat(22)}$${"A".repeat(43)}`;
+const hashOfNoPassword = hashText("A".repeat(22), "A".repeat(43));
 
 /**
  * Compares a password with a stored hash. The comparison takes the same time if there is no account and

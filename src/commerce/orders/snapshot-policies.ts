@@ -144,7 +144,8 @@ function returnSummary(rules: ReturnRules): string {
     exchangeWindowDays === null
       ? "; there are no exchanges"
       : `, and exchange it ${within(exchangeWindowDays)}`;
-  return `${returned}${exchanged}${extendUntil === null ? "" : `; in no case does that end before the end of ${extendUntil}`}.`;
+  const extended = extendUntil === null ? "" : `; in no case does that end before the end of ${extendUntil}`;
+  return `${returned}${exchanged}${extended}.`;
 }
 
 const within = (windowDays: number | null): string =>

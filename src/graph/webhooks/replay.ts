@@ -115,7 +115,9 @@ const BulkInput = builder.inputType("WebhookDeliveriesReplayInput", {
     until: t.field({
       type: "DateTime",
       required: true,
-      description: `The end of the period: only events before this time are replayed. At most ${bulkReplayDaysMax} days after \`since\`.`,
+      description:
+        "The end of the period: only events before this time are replayed. " +
+        `At most ${bulkReplayDaysMax} days after \`since\`.`,
     }),
     status: t.field({
       type: LostStatusEnum,
