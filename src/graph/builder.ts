@@ -67,7 +67,8 @@ export const builder = new SchemaBuilder<GraphTypes>({
         "The position of this page within the list: its first and last cursor, and whether there are " +
         "other pages.",
     },
-    // The list's own field already multiplies its cost by the page size.
+    // The multiplier is 1 here, because the field that returns the connection already multiplies the cost by
+    // the page size.
     edgesFieldOptions: {
       description: "The items of this page in the order of the list, each with its cursor.",
       nullable: false,
@@ -89,18 +90,19 @@ export const builder = new SchemaBuilder<GraphTypes>({
   scopeAuth: {
     authScopes,
     unauthorizedError: () => fail("role_not_allowed"),
-    // Checks the caller of a subscription before the stream begins, not with its first event.
+    // Checks whether the caller may subscribe before the stream begins. By default the check would run only
+    // when the first event is sent.
     authorizeOnSubscribe: true,
   },
   validation: { validationError: () => new InvalidArguments() },
-  // mesh/plugins/limits.ts computes the cost of a client's query once, before the query runs. The documents
-  // that are part of this service have no cost limit.
+  // Pothos's cost check is disabled: mesh/plugins/limits.ts checks the cost of a client's document before it
+  // runs, and the documents that are part of this service have no cost limit.
   complexity: { disabled: true, defaultListMultiplier: 20 },
 });
 
 interface EnumDefinition<Value extends string> {
   readonly description: string;
-  /** The description of each value, by the value as the database stores it. */
+  /** The description of each value. The keys are the values as the database stores them. */
   readonly values: Readonly<Record<Value, string>>;
 }
 

@@ -44,7 +44,7 @@ export const pageSizeMax = 100;
 /** The number of items of a page if a query gives neither `first` nor `last`. */
 export const pageSizeDefault = 20;
 
-/** How the pages of a query are found: by the order of an id column, or by a function that loads a page. */
+/** How the pages of a list are read: sorted by an id column, or by a function that loads one page. */
 type Paging<Row> =
   | { readonly column: string; readonly isNewestFirst?: boolean }
   | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> };
@@ -88,7 +88,8 @@ export async function loadConnectionPage<Row extends { readonly id: string }>(
     { args, toCursor: (row) => row.id, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
     (part) => load(toPage(part)),
   );
-  // Pothos declares edges as nullable because rows may be missing. These rows are never missing.
+  // Pothos's type allows null edges, for rows that do not exist. A loaded page has no such rows, so the cast
+  // is safe.
   const { edges, pageInfo } = connection as unknown as Omit<ConnectionResult<Row>, "totalCount">;
   return { edges, pageInfo };
 }

@@ -26,44 +26,47 @@ export interface GraphContext {
   /** The languages that the caller prefers, best first. */
   readonly languages: readonly string[];
   /**
-   * The frontend's own id of the buyer that it acts for (header X-Buyer-Reference); null if the caller names
-   * no buyer.
+   * The header X-Buyer-Reference: the id that the frontend uses for the buyer for whom it sends the request.
+   * Null if the header is missing.
    */
   readonly buyerReference: string | null;
   /**
-   * Key of the caller's network address. It distinguishes callers for limits and counts; an empty text for
-   * internal executions.
+   * A key for the caller's network address, by which rate limits and search counts distinguish callers. Empty
+   * for executions that this service starts itself.
    */
   readonly client: string;
   /** The id of the REST operation; null for a GraphQL document of a client. */
   readonly operationId: string | null;
   /**
-   * The value that the mutation prepared before its transaction began; undefined if the mutation prepares
-   * nothing.
+   * The value that the mutation's `prepare` function returned before the transaction began; undefined if the
+   * mutation has no such function.
    */
   readonly prepared: unknown;
   /**
-   * The idempotency key of a REST operation, and how its answer is recorded. Null for operations without a
-   * key, and for GraphQL documents, which have their key in an argument.
+   * The idempotency key of a REST operation, and the function that records its answer. Null for operations
+   * without a key, and for GraphQL documents, whose key is an argument of the mutation.
    */
   readonly once: IdempotentRequest<ExecutionResult> | null;
   /** Called with the new or the replayed answer of a request with an idempotency key. */
   readonly onOnce: ((answer: IdempotentResult) => void) | undefined;
-  /** The database; the transaction while one is open, so that every resolver reads and writes in it. */
+  /** The connection that every resolver uses: the open transaction if there is one, otherwise the database. */
   readonly db: Database;
   readonly services: GraphServices;
   readonly clock: Clock;
   readonly publicUrl: string;
   /** Factor by which rate limit quotas are multiplied; 0 turns rate limits off. */
   readonly rateLimitScale: number;
-  /** Batch and cache the reads of this request. */
+  /** The data loaders, which batch and cache the reads of this request. */
   readonly loaders: Loaders;
 }
 
 /** The database that a request reads. */
 export interface ReadSource {
   readonly db: Database;
-  /** Loads shared by requests that run at the same time; if left out, each request reads for itself. */
+  /**
+   * Combines the loads of concurrent requests into one SQL statement; if left out, each request loads its own
+   * rows.
+   */
   readonly reads?: SharedAggregateReads;
 }
 
@@ -84,13 +87,13 @@ export interface GraphServices extends ReadSource {
   readonly publicUrl: string;
   readonly rateLimitScale: number;
   readonly keyring: Keyring;
-  /** If left out, everything is read from the primary database. */
+  /** Read-only replicas; if left out, all reads use the primary database. */
   readonly replica?: ReplicaSources | undefined;
   /** Counts the texts that buyers search for; if left out, searches are not counted. */
   readonly searchCounts?: SearchCounts;
   /** Runs the statements of reports in read-only transactions. */
   readonly readOnly: ReportReader;
-  /** Reports changes to subscriptions; if left out, subscriptions are not available. */
+  /** Notifies subscriptions of changes; if left out, subscriptions are not available. */
   readonly watch?: SubscriptionWatch;
   /** Runs a change once for each idempotency key. */
   readonly doOnce: RunIdempotent;
@@ -98,7 +101,7 @@ export interface GraphServices extends ReadSource {
   readonly render: RenderEventSubject;
   /** Emits events to listeners inside this process. */
   readonly events: ServiceEvents;
-  /** The IP addresses of webhook endpoints' host names, looked up before a transaction begins. */
+  /** Checks the IP addresses of the host names of webhook endpoints, before a transaction begins. */
   readonly resolvedNames: HostNameChecker;
   /** Whether webhook endpoints of merchants in test mode may be on this machine. */
   readonly isLoopbackAllowed: boolean;
@@ -187,15 +190,18 @@ export const authScopes = ({
 export const staffCallers: readonly CallerKind[] = ["admin", "operator"];
 /** Callers that may read all data of a merchant. Personal data is hidden from analysts. */
 export const merchantReaders: readonly CallerKind[] = ["admin", "operator", "analyst"];
-/** Only the operators of the platform. */
+/** The kinds of callers that operate the platform. */
 export const platformOperators: readonly CallerKind[] = ["operator"];
-/** Apps that a merchant has installed, with an API key or an OAuth access token. */
+/** The kinds of callers for apps that a merchant has installed: with an API key or an OAuth access token. */
 export const integratorCallers: readonly CallerKind[] = ["api_key", "oauth"];
-/** Apps, which act for their own installation, and staff. */
+/** The kinds of callers for apps and staff. An app may access only the data of its installation. */
 export const integratorsAndStaff: readonly CallerKind[] = [...integratorCallers, ...staffCallers];
-/** Internal frontends: a storefront, which acts for the buyer that X-Buyer-Reference names, and staff. */
+/**
+ * The kinds of callers for internal frontends: a storefront (which acts for the buyer that the header
+ * X-Buyer-Reference names) and staff.
+ */
 export const frontendCallers: readonly CallerKind[] = ["storefront", ...staffCallers];
-/** Internal frontends, and the buyer on the page of the checkout session. */
+/** The kinds of callers that use a checkout session: internal frontends, and the buyer on the session's page. */
 export const checkoutPagesAndFrontends: readonly CallerKind[] = ["buyer", ...frontendCallers];
 /** Callers that may change a cart. */
 export const cartCallers: readonly CallerKind[] = [...integratorCallers, ...frontendCallers];

@@ -82,8 +82,8 @@ import {
 } from "./row-loaders.ts";
 
 /**
- * The loaders of one request. A load by id returns null if the row does not exist; loaders whose rows are not
- * nullable fail instead.
+ * The loaders of one request. If a row does not exist, a loader whose type includes null returns null, and
+ * every other loader of single rows throws.
  */
 export interface Loaders {
   readonly carts: RowLoader<string, CartAggregate | null>;
@@ -140,14 +140,17 @@ export interface AfterSalesFactsKey {
 }
 
 interface LoaderSource {
-  /** The database; inside a transaction, the transaction. */
+  /** The open transaction if there is one, otherwise the database. */
   readonly db: Database;
   readonly clock: Clock;
-  /** The loads that requests share; undefined inside a transaction. */
+  /** Reads that are combined with those of other requests; undefined inside a transaction. */
   readonly reads: SharedAggregateReads | undefined;
 }
 
-/** Creates each loader. A loader is created at its first use, because a request needs only a few of them. */
+/**
+ * The functions that create the loaders. Each loader is created at its first use, because a request needs
+ * only a few of them.
+ */
 const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Loaders[Name] } = {
   carts: ({ db, clock, reads }) =>
     reads === undefined

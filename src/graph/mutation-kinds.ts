@@ -201,7 +201,7 @@ const getInstallationId = ({ viewer }: GraphContext): string | null =>
   isIntegrator(viewer) ? viewer.installationId : null;
 
 export interface AccessMutationContext extends AccessCommandContext {
-  /** Adds events of installations and API keys. They are published after the command, in its transaction. */
+  /** Adds events of installations and API keys. They are published after the command, in the same transaction. */
   readonly publish: (events: readonly AccessEvent[]) => void;
 }
 
@@ -232,7 +232,7 @@ export const accessMutationKind: MutationKind<AccessMutationContext> = {
   idempotency: "optional",
 };
 
-/** The actor that events name for each kind of caller. Every other kind of caller is `staff`. */
+/** The actor that events name, by kind of caller. For kinds that are not listed the actor is `staff`. */
 const eventActors: Partial<Record<CallerKind, EventCause["actor"]>> = {
   storefront: "buyer",
   buyer: "buyer",

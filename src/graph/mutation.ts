@@ -21,7 +21,7 @@ type Types = (typeof builder)["$inferSchemaTypes"];
 
 /** Creates the context of the commands of one kind of mutations. */
 export interface MutationContext<Context> {
-  /** Whether the mutation has the argument `merchantId`, which platform callers need. */
+  /** Whether the mutation has the argument `merchantId`, with which platform callers name the merchant. */
   readonly hasMerchantId: boolean;
   /** Checks the argument `merchantId` before the transaction begins. */
   readonly open: (request: GraphContext, merchantId: string | null | undefined) => OpenedMutation<Context>;
@@ -38,7 +38,7 @@ export interface OpenedMutation<Context> {
   ) => Promise<Changed>;
 }
 
-/** The transaction in which a command runs, and the time that all its rows and events have. */
+/** The transaction of a command, and the time that the command writes into all rows and events. */
 export interface MutationMoment {
   readonly transaction: Transaction;
   readonly now: Date;
@@ -91,13 +91,13 @@ interface MutationOptions<
   /** Names and descriptions of nullable id arguments. */
   readonly optionalTarget?: Readonly<Record<OptionalIds, string>>;
   readonly input: InputRef<Input>;
-  /** The description of the argument `input`, if the default does not fit. */
+  /** The description of the argument `input`; if left out, a general description is used. */
   readonly inputDescription?: string;
   readonly type: Type;
   readonly idempotency: MutationKind<unknown>["idempotency"];
   readonly check?: (request: GraphContext, input: CommandInput<Input, Ids, OptionalIds>) => void;
   readonly prepare?: MutationPreparation<Input, Prepared>;
-  /** The command. `input.prepared` is the value that `prepare` returned. */
+  /** The command that changes the data. `input.prepared` is the value that `prepare` returned. */
   readonly run: (
     transaction: Transaction,
     context: Context,
@@ -105,14 +105,20 @@ interface MutationOptions<
   ) => Promise<Changed>;
 }
 
-/** For mutations that answer something else than the command's result: `answer` runs after the transaction. */
+/**
+ * Option for mutations whose GraphQL result differs from the command's result. `answer` computes the GraphQL
+ * result after the command has succeeded.
+ */
 interface AnswerOption<Changed, Shape> {
   readonly answer: (request: GraphContext, changed: Changed) => Shape | Promise<Shape>;
 }
 
 type UntypedOptions = MutationOptions<object, string, string, unknown, unknown, unknown, OutputRef>;
 
-/** The options of any mutation. TypeScript cannot resolve Pothos's conditional types for type parameters. */
+/**
+ * The options of a mutation without their type parameters, because TypeScript cannot resolve Pothos's
+ * conditional types for type parameters.
+ */
 interface AnyMutationOptions extends Omit<UntypedOptions, "check" | "prepare" | "run"> {
   readonly check?: (request: GraphContext, input: object) => void;
   readonly prepare?: MutationPreparation;

@@ -34,15 +34,24 @@ import type { DeliveryView, EventView } from "#webhooks/delivery-log.ts";
 import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import { builder } from "./builder.ts";
 
-/** A cart of the graph: its view as the API shows it, and the stored cart. */
+/**
+ * A cart as GraphQL resolvers receive it: the fields that the API returns, and in `stored` the cart as read
+ * from the database.
+ */
 export type GraphCart = CartView & { readonly stored: CartAggregate };
-/** A checkout session of the graph: its view as the API shows it, the stored session, and the session's cart. */
+/**
+ * A checkout session as GraphQL resolvers receive it: the fields that the API returns, in `stored` the
+ * session as read from the database, and the session's cart.
+ */
 export type GraphCheckoutSession = SessionView & {
   readonly stored: SessionAggregate;
   readonly cart: CartAggregate;
 };
 
-/** An order of the graph: its view as the API shows it, and the stored order. */
+/**
+ * An order as GraphQL resolvers receive it: the fields that the API returns, and in `stored` the order as
+ * read from the database.
+ */
 export type GraphOrder = OrderView & { readonly stored: OrderAggregate };
 
 export const MoneyRef = builder.objectRef<Money>("Money");

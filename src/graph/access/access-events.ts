@@ -1,6 +1,6 @@
 /**
- * Publishes the events of installations and API keys. Each event is delivered only to the installation that
- * it describes.
+ * Publishes the events of installations and API keys. Each event is delivered only to the endpoints of the
+ * installation that it is about.
  */
 import type { AccessEvent } from "#access/credential-changes.ts";
 import { findExpiringKeys, recordExpiryNotice } from "#access/keys/expiry-notices.ts";

@@ -1,4 +1,7 @@
-/** The audit log, for the staff of a merchant and for the platform. */
+/**
+ * The GraphQL types and query of the audit log. Staff of a merchant read the entries of that merchant;
+ * platform operators read all entries.
+ */
 import { selectAuditEntries, type AuditRow } from "#access/audit.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { getCallerMerchantId, staffCallers } from "#graph/context.ts";

@@ -141,7 +141,8 @@ defineMutation({
   type: MerchantRef,
   run: async (transaction, access, input) => {
     await updateMerchant(transaction, access, input);
-    // The search index contains the fallback locale of products, so it must be rebuilt.
+    // The search index contains product texts in the merchant's default locale, so a new default locale
+    // requires a new index.
     if (typeof input.defaultLocale === "string")
       await reindexMerchant(transaction, {
         merchantId: input.merchantId,

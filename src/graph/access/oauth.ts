@@ -1,4 +1,4 @@
-/** OAuth for its clients: the authorization server's metadata, and OAuth grants. */
+/** The GraphQL types and queries of OAuth grants and of the authorization server's metadata. */
 import {
   accessTokenLifetimeSeconds,
   clientAuthMethods,

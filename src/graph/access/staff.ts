@@ -1,4 +1,7 @@
-/** Staff accounts of merchants, and the OAuth grants that staff members gave to apps. */
+/**
+ * The GraphQL types, queries and mutations of merchants' staff accounts, and of the OAuth grants that staff
+ * members gave to apps.
+ */
 import { z } from "zod";
 import { selectGrants, revokeGrant } from "#access/oauth/grants.ts";
 import { generatePassword } from "#access/people/passwords.ts";

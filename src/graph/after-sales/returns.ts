@@ -1,6 +1,6 @@
 /**
- * Mutations for returns and exchanges: requested by the buyer or for the buyer, and processed by the
- * merchant.
+ * The mutations of returns and exchanges. Frontends request and cancel them for the buyer; the merchant's
+ * staff approves, receives, inspects and closes them.
  */
 import { closeReturn, inspectReturn } from "#commerce/after-sales/finish-return.ts";
 import { requestReturn } from "#commerce/after-sales/request-return.ts";

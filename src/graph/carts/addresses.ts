@@ -191,7 +191,7 @@ defineMutation({
   inputDescription: "The saved address to erase.",
   type: "ID",
   check: (request, { buyerReference }) => void requireBuyerReference(request, buyerReference),
-  // `check` has ensured that one of the two values is not null.
+  // The empty string is never used: `check` refuses requests without any buyer reference.
   run: (transaction, context, input) =>
     removeSavedAddress(transaction, context, {
       ...input,

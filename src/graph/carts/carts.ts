@@ -154,8 +154,8 @@ const CartRevocation = builder.objectRef<NonNullable<CartView["revocation"]>>("C
 });
 
 /**
- * Callers that must not see the buyer reference of a cart: analysts, because it identifies a person, and the
- * checkout page, because everyone who knows its URL can read it.
+ * The kinds of callers that must not see a cart's buyer reference: analysts, because it identifies a person,
+ * and the checkout page, because everyone who knows the page's URL can read it.
  */
 const callersWithoutBuyer: ReadonlySet<CallerKind> = new Set(["analyst", "buyer"]);
 
@@ -281,7 +281,10 @@ export function toCartNode(cart: CartAggregate, { clock, publicUrl }: GraphConte
   return { ...toCartView(cart, { now: clock.now(), publicUrl }), stored: cart };
 }
 
-/** Whether the caller may see the cart. The service itself sees every cart, however long ago the cart ended. */
+/**
+ * Whether the caller may see the cart. Carts whose retention period is over are visible only to the service
+ * itself.
+ */
 export function isCartVisible(cart: CartAggregate, context: GraphContext): boolean {
   if (context.viewer.kind === "buyer" && context.viewer.cartId !== cart.id) return false;
   const owner = getCallerMerchantId(context);

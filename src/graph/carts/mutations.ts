@@ -1,6 +1,6 @@
 /**
- * The mutations of carts. All of them are open to internal frontends; those for every client are REST
- * operations too.
+ * The mutations of carts. Internal frontends may run all of them. Apps may run only those that are also REST
+ * operations.
  */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { applyCartPromotion, removeCartPromotion } from "#commerce/carts/cart-promotion.ts";

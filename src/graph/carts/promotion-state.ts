@@ -1,6 +1,6 @@
 /**
- * The object types of the totals and promotions of a cart, which are also the result of the promotion
- * mutations.
+ * The object types of a cart's totals and promotions. The mutations that apply or remove a promotion code
+ * return them too.
  */
 import { PromotionKindEnum } from "#graph/promotions/promotions.ts";
 import { builder } from "#graph/builder.ts";

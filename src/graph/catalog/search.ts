@@ -114,14 +114,14 @@ function toSearchInput(
   };
 }
 
-/** Callers that see why a product has its place in the results. */
+/** The kinds of callers that get an explanation of each product's rank in the search results. */
 const explainedCallers: ReadonlySet<CallerKind> = new Set(merchantReaders);
 
 const buyerCallers: ReadonlySet<CallerKind> = new Set(["anonymous", "api_key", "oauth", "storefront"]);
 
 /**
- * Counts a search for the search statistics. Only the first page counts, so that paging counts once. Searches
- * by staff of the merchant or the platform do not count, nor do queries that look like personal data.
+ * Counts a buyer's search for the search statistics. Later pages of the same search, searches by staff, and
+ * search texts that look like personal data are not counted.
  */
 function countProductSearch(
   { viewer, buyerReference, client, services }: GraphContext,
@@ -145,6 +145,7 @@ async function merchantFilter(
 ): Promise<string | undefined> {
   if (viewer.kind !== "internal" || viewer.merchantId === null) return requested;
   const { slug } = await loaders.merchants.load(viewer.merchantId);
-  // No merchant can have the slug "-", so the search finds nothing.
+  // A merchant's staff cannot search another merchant's products. No merchant has the slug "-", so the search
+  // returns nothing.
   return requested === undefined || requested === slug ? slug : "-";
 }

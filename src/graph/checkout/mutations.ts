@@ -1,4 +1,4 @@
-/** The mutations of checkout sessions before their submission. Canceling a session is a REST operation too. */
+/** The mutations that create, change and cancel checkout sessions. Canceling is also a REST operation. */
 import { cancelSession } from "#commerce/checkout/release-sessions.ts";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
 import { createSession } from "#commerce/checkout/create-session.ts";

@@ -1,6 +1,6 @@
 /**
- * The mutations that pay a hosted checkout session: submit its payment, complete it as an order, or give the
- * payment up.
+ * The mutations that pay for a hosted checkout session: they submit the payment, create the order after the
+ * payment, or abandon a pending payment.
  */
 import { frontendCallers, type GraphContext } from "#graph/context.ts";
 import { z } from "zod";

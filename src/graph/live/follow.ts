@@ -1,16 +1,22 @@
 /**
- * The steps of a subscription. Each step means that the subject has changed; the subject is then read with
- * the caller's present rights.
+ * Creates the iterators behind GraphQL subscriptions. Each step of an iterator means that the subscribed
+ * object has changed. The resolver then reads the object again and checks the caller's access again.
  */
 import type { Polling } from "#database/polling.ts";
 import type { DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface VersionStep {
-  /** Records the version that was sent to the subscriber. */
+  /**
+   * The resolver calls this function with the version that it sends. Only a higher version causes another
+   * step.
+   */
   readonly sentVersion: (version: number) => void;
 }
 
-/** Yields a step at once, and a step whenever the version is higher than the last sent version. */
+/**
+ * Yields a first step at once, then a step whenever the object's version is higher than the last sent version
+ * or the object no longer exists.
+ */
 export function followVersion(polling: Polling<number>, id: string): AsyncIterableIterator<VersionStep> {
   let known: number | undefined;
   let found: number | null | undefined;
@@ -33,9 +39,12 @@ export function followVersion(polling: Polling<number>, id: string): AsyncIterab
 }
 
 export interface DeliveriesStep {
-  /** The ids of changed deliveries; null for the first step, which sends the present state. */
+  /**
+   * The ids of changed deliveries; null in the first step, for which the resolver sends the newest
+   * deliveries.
+   */
   readonly ids: readonly string[] | null;
-  /** True if more deliveries have changed than `ids` contains. */
+  /** True if changes may be missing, because too many deliveries changed at once. */
   readonly isMore: boolean;
 }
 
@@ -45,8 +54,8 @@ export const deliveriesPerStepMax = 50;
 const waitingMax = 1_000;
 
 /**
- * Yields a first step as soon as the polling has a state to compare with, so that no change is missed. Then
- * yields a step for the changes since the last step.
+ * Yields a first step after the first poll, with which later polls are compared, so that no change is missed.
+ * Then yields a step for all changes since the last step.
  */
 export function followDeliveries(
   polling: Polling<DeliveryChanges>,
@@ -63,7 +72,7 @@ export function followDeliveries(
     for (const id of seen.changed) waiting.add(id);
     if (waiting.size <= waitingMax) return;
     isMore = true;
-    // Keeps the newest changes. The subscriber gets `isMore` and reads the others again.
+    // Drops all but the newest changes. `isMore` tells the subscriber to load the list again.
     for (const id of [...waiting].slice(0, waiting.size - deliveriesPerStepMax)) waiting.delete(id);
   };
   return new Follower({
@@ -85,13 +94,16 @@ export function followDeliveries(
 }
 
 interface Following<Step> {
-  /** Starts watching and returns a function that ends it. */
+  /** Starts watching the object and returns a function that stops watching. */
   readonly begin: (wake: () => void) => () => void;
   /** Returns the next step; undefined if there is no change yet. */
   readonly take: () => Step | undefined;
 }
 
-/** An async iterator whose `return` also ends a waiting `next`; `return` of a generator would not. */
+/**
+ * An async iterator whose `return` also settles a pending `next`. In an async generator, `return` would wait
+ * for the pending `next`, which may never settle.
+ */
 class Follower<Step> implements AsyncIterableIterator<Step> {
   readonly #take: () => Step | undefined;
   readonly #end: () => void;

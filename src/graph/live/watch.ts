@@ -1,6 +1,6 @@
 /**
- * Watches the subjects of all subscriptions of a process, with one statement for all carts, one for all
- * orders and one for deliveries of endpoints, a few times a second.
+ * Polls the objects that the subscriptions of this process follow, about twice a second: with one SQL
+ * statement for all carts, one for all orders, and one for webhook deliveries.
  */
 import { findCartVersions, findOrderVersions } from "#commerce/versions.ts";
 import type { Database } from "#database/connect.ts";
@@ -10,20 +10,20 @@ import type { Log } from "#foundation/log.ts";
 import { createDeliveryWatcher, type DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface SubscriptionWatch {
-  /** Versions of carts and orders, by type. */
+  /** The current versions of followed carts and orders. */
   readonly carts: Polling<number>;
   readonly orders: Polling<number>;
   /** Changed deliveries, by endpoint. */
   readonly deliveries: Polling<DeliveryChanges>;
-  /** True if a subscription of this process follows the subject. */
+  /** True if a subscription of this process follows the object. */
   readonly isWatched: (subject: { readonly type: string; readonly id: string }) => boolean;
   readonly watchers: () => number;
   readonly close: () => void;
 }
 
 /**
- * Time between two statements. Reading a version costs one index entry, reading the deliveries of an endpoint
- * some hundred rows.
+ * The pauses between two polls. Reading a version costs one index entry; reading the deliveries of an
+ * endpoint costs a few hundred rows, so deliveries are polled less often.
  */
 const versionsPace = { everyMs: 400, pauseMsMin: 25 };
 const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };

@@ -82,7 +82,7 @@ defineMutation({
   answer: answerOrder,
 });
 
-/** Fulfillments: parcels and downloads of an order, from packing to delivery. */
+/** The mutations of fulfillments, the parcels and downloads of an order, from packing to delivery. */
 const FulfillmentCreateInput = builder.inputType("FulfillmentCreateInput", {
   description: "The units that are sent to the buyer together.",
   fields: (t) => ({
@@ -232,7 +232,7 @@ defineMutation({
   answer: answerFulfillment,
 });
 
-/** Cancellations of orders: by the buyer or the merchant, and the merchant's answers to a buyer's request. */
+/** The mutations that cancel orders, and those with which the merchant answers a buyer's cancellation request. */
 defineMutation({
   ...orderMutationKind,
   name: "orderCancel",

@@ -1,4 +1,4 @@
-/** The parts of an order with their own status: fulfillments, payments and refunds. */
+/** GraphQL types of the parts of an order that have a status: fulfillments, payments and refunds. */
 import type { LineQuantity } from "#commerce/orders/order-aggregate.ts";
 import type { RefundView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";

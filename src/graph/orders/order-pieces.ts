@@ -1,4 +1,7 @@
-/** The parts of an order without their own status: lines, totals, policies, cancellation and timeline. */
+/**
+ * GraphQL types of the parts of an order that have no status: lines, totals, policies, cancellation and
+ * timeline.
+ */
 import type { Cancellation, CancellationRequest } from "#commerce/orders/order-aggregate.ts";
 import type { OrderLineView, OrderTotals, OrderView } from "#commerce/orders/render-order.ts";
 import { builder } from "#graph/builder.ts";

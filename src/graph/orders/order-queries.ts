@@ -161,7 +161,10 @@ interface PartQuery<Parts extends keyof OrderPartViews> {
   readonly part: OrderPart;
   readonly parts: Parts;
   readonly id: string;
-  /** Finds a part that belongs to no order, for example a payment of a failed checkout. */
+  /**
+   * Finds a payment, refund or other part that is not linked to an order, for example the payment of a failed
+   * checkout.
+   */
   readonly withoutOrder?: (reader: GraphContext["db"], id: string) => Promise<OrderPartViews[Parts] | null>;
 }
 

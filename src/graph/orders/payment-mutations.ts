@@ -1,6 +1,6 @@
 /**
- * Mutations of payments: capture, void, disputes and refunds. The payment provider is called after the
- * answer.
+ * Mutations of payments: capture, void, disputes and refunds. Captures, voids and refunds are queued; a
+ * background job sends them to the payment provider after the mutation has returned.
  */
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type GraphContext } from "#graph/context.ts";
@@ -91,7 +91,10 @@ defineMutation({
   answer: answerPayment,
 });
 
-/** Refunds that the merchant creates. Cancellations and returns create their refunds automatically. */
+/**
+ * The mutation with which a merchant refunds money. Cancellations and returns create their refunds
+ * themselves.
+ */
 defineMutation({
   ...orderMutationKind,
   name: "refundCreate",

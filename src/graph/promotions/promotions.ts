@@ -116,7 +116,7 @@ PromotionRef.implement({
   }),
 });
 
-/** The codes, owner and history of a promotion. */
+/** Adds the fields for a promotion's codes, merchant, version and times. */
 builder.objectFields(PromotionRef, (t) => ({
   codes: t.connection(
     {
@@ -189,7 +189,7 @@ builder.objectFields(PromotionRef, (t) => ({
   }),
 }));
 
-/** The buyers, time window, limits and priority of a promotion. */
+/** Adds the fields for a promotion's buyers, time window, limits and priority. */
 builder.objectFields(PromotionRef, (t) => ({
   requiresSignIn: t.exposeBoolean("requiresSignIn", {
     description: "Whether the promotion only applies to signed-in buyers.",

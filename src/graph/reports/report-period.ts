@@ -71,8 +71,8 @@ export const intervalArgs = builder.args((t) => ({
 }));
 
 /**
- * Period arguments as sent, before validation: the query cost is computed before variables are checked, and
- * enum values are still names.
+ * The period arguments as the client sent them. The query cost is computed before variables are checked and
+ * before enum names become values, so the types are unknown.
  */
 interface UncheckedPeriodArgs {
   readonly from: unknown;
@@ -88,8 +88,8 @@ const daysPerBucket: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Base cost of each report. A query can contain fewer than twenty reports, because each may read two years of
- * orders.
+ * Cost of one report, before its fields. It limits a query to fewer than twenty reports, because each report
+ * may read two years of orders.
  */
 export const reportBaseCost = 1_000;
 
@@ -107,9 +107,12 @@ export function bucketedReportCost({ from, to, interval }: UncheckedPeriodArgs):
   return { field: reportBaseCost, multiplier: Math.ceil(days / perBucket) + 1 };
 }
 
-/** Cost of totals, which are already included in the report's cost. */
+/** Cost of a report's totals. Their fields cost nothing, because the cost of the report already includes them. */
 export const reportTotalsCost = { field: 1, multiplier: 0 };
-/** Cost of a report's list, whose entries are already included in the report's cost. */
+/**
+ * Cost of a list in a report. The list multiplies nothing, because the cost of the report already counts its
+ * entries.
+ */
 export const reportListCost = { field: 1, multiplier: 1 };
 
 interface ReportPeriodInput {

@@ -5,7 +5,7 @@ import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/ref
 import type { DeliveryAttemptView } from "#webhooks/delivery-log.ts";
 import type { DeliveryStatus, ReplayReason } from "#webhooks/delivery-rules.ts";
 
-/** The states of a delivery, shown to the installation and to the staff of its merchant. */
+/** The status enum of webhook deliveries, as the installation and the staff of its merchant see it. */
 export const DeliveryStatusEnum = defineEnum<DeliveryStatus>("WebhookDeliveryStatus", {
   description: "The state of a webhook delivery.",
   values: {

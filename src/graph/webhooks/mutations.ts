@@ -167,7 +167,7 @@ const EndpointDeleted = builder
     }),
   });
 
-/** Resolves the host name of an endpoint's URL and returns the faults of its IP addresses. */
+/** Resolves the host name of an endpoint's URL. Returns a fault if one of its IP addresses is not allowed. */
 const findUrlFaults: MutationPreparation<
   { readonly url?: string | null | undefined },
   readonly FailureDetail[]
