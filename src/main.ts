@@ -13,7 +13,7 @@ setFlagsFromString("--heap-growing-percent=40");
 // The cache is not in the shared temporary folder, because other users could put code there.
 const folder = fileURLToPath(new URL("../node_modules/.cache/node", import.meta.url));
 enableCompileCache(folder);
-// Child processes use the cache from their start, also for this file.
+// With this variable, Node enables the cache in child processes before it loads their first file.
 process.env["NODE_COMPILE_CACHE"] ??= folder;
 const { runCommandLine } = await import("#cli/run.ts");
 await runCommandLine(process.argv);

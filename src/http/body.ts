@@ -25,14 +25,17 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   return value;
 }
 
-/** Up to this size, every body is parsed quickly, so its members are not counted before parsing. */
+/**
+ * Bodies up to this size are parsed quickly even if an object has very many members, so their members are not
+ * counted before parsing.
+ */
 const quickBodyBytesMax = 16 * 1024;
 const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Finds an object with too many members before parsing, because such an object takes ten times as long to
- * parse as other JSON.
+ * Throws if an object has too many members. This check runs before parsing, because parsing an object with
+ * very many members takes ten times as long as parsing other JSON of the same size.
  */
 function refuseWideObjects(bytes: Uint8Array): void {
   // The number of members counted so far, by nesting depth, for each open object or list.
@@ -73,7 +76,8 @@ const memberCountFailure = (): Error =>
 function requireSafeJson(value: unknown, path: string, depth: number): void {
   if (typeof value !== "object" || value === null) return;
   if (depth > depthMax) throw nestingFailure();
-  // Paths are built only for objects and lists, because a long list can have thousands of plain items.
+  // The function is called only for items that are objects or lists: building a path for each of thousands of
+  // plain items would be slow.
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1)
       if (isContainer(value[index])) requireSafeJson(value[index], `${path}/${index}`, depth + 1);

@@ -16,8 +16,8 @@ import type { LoginLimit } from "#access/people/staff-sessions.ts";
 import { limitFailure, type RateLimiter } from "./rate-limiter.ts";
 
 /**
- * Returns every line of a header. `request.headers` has only the first of several lines, or all of them
- * joined.
+ * Returns the values of all header lines with this name. `request.headers` has only the first of several
+ * lines, or all of them joined.
  */
 export function headerLines(request: FastifyRequest, name: string): string[] {
   const lines: string[] = [];
@@ -30,7 +30,7 @@ export function headerLines(request: FastifyRequest, name: string): string[] {
   return lines;
 }
 
-/** RFC 9110 section 11.6.2: a scheme and one token68. */
+/** Matches an Authorization header: a scheme and one token68 (RFC 9110 section 11.6.2). */
 const authorizationForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) +([0-9A-Za-z._~+/-]+=*)$/;
 
 export interface Authorization {
@@ -58,8 +58,8 @@ export function readAuthorization(values: readonly string[]): Authorization | un
 }
 
 /**
- * The verification of credentials on one route. `RequestFacts` are the properties of a request that `verify`
- * needs.
+ * How the credentials of requests to one route are verified. `RequestFacts` are the properties of a request
+ * that `verify` needs.
  */
 export interface Authentication<RequestFacts, Viewer> extends ChallengeOptions {
   readonly limiter: RateLimiter;

@@ -25,7 +25,8 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
     else log.info({ event: "rate_limiter_back" }, "Redis is back: rate limits are shared again.");
   };
   redis.on("error", () => recordRedisState(false));
-  // Processes that count nothing, such as workers, report the state of Redis too.
+  // Without this listener, a process that counts no requests (such as a worker) would never notice that Redis
+  // is reachable again.
   redis.on("ready", () => recordRedisState(true));
   const limiters = new Map<RateBucket, RateLimiterRedis>();
   const getLimiter = (bucket: RateBucket, quota: number): RateLimiterRedis => {
@@ -68,8 +69,8 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
       try {
         const limiter = getLimiter(bucket, quota);
         const counted = await limiter.get(key);
-        // If a new window has begun since, there is nothing to subtract. `reward` would create a window with a
-        // count of -1.
+        // The check of `counted` is needed because a new window may have begun since the request was counted.
+        // `reward` would then create a window with a count of -1.
         if (counted !== null && counted.consumedPoints > 0) await limiter.reward(key);
         recordRedisState(true);
       } catch {

@@ -21,7 +21,8 @@ export function traceRequests(server: FastifyInstance): void {
   server.addHook("onRequest", (request, reply, done) => {
     const span = startRequestSpan(request);
     request.span = span ?? null;
-    // A client that disconnects gets no answer; ending a span twice has no effect.
+    // Ends the span of a client that disconnects, for which `onResponse` may not run. Ending a span twice has
+    // no effect.
     reply.raw.once("close", () => endSpan(request, reply));
     if (span === undefined) done();
     else span.run(done);
@@ -55,7 +56,8 @@ function endSpan(request: FastifyRequest, reply: FastifyReply): void {
   const { span, failureCode, credential } = request;
   if (span === null) return;
   const { statusCode } = reply;
-  // If the client disconnected before the answer, `statusCode` is not the status of an answer.
+  // If no headers were sent, the client disconnected before the answer, and `statusCode` is not the status of
+  // an answer.
   const isAnswered = reply.raw.headersSent;
   span.set({
     "http.response.status_code": isAnswered ? statusCode : undefined,

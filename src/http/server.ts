@@ -16,7 +16,7 @@ import { traceRequests } from "./request-spans.ts";
 declare module "fastify" {
   interface FastifyRequest {
     failureCode: string | null;
-    /** The caller's limit for the body in bytes, if it is lower than the route's bodyLimit; otherwise null. */
+    /** The maximum size of the body in bytes for this caller; null if the route's `bodyLimit` applies. */
     bodyBytesMax: number | null;
     /** The caller, for the log. */
     credential: Readonly<
@@ -32,10 +32,16 @@ declare module "fastify" {
 /** The maximum size of a request body, unless the route or the caller has a lower limit. */
 export const defaultBodyBytesMax = 64 * 1024;
 
-/** The configuration of a route. All requests of a route have the same object. */
+/**
+ * The configuration object of a route. All requests of a route share this object, so it can be the key of a
+ * map.
+ */
 export type RouteConfig = FastifyRequest["routeOptions"]["config"];
 
-/** Is called at the start and at the end of each request, and counts them. */
+/**
+ * Observes requests, for example to count them. Its functions are called when a request begins and when it
+ * has been answered.
+ */
 export interface ServerObserver {
   readonly began: (request: FastifyRequest, reply: FastifyReply) => void;
   readonly answered: (request: FastifyRequest, reply: FastifyReply, route: RouteConfig) => void;
@@ -62,7 +68,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       requireHostHeader: false,
     },
     forceCloseConnections: "idle",
-    // Requests that arrive while the server stops are still answered.
+    // Fastify would answer 503 to requests on open connections while the server stops; this server still
+    // answers them normally.
     return503OnClosing: false,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 500 },
@@ -103,7 +110,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     setCommonHeaders(request, reply, options);
     done(refusalOf(request));
   });
-  // Node would answer an unknown Expect header without a body, so `refusalOf` refuses the request instead.
+  // Node would answer an unknown Expect header without a body. The request is handled normally instead, and
+  // `refusalOf` refuses it.
   server.server.on("checkExpectation", (request, response) =>
     server.server.emit("request", request, response),
   );
@@ -253,7 +261,10 @@ export function mustShedRequest({ headers, route = "" }: Shedding, eventLoopDela
   return !hasCredential || eventLoopDelayMs >= 3 * eventLoopDelayMsMax;
 }
 
-/** Answers 405 for a known path with an unsupported method, before any other check. */
+/**
+ * Adds a route that answers 405 to all methods that the path does not support, before any other check of the
+ * request.
+ */
 export function refuseOtherMethods(server: FastifyInstance, path: string, allowed: readonly string[]): void {
   const withHead = allowed.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   server.route({

@@ -38,7 +38,7 @@ interface LimitRequestBatch {
 interface LimitAnswerBatch {
   readonly type: "limits-answered";
   readonly turn: number;
-  /** One state per request, in the same order; null if limits are off. */
+  /** One state for each request of the batch, in the same order; null if limits are off. */
   readonly states: readonly (LimitState | null)[];
 }
 

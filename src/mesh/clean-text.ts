@@ -8,8 +8,8 @@ import { isCleanText } from "#foundation/text.ts";
 import type { ExecutionPolicyArgs } from "./run.ts";
 
 /**
- * Throws 400 `invalid_field` for the first text with such a character, with a JSON Pointer to the text in the
- * request.
+ * Throws 400 `invalid_field` if a text of the document or of its variables has a control character or a lone
+ * surrogate. The failure has a JSON Pointer to the first such text.
  */
 export function requireCleanTexts({
   document,
@@ -24,7 +24,10 @@ export function requireCleanTexts({
   });
 }
 
-/** The result for each document. Yoga caches parsed documents, so each document is checked once. */
+/**
+ * Whether the texts of a document are clean, by document. Yoga caches parsed documents, so each document is
+ * checked once.
+ */
 const cleanDocuments = new WeakMap<DocumentNode, boolean>();
 
 function uncleanLiteral(document: DocumentNode): string | undefined {
@@ -48,7 +51,7 @@ function uncleanValue(value: unknown, path: string): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value)) return uncleanItem(value, path);
   for (const [key, item] of Object.entries(value)) {
-    // A pointer with an unclean name would repeat the name, so the pointer of its object is returned.
+    // The pointer must not contain the unclean name, so it names the object that has the unclean name.
     if (!isCleanText(key)) return path;
     const found = uncleanValue(item, `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
     if (found !== undefined) return found;

@@ -99,7 +99,10 @@ export function getRootFields(selectionSet: SelectionSetNode, document: Document
 const keyFailure = (code: string, message: string): Failure =>
   failAt("idempotency_key_invalid", { in: "body", field: `/${idempotencyKeyArgument}`, code, message });
 
-/** Returns the default texts of variables by name. The key may be the default of a variable. */
+/**
+ * Returns the string default values of variables, by variable name, because the idempotency key may be the
+ * default value of a variable.
+ */
 function defaultTexts({ variableDefinitions = [] }: OperationDefinitionNode): Record<string, string> {
   return Object.fromEntries(
     variableDefinitions.flatMap(({ variable, defaultValue }) =>
@@ -129,11 +132,13 @@ export async function prepareMutations(args: ExecutionPolicyArgs): Promise<unkno
   const prepared = findMutationsToPrepare(schema, args);
   if (prepared.length === 0) return undefined;
   const { viewer, services } = args.contextValue;
-  // Only callers that may execute the mutation can cause network requests.
+  // For callers that may not execute the mutation, nothing is prepared, so that they cannot cause network
+  // requests.
   if (!isIntegrator(viewer) && !staffCallers.includes(getCallerKind(viewer))) return undefined;
   const { variableDefinitions = [] } = getOperationAST(args.document, args.operationName) ?? {};
   const { coerced } = getVariableValues(schema, variableDefinitions, args.variableValues ?? {});
-  // The executor refuses invalid variables with the errors of graphql-js.
+  // Nothing is prepared for invalid variables. The executor refuses them later, with the errors of
+  // graphql-js.
   if (coerced === undefined) return undefined;
   let last: unknown;
   for (const [node, field] of prepared)

@@ -18,12 +18,15 @@ import { createRunDocument, type RunDocument } from "./run.ts";
 
 /** An opened GraphQL Mesh. */
 export interface Mesh extends MeshDocuments {
-  /** The graph of all sources, as `/graphql` serves it. */
+  /** The GraphQL schema of all sources, as `/graphql` serves it. */
   readonly schema: GraphQLSchema;
-  /** The same graph with enum values in lower case, as REST and events show them. */
+  /** The same schema with enum values in lower case, as REST and events show them. */
   readonly contractSchema: GraphQLSchema;
   readonly run: RunDocument;
-  /** The plugins' hooks before and after an execution, for a GraphQL server that executes through `run`. */
+  /**
+   * The plugins with their hooks for parsing, validation, requests and results, for a GraphQL server that
+   * executes documents through `run`.
+   */
   readonly serverPlugins: readonly Plugin[];
   close(): void;
 }
@@ -57,7 +60,8 @@ export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
 function readConfiguration(dir: string): ReturnType<typeof processConfig> {
   const path = join(dir, ".meshrc.yaml");
   const text = withEnvironment(readFileSync(path, "utf8"));
-  // Definitions of other sources are read at each start. By default, Mesh would expect built ones in production.
+  // The store can be written, so that the schemas of remote sources are read at each start. By default, Mesh
+  // would expect schemas from a build step in production.
   const store = new MeshStore(dir, new InMemoryStoreStorageAdapter(), { readonly: false, validate: false });
   return processConfig(loadYaml(path, text, new DefaultLogger()), { dir, store, importFn: importFrom(dir) });
 }

@@ -35,7 +35,7 @@ export class PublicError extends GraphQLError {
   }
 }
 
-/** Returns the failure of an error in a result. */
+/** Converts an error of a GraphQL result to a failure of the registry. */
 export const getFailureOfError = (error: GraphQLError | GraphQLFormattedError): Failure =>
   error instanceof PublicError ? error.failure : toFailure(error);
 
@@ -55,9 +55,9 @@ export function toGraphqlError(thrown: unknown): GraphQLError {
 }
 
 /**
- * Returns the failures of all errors of a result. `suggests`: whether messages may name fields that resemble
- * an unknown field. Callers with a storefront token do not get these names, because they would show fields of
- * other roles.
+ * Returns the failures of all errors of a result. If `suggests` is true, messages may name fields that
+ * resemble an unknown field. It is false for storefront tokens, because such names would show fields of other
+ * roles.
  */
 export function getFailuresOfResult(result: ExecutionResult, suggests: boolean): readonly Failure[] {
   return (result.errors ?? []).map((error) =>
@@ -100,8 +100,8 @@ export function removeQuotedValues(message: string): string {
 }
 
 /**
- * Names longer than all names of the schema. They are removed, because a client's name would be repeated
- * twice in each error.
+ * Matches names that are longer than all names of the schema. They were written by the client, and graphql-js
+ * would repeat each of them twice in an error.
  */
 const longName = /\w{201,}/g;
 
@@ -120,8 +120,8 @@ function withoutQuotedValues(message: string): string {
 }
 
 /**
- * Returns the last path before the reason in the message. A path has only field names and indexes, so it
- * contains no value.
+ * Returns the path to the invalid part of a variable, as the message names it. A path has only field names
+ * and indexes, so it contains no value of the client.
  */
 function describePath(message: string, variable: string): string {
   const paths = [...message.matchAll(/ at "(?<path>\w+(?:\.\w+|\[\d+\])*)"; /g)].flatMap(
@@ -136,18 +136,24 @@ function describePath(message: string, variable: string): string {
 const typeName = String.raw`"?(?<type>[\w![\]]+)"?`;
 const suggestion = String.raw`(?<suggestion> Did you mean [^"]*"\w+"(?:(?:, | or |, or )"\w+")*\?)?`;
 
-/** Patterns of reasons at the end of a message. A matching reason contains no quoted value. */
+/**
+ * Patterns for the reason at the end of a graphql-js message. A matching reason contains no value of the
+ * client, so it is sent as it is.
+ */
 const reasons: readonly RegExp[] = [
   new RegExp(`Field "[\\w.]+" of required type ${typeName} was not provided\\.$`),
   new RegExp(`Field "[A-Za-z_]\\w*" is not defined by type ${typeName}\\.${suggestion}$`),
   new RegExp(`Expected (?:non-nullable )?type ${typeName} (?:not to be null|to be an object)\\.$`),
   new RegExp(`Exactly one key must be specified for OneOf type ${typeName}\\.$`),
   /Field "[\w.]+" must be non-null\.$/,
-  // The rule of a scalar of this service (`graph/scalars.ts`).
+  // The message of a custom scalar (`graph/scalars.ts`), which describes valid values.
   /Expected type "(?<type>\w+)"\. \k<type>: [^"]*$/,
 ];
 
-/** Patterns of reasons that contain the quoted value. Only the expected type is taken from them. */
+/**
+ * Patterns for reasons that contain a value of the client. Only the expected type, the group `type`, is taken
+ * from them.
+ */
 const types: readonly RegExp[] = [
   /(?:^|; )(?<type>String|Int|Float|Boolean|ID) cannot represent /g,
   new RegExp(`(?:^|; )Enum "(?<type>\\w+)" cannot represent .*?${suggestion}$`, "gs"),
@@ -156,7 +162,7 @@ const types: readonly RegExp[] = [
   /; Expected type "?(?<type>\w+)"?\./g,
 ];
 
-/** Returns a colon and the expectation of the message, or only a full stop if the message has none. */
+/** Returns a colon and the expected type or rule that the message names, or only a full stop if it names none. */
 function describeExpectation(message: string): string {
   const expectation = findExpectation(message);
   return expectation === undefined ? "." : `: ${expectation}`;
@@ -186,7 +192,7 @@ const messagesAboutLiterals: readonly RegExp[] = [
 const isAboutLiteral = (message: string): boolean =>
   messagesAboutLiterals.some((pattern) => pattern.test(message));
 
-/** The kind and the text of a token in a syntax error. */
+/** Matches the kind and the text of a token in a syntax error. The text is removed from the message. */
 const foundToken = /(?<kind>(?:found|Unexpected) (?:Name|Int|Float|String|BlockString|Comment)) ".*"/s;
 
 /** Matches texts that cannot be values: names, types, schema coordinates and punctuation. */

@@ -29,7 +29,10 @@ export type RunDocument = (
   options?: RunOptions,
 ) => Promise<ExecutionResult> | ExecutionResult;
 
-/** A plugin whose context hooks find the caller for `mesh dev`, and do nothing in this service. */
+/**
+ * A Mesh plugin. If `isOnlyForMeshDev` is true, its context hooks are needed only under `mesh dev` and do
+ * nothing in this service.
+ */
 export interface MeshDevPlugin extends Plugin {
   readonly isOnlyForMeshDev?: true;
 }
@@ -38,8 +41,9 @@ type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "
 
 /**
  * Creates the function that executes documents as `mesh.execute` does, with the same plugins, on the given
- * context object. Mesh adds the same cache, logger and sources to every context, so they are created once.
- * Mesh creates them for each context only if a plugin has context hooks.
+ * context object. Mesh's additions to a context (cache, logger, sources) are always the same, so they are
+ * created once and copied into each context. If a plugin has context hooks, Mesh extends each context
+ * instead.
  */
 export function createRunDocument(
   { schema, getEnveloped }: MeshInstance,
@@ -61,8 +65,8 @@ export function createRunDocument(
 type Extend = (context: GraphContext) => unknown;
 
 /**
- * Replaces the caller's headers, so that no Mesh source receives the caller's credentials.
- * `{context.headers[…]}` in a configuration is empty.
+ * Mesh's additions with empty headers, so that no Mesh source receives the caller's credentials.
+ * `{context.headers[…]}` in the Mesh configuration is therefore empty.
  */
 const noHeaders = { headers: {} };
 
@@ -100,7 +104,7 @@ interface DoneHooks {
   readonly onExecuteDone?: (payload: ExecuteDonePayload) => MaybePromise<unknown>;
 }
 
-/** The argument of an `onExecute` hook. `executeFn` is the executor that the hooks before have set. */
+/** The argument of an `onExecute` hook. `executeFn` is the executor that the previous hooks have chosen. */
 interface ExecutePayload {
   readonly args: ExecutionArgs;
   readonly context: unknown;
@@ -188,8 +192,8 @@ export interface ExecutionPolicyArgs extends Omit<ExecutionArgs, "contextValue">
 export type ExecuteDocument = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResult;
 
 /**
- * A rule for executions. Returns the executor to use instead of `execute`, or undefined if the rule does not
- * apply to the document.
+ * Chooses the executor of a document. Returns an executor that replaces or wraps `execute`, or undefined to
+ * keep `execute`.
  */
 export type ExecutionPolicy = (
   args: ExecutionPolicyArgs,

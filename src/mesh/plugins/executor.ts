@@ -15,6 +15,7 @@ export default (): Plugin =>
       return ({ rootValue, contextValue, variableValues }) =>
         query(rootValue, contextValue, variableValues ?? {});
     }
-    // Mesh's executor would subscribe again instead of resolving the fields of the event.
+    // A subscription document is executed for each event with graphql-js's `execute`. Mesh's executor would
+    // start another subscription instead of resolving the fields of the event.
     return getOperationAST(document, operationName)?.operation === "subscription" ? execute : undefined;
   });

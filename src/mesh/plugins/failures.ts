@@ -35,7 +35,7 @@ function convertErrors(
   if (result.errors === undefined) return result;
   const { requestId, publicUrl, viewer }: Partial<GraphContext> = contextValue;
   const suggests = viewer?.kind === "internal" && viewer.role !== "storefront";
-  // Under `mesh dev` the context has no request id and no public URL.
+  // The empty texts are used only under `mesh dev`, where the context has no request id and no public URL.
   const bodyContext = { requestId: requestId ?? "", publicUrl: publicUrl ?? "" };
   // A fault in a document of this service is an error of this service, not of the client.
   const failures = isServiceDocument(document)

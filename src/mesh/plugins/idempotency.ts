@@ -79,8 +79,8 @@ async function runOnce(
 }
 
 /**
- * Thrown to roll back the transaction of a result with errors. By the cause, the database layer decides
- * whether to run the transaction again.
+ * Thrown to roll back the transaction of a result with errors. `cause` is the resolver's error; the database
+ * layer runs the transaction again if `cause` is a conflict with another transaction.
  */
 class RollbackError extends Error {
   readonly result: ExecutionResult;

@@ -16,7 +16,8 @@ export default (): Plugin => ({
     if (refusal === undefined) return undefined;
     const result = { errors: [refusal] };
     setExecuteFn(() => result);
-    // Replaces the result of a later plugin that does not execute the document, for example a cache.
+    // A later plugin, for example a cache, may return a result without calling the executor. This hook
+    // replaces that result with the refusal.
     return { onExecuteDone: ({ setResult }) => setResult(result) };
   },
   onSubscribe: ({ args, setResultAndStopExecution }) => {
