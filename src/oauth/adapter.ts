@@ -148,7 +148,10 @@ function toMetadata({ id, appName, authMethod, jwks, redirectUris }: OauthClient
 }
 
 const usedCodeMs = 600_000;
-/** The fields by which oidc-provider recognizes a used refresh token and its owner. */
+/**
+ * The fields that are stored of a used refresh token. With them, oidc-provider recognizes the token and its
+ * grant if the token is used again.
+ */
 const remainingFields = [
   "kind",
   "jti",
@@ -163,9 +166,9 @@ const remainingFields = [
 ] as const;
 
 /**
- * The stored part of consumed records, by kind. A used code is stored for ten more minutes, so that a late
- * second use still revokes the grant. For used refresh tokens, only the fields that identify them are stored,
- * because an app uses one every ten minutes.
+ * Returns what is stored of a record after its use, by kind of record. A used code is stored for ten more
+ * minutes, so that a second use still revokes the grant. Of a used refresh token only a few fields are
+ * stored, because an app uses a token every ten minutes.
  */
 const consumedRecordsByKind: Readonly<
   Record<string, (now: Date) => NonNullable<ConsumeOauthItemInput["toConsumedRecord"]>>
@@ -186,7 +189,8 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
   const { db, keyring, clock } = services;
   const save = kind === "ReplayDetection" ? saveUsedOnce : saveOauthItem;
   async function saveUsedOnce(store: AdapterServices, item: OauthItemInput): Promise<void> {
-    // A concurrent request may have inserted the same record after this one checked, so the insert decides.
+    // A concurrent request may insert the same record after oidc-provider's own check, so only the insert
+    // shows whether the record is new.
     if (!(await saveOauthItemOnce(store, item, clock.now()))) throw new InvalidGrant("it was used before");
   }
   return {
@@ -217,17 +221,17 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
       if (isTaken) return;
       if (kind === "PushedAuthorizationRequest")
         throw new InvalidRequestUri("request_uri is invalid, expired, or was already used");
-      // The grant is null if it has been revoked meanwhile.
+      // `grantId` is null if the grant has already been revoked.
       if (grantId !== null) await endGrant(services, library, grantId);
       throw new InvalidGrant("it was used before");
     },
     destroy: (id) => deleteOauthItem(db, { kind, id }),
-    // Revoking a grant already deletes its records.
+    // Does nothing, because revoking the grant has already deleted its records.
     revokeByGrantId: () => Promise.resolve(),
   };
 }
 
-/** Limits the uses of a grant's refresh tokens, because every use stores a row for the token's lifetime. */
+/** Limits how often a grant's refresh tokens are used, because every use stores a row until the token expires. */
 async function limitRefreshes(
   grantId: string,
   { limitGrant }: AdapterServices,

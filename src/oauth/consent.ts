@@ -163,8 +163,8 @@ function revokeDeniedGrant(
 ): Promise<void> {
   const now = clock.now();
   return inTransaction(db, async (transaction) => {
-    // Revoking the grant deletes its records; the interaction is detached first, because it is answered
-    // afterwards.
+    // Revoking the grant deletes all its records. The interaction is still needed for the answer to the app,
+    // so it is detached from the grant first.
     await setOauthItemGrant(transaction, { kind: "Interaction", id: interaction.uid, grantId: null });
     const revoked = await revokeGrants(transaction, { now }, { column: "id", value: grantId });
     for (const ended of revoked)

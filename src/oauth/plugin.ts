@@ -46,7 +46,7 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
     signingKeys,
     log,
     loginLimit: createLoginLimit(limiter),
-    // Counted together with the public reads of the API.
+    // These requests count against the quota for anonymous reads of the API.
     limitAddress: async (request, reply) =>
       countRequest(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
     limitGrant: async (grantId) => {
@@ -94,7 +94,7 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
   for (const [path, methods] of routes) refuseOtherMethods(server, path, methods);
 };
 
-/** The methods that each path accepts; all others are refused. */
+/** The HTTP methods that each path accepts; other methods are refused. */
 type OauthRoutes = readonly (readonly [path: string, methods: readonly string[]])[];
 
 const resumePath = `${oauthPaths.authorization}/:uid`;
@@ -112,7 +112,8 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
     const provider = await currentProvider();
     reply.hijack();
     requests.set(request.raw, request);
-    // Copies the headers that Fastify would have sent.
+    // Fastify sends no headers after `hijack`, so the headers that hooks have set are copied to Node's
+    // response.
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value);
     reply.raw.setHeader("cache-control", "no-store");

@@ -27,7 +27,7 @@ export interface ProviderRefusal {
   readonly request: IncomingMessage;
   /** Error code of RFC 6749. */
   readonly code: string;
-  /** The thrown error if the server failed; null if the request was wrong. */
+  /** The thrown error if this server failed; null if the client's request was invalid. */
   readonly fault: unknown;
 }
 
@@ -92,7 +92,7 @@ function createProvider(library: OidcProviderModule, { services, keys, hooks }: 
     "server_error",
   ])
     events.on(event, reportRefusal);
-  // Koa reports all other errors with this event.
+  // All errors without an event of oidc-provider arrive as Koa's event `error`.
   events.on("error", (error: Error, context?: KoaContextWithOIDC) => {
     if (context !== undefined) reportRefusal(context, error);
   });
@@ -184,8 +184,8 @@ function createLookups({ db }: OauthServices): Pick<Configuration, "loadExisting
       return grantId === undefined ? Promise.resolve(undefined) : oidc.provider.Grant.find(grantId);
     },
     findAccount: async ({ oidc: { session } }, id) => {
-      // Without a session (at the token endpoint), the account must only be enabled, because grants live longer
-      // than sessions.
+      // The token endpoint has no session, because grants live longer than sessions. There it is enough that
+      // the account is enabled.
       const staff = await (session === undefined
         ? findActiveStaff(db, id)
         : findSignedInStaff(db, { accountId: id, acr: session.acr }));
@@ -237,7 +237,7 @@ function createFeatures(
   };
 }
 
-/** Routes that a browser opens; other routes are called by programs. */
+/** The names of the routes that a browser opens as pages. Programs call all other routes. */
 const pages = new Set(["authorization", "resume"]);
 
 /**
@@ -289,7 +289,7 @@ async function deleteSessionOfOtherAccount(provider: Provider, context: Context)
   const accountId = interaction?.result?.login?.accountId;
   if (accountId === undefined) return;
   const session = await provider.Session.get(context);
-  // If the interaction began in another session, it fails anyway, so this session is kept.
+  // An interaction that began in another session is refused later anyway, so this session is not deleted.
   const beganIn = interaction?.session?.uid;
   if (beganIn !== undefined && beganIn !== session.uid) return;
   if (session.accountId !== undefined && session.accountId !== accountId) await session.destroy();
