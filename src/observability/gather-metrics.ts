@@ -20,8 +20,8 @@ export type ProcessMetrics = MetricObjectWithValues<MetricValue<string>>[];
 /** The metrics of all processes. */
 export interface GatheredMetrics {
   /**
-   * Texts with `ProcessMetrics` as JSON: one or two for each process, and one for the counters of all ended
-   * processes.
+   * JSON texts, each with a `ProcessMetrics` value: one or two for each running process, and one with the
+   * summed counters of all processes that have ended.
    */
   readonly all: readonly string[];
   /** The number of processes that answered. */
@@ -57,14 +57,17 @@ interface PartMessage extends Message {
 type GatheredMessage = Message & Pick<GatheredMetrics, "answered" | "missing">;
 
 const timeoutMs = 1_000;
-/** Longer than `timeoutMs`, because the parent waits for the other processes. */
+/**
+ * Milliseconds to wait for the parent. The parent itself waits `timeoutMs` for the other processes, so this
+ * time is longer.
+ */
 const gatherTimeoutMs = 1_500;
 
 /** The connection of a process to the parent, for metrics. */
 export interface MetricsExchange {
   /**
-   * Sends the metrics of this process to the parent at each request. `/metrics` of any process causes a
-   * request.
+   * Answers the parent's requests with the metrics of this process. The parent sends such a request whenever
+   * any process serves `/metrics`.
    */
   readonly provide: (measure: () => Promise<ProcessMetrics>) => void;
   /** Requests the metrics of all processes. Returns undefined if the parent process does not answer. */
@@ -87,7 +90,7 @@ export function createMetricsExchange(port: ProcessPort): MetricsExchange {
         void measure().then(
           (measured) =>
             port.send({ type: "metrics-answer", turn, ...toAnswer(measured) } satisfies AnswerMessage),
-          // The process is then reported as missing.
+          // If the metrics cannot be read, no answer is sent, and the parent reports this process as missing.
           () => undefined,
         );
       }),
@@ -135,8 +138,8 @@ export function createMetricsHub(): MetricsHub {
   // The sum of the counters of all processes that have ended.
   let ended = Promise.resolve(noMetrics);
   /**
-   * Requests the metrics of all running processes. A process that ends during the request is counted once:
-   * with its answer or its last counters, not with the ended processes.
+   * Requests the metrics of all running processes. The sum of the ended processes is read before the
+   * requests, so a process that ends meanwhile is not counted twice.
    */
   const gather = async (
     forward: (metrics: readonly string[]) => void,

@@ -34,7 +34,7 @@ interface QueueReaderOptions {
   readonly clock: Clock;
   /** Milliseconds to wait for the database. */
   readonly timeoutMs?: number;
-  /** The highest number that is counted. */
+  /** Counting stops at this number, so that long queues do not make the statement slow. */
   readonly countMax?: number | undefined;
 }
 
@@ -44,9 +44,12 @@ const pauseMs = 5_000;
 const pauseAfterTimeoutMs = 30_000;
 const defaultTimeoutMs = 1_000;
 const defaultCountMax = 100_000;
-/** For endpoints that may not receive all events, each delivery is checked: at most so many of one endpoint. */
+/**
+ * The maximum number of deliveries of one endpoint that are checked one by one. This check is needed only for
+ * endpoints that may not receive all events.
+ */
 const checkedPerEndpointMax = 1_000;
-/** The maximum of checked deliveries of all endpoints. */
+/** The maximum number of deliveries that are checked one by one, over all endpoints. */
 const checkedMax = 10_000;
 
 /**
@@ -64,7 +67,8 @@ export function createQueueReader({
   let running: Promise<QueueMetrics | undefined> | undefined;
   let currentPauseMs = pauseMs;
   const read = async (): Promise<Registry> => {
-    // A statement that still runs after a timeout is not started again.
+    // If the statement of an earlier reading still runs after its timeout, its result is awaited, and no
+    // second statement is started.
     running ??= readQueue(db, clock.now(), countMax)
       .catch(() => undefined)
       .finally(() => (running = undefined));

@@ -97,7 +97,7 @@ function createOpenRequestMetrics(
     inFlight.inc();
     reply.raw.once("close", () => {
       inFlight.dec();
-      // The observer's `answered` counts answers that were written completely.
+      // Answers that were written completely are counted elsewhere, by the observer's `answered`.
       if (reply.raw.writableEnded) return;
       if (reply.raw.headersSent) countAnswered(request, reply);
       else aborted.inc();
@@ -129,7 +129,8 @@ export function countRateLimitRefusals(registry: Registry): (limiter: RateLimite
   return (limiter) => ({
     consume: (bucket, key) =>
       observeState(limiter.consume(bucket, key), (state) => countRefusal(bucket, state?.isExceeded === true)),
-    // Callers of `peek` refuse the request when nothing is left.
+    // `peek` counts no request. Its callers refuse the request if no quota is left, so this is counted as a
+    // refusal.
     peek: (bucket, key) =>
       observeState(limiter.peek(bucket, key), (state) => countRefusal(bucket, state?.remaining === 0)),
     giveBack: (bucket, key) => limiter.giveBack(bucket, key),

@@ -10,13 +10,13 @@ export interface StateReadings {
   /** Reads the state of the connection pool; undefined for PGlite, which has a single connection. */
   readonly pool: () => PoolState | undefined;
   readonly subscriptions: () => number;
-  /** Whether this process currently receives the notices of other processes. */
+  /** Whether this process currently receives the notifications that other processes send through the database. */
   readonly isCurrent: () => boolean;
-  /** Whether the shared rate limiter does not answer, so that this process counts alone. */
+  /** True if the shared rate limiter does not answer. This process then counts its own requests. */
   readonly isLimiterAway: () => boolean;
 }
 
-/** The readings, with those that the metrics add themselves. */
+/** The readings of the caller, and those that the metrics module adds. */
 export interface RegisteredReadings extends StateReadings {
   /** Reads the number of transactions that were run again since the process began. */
   readonly transactionsRunAgain: () => number;
@@ -72,7 +72,7 @@ export function registerStateMetrics(registry: Registry, read: RegisteredReading
 interface StateGauge {
   readonly name: string;
   readonly help: string;
-  /** Combines the values of several processes; their sum if left out. */
+  /** How the values of several processes are combined; if left out, they are added. */
   readonly aggregator?: "min" | "max";
   readonly read: () => number;
 }

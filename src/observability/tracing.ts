@@ -190,7 +190,7 @@ function sampleWithCauses(sampler: Sampler): Sampler {
 }
 
 interface TraceIdGenerator extends IdGenerator {
-  /** Runs the work. A trace that the work begins gets the given id. */
+  /** Runs `work`. If `work` starts a new trace, the trace gets this id. */
   withTraceId<Result>(traceId: string | undefined, work: () => Result): Result;
 }
 
