@@ -27,7 +27,7 @@ function addressForms(
   return { country, ...getAddressForm(country) };
 }
 
-/** Returns only the first fault of each field. */
+/** Converts the faults to messages of form fields. Of several faults of a field, only the first is returned. */
 function fieldFaults(
   details: readonly FailureDetail[],
   { language, say }: Pick<CheckoutVisit, "language" | "say">,
@@ -90,8 +90,8 @@ const parts: ReadonlySet<string> = new Set<AddressPart>([
 const isPart = (name: string): name is AddressPart & TextName => parts.has(name);
 
 /**
- * Reads all address parts from the form, also those that the country does not need. They come back if the
- * buyer selects the earlier country again.
+ * Reads all address parts from the form, also those that the country does not need, so that they are shown
+ * again if the buyer selects the previous country again.
  */
 export function typedAddress(form: URLSearchParams): TypedAddress {
   const typedMax = 1000;
@@ -256,7 +256,10 @@ const described = (id: string, fault: string | undefined): Markup => {
 const faultView = (id: string, fault: string | undefined): Markup =>
   html`<p class="fault" id="${id}-fault" ${fault === undefined ? html` hidden` : undefined}>${fault}</p>`;
 
-/** Shows the saved address masked. GraphQL returns no more of it to the checkout page. */
+/**
+ * Shows the saved address with most of it replaced by dots. GraphQL returns only these parts of the address
+ * to the checkout page.
+ */
 export function maskedAddressView({ session, say, path, language, locale }: CheckoutVisit): Markup {
   const { address, buyer } = session.cart;
   const region = address?.regionCode?.split("-").at(-1);

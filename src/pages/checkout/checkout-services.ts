@@ -125,7 +125,7 @@ function addressFaults(address: TypedAddress): readonly FailureDetail[] {
 type Counted = readonly [bucket: RateBucket, key: string];
 
 const secrets = ({ ip }: FastifyRequest): readonly Counted[] => [["auth-fail", `checkout:${addressKey(ip)}`]];
-// Wrong codes of a cart count together with the wrong codes that are tried over REST.
+// Wrong promotion codes that are sent over REST count against the same quota of the cart.
 const codes = ({ ip }: FastifyRequest, cartId: string): readonly Counted[] => [
   ["promo-fail", cartId],
   ["promo-fail-credential", `checkout:${addressKey(ip)}`],
@@ -144,7 +144,8 @@ function createLimits(limiter: RateLimiter): CheckoutLimits {
       const state = await limiter.consume(bucket, key);
       if (state?.isExceeded === true) exceeded = limitFailure("rate_limited", state);
     }
-    // With many concurrent attempts, an attempt over the limit learns only that the limit is exceeded.
+    // Concurrent attempts can pass the check before any of them is counted. Those above the limit get only
+    // the rate limit error.
     if (exceeded !== undefined) throw exceeded;
   };
   return {

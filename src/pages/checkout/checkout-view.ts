@@ -12,7 +12,7 @@ import { needsDelivery } from "./missing-parts.ts";
 import { summaryView } from "./summary-view.ts";
 import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
 
-/** What the page keeps and shows after a form was refused: typed values, errors and a notice. */
+/** The state of a page that is shown again after a form was refused: the typed values, errors and a notice. */
 export interface CheckoutFormState {
   /** The typed address; if set, the address form is open. */
   readonly typed?: TypedAddress;
@@ -50,7 +50,7 @@ export function checkoutPage(visit: CheckoutVisit, shown: CheckoutFormState = {}
   };
 }
 
-/** Shows the promotion code form only to the browser that holds the session. */
+/** Shows the promotion code form, but only in the browser that may change the session. */
 function promotionOf(visit: CheckoutVisit, { code, codeFault }: CheckoutFormState): Markup | undefined {
   const typed = code ?? visit.session.cart.promotion.promotion?.code ?? "";
   return visit.isHolder ? promotionView(visit, { typed, fault: codeFault }) : undefined;

@@ -26,7 +26,7 @@ const codeUnknown: CheckoutTexts = [
   "このクーポンコードは存在しません。入力内容をご確認ください。",
 ];
 
-/** Messages by failure code, or by the reason of the conflict. */
+/** Messages by failure code. A conflict may have a message for its `reason` instead. */
 const byCode: Readonly<Record<string, CheckoutTexts>> = {
   checkout_amount_changed: [
     "The total has changed. Check it, then pay.",
@@ -159,7 +159,7 @@ export function messageForCode(code: string, language: Language): string {
   return pickLanguage(byCode[code] ?? byCode["other"] ?? changed, language);
 }
 
-/** Returns the message for the conflict's reason if there is one, else for the failure code. */
+/** Returns the message for the failure's conflict reason if there is one, otherwise for its code. */
 export function messageForFailure({ code, parts }: Failure, language: Language): string {
   const reason = parts.conflict?.reason ?? "";
   return messageForCode(Object.hasOwn(byCode, reason) ? reason : code, language);

@@ -1,7 +1,7 @@
 /**
- * Runs the checkout page's forms, each by one GraphQL mutation of the session. The mutation and the browser's
- * claim on the page are one transaction. A payment also stores its idempotency record in that transaction, so
- * that a form sent twice pays once.
+ * Runs the checkout page's forms. Each form runs one GraphQL mutation of the session. The same transaction
+ * records which browser may change the session from now on. A payment also stores its idempotency record in
+ * that transaction, so that a form sent twice pays once.
  */
 import type { FastifyReply } from "fastify";
 import { inTransaction } from "#database/transaction.ts";
@@ -45,8 +45,8 @@ const actions: Readonly<Record<string, CheckoutAction>> = {
 };
 
 /**
- * Actions that a browser may run without holding the session. Entering an address lets the browser take the
- * session over.
+ * Actions that every browser may run, even if another browser has changed the session before. A browser that
+ * enters an address becomes the only one that may change the session.
  */
 const openActions: ReadonlySet<string> = new Set(["country", "address"]);
 /** Actions that are allowed while the payment is being processed. */
@@ -61,8 +61,8 @@ export async function runCheckoutAction(
   const doIt = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (doIt === undefined) return undefined;
   const isWaiting = waitingActions.has(action);
-  // The form was sent from an outdated page, so the current page is shown. A payment that is sent again
-  // gets its stored answer.
+  // The session's status has changed since the page was loaded, so the current page is shown. A payment is
+  // not refused here, because a payment that is sent again gets its stored answer.
   if (action !== "pay" && visit.session.status !== (isWaiting ? "processing" : "open"))
     return redirectToPage(visit);
   if (!visit.isHolder && !openActions.has(action)) return refuseStranger(visit);
@@ -75,8 +75,8 @@ export async function runCheckoutAction(
 }
 
 /**
- * Refuses a form of a browser that does not hold the session. The page explains how to continue in this
- * browser.
+ * Refuses a form if another browser is the one that may change the session. The page then explains how to
+ * continue in this browser.
  */
 function refuseStranger(visit: CheckoutVisit): FastifyReply {
   visit.request.failureCode = "role_not_allowed";

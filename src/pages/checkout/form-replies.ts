@@ -1,6 +1,6 @@
 /**
- * What all forms of the checkout page share: the mutation with the browser's claim on the page in one
- * transaction, the redirect after it, and the page with the failure.
+ * Functions that all forms of the checkout page use: running the mutation and recording which browser may
+ * change the session, in one transaction; the redirect after success; and the page after a failure.
  */
 import type { FastifyReply } from "fastify";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -61,9 +61,9 @@ export async function answerFailure(
 const countryFault = (message: string): FieldFault => ({ field: "countryCode", message, summary: message });
 
 /**
- * Saves the new prices after a payment was refused because of them: the refusal rolled them back. Selects the
- * same delivery option again, or none if it is no longer available. The page then shows an amount that can be
- * paid.
+ * Prices the session again after a payment was refused because prices had changed. The refused payment was
+ * rolled back, and the new prices with it. Selects the same delivery option again, or none if the option is
+ * no longer available, so that the page shows an amount that can be paid.
  */
 async function reprice(visit: CheckoutVisit): Promise<void> {
   const selected = visit.session.cart.delivery?.selectedOptionId ?? null;
@@ -129,6 +129,6 @@ export async function claimPage(
 ): Promise<void> {
   const { sessionId } = viewer;
   const isHeld = await claimSessionPage(transaction, { sessionId, digest: browser.digest, takesOver });
-  // Another browser took the session over. The next page that is shown explains this.
+  // Another browser has taken the session over meanwhile. The page that is shown next explains this.
   if (!isHeld) throw fail("checkout_session_version_conflict");
 }

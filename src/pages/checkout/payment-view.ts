@@ -18,7 +18,10 @@ export const paymentTokens = [
 export const parsePaymentToken = (token: unknown): string | undefined =>
   paymentTokens.find((known) => known === token);
 
-/** Returns why the last payment failed; undefined if none failed or another browser holds the session. */
+/**
+ * Returns a message that says why the last payment failed; undefined if none failed or another browser is the
+ * one that may change the session.
+ */
 export function lastPaymentFault({ session, language, isHolder }: CheckoutVisit): string | undefined {
   const { paymentFailureCode } = session;
   return paymentFailureCode === null || !isHolder

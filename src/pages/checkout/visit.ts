@@ -32,8 +32,8 @@ export interface CheckoutVisit {
   /** True if the browser sent this session's cookie, so it has opened the page before. */
   readonly isKnown: boolean;
   /**
-   * True if this browser may see personal data and pay: no browser has changed the session yet, or this
-   * browser has.
+   * True if this browser may change the session, pay, and see personal data. That is the browser that last
+   * took the session over, or else the first that changed it; before any change, every browser.
    */
   readonly isHolder: boolean;
   readonly language: Language;

@@ -104,8 +104,8 @@ interface Site extends DocsServices {
 }
 
 /**
- * Builds one page. `isPassing` is true if the page lacks a live answer, so that it is built again for the
- * next reader.
+ * Builds one page. `isPassing` is true if the page has no live example answer. Such a page is not cached, but
+ * built again for the next reader.
  */
 type Maker = () => Promise<DocsPage & { readonly isPassing?: boolean }>;
 type Entry = [path: string, make: Maker];

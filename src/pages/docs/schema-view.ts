@@ -18,7 +18,7 @@ export class SchemaView {
   /** Names of the schemas that are shown at the end of the page. */
   readonly #shared: ReadonlySet<string>;
 
-  /** `shown` lists all schemas of the page, to find those used more than once. */
+  /** `shown` are all schemas of the page. Those that are used more than once go to the end of the page. */
   constructor(schemas: DocumentSchemas, shown: readonly DocumentSchema[]) {
     this.#schemas = schemas;
     const counts = new Map<string, number>();
@@ -77,7 +77,7 @@ export class SchemaView {
     </li>`;
   }
 
-  /** The types that fields above refer to. */
+  /** Returns the section at the end of the page for each schema that is used more than once. */
   sharedTypes(): Markup[] {
     return [...this.#shared].toSorted().map((name) => {
       const schema = this.#schemas[name] ?? {};
@@ -126,7 +126,7 @@ function rulesOf(schema: DocumentSchema): string[] {
   ];
 }
 
-/** True if the description already contains the rule's numbers. */
+/** True if the description contains all numbers of the rule, so that the rule need not be shown. */
 function isInDescription(rule: string, { description = "" }: DocumentSchema): boolean {
   const numbers = rule.match(/\d+/g) ?? [];
   return numbers.length > 0 && numbers.every((number) => new RegExp(`\\b${number}\\b`).test(description));
@@ -159,7 +159,7 @@ const formats: Readonly<Record<string, string>> = {
   uri: "URI",
 };
 
-/** Leaves out the bounds that every integer of the type has. */
+/** Returns the minimum and maximum of a number as text, except the bounds of the integer type itself. */
 function numberRules({ minimum, maximum }: DocumentSchema): string[] {
   const least = minimum === undefined || minimum <= -intMax ? undefined : minimum;
   const most = maximum === undefined || maximum >= intMax ? undefined : maximum;

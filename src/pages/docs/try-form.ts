@@ -12,7 +12,8 @@ export function tryForm(
   { example, publicUrl }: { readonly example: RequestExample; readonly publicUrl: string },
 ): Markup | undefined {
   const { credential, method, path, isIdempotent, parameters } = operation;
-  // A DPoP proof needs a private key and a new signature for each request, which a page should not hold.
+  // There is no form for operations that need a DPoP proof: the page would have to store a private key and
+  // sign each request with it.
   if (credential === "token") return undefined;
   const { body, codeBefore, versionOf } = example;
   const base = basePathOf(publicUrl);
@@ -83,7 +84,8 @@ function fieldOf(
         )}
       </select>
     </p>`;
-  // Query parameters may be empty; path parameters may not.
+  // Only required path parameters must be filled in, because an empty one would change the path. A required
+  // query parameter may be sent empty.
   const isNeeded = required && place === "path";
   return html`<p class="field">
     ${label}<input

@@ -31,7 +31,10 @@ export const graphiqlPolicy = [
   "base-uri 'none'",
 ].join("; ");
 
-/** Refuses GET, also from EventSource, which would have to put the token into the URL. */
+/**
+ * The message for GET requests to the GraphQL endpoint. GET is refused because clients such as EventSource
+ * would have to put the token into the URL.
+ */
 const postOnlyMessage =
   "This address accepts only POST. Subscriptions need POST too, with `Accept: text/event-stream`.";
 

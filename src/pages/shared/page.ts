@@ -94,7 +94,10 @@ export interface HtmlPage {
   readonly refresh?: { readonly seconds: number; readonly url?: string } | undefined;
 }
 
-/** Written in one piece: any additional character would change the hash that the policy allows. */
+/**
+ * The style element. It contains nothing but the style sheet: any other character would change the hash that
+ * the Content-Security-Policy allows.
+ */
 const styleElement = new Markup(`<style>${baseStyle}</style>`);
 /** An empty icon, so that browsers do not request /favicon.ico. */
 const icon = new Markup(`<link rel="icon" href="data:," />`);
@@ -139,8 +142,8 @@ const refreshOf = ({ seconds, url }: NonNullable<HtmlPage["refresh"]>): string =
   url === undefined ? String(seconds) : `${seconds}; url=${url}`;
 
 /**
- * Returns the page's response headers. Browsers also apply `form-action` to the redirect after a form, so
- * `leadsTo` must be allowed too.
+ * Returns the page's response headers. `leadsTo` is an origin to which a form may redirect. It must be
+ * allowed too, because browsers apply `form-action` also to redirects after a form.
  */
 export function pageHeaders({ leadsTo, asset }: Pick<HtmlPage, "leadsTo" | "asset">): Record<string, string> {
   const targets = leadsTo === undefined ? "'self'" : `'self' ${leadsTo}`;

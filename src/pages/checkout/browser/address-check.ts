@@ -51,7 +51,7 @@ async function askFaults(form: HTMLFormElement): Promise<readonly FieldFault[] |
       ? ((await answer.json()) as { readonly faults: readonly FieldFault[] }).faults
       : undefined;
   } catch {
-    // If the check fails, the service checks the address again when the form is sent.
+    // Without an answer nothing is shown. The service checks the address again when the form is sent.
     return undefined;
   }
 }

@@ -6,8 +6,8 @@
 let underWay: AbortController | undefined;
 
 /**
- * `stale`: a newer form was sent, and only its response counts. `failed`: the form must be sent without the
- * script.
+ * `stale`: a newer form was sent meanwhile, so this response is ignored. `failed`: the form must be sent
+ * without the script.
  */
 type ReplaceResult = "replaced" | "stale" | "failed";
 
@@ -78,13 +78,10 @@ function put(
   if (caret !== null && next instanceof HTMLInputElement) next.setSelectionRange(caret, caret);
 }
 
-/**
- * A form control whose value is kept: values that the buyer changes while a request is running are copied to
- * the new page.
- */
+/** A form control. If the buyer changes it while a request is running, its value is copied to the new page. */
 type Control = HTMLInputElement | HTMLSelectElement;
 
-/** The state of each control when the form was sent, by element id. */
+/** The value of each control when the form was sent, by element id. */
 type Typed = ReadonlyMap<string, string>;
 
 const controlsOf = (place: ParentNode): Control[] => [
@@ -107,7 +104,7 @@ function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {
   }
 }
 
-/** Returns the control's value as the server rendered it. */
+/** Returns the value that the control had when the page was loaded, before the buyer changed it. */
 function shownOf(control: Control): string {
   if (isTicked(control)) return String(control.defaultChecked);
   if (control instanceof HTMLInputElement) return control.defaultValue;

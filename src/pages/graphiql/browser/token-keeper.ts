@@ -165,7 +165,8 @@ export class TokenKeeper {
     for (;;) {
       const token = sessionStorage.getItem(key);
       if (token !== null) return token;
-      // A patient request does not open the dialog again after the user closed it.
+      // A request with `isPatient` waits for a token, but does not open the dialog again after the user
+      // closed it.
       if (this.question === undefined && !isPatient) this.#ask(firstQuestion);
       await new Promise<void>((resume, reject) =>
         this.#waiting.push({ isPatient, resume, cancel: () => reject(new NoTokenGivenError()) }),

@@ -162,7 +162,8 @@ async function readStream<Data>(
       live.onNext(last);
     }
   } catch {
-    // The connection broke. The data received before was current at that time.
+    // The connection broke, so the subscription reconnects. Data that was received counts: the stream was
+    // live.
   } finally {
     clearTimeout(silence);
   }

@@ -132,7 +132,7 @@ function useDeliveriesLive({
   query,
   ...shown
 }: LiveDeliveriesProps): LiveDeliveriesView {
-  // `reported` always has the newest value, because two events may arrive before the next render.
+  // A ref, not state, because a second event may arrive before the next render and needs the latest value.
   const reported = useRef<LiveDeliveries>(new Map());
   const [shownReported, setShownReported] = useState(reported.current);
   const reportedBeforeQuery = useRef<LiveDeliveries | undefined>(undefined);
@@ -149,7 +149,8 @@ function useDeliveriesLive({
   }, [query.data]);
   const state = useSubscription(deliveryChangedDocument, { endpointId }, ({ deliveryChanged }, isFirst) => {
     if (deliveryChanged === null) return;
-    // The event does not contain all changes, so the list is loaded again.
+    // The list is loaded again if changes may be missing: after a reconnection, or if the event does not
+    // contain all changes.
     if (isFirst ? wasLive.current : deliveryChanged.readAnew) {
       reportedBeforeQuery.current = reported.current;
       query.refresh();

@@ -79,7 +79,7 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
   );
 }
 
-/** True if a changed delivery belongs to the same event and is not yet shown in this state. */
+/** True if the changed delivery belongs to the same event and endpoint, and its change is not shown yet. */
 function isNews(changed: Delivery, shown: DeliveryDetail): boolean {
   if (changed.event.id !== shown.event.id || changed.endpointId !== shown.endpointId) return false;
   if (changed.id === shown.id)

@@ -3,24 +3,24 @@ import type { Delivery, DeliveriesResult, ConsoleDeliveryStatus } from "./delive
 
 export interface ShownDeliveries {
   readonly status: ConsoleDeliveryStatus | null;
-  /** True for the first page. New deliveries are added only to this page. */
+  /** True if the page with the newest deliveries is shown. New deliveries are added only to that page. */
   readonly isNewest: boolean;
 }
 
 export type LiveDeliveries = ReadonlyMap<string, Delivery>;
 
-/** Maximum number of reported deliveries that an open page keeps. */
+/** The maximum number of deliveries, received through the subscription, that a page stores. */
 export const liveDeliveriesMax = 100;
 
-/** Adds changed deliveries. Keeps the newest deliveries, each in its latest state. */
+/** Adds the changed deliveries, each in its latest state. If there are too many, the oldest are dropped. */
 export function addLiveDeliveries(before: LiveDeliveries, changed: readonly Delivery[]): LiveDeliveries {
   const all = new Map([...before, ...changed.map((delivery) => [delivery.id, delivery] as const)]);
   return new Map([...all].toSorted(([, one], [, other]) => byTime(other, one)).slice(0, liveDeliveriesMax));
 }
 
 /**
- * Returns the deliveries that were reported after a query was sent. `before` are the deliveries reported
- * until then; the query's result already contains them.
+ * Returns the deliveries that the subscription reported after a query was sent. `before` are those reported
+ * earlier; they are dropped, because the result of the query already contains them.
  */
 export const liveDeliveriesSince = (reported: LiveDeliveries, before: LiveDeliveries): LiveDeliveries =>
   new Map([...reported].filter(([id, delivery]) => before.get(id) !== delivery));

@@ -105,7 +105,7 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
 /** The webhook endpoints of an installation as a table. */
 interface EndpointListProps {
   readonly installationId: string;
-  /** Counts the changes made elsewhere on the page. The table is loaded again when the number changes. */
+  /** The number of changes that other parts of the page have made. Each new number loads the table again. */
   readonly changes: number;
 }
 

@@ -48,7 +48,7 @@ export const consoleHeaders: Readonly<Record<string, string>> = { "x-commerce-co
 const backgroundHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "background" };
 
 export interface RequestOrigin {
-  /** True if the page sends the request by itself, after an event. */
+  /** True if an event causes the request, not an action of the staff member. */
   readonly isBackground: boolean;
 }
 
@@ -91,8 +91,8 @@ const lastReturn = "console-signed-out-at";
 const returnEveryMs = 10_000;
 
 /**
- * Loads the page again, so that the staff member can sign in and return to the same page. Does this at most
- * once in ten seconds, to avoid a loop.
+ * Reloads the page. The service then shows the sign-in page and afterwards returns to this page. Reloads at
+ * most once in ten seconds, to avoid a loop.
  */
 export function reloadForSignIn(): void {
   const last = Number(sessionStorage.getItem(lastReturn) ?? 0);

@@ -18,8 +18,8 @@ import type { GraphDocument } from "./documents.ts";
 export type { LiveState };
 
 /**
- * Follows a subscription. Does nothing while `variables` is undefined. `onData` learns whether an event is
- * the first of its stream: the first event is the current state, not a change.
+ * Follows a subscription. Does nothing while `variables` is undefined. `onData` is called with `isFirst` true
+ * for the first event of each stream, which contains the current state and not a change.
  */
 export function useSubscription<Result, Variables extends object>(
   document: GraphDocument<Result, Variables>,
@@ -64,7 +64,7 @@ export interface QueryState<Result> {
   readonly failure: GraphFailure | undefined;
   readonly isLoading: boolean;
   readonly reload: () => void;
-  /** Loads the data again in the background, after an event rather than an action of the staff member. */
+  /** Loads the data again because of an event, not because of an action of the staff member. */
   readonly refresh: () => void;
 }
 
@@ -121,7 +121,7 @@ export function useQuery<Result, Variables extends object>(
   return { data: shown.data, failure: shown.failure, isLoading: shown.isLoading, reload, refresh };
 }
 
-/** The state of a mutation. The mutation runs once for each intent, even if it is sent several times. */
+/** The state of a mutation, and the function that runs it. */
 interface MutationState<Result, Variables> {
   readonly isBusy: boolean;
   readonly failure: GraphFailure | undefined;
@@ -135,8 +135,8 @@ export interface IdempotencyVariables {
 }
 
 /**
- * Returns a function that runs a mutation. A repeated request after a failure has the same idempotency key,
- * because the first request may have succeeded.
+ * Runs a mutation with an idempotency key. If the same variables are sent again after a failure, the key is
+ * the same too, because the first request may have succeeded.
  */
 export function useMutation<Result, Variables extends object>(
   document: GraphDocument<Result, Variables & IdempotencyVariables>,
@@ -177,7 +177,10 @@ export interface ListPaging {
   readonly newer: () => void;
 }
 
-/** Holds the paging of a list. A new value of `what` goes back to the newest items. */
+/**
+ * Stores which page of a list is shown. `what` identifies the list with its filter; with a new value, the
+ * newest items are shown.
+ */
 export function useListPaging(what = ""): ListPaging {
   const [state, setState] = useState<{ what: string; cursors: readonly string[] }>({ what, cursors: [] });
   const cursors = state.what === what ? state.cursors : [];

@@ -95,7 +95,7 @@ export function InstallationsPage(): JSX.Element {
 interface InstallationChoiceProps {
   readonly all: readonly InstallationName[];
   readonly chosen: InstallationName;
-  /** The page, below /console, whose address gets the chosen installation. */
+  /** The path, below /console, of the page that opens for the chosen installation. */
   readonly path: string;
 }
 
@@ -166,7 +166,7 @@ const labels: Readonly<Record<ConsoleReadinessCheck["status"], string>> = {
 
 function Check({ check }: { readonly check: ConsoleReadinessCheck }): JSX.Element {
   const { code, status, severity, message, remedy, since } = check;
-  // A failed advisory check does not block the installation.
+  // A failed advisory check is shown as a warning, because it does not block the installation.
   const tone = status === "FAIL" && severity === "ADVISORY" ? { tone: "warn" as const } : {};
   return (
     <li>

@@ -213,7 +213,10 @@ type Ending = (typeof endings)[number]["value"];
 
 const dayMs = 24 * 3600 * 1000;
 
-/** Returns the end of the expiry day (UTC). A repeated request after a failure therefore has the same input. */
+/**
+ * Returns the end of the day (UTC) on which the key expires. The full day makes a repeated request on the
+ * same day equal to the first request, so both have the same idempotency key.
+ */
 function endOf(days: Ending): string | null {
   if (days === "") return null;
   const end = new Date(Date.now() + Number(days) * dayMs);

@@ -87,7 +87,7 @@ function InstallationKeys({
 /** The table of an installation's API keys, with the actions on each key. */
 interface KeyListProps {
   readonly installationId: string;
-  /** Counts the changes made elsewhere on the page. The table is loaded again when the number changes. */
+  /** The number of changes that other parts of the page have made. Each new number loads the table again. */
   readonly changes: number;
 }
 

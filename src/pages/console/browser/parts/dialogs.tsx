@@ -47,12 +47,12 @@ export function Dialog({ title, onClose, children, isFirm = false }: DialogProps
     event.preventDefault();
     if (!isFirm) onClose();
   };
-  // Chromium sends `cancel` only once until another key is pressed. A second Escape would close the dialog
-  // without this event.
+  // Chromium sends the event `cancel` only once until another key is pressed; a second Escape would close the
+  // dialog without it. Escape is therefore blocked here too.
   const hold = (event: KeyboardEvent): void => {
     if (isFirm && event.key === "Escape") event.preventDefault();
   };
-  // Browsers without `closedby` may close the dialog anyway.
+  // Browsers without the attribute `closedby` may close the dialog anyway; it is then opened again.
   const reopen = (): void => {
     const shown = dialog.current;
     if (isFirm && shown?.isConnected === true && !shown.open) shown.showModal();

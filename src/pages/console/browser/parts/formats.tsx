@@ -59,7 +59,7 @@ export function deliveryFailureLabel(errorCode: string, httpStatus: number | nul
   return failures[errorCode.toUpperCase()] ?? enumLabel(errorCode);
 }
 
-/** Shows a status as a word. The colour only repeats the word's meaning. */
+/** Shows a status as a word with a colour. The colour adds no information that the word does not have. */
 interface BadgeProps {
   readonly value: string;
   readonly tone?: Tone;

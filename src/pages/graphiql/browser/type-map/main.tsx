@@ -109,7 +109,7 @@ async function begin(): Promise<void> {
   await knowHolder;
 }
 
-/** The current place in the map, from the URL's hash: `#Order`, `#area:Orders`, or empty for the overview. */
+/** The page of the map that the URL's hash names: `#Order`, `#area:Orders`, or empty for the overview. */
 type MapLocation =
   | { readonly kind: "overview" | "area" | "missing"; readonly title: string }
   | { readonly kind: "type"; readonly title: string; readonly type: MapType };
@@ -123,7 +123,7 @@ function mapLocation(hash: string, map: TypeMap): MapLocation {
   return type === undefined ? { kind: "missing", title: name } : { kind: "type", title: name, type };
 }
 
-/** A shortened URL may end in the middle of an encoded character. */
+/** Decodes the hash. Returns the text unchanged if a shortened URL ends in the middle of an encoded character. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

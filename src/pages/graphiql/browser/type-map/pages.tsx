@@ -238,7 +238,7 @@ function Description({ text }: { readonly text: string }): JSX.Element {
   return (
     <>
       {text.split("`").map((piece, index) =>
-        // The pieces keep their order, so the index is a stable key.
+        // The pieces never change their order, so their index is a stable key.
         index % 2 === 1 ? <code key={`${index}`}>{piece}</code> : piece,
       )}
     </>

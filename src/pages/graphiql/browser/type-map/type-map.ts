@@ -165,8 +165,8 @@ export interface TypePart {
 }
 
 /**
- * The area of types that several areas use. A type's area follows from its name (`OrderLine`), else from the
- * only area that refers to it.
+ * The area of types that belong to no single area. The area of a type follows from its name (`OrderLine`);
+ * otherwise it is the only area that refers to the type; otherwise it is this area.
  */
 export const sharedArea = "Shared";
 
@@ -207,7 +207,8 @@ type Parts = ReadonlyMap<string, readonly TypePart[]>;
 
 function findAreas(parts: Parts): ReadonlyMap<string, string> {
   const areas = new Map([...parts.keys()].flatMap((name) => namedArea(name)));
-  // Repeats until no more types get an area, because inputs may be nested.
+  // A nested input gets its area only after the input that contains it, so the passes repeat until no more
+  // types get an area.
   for (let areaCount = -1; areaCount !== areas.size;) {
     areaCount = areas.size;
     for (const [name, area] of typesReachedFromOneArea(parts, areas)) areas.set(name, area);
