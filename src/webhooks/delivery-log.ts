@@ -47,7 +47,7 @@ export interface EventView {
 export interface EventLog {
   /** Newest first. */
   readonly events: readonly EventView[];
-  /** True if more events are stored than this log returns. */
+  /** True if this log leaves out stored events because there are too many. */
   readonly isTruncated: boolean;
 }
 
@@ -163,8 +163,8 @@ const isSeen = (kind: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`(a.sees_catalog or not ${kind} = any(${catalogReadSubjectTypes}::text[]))`;
 
 /**
- * Lists the included events and at least one excluded event, if one exists. An excluded event means that the
- * log is truncated. Scans an index range for each subject type, so that the cost does not depend on how many
+ * Lists the events of the log, and at least one more event if the log leaves out events, which shows that the
+ * log is truncated. Reads an index range for each subject type, so that the cost does not depend on how many
  * subject types an installation may read.
  */
 async function listEvents(

@@ -25,7 +25,7 @@ export function selectDeliveryIds(
     .$if(status !== null, (query) => query.where("status", "=", status ?? "pending"));
 }
 
-/** A record, so that the compiler reports a missing status. */
+/** All delivery statuses. They are the keys of a record, so that the compiler reports a missing status. */
 const everyStatus: Readonly<Record<DeliveryStatus, true>> = {
   pending: true,
   sending: true,
@@ -61,8 +61,8 @@ export async function findDeliveryPage(
 }
 
 /**
- * Checks the merchant of the endpoint once, not of each delivery, so a request for an endpoint of another
- * merchant is answered quickly.
+ * Returns an SQL condition that is true if the merchant owns the endpoint. It is evaluated once per query and
+ * not for each delivery.
  */
 const isOwned = ({
   merchantId,

@@ -15,7 +15,10 @@ import {
 } from "./safe-addresses.ts";
 
 export interface EndpointUrlRules {
-  /** True if receivers on this machine are allowed: the setting is on and the merchant is in test mode. */
+  /**
+   * True if receivers on this machine are allowed: the setting WEBHOOK_ALLOW_LOOPBACK is on and the merchant
+   * is in test mode.
+   */
   readonly isLoopbackAllowed: boolean;
 }
 
@@ -54,8 +57,8 @@ export interface ResolutionOptions extends EndpointUrlRules {
 }
 
 /**
- * Refuses a URL whose host name has an address that is not public. A name without addresses, or with a slow
- * lookup, is accepted; the delivery reports the error later. The URL must have no faults.
+ * Refuses a URL whose host name has an IP address that is not public. A name without addresses, or whose
+ * lookup is slow, is accepted; later the delivery fails with the error. The URL must be valid in form.
  */
 export async function resolutionFaults(
   url: string,

@@ -20,8 +20,8 @@ export interface EventTypeView {
 }
 
 /**
- * Subject types whose documents may still change, because the REST operations that return them are
- * candidates.
+ * Subject types whose event bodies may still change, because the REST operations that return the same objects
+ * have the stability `candidate`.
  */
 const candidateSubjectTypes = new Set<SubjectType>([
   "cart",
@@ -131,7 +131,7 @@ function mergeSchemas(schema: JsonSchema, by: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(entries) as JsonSchema };
 }
 
-/** `npm run generate` writes this file from the schemas. */
+/** The example of each event type. `npm run generate` writes this file. */
 const examplesFile = new URL("../../schema/event-examples.json", import.meta.url);
 
 const catalogues = new Map<string, readonly EventTypeView[]>();

@@ -21,7 +21,7 @@ export interface DomainEvent {
    * publishes the fields that differ.
    */
   readonly before?: object;
-  /** The subject after the change, if the caller has loaded it. Saves the renderer a query. */
+  /** The subject after the change, if the caller has it. Without it, the renderer loads the subject. */
   readonly object?: object;
   /** The only installation that receives the event; null if all installations of the merchant may. */
   readonly installationId?: string | null;
@@ -55,7 +55,7 @@ export interface EventSubject {
   readonly id: string;
   readonly merchantId: string;
   readonly object: object | undefined;
-  /** A shared key: subjects with the same object are rendered in one batch and share their queries. */
+  /** Identifies a batch: subjects with the same object here are rendered together and share their SQL queries. */
   readonly batch: object;
 }
 
@@ -84,7 +84,8 @@ export async function withOutbox<Result>(
   events.push(...last.flatMap((createEvents) => createEvents()));
   if (events.length === 0) return result;
   const rows = await toEventRows(transaction, events, { render, ...context, fannedOutAt: null });
-  // No later statement of the transaction reads these events, so they are sent together with the commit.
+  // No later statement of the transaction reads these rows, so the inserts are sent together with the commit,
+  // which saves a round trip.
   for (const chunk of chunksOf(rows))
     await runWithCommit(transaction, insertRows(transaction, "event", chunk));
   return result;
@@ -123,10 +124,12 @@ async function toEventRows(
 ): Promise<readonly EventRow[]> {
   const mode = await loadMerchantMode(transaction, merchantId);
   const objects = await renderSubjects(transaction, events, { render, merchantId, at: "object" });
-  // In reverse order, so that the earliest state before the change wins if a subject has several events.
+  // If a subject has several events, the last state in this list is used. The list is reversed, so that this
+  // is the subject's earliest state.
   const changed = events.filter(({ before }) => before !== undefined).toReversed();
   const befores = await renderSubjects(transaction, changed, { render, merchantId, at: "before" });
-  // Ids of the same millisecond are in random order. Sorted, they follow the order of the events.
+  // Ids that are created in the same millisecond are in random order. They are sorted, so that the events are
+  // in the order of their ids.
   const ids = events.map(() => createId("event", context.now.getTime())).toSorted();
   const traceparent = currentRecordedSpan()?.traceparent;
   return events.map((event, index) => {

@@ -97,7 +97,7 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
     socket.setNoDelay(true);
     socket.once("connect", () => {
       phase = "tls";
-      // A socket without a remote address is closed already and reports that itself.
+      // A socket without a remote address is already closed and emits its own error, so it needs no check.
       const reached = socket.remoteAddress;
       if (reached !== undefined && !addresses.some((address) => isSameAddress(address, reached)))
         socket.destroy(new DeliveryFault("blocked_address"));
@@ -106,7 +106,7 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
       settle();
       if (!socket.destroyed) resolve(socket);
     });
-    // This listener stays: an error event without a listener ends the process.
+    // This listener is never removed, because an `error` event without a listener would end the process.
     socket.on("error", (error) => {
       settle();
       reject(toFault(error, phase));

@@ -17,8 +17,8 @@ export interface SignatureVector {
   readonly bodyBase64: string;
   readonly bodySha256Hex: string;
   /**
-   * The content that a verifier signs to check the request. If the request lacks the id, the content has the
-   * id that the request was signed with.
+   * The content that a verifier signs in order to compare signatures. If the request has no id, this content
+   * has the id with which the request was signed.
    */
   readonly signedContentBase64: string;
   readonly expectedHmacHex: string;
@@ -64,7 +64,7 @@ interface VectorDraft {
   readonly purpose: string;
   readonly secret?: string;
   readonly now?: number;
-  /** Null if the header `webhook-id` is missing. */
+  /** The value of the header `webhook-id`; null to leave the header out. */
   readonly id?: string | null;
   readonly timestamp?: string;
   readonly signature?: string;

@@ -1,7 +1,7 @@
 /**
- * Finds the deliveries of endpoints that changed since the last query: among the newest deliveries, those due
- * next, those being sent, and those that were unfinished in the last query. So every finished delivery and
- * every new attempt of these is reported.
+ * Finds the deliveries that changed since the last query. For each endpoint it compares the newest
+ * deliveries, those due next, those being sent, and those that were unfinished in the last query. This is
+ * enough to report new attempts, and deliveries that have ended since.
  */
 import { sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
@@ -98,10 +98,7 @@ const statuses: readonly DeliveryStatus[] = [
   "canceled",
 ];
 
-/**
- * Reads the watched deliveries in one statement, oldest first. Every part of the statement is an index range
- * scan.
- */
+/** Reads the watched deliveries with one SQL statement, oldest first. Each subquery reads an index range. */
 async function findRows(
   reader: Reader,
   { endpointIds, openIds }: { readonly endpointIds: readonly string[]; readonly openIds: readonly string[] },

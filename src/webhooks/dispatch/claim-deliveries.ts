@@ -139,24 +139,27 @@ const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly SealedWebhookSe
   or s.expires_at > ${at}))`;
 
 /**
- * Lease duration: the longest attempt (15 s) and a margin for waiting for a database connection, because the
- * lease counts from the request for the claim. If the wait exceeds the margin, the attempt may be made twice
- * but is recorded once.
+ * Lease duration in milliseconds: 15 s for the longest attempt, and a margin, because the lease begins when
+ * the claim is requested, even if the claim waits for a database connection. If that wait exceeds the margin,
+ * a delivery may be sent twice, but only one attempt is recorded.
  */
 const leaseMs = 20_000;
 /**
- * The limits include committed attempts of other processes. Two processes that claim at the same moment may
- * each claim up to the limit.
+ * The maximum number of concurrent attempts per endpoint. Attempts of other processes count once they are
+ * committed, so two processes that claim at the same moment may each use the whole limit.
  */
 export const endpointSendingMax = 4;
 export const installationSendingMax = 16;
 
 const perSecondDefault = 25;
-/** The share of an endpoint's rate per second that may be sent in one burst. */
+/**
+ * The largest burst is the endpoint's number of requests per second multiplied by this value, but at least
+ * one request.
+ */
 const burstShare = 0.2;
 /**
- * A stored time further ahead than this was written by a clock that has been set back since. Token bucket
- * times and leases with such a time are ignored.
+ * Stored times (of token buckets and leases) that are further in the future than this were written before the
+ * clock was set back, and are ignored.
  */
 const aheadMsMax = 2 * leaseMs;
 
@@ -179,7 +182,7 @@ export const currentTokens = ({ at, latest }: ClaimTime): RawBuilder<number> => 
   return sql<number>`case when h.tokens_at > ${latest} then ${burst} else least(${burst}, ${refilled}) end`;
 };
 
-/** SQL: the number of deliveries `s` in progress that match the condition. */
+/** Returns an SQL expression: the number of deliveries in progress, named `s`, that match the condition. */
 export const countSendingDeliveries = (
   whose: RawBuilder<unknown>,
   { at, latest }: ClaimTime,

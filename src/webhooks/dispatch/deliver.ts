@@ -10,7 +10,7 @@ export interface DeliverContext {
   readonly sender: SafeSender;
   readonly keyring: Keyring;
   readonly now: Date;
-  /** Aborted when the process stops. The attempt then rejects without a result. */
+  /** A signal that is aborted when the process stops. The attempt then rejects without a result. */
   readonly signal: AbortSignal;
 }
 

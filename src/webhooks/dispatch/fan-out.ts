@@ -9,7 +9,10 @@ import { createId } from "#foundation/ids.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
 export const fanOutEventsMax = 200;
-/** The largest number of rows per insert: a statement has at most 65,535 parameters and a row about a dozen. */
+/**
+ * The largest number of rows per insert: a PostgreSQL statement has at most 65,535 parameters, and a row uses
+ * about a dozen of them.
+ */
 const rowsMax = 1_000;
 
 export interface FanOutResult {
@@ -20,7 +23,7 @@ export interface FanOutResult {
   readonly causes: readonly string[];
 }
 
-/** Creates the deliveries of the oldest new events, one batch in one transaction. */
+/** Creates the deliveries of one batch of new events, oldest first, in one transaction. */
 export function fanOutEvents(db: Database, now: Date): Promise<FanOutResult> {
   return inTransaction(db, async (transaction) => {
     const taken = await takeEvents(transaction, now);

@@ -50,7 +50,7 @@ function recordFailure(
   const cause = { operationId: null, actor: "system", requestId: null } as const;
   return inTransaction(db, (transaction) =>
     withOutbox(transaction, { merchantId, now, cause, render }, async (outbox) => {
-      // The endpoint is locked first, as in commands on endpoints, to prevent deadlocks.
+      // Commands on endpoints lock the endpoint first too. The same order prevents deadlocks.
       await transaction
         .selectFrom("webhookEndpoint")
         .select("id")
@@ -58,7 +58,8 @@ function recordFailure(
         .forNoKeyUpdate()
         .execute();
       if (!(await updateFailedDelivery(transaction, failed, now))) return false;
-      // Health before attempt: successes lock them in the same order.
+      // The health row is changed before the attempt is inserted, because recording a success locks them in
+      // the same order. This prevents deadlocks.
       const step = await recordFailureInHealth(transaction, { failed, now, scale });
       await insertAttempt(transaction, failed);
       await publishEndpointHealth(transaction, outbox, { failed, step, now });
@@ -179,7 +180,8 @@ async function disableFailingEndpoint(
     }))
     .where("id", "=", delivery.endpointId)
     .where("status", "=", "enabled")
-    // If the endpoint was changed since the claim, it may have another receiver.
+    // An endpoint that was changed after the delivery was claimed is not disabled, because the failure may
+    // concern its old URL.
     .where("version", "=", delivery.endpointVersion)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;

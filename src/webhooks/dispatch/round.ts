@@ -25,21 +25,21 @@ import { createSuccessRecorder, type SuccessRecorder } from "./record-success.ts
 
 const usualSendingMax = 512;
 /**
- * The number of warm endpoints that one claim considers for each free attempt slot. The next claims consider
- * the others.
+ * One claim considers at most this number of warm endpoints per free attempt slot. Later claims consider the
+ * others.
  */
 const endpointsPerPlace = 2;
 const probeEveryMs = 60_000;
 /**
- * Milliseconds after which a notified round looks for due deliveries of all endpoints, even while new events
- * keep arriving.
+ * The maximum time in milliseconds between two searches of all endpoints for due deliveries, if the
+ * dispatcher is notified of new events continuously.
  */
 const lookMsMax = 50;
 
 export interface RoundOptions {
   /** Called after each attempt. */
   readonly onDone: () => void;
-  /** Called if more events are waiting than one round handles. */
+  /** Called if a whole batch of events was found, so that more events may be waiting. */
   readonly onMore: () => void;
   /** True if the dispatcher was notified of new events or of deliveries without an event (ping, replay). */
   readonly wasNotified: boolean;
@@ -51,7 +51,7 @@ export interface DispatchRound {
    * Returns the number of claimed deliveries.
    */
   go(calls: RoundOptions): Promise<number>;
-  /** Finds all endpoints with due deliveries, also those without a notice. */
+  /** Finds all endpoints with due deliveries, also those for which the dispatcher was not notified. */
   lookAround(): Promise<void>;
   /** True if endpoints are warm, so that more deliveries may follow soon. */
   isWarm(): boolean;
@@ -64,8 +64,8 @@ export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
   const warm = createWarmEndpoints();
   const { sending, send, idle, finish } = createAttempts(parts, warm);
   /**
-   * Creates the deliveries of one batch of events; sending continues between batches. Returns the number of
-   * new events.
+   * Creates the deliveries of one batch of new events. Returns the number of events. Only one batch is
+   * handled, so that deliveries are sent before the next batch.
    */
   const spread = async (): Promise<number> => {
     const startedAt = new Date();
@@ -101,7 +101,8 @@ export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
       if (events === fanOutEventsMax) onMore();
       if (look.isDue && ((wasNotified && events === 0) || performance.now() - look.lastAt >= lookMsMax))
         await lookAround();
-      // Without a notice, a cheap query of the warm endpoints replaces the claim, which would mostly find nothing.
+      // Without a notification, most warm endpoints have no due deliveries. A cheap query finds and forgets
+      // these endpoints, so that the claim does not consider them.
       else if (!wasNotified && !warm.isEmpty()) await coolIdle();
       const deliveriesMax = sendingMax - sending.size;
       const claim = {

@@ -25,12 +25,12 @@ export interface EndpointCommandContext extends EventContext, Omit<EndpointInput
 }
 
 /**
- * The context of a command whose input has a URL. The faults of its address must be given, so that no such
- * command can skip looking them up.
+ * The context of a command whose input has a URL. The type requires `resolvedFaults`, so that every such
+ * command checks the IP addresses of the URL's host name before its transaction.
  */
 export type EndpointUrlContext = EndpointCommandContext & Pick<EndpointInputRules, "resolvedFaults">;
 
-/** Names an endpoint, and the version that the caller has seen. */
+/** The endpoint to change, and the version that the caller has last read. */
 export interface EndpointTarget {
   readonly endpointId: string;
   readonly expectedVersion?: number | null | undefined;

@@ -23,7 +23,7 @@ export interface WebhookEndpoint {
   readonly eventTypes: readonly string[];
   readonly payloadMode: PayloadMode;
   readonly maxPerSecond: number | null;
-  /** The secrets that sign now, newest first; two while a secret is being replaced. */
+  /** The secrets with which webhooks are currently signed, newest first; two while a secret is being replaced. */
   readonly secrets: readonly WebhookSecretHint[];
   readonly health: EndpointHealthView;
   readonly metadata: Readonly<Record<string, string>>;
@@ -123,7 +123,10 @@ function conflictOf(
   return { resource: "webhook_endpoint", id, currentStatus: status, currentVersion: version, reason, data };
 }
 
-/** Throws `version_conflict` if the version differs. Commands check the status first and the version last. */
+/**
+ * Throws `version_conflict` if the endpoint's version is not the expected one. Commands check the status
+ * first and the version last.
+ */
 export function requireEndpointVersion(
   endpoint: Conflicting,
   expectedVersion: number | null | undefined,

@@ -85,8 +85,8 @@ async function insertEndpoint(
 }
 
 /**
- * Changes of an endpoint. Fields that are left out stay unchanged. Deliveries that are already queued go to
- * the new URL.
+ * The changes to make to an endpoint. Fields that are left out stay unchanged. If the URL changes, deliveries
+ * that are already queued go to the new URL.
  */
 interface EndpointUpdateInput extends EndpointTarget, EndpointFields {
   readonly payloadMode?: "snapshot" | "thin" | null | undefined;
@@ -165,7 +165,7 @@ function sortedText(value: unknown): string {
   );
 }
 
-/** Resets the endpoint's health and queues a ping first. */
+/** Enables a disabled endpoint: resets its health and queues a ping before its waiting deliveries. */
 export async function enableEndpoint(
   transaction: Transaction,
   context: EndpointCommandContext,
