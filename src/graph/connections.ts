@@ -112,7 +112,10 @@ function toPage(part: {
   return { after: part.after, before: part.before, limit: part.limit, isInverted: part.inverted };
 }
 
-/** Returns the page request that selects the same rows when the list is read in the opposite order. */
+/**
+ * Converts a page request for a list that is sorted oldest first, so that it selects the corresponding rows
+ * of the list sorted newest first.
+ */
 const reversePage = ({ after, before, limit, isInverted }: KeysetPage): KeysetPage => ({
   after: before,
   before: after,

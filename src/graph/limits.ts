@@ -14,7 +14,7 @@ export const queryDirectivesMax = 5;
 export const queryTokensMax = 1000;
 /** Validation errors in one answer. */
 export const validationErrorsMax = 20;
-/** Milliseconds that a query may run. Mutations have no limit. */
+/** The maximum time, in milliseconds, that a query may run. Mutations have no such limit. */
 export const queryMsMax = 10_000;
 
 /**

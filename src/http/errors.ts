@@ -18,7 +18,7 @@ import {
 import type { Log } from "#foundation/log.ts";
 import { createId } from "#foundation/ids.ts";
 
-/** The contract's failure codes of Fastify's own errors, by Fastify's error code. */
+/** The failure codes of the contract for Fastify's errors, by Fastify's error code. */
 const frameworkFailures: Readonly<Record<string, FailureCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: "request_too_large",
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "unsupported_media_type",

@@ -188,7 +188,7 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer
     status: reply.statusCode,
     ms: Math.round(reply.elapsedTime * 10) / 10,
     ...(request.failureCode === null ? {} : { code: request.failureCode }),
-    // `span` is undefined, not null, if Fastify refused the request before it found a route.
+    // `span` may also be undefined: if Fastify refused the request before it found a route.
     ...(request.span ? { traceId: request.span.traceId } : {}),
     ...request.credential,
   });

@@ -1,8 +1,9 @@
 /**
- * Sessions of staff members at the console: their cookie, and the caller of requests that the console's pages
- * send to the graph. There, a signed-in staff member is an admin of the merchant. A session is accepted only
- * in requests from a page of this service. Such a request has the header `x-commerce-console`, which no form
- * and no script of another site can send, and browser headers that name this service as the origin.
+ * Sessions of staff members at the console: their cookie, and the caller of GraphQL requests that the
+ * console's pages send. In these requests a staff member has the rights of an admin of the merchant. A
+ * session is accepted only in requests from a page of this service. Such a request has the header
+ * `x-commerce-console`, which no form and no script of another site can send, and browser headers that name
+ * this service as the origin.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";

@@ -270,9 +270,8 @@ function refusalMessage(
 }
 
 /**
- * A browser can be used by two staff members: one signs in within one tab, another in a second tab.
- * oidc-provider would then ask on its own page whether to sign the first one out. Instead, the most recent
- * sign-in counts.
+ * Two staff members may sign in with the same browser, in two tabs. oidc-provider would then show its own
+ * page, which asks whether to sign the first one out. Instead, the most recent sign-in counts.
  */
 type Context = Parameters<Provider["Session"]["get"]>[0];
 

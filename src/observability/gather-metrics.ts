@@ -30,7 +30,10 @@ export interface GatheredMetrics {
   readonly missing: number;
 }
 
-/** A message between a process and the parent. `turn` connects an answer with its request. */
+/**
+ * A message between a process and the parent. `turn` is the number of a request; its answer has the same
+ * number.
+ */
 interface Message {
   readonly type:
     | "metrics-request"
@@ -192,7 +195,7 @@ export function createMetricsHub(): MetricsHub {
   };
 }
 
-/** Requests that wait for their answers, by turn. */
+/** Requests that wait for their answers, by request number. */
 interface PendingRequests<Answer> {
   /**
    * Sends a request and waits for its answer; undefined after the timeout. `send` returns false if the other

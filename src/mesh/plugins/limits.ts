@@ -42,7 +42,10 @@ export default (): Plugin =>
     };
   });
 
-/** Measures the cost. Returns the error of invalid variables, which is the client's error. */
+/**
+ * Computes the document's cost. Invalid variables are the client's error, so that error is returned, not
+ * thrown.
+ */
 function tryMeasureCost(args: ExecutionPolicyArgs): QueryCost | GraphQLError {
   try {
     return measureQueryCost(args);
