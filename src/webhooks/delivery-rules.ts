@@ -70,8 +70,8 @@ export interface EndpointHealth {
   /** Time of the first failure since the last success; null if the last attempt succeeded or there was none. */
   readonly failingSince: Date | null;
   /**
-   * Number of deliveries since the last success whose first attempt failed. Counts first attempts, because
-   * deliveries behind an open circuit breaker never use up all their attempts.
+   * The number of deliveries since the last success whose first attempt failed. Only first attempts count,
+   * because behind an open circuit breaker deliveries never use up all their attempts.
    */
   readonly failedSinceSuccess: number;
   readonly degradedAt: Date | null;
@@ -128,7 +128,7 @@ function later(now: Date, ms: number): Date {
 export type DeliveryStatus = Selectable<WebhookDeliveryTable>["status"];
 export type ReplayReason = NonNullable<Selectable<WebhookDeliveryTable>["replayReason"]>;
 
-/** An event, its bodies and its deliveries are kept for this long after the event. */
+/** How long an event, its bodies and its deliveries are stored after the event. */
 export const eventRetentionDays = 30;
 export const replaysMax = 10;
 
@@ -164,8 +164,8 @@ export function eventRetentionStart(now: Date): Date {
 }
 
 /**
- * Returns why the delivery must not be replayed; null if it may be. A replay is a new delivery. The original
- * delivery does not change, and all its replays count towards its limit.
+ * Returns why the delivery must not be replayed; null if it may be. Each replay is a new delivery, and the
+ * number of replays of an original delivery is limited.
  */
 export function replayRefusal(
   { status, occurredAt, replays }: ReplayState,

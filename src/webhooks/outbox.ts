@@ -30,7 +30,10 @@ export interface DomainEvent {
 /** Collects the events of one transaction. */
 export interface Outbox {
   append(event: DomainEvent): void;
-  /** Called at the end of the transaction. For events that summarize several changes of the transaction. */
+  /**
+   * Adds events that summarize several changes of the transaction. `createEvents` is called when all changes
+   * have been made.
+   */
   appendLast(createEvents: () => readonly DomainEvent[]): void;
 }
 

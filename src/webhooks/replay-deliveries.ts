@@ -140,8 +140,9 @@ async function findInstallation(
 const cleanIdOrEmpty = (id: string): string => (isCleanText(id) ? id : "");
 
 /**
- * Finds original deliveries, because a replay counts for its original delivery. Returns one row more than a
- * page, and locks the events until the end of the transaction.
+ * Finds the deliveries to replay. Deliveries that are replays themselves are left out, because each of them
+ * belongs to its original delivery. Returns one row more than a page, and locks the events until the end of
+ * the transaction.
  */
 async function lockFailedDeliveries(
   transaction: Transaction,

@@ -217,8 +217,8 @@ export async function findDueEndpoints(
 }
 
 /**
- * Steps from one endpoint to the next with an index (a loose index scan), so only the first waiting delivery
- * of each endpoint is read.
+ * SQL subqueries that find all endpoints with waiting deliveries. They step from one endpoint to the next in
+ * the index (a loose index scan), so that only the first waiting delivery of each endpoint is read.
  */
 const allWaitingEndpoints: RawBuilder<unknown> = sql`
   (select endpoint_id from webhook_delivery where next_attempt_at is not null order by endpoint_id limit 1)
@@ -228,8 +228,8 @@ const allWaitingEndpoints: RawBuilder<unknown> = sql`
   from waiting where waiting.id is not null`;
 
 /**
- * Returns the time of the next retry if it is within `withinMs`, else null. For an endpoint with an open
- * circuit breaker, the time of its probe counts.
+ * Returns the time of the next retry of any delivery; null if none is due within `withinMs`. For an endpoint
+ * with an open circuit breaker, the time of its next probe counts if it is later.
  */
 export async function findNextRetryTime(
   db: Database,

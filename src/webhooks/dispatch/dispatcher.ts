@@ -22,7 +22,10 @@ export interface Dispatcher {
 
 const pollMs = 1_000;
 const usualStopMsMax = 6_000;
-/** Milliseconds until the next pass while endpoints are warm, for example because an attempt slot became free. */
+/**
+ * Milliseconds until the next pass while endpoints are warm. The next pass also fills attempt slots that
+ * became free.
+ */
 const againMs = 20;
 /** Milliseconds until the next pass after an error, so that an unavailable database is not queried constantly. */
 const faultPauseMs = 1_000;
@@ -37,8 +40,8 @@ export function createDispatcher(parts: DispatcherOptions): Dispatcher {
   let early: NodeJS.Timeout | undefined;
   let poll: NodeJS.Timeout | undefined;
   /**
-   * Polls the database for events and deliveries without a notice, and plans a timer for retries that come
-   * due before the next poll.
+   * Polls the database for events and deliveries for which no notification arrived, and sets a timer for a
+   * retry that comes due before the next poll.
    */
   const look = async (): Promise<void> => {
     passes.call({ isNotified: true });
@@ -117,8 +120,8 @@ function createPasses(round: DispatchRound, onFault: (error: unknown) => void): 
     if (state.isRunning) again = setTimeout(resume, ms);
   };
   /**
-   * Requests a pass shortly after attempts end, so that one pass fills several free slots. During a pass
-   * nothing is planned, because the pass plans the next one itself.
+   * Requests a pass a little later, so that one pass fills the slots of several ended attempts. Does nothing
+   * during a pass, because the pass itself requests the next one.
    */
   const callSoon = (): void => {
     if (again === undefined && running === undefined) callIn(againMs);

@@ -1,6 +1,6 @@
 /**
- * Common to all changes of endpoints: their context, locking the endpoint and its installation, the limits of
- * an installation (number of endpoints, unique URLs) and saving.
+ * Functions that all commands on endpoints use: locking the endpoint and its installation, checking the
+ * limits of an installation (number of endpoints, unique URLs), and saving.
  */
 import type { SelectQueryBuilder } from "kysely";
 import type { Keyring } from "#foundation/encryption.ts";

@@ -25,7 +25,7 @@ export interface EndpointFields {
 }
 
 export interface EndpointInputRules extends EndpointUrlRules {
-  /** Faults of the addresses that the URL's host name resolves to, looked up before the transaction. */
+  /** Faults of the IP addresses of the URL's host name, which was looked up before the transaction. */
   readonly resolvedFaults: readonly FailureDetail[];
 }
 
@@ -51,8 +51,8 @@ export function requireEndpointFields(fields: EndpointFields, rules: EndpointInp
 }
 
 /**
- * Checks the URL again with the rules of the merchant, which may be stricter than the rules that were known
- * before the merchant was read.
+ * Checks the URL by the rules for the merchant's mode. The first check runs before the merchant is read and
+ * may be less strict.
  */
 export function requireEndpointUrl(url: string, rules: EndpointUrlRules): void {
   const [first, ...rest] = endpointUrlFaults(url, rules);
