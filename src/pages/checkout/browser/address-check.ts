@@ -22,7 +22,7 @@ export function checkAddressWhileTyping(): void {
       leftOf.get(form) ??
       new Set([...form.querySelectorAll<Control>("[aria-invalid]")].map(({ name }) => name));
     leftOf.set(form, left);
-    // A field that is still empty is not an error yet.
+    // A field that is still empty gets no error until the form is sent.
     if (target.value.trim() !== "") left.add(target.name);
     if (left.size === 0) return;
     latestCheck += 1;

@@ -15,7 +15,8 @@ function waitForAnswer(): void {
   const place = document.querySelector<HTMLElement>("[data-status]");
   const { status: url, version, longAfter } = place?.dataset ?? {};
   if (url === undefined) return;
-  // After this time the reloaded page offers to stop waiting.
+  // After `longAfter` milliseconds the page is reloaded. It then has a button to stop waiting for the
+  // payment.
   if (longAfter !== undefined) setTimeout(() => location.reload(), Number(longAfter));
   let waitMs = pollMs;
   const look = async (): Promise<void> => {

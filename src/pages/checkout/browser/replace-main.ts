@@ -40,7 +40,7 @@ async function ask(
   const body = new URLSearchParams();
   for (const [name, value] of new FormData(form, button))
     if (typeof value === "string") body.append(name, value);
-  // The form's buttons are named `action`, which hides the property `form.action`.
+  // `form.action` is not the URL here, because the form has buttons named `action`.
   const answer = await fetch(form.getAttribute("action") ?? "", {
     method: "POST",
     body,

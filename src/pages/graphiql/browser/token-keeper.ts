@@ -156,7 +156,8 @@ export class TokenKeeper {
       const sentAt = performance.now();
       const response = await this.#post(token, request);
       if (response.status !== 401) return { response, sentAt };
-      // Several requests may be refused at the same time. A token entered meanwhile is kept.
+      // Several requests may be refused at the same time. The token is deleted only if it is still the
+      // refused one, not if the user has entered another meanwhile.
       if (sessionStorage.getItem(key) === token) this.#forget(await faultIn(response));
     }
   }

@@ -77,7 +77,7 @@ function InstallationCard({
   );
 }
 
-/** The most failed deliveries that the overview shows. */
+/** The maximum number of failed deliveries that the overview shows. */
 const failuresShownMax = 5;
 
 const RecentFailures = ({
