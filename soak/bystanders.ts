@@ -73,7 +73,8 @@ export async function runBystanders(ask: Ask, shop: Shop, plan: BystandersPlan):
   const ratio = percentile(busy) / percentile(quiet);
   if (ratio > ratioMax)
     violations.push(
-      `The 99th percentile of unrelated requests rose by a factor of ${ratio.toFixed(2)}; at most ${ratioMax} is allowed.`,
+      `The 99th percentile of unrelated requests rose by a factor of ${ratio.toFixed(2)}; ` +
+        `at most ${ratioMax} is allowed.`,
     );
   return {
     figure: "bystanders",

@@ -148,7 +148,8 @@ async function sendBroken(run: Run, generators: readonly Generated[]): Promise<v
     const isFieldNamed =
       refusal.field === undefined || error?.details.some(({ field }) => field === refusal.field) === true;
     if (answer.status === refusal.status && refusal.codes.includes(error?.code ?? "") && isFieldNamed) return;
-    const expected = `${refusal.status} ${refusal.codes.join(" or ")}${refusal.field === undefined ? "" : ` at ${refusal.field}`}`;
+    const place = refusal.field === undefined ? "" : ` at ${refusal.field}`;
+    const expected = `${refusal.status} ${refusal.codes.join(" or ")}${place}`;
     addViolation(
       run,
       generated,

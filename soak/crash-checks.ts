@@ -96,7 +96,8 @@ async function stockFaults(db: Database, { done }: AcknowledgedWrites): Promise<
     .filter(({ key }) => movements.get(key) !== 1)
     .map(({ key }) => `${key} moved stock ${movements.get(key) ?? 0} times instead of once.`);
   const { rows: levels } = await sql<{ variantId: string; onHand: number; moved: number }>`
-    select l.variant_id, l.on_hand, coalesce(sum(m.delta), 0)::int as moved from stock_level l left join stock_movement m using (variant_id)
+    select l.variant_id, l.on_hand, coalesce(sum(m.delta), 0)::int as moved
+    from stock_level l left join stock_movement m using (variant_id)
     group by l.variant_id, l.on_hand`.execute(db);
   for (const { variantId, onHand, moved } of levels) {
     if (onHand !== moved)

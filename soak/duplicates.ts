@@ -99,9 +99,9 @@ export async function findDuplicateFaults(db: Database, sent: readonly SentWrite
     select note, count(*)::int as count from stock_movement where note is not null group by note`.execute(db);
   const moved = new Map(movements.map(({ note, count }) => [note, count]));
   const { rows: events } = await sql<{ id: string; count: number; version: number }>`
-    select c.id, c.version, count(e.id)::int as count from cart c join event e on e.subject_id = c.id and e.type = 'cart.address_set' group by c.id, c.version`.execute(
-    db,
-  );
+    select c.id, c.version, count(e.id)::int as count
+    from cart c join event e on e.subject_id = c.id and e.type = 'cart.address_set'
+    group by c.id, c.version`.execute(db);
   const carts = new Map(events.map((row) => [row.id, row]));
   const byCart = Map.groupBy(sent, ({ cartId }) => cartId);
   return [
@@ -112,7 +112,8 @@ export async function findDuplicateFaults(db: Database, sent: readonly SentWrite
       const found = cartId === null ? undefined : carts.get(cartId);
       if (cartId === null || (found?.count === length && found.version === length + 1)) return [];
       return [
-        `Cart ${cartId} had its address set ${found?.count ?? 0} times to version ${found?.version}, with ${length} keys.`,
+        `Cart ${cartId} had its address set ${found?.count ?? 0} times to version ${found?.version}, ` +
+          `with ${length} keys.`,
       ];
     }),
   ];

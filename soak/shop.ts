@@ -112,7 +112,9 @@ export function cartWrite(
   { mutation, input, cartId }: { readonly mutation: string; readonly input: object; readonly cartId: string },
 ): Write {
   const type = `${mutation.slice(0, 1).toUpperCase()}${mutation.slice(1)}Input`;
-  const query = `mutation ($cartId: ID!, $key: String, $input: ${type}!) { ${mutation}(cartId: $cartId, idempotencyKey: $key, input: $input) { ${cartFields} } }`;
+  const query = `mutation ($cartId: ID!, $key: String, $input: ${type}!) {
+    ${mutation}(cartId: $cartId, idempotencyKey: $key, input: $input) { ${cartFields} }
+  }`;
   return graphqlWrite(shop, { token: "storefront", query, variables: { cartId, input } });
 }
 
@@ -253,7 +255,9 @@ export interface CartState {
   readonly delivery: { readonly options: readonly { readonly id: string }[] } | null;
 }
 
-const cartCreate = `mutation ($key: String, $input: CartCreateInput!) { cartCreate(idempotencyKey: $key, input: $input) { ${cartFields} } }`;
+const cartCreate = `mutation ($key: String, $input: CartCreateInput!) {
+  cartCreate(idempotencyKey: $key, input: $input) { ${cartFields} }
+}`;
 
 async function createCart(
   ask: Ask,

@@ -73,7 +73,9 @@ export async function runWebhookLatency({ databaseUrl, isOver, onStep }: Latency
       isBlackHoleActive = true;
       figures.beside.push(...(await runLoadPeriod(latency, many)));
       onStep(
-        `${database.engine}: p99 ${percentile(figures.single, 0.99)} ms; with ten endpoints each ${percentile(figures.without, 0.99)} ms without, ${percentile(figures.beside, 0.99)} ms beside an endpoint that never answers`,
+        `${database.engine}: p99 ${percentile(figures.single, 0.99)} ms; ` +
+          `with ten endpoints each ${percentile(figures.without, 0.99)} ms without, ` +
+          `${percentile(figures.beside, 0.99)} ms beside an endpoint that never answers`,
       );
     } while (!isOver());
     await receiver[Symbol.asyncDispose]();

@@ -66,7 +66,8 @@ export async function runWebhooks(plan: WebhooksPlan): Promise<Report> {
       const killed = await killSome(plan, receiver, counts.kills);
       counts.kills += 1;
       plan.onStep?.(
-        `${service.engine}: ${counts.kills} kills, ${counts.writes} writes, ${receiver.counts.requests} requests to the receiver`,
+        `${service.engine}: ${counts.kills} kills, ${counts.writes} writes, ` +
+          `${receiver.counts.requests} requests to the receiver`,
       );
       if (plan.isOver(counts)) break;
       await startAll(killed);
@@ -258,7 +259,8 @@ async function findMissing(
   const { rows } = await sql<ExpectedDelivery>`
     select w.id as endpoint_id, e.id as event_id, d.status
     from webhook_endpoint w
-    join event e on e.merchant_id = w.merchant_id and (e.installation_id is null or e.installation_id = w.installation_id) and e.subject_id <> w.id
+    join event e on e.merchant_id = w.merchant_id
+      and (e.installation_id is null or e.installation_id = w.installation_id) and e.subject_id <> w.id
       and e.occurred_at > (select max(created_at) from webhook_endpoint where id = any(${ids}::text[]))
     left join webhook_delivery d on d.event_id = e.id and d.endpoint_id = w.id and d.replay_no = 0
     where w.id = any(${ids}::text[])`.execute(db);
