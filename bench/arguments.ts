@@ -49,11 +49,11 @@ Compares the servers on a temporary PostgreSQL. The first server, the yardstick,
 
 Instead of the comparison:
 
-  --growth          measures the cost of each read on yardstick and ours with 10000 and 100000 products, carts and orders,
-                    and draws bench/growth.svg
+  --growth          measures the cost of each read on yardstick and ours with 10000 and 100000 products, carts
+                    and orders, and draws bench/growth.svg
   --searches        measures plain, corrected and relaxed searches with 10000 and 100000 products, the size of the
                     index and the time to index products
-  --million         with --growth or --searches: also measures with 1000000, which takes hours
+  --million         also measures with 1000000: with --growth for hours, with --searches with copied products
 `;
 
 const countMax = 1_000_000;

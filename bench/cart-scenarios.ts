@@ -126,11 +126,13 @@ async function findCarts(
   await client.connect();
   const { rows } = await client
     .query<FoundCart>(
-      `select c.id, c.buyer_reference as buyer from cart c where c.status = 'active' and c.expires_at > now() + interval '1 day'
+      `select c.id, c.buyer_reference as buyer from cart c
+       where c.status = 'active' and c.expires_at > now() + interval '1 day'
          and c.merchant_id = (select merchant_id from cart group by merchant_id order by count(*) desc limit 1)
          and exists (select 1 from cart_line l where l.cart_id = c.id)
          and (not $1 or (c.address_id is null and not exists (select 1 from promotion p
-           where p.merchant_id = c.merchant_id and p.trigger = 'automatic' and p.status = 'active' and (p.market_ids = '{}' or c.market_id = any(p.market_ids)))))
+           where p.merchant_id = c.merchant_id and p.trigger = 'automatic' and p.status = 'active'
+             and (p.market_ids = '{}' or c.market_id = any(p.market_ids)))))
        order by md5(c.id) limit $2`,
       [isPlain, limit],
     )

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { startPostgres } from "#test/support/postgres.ts";
 import { type PartialDemoFile, readDemoFile } from "#demo/demo-file.ts";
+import { copyProducts } from "./copy-products.ts";
 import { runCommand } from "./children.ts";
 import { addPercentageCodes } from "./promotion-codes.ts";
 import type { ScenarioSource } from "./scenario.ts";
@@ -24,6 +25,8 @@ export interface BenchDatabase extends ServerSettings, ScenarioSource {
   readonly postgresPid: number;
   /** Adds generated rows. */
   grow(more: DataCounts): Promise<void>;
+  /** Adds copies of the generated products. */
+  copy(copies: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -61,6 +64,11 @@ export async function prepareDatabase(counts: DataCounts): Promise<BenchDatabase
         await seed(location, more);
         await withClient(url, prepareForMeasurement);
       },
+      copy: (copies) =>
+        withClient(url, async (client) => {
+          await copyProducts(client, copies);
+          await prepareForMeasurement(client);
+        }),
       stop,
     };
   } catch (error) {
@@ -97,6 +105,7 @@ async function prepareForMeasurement(client: Client): Promise<void> {
  */
 async function extendAddresses(client: Client): Promise<void> {
   await client.query(`
-    update cart set address_expires_at = now() + interval '12 hours', address_expires_at_max = now() + interval '24 hours', version = version + 1
+    update cart set address_expires_at = now() + interval '12 hours',
+      address_expires_at_max = now() + interval '24 hours', version = version + 1
     where address_id is not null and status = 'active'`);
 }

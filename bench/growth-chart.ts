@@ -35,16 +35,24 @@ const style = `
     .axis { stroke: #888; }
     .line { stroke-width: 2; }
     .yardstick { stroke-dasharray: 5 4; opacity: 0.75; }
-    .c0 { stroke: #1b6ac9; fill: #1b6ac9; } .c1 { stroke: #c2410c; fill: #c2410c; } .c2 { stroke: #15803d; fill: #15803d; }
-    .c3 { stroke: #7e22ce; fill: #7e22ce; } .c4 { stroke: #a16207; fill: #a16207; } .c5 { stroke: #0e7490; fill: #0e7490; }
+    .c0 { stroke: #1b6ac9; fill: #1b6ac9; }
+    .c1 { stroke: #c2410c; fill: #c2410c; }
+    .c2 { stroke: #15803d; fill: #15803d; }
+    .c3 { stroke: #7e22ce; fill: #7e22ce; }
+    .c4 { stroke: #a16207; fill: #a16207; }
+    .c5 { stroke: #0e7490; fill: #0e7490; }
     .line { fill: none; }
     @media (prefers-color-scheme: dark) {
       text { fill: #ddd; }
       .paper { fill: #16181d; }
       .grid { stroke: #33373f; }
       .axis { stroke: #8b919c; }
-      .c0 { stroke: #6ba8f2; fill: #6ba8f2; } .c1 { stroke: #fb8a5b; fill: #fb8a5b; } .c2 { stroke: #5fd28a; fill: #5fd28a; }
-      .c3 { stroke: #c792ea; fill: #c792ea; } .c4 { stroke: #e9b44c; fill: #e9b44c; } .c5 { stroke: #4fc3d9; fill: #4fc3d9; }
+      .c0 { stroke: #6ba8f2; fill: #6ba8f2; }
+      .c1 { stroke: #fb8a5b; fill: #fb8a5b; }
+      .c2 { stroke: #5fd28a; fill: #5fd28a; }
+      .c3 { stroke: #c792ea; fill: #c792ea; }
+      .c4 { stroke: #e9b44c; fill: #e9b44c; }
+      .c5 { stroke: #4fc3d9; fill: #4fc3d9; }
       .line { fill: none; }
     }`;
 
@@ -53,7 +61,8 @@ export function drawGrowth(costs: readonly ReadCost[]): string {
   const drawn = panels.map((panel, index) =>
     drawPanel(panel, { costs, scenarios, x: left + index * (panelWidth + gap) }),
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
+  const size = `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img">
   <title>What a read costs as products, carts and orders grow</title>
   <style>${style}
   </style>
@@ -98,11 +107,13 @@ function drawPanel({ title, valueOf }: Panel, { costs, scenarios, x }: Paper): s
     `<text class="title" x="${x}" y="${top - 18}">${title}</text>`,
     ...up.powers.map((power) => {
       const y = round(up.position(10 ** power));
-      return `<line class="grid" x1="${x}" x2="${x + panelWidth}" y1="${y}" y2="${y}"/><text x="${x - 8}" y="${y + 4}" text-anchor="end">${label(power)}</text>`;
+      const line = `<line class="grid" x1="${x}" x2="${x + panelWidth}" y1="${y}" y2="${y}"/>`;
+      return `${line}<text x="${x - 8}" y="${y + 4}" text-anchor="end">${label(power)}</text>`;
     }),
     ...across.powers.map((power) => {
       const position = round(across.position(10 ** power));
-      return `<line class="grid" x1="${position}" x2="${position}" y1="${top}" y2="${base}"/><text x="${position}" y="${base + 18}" text-anchor="middle">${label(power)}</text>`;
+      const line = `<line class="grid" x1="${position}" x2="${position}" y1="${top}" y2="${base}"/>`;
+      return `${line}<text x="${position}" y="${base + 18}" text-anchor="middle">${label(power)}</text>`;
     }),
     `<path class="axis" fill="none" d="M${x} ${top}V${base}H${x + panelWidth}"/>`,
     `<text x="${x + panelWidth / 2}" y="${base + 36}" text-anchor="middle">products, carts and orders each</text>`,
@@ -115,11 +126,13 @@ function drawPanel({ title, valueOf }: Panel, { costs, scenarios, x }: Paper): s
             x: round(across.position(cost.size)),
             y: round(up.position(valueOf(cost))),
           }));
-        const dots = points.map(
-          ({ cost, x: cx, y: cy }) =>
-            `<circle class="c${index}" cx="${cx}" cy="${cy}" r="${server === "ours" ? 3.5 : 2}"><title>${scenario}, ${server}, ${cost.size}: ${valueOf(cost).toFixed(1)}</title></circle>`,
-        );
-        const line = `<polyline class="c${index} line ${server}" points="${points.map((point) => `${point.x},${point.y}`).join(" ")}"/>`;
+        const radius = server === "ours" ? 3.5 : 2;
+        const dots = points.map(({ cost, x: cx, y: cy }) => {
+          const name = `<title>${scenario}, ${server}, ${cost.size}: ${valueOf(cost).toFixed(1)}</title>`;
+          return `<circle class="c${index}" cx="${cx}" cy="${cy}" r="${radius}">${name}</circle>`;
+        });
+        const path = points.map((point) => `${point.x},${point.y}`).join(" ");
+        const line = `<polyline class="c${index} line ${server}" points="${path}"/>`;
         return [line, ...dots].join("");
       }),
     ),
@@ -133,7 +146,8 @@ function drawLegend(scenarios: readonly string[]): string {
   const y = height - 18;
   const items = scenarios.map((scenario, index) => {
     const x = left + index * legendStep;
-    return `<line class="c${index} line" x1="${x}" x2="${x + 24}" y1="${y - 4}" y2="${y - 4}"/><text x="${x + 30}" y="${y}">${scenario}</text>`;
+    const line = `<line class="c${index} line" x1="${x}" x2="${x + 24}" y1="${y - 4}" y2="${y - 4}"/>`;
+    return `${line}<text x="${x + 30}" y="${y}">${scenario}</text>`;
   });
   const x = left + scenarios.length * legendStep;
   return `  <g>${items.join("")}<text x="${x}" y="${y}">solid: ours, dashed: the yardstick</text></g>`;
@@ -141,8 +155,9 @@ function drawLegend(scenarios: readonly string[]): string {
 
 const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const plainPowers: Readonly<Record<number, string>> = { 0: "1", 1: "10", 2: "100", 3: "1000" };
-const label = (power: number): string =>
-  plainPowers[power] ??
-  `10${power < 0 ? "⁻" : ""}${Array.from(String(Math.abs(power)), (digit) => superscripts.charAt(Number(digit))).join("")}`;
+function label(power: number): string {
+  const digits = Array.from(String(Math.abs(power)), (digit) => superscripts.charAt(Number(digit)));
+  return plainPowers[power] ?? `10${power < 0 ? "⁻" : ""}${digits.join("")}`;
+}
 
 const round = (value: number): number => Math.round(value * 10) / 10;

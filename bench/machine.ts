@@ -43,7 +43,8 @@ export function describeMachine(cores: CoreAssignment | undefined): string {
       ? "not pinned"
       : `servers on core ${cores.server}, PostgreSQL and load on ${cores.rest}`;
   const memory = Math.round(totalmem() / 2 ** 30);
-  return `${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${cpus().length} cores, ${memory} GiB, Node ${process.versions.node}, ${pinned}`;
+  const model = cpus()[0]?.model.trim() ?? "unknown CPU";
+  return `${model}, ${cpus().length} cores, ${memory} GiB, Node ${process.versions.node}, ${pinned}`;
 }
 
 const ticksPerSecond = 100;

@@ -17,7 +17,8 @@ export async function orderScenario({ databaseUrl, apiKey, asksMax }: ScenarioSo
   await client.connect();
   const { rows } = await client
     .query<{ id: string }>(
-      `select id from sales_order where merchant_id = (select merchant_id from sales_order group by merchant_id order by count(*) desc limit 1)
+      `select id from sales_order where merchant_id =
+         (select merchant_id from sales_order group by merchant_id order by count(*) desc limit 1)
        order by md5(id) limit $1`,
       [asksMax],
     )

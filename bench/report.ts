@@ -32,13 +32,17 @@ export const formatRows = (rows: readonly MeasurementRow[]): string => formatMar
 export function formatMarkdownTable<Line>(all: readonly Line[], shown: Columns<Line>): string {
   const cells = [shown.map(([title]) => title), ...all.map((one) => shown.map(([, cell]) => cell(one)))];
   const widths = shown.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
-  const lines = cells.map(
-    (line) =>
-      `| ${line.map((cell, column) => (column < 2 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(" | ")} |`,
+  // The first two columns are left-aligned; the others are numbers.
+  const padded = (cell: string, column: number): string =>
+    column < 2 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  const lines = cells.map((line) => `| ${line.map(padded).join(" | ")} |`);
+  const rules = widths.map((width, column) =>
+    column < 2 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`,
   );
-  const rule = `|${widths.map((width, column) => (column < 2 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`;
-  return [lines[0], rule, ...lines.slice(1)].join("\n");
+  return [lines[0], `|${rules.join("|")}|`, ...lines.slice(1)].join("\n");
 }
 
-export const formatColdStarts = (starts: readonly ColdStart[]): string =>
-  `Cold start, from the process's start to its first answer: ${starts.map(({ server, coldStartMs }) => `${server} ${coldStartMs.toFixed(0)} ms`).join(", ")}`;
+export function formatColdStarts(starts: readonly ColdStart[]): string {
+  const times = starts.map(({ server, coldStartMs }) => `${server} ${coldStartMs.toFixed(0)} ms`);
+  return `Cold start, from the process's start to its first answer: ${times.join(", ")}`;
+}

@@ -86,6 +86,7 @@ function searchScenario(name: string, cases: readonly SearchCase[]): Scenario {
 function fewHitsFault(body: unknown): string | undefined {
   const { meta } = body as { readonly meta: { readonly totalItems: number } };
   return meta.totalItems < hitsMin
-    ? `the search finds only ${meta.totalItems} products; below ${hitsMin} the service corrects spelling, so use more --products`
+    ? `the search finds only ${meta.totalItems} products; ` +
+        `below ${hitsMin} the service corrects spelling, so use more --products`
     : undefined;
 }

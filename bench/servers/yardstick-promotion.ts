@@ -36,13 +36,18 @@ where c.id = $1 and c.merchant_id = $2 for no key update of c`;
 
 /** `$3` is the normalized code. */
 const readSql = cartSql(`,
-  (select json_object_agg(pr.variant_id, json_build_array(pr.amount_minor, pr.compare_at_minor)) from cart_line l join price pr on pr.variant_id = l.variant_id
+  (select json_object_agg(pr.variant_id, json_build_array(pr.amount_minor, pr.compare_at_minor))
+    from cart_line l join price pr on pr.variant_id = l.variant_id
     where l.cart_id = c.id and pr.market_id = c.market_id and pr.valid_until is null) as prices,
-  (select json_build_object('promotionId', pm.id, 'codeId', pc.id, 'trigger', 'code', 'state', 'applied', 'suspendedReason', null, 'code', pc.code, 'titles', pm.titles,
-      'kind', pm.kind, 'basisPoints', pm.basis_points, 'amount', pm.amount_minor, 'currency', pm.currency, 'isExclusive', pm.is_exclusive,
-      'startsAt', to_char(pm.starts_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'endsAt', to_char(pm.ends_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+  (select json_build_object('promotionId', pm.id, 'codeId', pc.id, 'trigger', 'code', 'state', 'applied',
+      'suspendedReason', null, 'code', pc.code, 'titles', pm.titles, 'kind', pm.kind,
+      'basisPoints', pm.basis_points, 'amount', pm.amount_minor, 'currency', pm.currency,
+      'isExclusive', pm.is_exclusive,
+      'startsAt', to_char(pm.starts_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'endsAt', to_char(pm.ends_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
     from promotion_code pc join promotion pm on pm.id = pc.promotion_id
-    where pc.merchant_id = c.merchant_id and pc.code_normalized = $3 and pm.status = 'active' and pm.kind = 'percentage'
+    where pc.merchant_id = c.merchant_id and pc.code_normalized = $3
+      and pm.status = 'active' and pm.kind = 'percentage'
       and coalesce(pm.starts_at <= now(), true) and coalesce(pm.ends_at > now(), true)) as wanted`);
 
 const writeSql = `

@@ -39,7 +39,8 @@ function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBar
   let count = isBare ? 3 : 4;
   const next = (type: string): string => `$${++count}::${type}`;
   const chain = Array.from({ length: chainLength }, () => next("text"));
-  const locale = `(case ${chain.map((tag) => `when ${tag} = any(o.locales) then ${tag}`).join(" ")} else o.fallback_locale end)`;
+  const shownLocales = chain.map((tag) => `when ${tag} = any(o.locales) then ${tag}`).join(" ");
+  const locale = `(case ${shownLocales} else o.fallback_locale end)`;
   const filters = [
     "o.country = $1 and m.status = 'active'",
     ...(category ? [`o.category_keys @> array[${next("text")}]`] : []),
@@ -80,10 +81,10 @@ function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBar
     ? `when strpos(d.codes, ${next("text")}) > 0 then 2000 when strpos(d.codes, ${next("text")}) ` +
       "> 0 then 1500"
     : "";
-  const scoreSql = (
-    offer: string,
-  ): string => `(case ${codes} when strpos(' ' || d.title_folded || ' ', ${phrase}) > 0 then 600 when d.head @@ ${exactInTitle} then 500
-      when d.head @@ ${allInTitle} then 400 when d.head @@ ${allInTitleOrBrand} then 300 when d.head @@ ${allPlain} then 200
+  const scoreSql = (offer: string): string => `(case ${codes}
+      when strpos(' ' || d.title_folded || ' ', ${phrase}) > 0 then 600
+      when d.head @@ ${exactInTitle} then 500 when d.head @@ ${allInTitle} then 400
+      when d.head @@ ${allInTitleOrBrand} then 300 when d.head @@ ${allPlain} then 200
       when d.head @@ ${partInTitle} then 150 else 100 end
     + case when ${offer}.in_stock then 40 else 0 end + 4 * least(9, floor(log(2, ${offer}.popularity + 1)))::int
     + 10 * ts_rank('{0.3,0.3,1,0.5}', d.head, ${any}, 1)::float8)`;
@@ -94,8 +95,10 @@ function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBar
     on m.id = o.merchant_id
     where d.words @@ ${all} and (d.locale = any(${chainList}) or not d.locales && ${chainList})
     and d.locale = ${locale} and ${filters}`;
-  const hit = `array_remove(array[case when d.head @@ ${anyCode} then 'sku' end, case when d.head @@ ${anyTitle} then 'title' end,
-    case when d.head @@ ${anyBrand} then 'brand' end, case when d.head @@ ${anyText} then 'category' end, case when d.words @@ ${anyText} then 'description' end], null) as matched,
+  const hit = `array_remove(array[
+    case when d.head @@ ${anyCode} then 'sku' end, case when d.head @@ ${anyTitle} then 'title' end,
+    case when d.head @@ ${anyBrand} then 'brand' end, case when d.head @@ ${anyText} then 'category' end,
+    case when d.words @@ ${anyText} then 'description' end], null) as matched,
     ${isRanked ? "f.score" : scoreSql("f")} as score`;
   return around({ base, order: orders[sort] ?? "", hit, isBare });
 }
@@ -139,8 +142,18 @@ from (${isBare ? barePage(hit) : page(hit)}) h) as hits,
         join merchant m on m.id = k.merchant_id`,
       "count desc, slug",
     )},
-    'merchant', ${list("select m.slug as value, m.name as label, k.count from (select merchant_id, count from counted where by = 15 order by count desc, merchant_id limit 20) k join merchant m on m.id = k.merchant_id", "count desc, value")},
-    'brand', ${list("select brand as value, count from counted where by = 23 and brand is not null order by count desc, brand limit 20", "count desc, value")},
+    'merchant', ${list(
+      `select m.slug as value, m.name as label, k.count
+        from (select merchant_id, count from counted where by = 15
+          order by count desc, merchant_id limit 20) k
+        join merchant m on m.id = k.merchant_id`,
+      "count desc, value",
+    )},
+    'brand', ${list(
+      `select brand as value, count from counted where by = 23 and brand is not null
+        order by count desc, brand limit 20`,
+      "count desc, value",
+    )},
     'availability',
     ${list("select availability as value, count from counted where by = 27", "count desc, value")},
     'price', ${list("select step, count from counted where by = 30 and step is not null", "step")}) as facets,
@@ -148,7 +161,8 @@ from (${isBare ? barePage(hit) : page(hit)}) h) as hits,
 }
 
 const titleStems = `(select json_agg((ts_lexize(t.oid::regdictionary, w.word))[1] order by w.place)
-    from unnest(d.title_words) with ordinality w(word, place), pg_ts_dict t where t.dictname = d.stemmer || '_stem') as "titleStems"`;
+    from unnest(d.title_words) with ordinality w(word, place), pg_ts_dict t
+    where t.dictname = d.stemmer || '_stem') as "titleStems"`;
 
 const barePage = (hit: string): string => `
 select o.place, o.score, o.matched, d.title, d.stemmer, ${titleStems}, o.product_id as id, o.locale
