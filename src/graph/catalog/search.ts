@@ -145,7 +145,7 @@ async function merchantFilter(
 ): Promise<string | undefined> {
   if (viewer.kind !== "internal" || viewer.merchantId === null) return requested;
   const { slug } = await loaders.merchants.load(viewer.merchantId);
-  // A merchant's staff cannot search another merchant's products. No merchant has the slug "-", so the search
-  // returns nothing.
+  // A token of a merchant cannot search another merchant's products. No merchant has the slug "-", so the
+  // search returns nothing.
   return requested === undefined || requested === slug ? slug : "-";
 }

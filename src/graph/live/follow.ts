@@ -72,7 +72,7 @@ export function followDeliveries(
     for (const id of seen.changed) waiting.add(id);
     if (waiting.size <= waitingMax) return;
     isMore = true;
-    // Drops all but the newest changes. `isMore` tells the subscriber to load the list again.
+    // Drops all but the newest changes. Because of `isMore`, the subscriber loads the list again.
     for (const id of [...waiting].slice(0, waiting.size - deliveriesPerStepMax)) waiting.delete(id);
   };
   return new Follower({
