@@ -43,8 +43,8 @@ export interface GraphContext {
    */
   readonly prepared: unknown;
   /**
-   * The idempotency key of a REST operation, and the function that records its answer. Null for operations
-   * without a key, and for GraphQL documents, whose key is an argument of the mutation.
+   * The idempotency key of a REST operation, and the function that returns the answer to store for the key.
+   * Null for operations without a key, and for GraphQL documents, whose key is an argument of the mutation.
    */
   readonly once: IdempotentRequest<ExecutionResult> | null;
   /** Called with the new or the replayed answer of a request with an idempotency key. */

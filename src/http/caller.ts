@@ -39,8 +39,8 @@ export interface Authorization {
 }
 
 /**
- * Parses the Authorization header; undefined if there is none. Fails unless there is exactly one header with
- * a known scheme and one token68.
+ * Parses the Authorization header; returns undefined if there is none. Throws unless there is exactly one
+ * such header, with a known scheme and one token68.
  */
 export function readAuthorization(values: readonly string[]): Authorization | undefined {
   const [value, second] = values;

@@ -25,7 +25,7 @@ export type OperationSecurity =
   | { readonly kind: "anonymous"; readonly bucket: RateBucket }
   /** An API key or an OAuth access token. `scope` is null if every scope suffices. */
   | { readonly kind: "api_key"; readonly scope: Scope | null; readonly whileSuspended: boolean }
-  /** Only an OAuth access token. */
+  /** The operation requires an OAuth access token; an API key is refused. */
   | { readonly kind: "oauth"; readonly scope: null; readonly whileSuspended: false };
 
 /** The values of a directive's arguments, by name. */

@@ -65,8 +65,8 @@ async function findInteraction(
 }
 
 /**
- * Stores the result of the interaction and redirects to the authorization endpoint, which continues from
- * there. Earlier results of the interaction are kept.
+ * Stores the result of an interaction, in addition to earlier results, and redirects to the authorization
+ * endpoint, which continues with them.
  */
 export async function finishInteraction(
   { provider, request, reply }: InteractionRequest,

@@ -1,7 +1,7 @@
 /**
- * Reads how many deliveries, events and payment operations wait in the database. They are read at requests
- * for `/metrics`, at most once in five seconds. If the database does not answer within one second, the
- * metrics are left out, and the database is not asked again for 30 seconds.
+ * Reads the metrics of deliveries, events and payment operations that wait in the database. A request for
+ * `/metrics` reads them, at most once in five seconds. If the database does not answer within one second,
+ * these metrics are left out, and the next reading is 30 seconds later.
  */
 import { type RawBuilder, sql } from "kysely";
 import { Gauge, Registry } from "prom-client";

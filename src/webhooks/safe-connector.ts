@@ -19,7 +19,7 @@ export interface ConnectorOptions {
   readonly resolve: ResolveName;
   /** Milliseconds for DNS lookup, connection and TLS handshake together. */
   readonly connectTimeoutMs: number;
-  /** An additional certificate authority (PEM), trusted beside those of the process. */
+  /** An additional certificate authority (PEM), which is trusted as well as those of the process. */
   readonly certificateAuthority?: string | undefined;
   readonly onOpen: (socket: Socket) => void;
 }

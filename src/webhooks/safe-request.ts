@@ -51,7 +51,7 @@ export interface SendLimits {
   readonly totalMs: number;
   readonly connectMs: number;
   readonly answerBytes: number;
-  /** If this many sockets are open, further connections are closed after their answer instead of kept alive. */
+  /** The number of open sockets above which a connection is closed after its answer instead of kept alive. */
   readonly keptSockets: number;
 }
 

@@ -96,7 +96,7 @@ export function followDeliveries(
 interface Following<Step> {
   /** Starts watching the object and returns a function that stops watching. */
   readonly begin: (wake: () => void) => () => void;
-  /** Returns the next step; undefined if there is no change yet. */
+  /** Returns the next step; undefined if the object has not changed since the last step. */
   readonly take: () => Step | undefined;
 }
 

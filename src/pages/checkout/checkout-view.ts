@@ -187,7 +187,7 @@ function contactView({ say, path }: CheckoutVisit, { typed, fault }: ContactShow
   </section>`;
 }
 
-/** Values of the promotion code form, which is shown beside the amounts that it changes. */
+/** The values that the promotion code form shows. */
 interface PromotionShown {
   readonly typed: string;
   readonly fault: string | undefined;

@@ -191,8 +191,8 @@ async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<Fastify
   const isOtherDelivery =
     session.status === "open" && optionId !== null && optionId !== session.cart.delivery?.selectedOptionId;
   if (isOtherDelivery) {
-    // The buyer selected another delivery option and paid at once. The amount shown was for the old
-    // option, so the page asks again.
+    // The buyer selected another delivery option and paid in the same form. The page showed the amount for
+    // the previous option, so it is shown again with the new amount before any payment.
     await applySessionChange(visit, pageContext.documents.selectDelivery, { input: { optionId } });
     const token = form.get("token") ?? undefined;
     return sendFormPage(await reloadSession(visit), 409, {

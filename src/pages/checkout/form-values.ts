@@ -6,8 +6,8 @@ import { fail } from "#foundation/failure.ts";
 import { parsePaymentToken } from "./payment-view.ts";
 
 /**
- * Returns the query of the page after a change. It hides earlier messages and keeps the selected payment
- * method.
+ * Returns the URL query of the page after a change: `changed`, which hides earlier messages, and the selected
+ * payment method.
  */
 export function queryAfterChange(form: URLSearchParams, anchor = ""): string {
   const token = parsePaymentToken(form.get("token"));

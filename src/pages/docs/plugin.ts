@@ -47,7 +47,8 @@ function askOf(server: FastifyInstance): DocsServices["ask"] {
 /** Registers the routes /docs and below. All callers may read the pages and cache them for a minute. */
 function mountDocs(server: FastifyInstance, services: DocsServices): void {
   let site: DocsSite | undefined;
-  // Built at the first request, because the demo may be seeded after the server starts.
+  // The site is built at the first request, not at the start, because the demo may be seeded after the server
+  // starts.
   const show = async (request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> => {
     site ??= createDocsSite(services);
     const page = await site.page(path);

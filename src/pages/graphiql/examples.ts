@@ -147,7 +147,7 @@ query AllOrders {
   },
 ];
 
-/** Examples for analysts beside the reports: single records without the buyers' personal data. */
+/** Examples for analysts that are not reports: single records without the buyers' personal data. */
 const analystExamples: readonly ExampleQuery[] = [
   {
     title: "Promotions in force",

@@ -59,8 +59,9 @@ export async function insertWebhookSecret(
 }
 
 /**
- * Replaces the current secret. The old secret signs beside the new one for `overlapHours`. At most two
- * secrets sign: a secret that was already being replaced expires at once.
+ * Replaces the current secret. For `overlapHours`, webhooks are signed with both the old and the new secret.
+ * If another replacement is still in its overlap, its old secret expires at once, so there are never more
+ * than two.
  */
 export async function rotateWebhookSecret(
   transaction: Transaction,

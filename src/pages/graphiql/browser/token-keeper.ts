@@ -24,7 +24,7 @@ interface GraphqlRequest {
    */
   readonly headers?: HeadersInit;
   /**
-   * True if the request keeps waiting for a token after the dialog was closed. For requests that the page
+   * True if the request still waits for a token after the dialog was closed. Used for requests that the page
    * sends by itself and that are harmless when sent late.
    */
   readonly isPatient?: boolean;

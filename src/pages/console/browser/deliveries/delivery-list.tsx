@@ -1,4 +1,4 @@
-/** The deliveries of an endpoint as a table, which a subscription keeps up to date. */
+/** The table of an endpoint's deliveries. A subscription keeps it up to date. */
 import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { nodesNewestFirst, olderPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";

@@ -61,8 +61,8 @@ export function ChangeEndpointDialog({
   onClose,
 }: ChangeEndpointProps): JSX.Element {
   const { isBusy, failure, run } = useMutation(updateEndpointDocument);
-  // The form keeps the version with which it was opened. With a newer version it would silently overwrite
-  // another person's change.
+  // The form sends the version that was current when the form was opened, so that it cannot silently
+  // overwrite another person's later change.
   const [expectedVersion] = useState(endpoint.version);
   const save = async (input: EndpointInput): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { ...input, expectedVersion } })) === undefined) return;
