@@ -43,6 +43,8 @@ interface IndexCost {
 }
 
 const embeddedSize = 10_000;
+/** From this number on, products are copied instead of generated. */
+const copiedFrom = 1_000_000;
 const connections = 32;
 
 interface SearchScale extends Arguments {
@@ -63,6 +65,7 @@ export async function measureSearchScale(
       step(`PostgreSQL with ${size} products`);
       const more = { products: size - seeded, carts: 0, orders: 0 };
       if (database === undefined) database = await prepareDatabase(more);
+      else if (size >= copiedFrom && size % seeded === 0) await database.copy(size / seeded - 1);
       else await database.grow(more);
       seeded = size;
       indexes.push(await measureIndex(database.databaseUrl, size));

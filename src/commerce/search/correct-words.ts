@@ -12,6 +12,7 @@ import { type FilteredSearch, countDocuments } from "./query-counts.ts";
 import { foldText } from "./tokens.ts";
 import { typoDistance, typoKeys, typoKeysOfEnd, typosMax } from "./typo-distance.ts";
 import type { ExpandedQuery, PartForms } from "./word-forms.ts";
+import { type TypoCandidate, typoCandidatesCache } from "./word-vocabulary.ts";
 
 export interface QueryToCorrect extends FilteredSearch {
   /** Finds the forms of a query. `isJoined` is false if neighboring words must stay separate. */
@@ -67,14 +68,9 @@ async function mostFrequent(
   );
 }
 
-interface Candidate {
+interface Candidate extends TypoCandidate {
   /** The misspelt word. */
   readonly word: string;
-  /** The folded word to which it may be corrected. */
-  readonly correct: string;
-  /** The correct word in lower case with its accents. */
-  readonly spelling: string;
-  readonly distance: number;
 }
 
 const candidateRowsMax = 2000;
@@ -86,7 +82,23 @@ async function findCandidates(reader: Reader, { query, forms }: ExpandedQuery): 
     .filter(({ part, isKnown }) => !isKnown && part.quantity === undefined && part.words.length === 1)
     .map(({ part }) => part.text)
     .filter((word) => typosMax(word) > 0);
-  if (words.length === 0) return [];
+  const cache = typoCandidatesCache(reader);
+  const missing = [...new Set(words)].filter((word) => !cache.has(word));
+  const read =
+    missing.length === 0 ? new Map<string, TypoCandidate[]>() : await readCandidates(reader, missing);
+  for (const [word, candidates] of read) cache.set(word, candidates);
+  const own = new Set(query.words.map(({ text }) => text));
+  return words.flatMap((word) =>
+    (read.get(word) ?? cache.get(word) ?? [])
+      .filter(({ correct }) => !own.has(correct))
+      .map(({ correct, spelling, distance }) => ({ word, correct, spelling, distance })),
+  );
+}
+
+async function readCandidates(
+  reader: Reader,
+  words: readonly string[],
+): Promise<ReadonlyMap<string, TypoCandidate[]>> {
   const searched = words.map((word) => ({
     word,
     keys: [...typoKeys(word, typosMax(word)), ...typoKeysOfEnd(word, typosMax(word))],
@@ -96,15 +108,27 @@ async function findCandidates(reader: Reader, { query, forms }: ExpandedQuery): 
     from json_to_recordset(${JSON.stringify(searched)}::json) as w(word text, keys int[])
     cross join lateral (select t.term, max(t.spelling) as spelling from search_term t
       where t.typo_keys && w.keys group by t.term limit ${candidateRowsMax}::int) as c`.execute(reader);
-  const own = new Set(query.words.map(({ text }) => text));
-  const near = rows
-    .flatMap(({ word, term, spelling }) => compareWithTerm(word, { term, spelling: spelling ?? term }))
-    .filter(({ correct }) => !own.has(correct));
-  return [...Map.groupBy(near, ({ word }) => word).values()].flatMap((found) =>
-    [...new Map(found.map((candidate) => [candidate.correct, candidate])).values()]
-      .toSorted((one, other) => one.distance - other.distance || one.correct.localeCompare(other.correct))
-      .slice(0, candidatesOfWordMax),
+  return new Map(
+    words.map((word) => [
+      word,
+      closest(
+        word,
+        rows.filter((row) => row.word === word),
+      ),
+    ]),
   );
+}
+
+function closest(
+  word: string,
+  rows: readonly { readonly term: string; readonly spelling: string | null }[],
+): TypoCandidate[] {
+  const near = rows.flatMap(({ term, spelling }) =>
+    compareWithTerm(word, { term, spelling: spelling ?? term }),
+  );
+  return [...new Map(near.map((candidate) => [candidate.correct, candidate])).values()]
+    .toSorted((one, other) => one.distance - other.distance || one.correct.localeCompare(other.correct))
+    .slice(0, candidatesOfWordMax);
 }
 
 interface Term {
@@ -113,10 +137,10 @@ interface Term {
 }
 
 /** The term, or the ends of a compound, if they are close enough to the misspelt word. */
-function compareWithTerm(word: string, { term, spelling }: Term): Candidate[] {
+function compareWithTerm(word: string, { term, spelling }: Term): TypoCandidate[] {
   const max = typosMax(word);
   const distance = typoDistance(word, term, max);
-  if (distance <= max) return [{ word, correct: term, spelling, distance }];
+  if (distance <= max) return [{ correct: term, spelling, distance }];
   const length = Array.from(word).length;
   return [0, -1, 1, -2, 2]
     .filter((more) => Math.abs(more) <= max)
@@ -127,7 +151,6 @@ function compareWithTerm(word: string, { term, spelling }: Term): Candidate[] {
     )
     .filter((end) => isEndOfCompound(term, end))
     .map((end) => ({
-      word,
       correct: end,
       spelling: spellingOfEnd(end, spelling),
       distance: typoDistance(word, end, max),

@@ -37,24 +37,29 @@ export async function countDocuments(
 
 /** How often a part of a query occurs, and where. */
 export interface PartFrequency {
-  /** The number of documents with the part, at most `sampledMax`. */
+  /** False if no document that passes the filters has the part. */
+  readonly isFound: boolean;
+  /** The number of documents with the part in all languages and countries, at most `frequencyMax`. */
   readonly count: number;
-  /** The share of these documents that have the part in the title or in the brand, from 0 to 1. */
+  /** The share of documents that have the part in the title or in the brand, from 0 to 1. */
   readonly titleShare: number;
-  /** The share of these documents that have the part in the name of a category, from 0 to 1. */
+  /** The share of documents that have the part in the name of a category, from 0 to 1. */
   readonly categoryShare: number;
 }
 
-export const sampledMax = 300;
-const notFound: PartFrequency = { count: 0, titleShare: 0, categoryShare: 0 };
+export const frequencyMax = 2000;
+/** The number of documents from which the shares are estimated. */
+const sampledMax = 60;
+const notFound: PartFrequency = { isFound: false, count: 0, titleShare: 0, categoryShare: 0 };
 
-/** Measures how often each part occurs, and where, in up to 300 documents. */
+/** Measures how often each part occurs, and where. */
 export async function measureParts(
   search: FilteredSearch,
   parts: readonly PartForms[],
 ): Promise<(part: PartForms) => PartFrequency> {
   interface Row {
     readonly words: string;
+    readonly total: number;
     readonly count: number;
     readonly titles: number;
     readonly categories: number;
@@ -67,7 +72,10 @@ export async function measureParts(
   const rows = await runForQueries<Row>(search, {
     name: "measure",
     queries,
-    write: (documents) => sql`select w.words, c.* from ${listedQueries} as w
+    write: (documents) => sql`select w.words, c.*, (with matched as materialized (
+          select 1 from search_document where words @@ w.words::tsquery)
+        select count(*)::int from (select from matched limit ${sql.raw(String(frequencyMax))}) as found) as total
+      from ${listedQueries} as w
       cross join lateral (select count(*)::int as count,
           count(*) filter (where head @@ w.title::tsquery)::int as titles,
           count(*) filter (where head @@ w.category::tsquery)::int as categories
@@ -75,9 +83,14 @@ export async function measureParts(
           limit ${sql.raw(String(sampledMax))}) as found) as c`,
   });
   const frequencies = new Map(
-    rows.map(({ words, count, titles, categories }) => [
+    rows.map(({ words, total, count, titles, categories }) => [
       words,
-      { count, titleShare: titles / Math.max(count, 1), categoryShare: categories / Math.max(count, 1) },
+      {
+        isFound: count > 0,
+        count: total,
+        titleShare: titles / Math.max(count, 1),
+        categoryShare: categories / Math.max(count, 1),
+      },
     ]),
   );
   return (part) => frequencies.get(matchQueryPart(part)) ?? notFound;

@@ -5,7 +5,7 @@
  */
 import { matchAllQueryParts } from "./match-query.ts";
 import type { QueryPart } from "./parse-query.ts";
-import { type FilteredSearch, findFirst, type PartFrequency, sampledMax } from "./query-counts.ts";
+import { type FilteredSearch, findFirst, frequencyMax, type PartFrequency } from "./query-counts.ts";
 import { matchWithFilters, type SearchInput } from "./search-form.ts";
 import { stemmerOf } from "./stems.ts";
 import type { ExpandedQuery, PartForms } from "./word-forms.ts";
@@ -26,8 +26,8 @@ const combinedPartsMax = 5;
 export async function chooseParts(search: QueryToRelax): Promise<ReadonlySet<QueryPart> | undefined> {
   const { expanded, input, frequencyOf, isWholeTried } = search;
   const noun = nounBeforePreposition(search);
-  const found = expanded.forms
-    .filter((part) => frequencyOf(part).count > 0 && !isStopWord(part, search))
+  const found = contentParts(expanded)
+    .filter((part) => frequencyOf(part).isFound)
     .map((part) => ({ part, weight: weightOf(frequencyOf(part)) + (part.part === noun ? nounWeight : 0) }))
     .toSorted((one, other) => other.weight - one.weight)
     .slice(0, combinedPartsMax);
@@ -45,6 +45,12 @@ export async function chooseParts(search: QueryToRelax): Promise<ReadonlySet<Que
   return first === undefined ? undefined : new Set(combinations[first]?.parts.map(({ part }) => part));
 }
 
+/** The parts that are stop words in no language; all parts if there are no others. */
+export function contentParts({ forms }: ExpandedQuery): readonly PartForms[] {
+  const others = forms.filter(({ stopIn }) => stopIn.length === 0);
+  return others.length === 0 ? forms : others;
+}
+
 const rarityWeight = 0.5;
 const titleWeight = 1;
 const categoryWeight = 0.5;
@@ -53,7 +59,7 @@ const nounWeight = 0.5;
 /** The weight of a part, from 1 to 3. */
 const weightOf = ({ count, titleShare, categoryShare }: PartFrequency): number =>
   1 +
-  rarityWeight * (1 - Math.log(count) / Math.log(sampledMax)) +
+  rarityWeight * (1 - Math.log(count) / Math.log(frequencyMax)) +
   titleWeight * titleShare +
   categoryWeight * categoryShare;
 

@@ -12,7 +12,7 @@ import {
   withoutParts,
 } from "./parse-query.ts";
 import { measureParts, type PartFrequency } from "./query-counts.ts";
-import { chooseParts, isStopWord } from "./relax-query.ts";
+import { chooseParts, contentParts, isStopWord } from "./relax-query.ts";
 import type { SearchInput } from "./search-form.ts";
 import type { ExpandedQuery, PartForms } from "./word-forms.ts";
 
@@ -91,15 +91,15 @@ interface MeasuredQuery {
 
 /** Splits compounds that no product has, so that one of their parts may be left out: `Wander|jacke`. */
 async function splitUnknownCompounds(search: QueryToRepair, expanded: ExpandedQuery): Promise<MeasuredQuery> {
-  const frequencyOf = await measureParts(search, expanded.forms);
+  const frequencyOf = await measureParts(search, contentParts(expanded));
   const splits = new Map(
     expanded.forms.flatMap((part) =>
-      part.partlyKnownSplit !== null && frequencyOf(part).count === 0
+      part.partlyKnownSplit !== null && !frequencyOf(part).isFound
         ? [[part.part, part.partlyKnownSplit] as const]
         : [],
     ),
   );
   if (splits.size === 0) return { expanded, frequencyOf };
   const again = await search.expand(splitCompoundParts(expanded.query, splits), { isJoined: false });
-  return { expanded: again, frequencyOf: await measureParts(search, again.forms) };
+  return { expanded: again, frequencyOf: await measureParts(search, contentParts(again)) };
 }

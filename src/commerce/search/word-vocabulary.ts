@@ -53,10 +53,20 @@ export interface VocabularyQuery {
   readonly stems: StemsByStemmer;
 }
 
+/** A word to which a misspelt word may be corrected. */
+export interface TypoCandidate {
+  /** The folded word. */
+  readonly correct: string;
+  /** The word in lower case with its accents. */
+  readonly spelling: string;
+  readonly distance: number;
+}
+
 interface VocabularyCache {
   /** The state of vocabulary and synonyms for which the entries are valid. */
   version: string;
   readonly entries: LRUCache<string, WordEntry>;
+  readonly candidates: LRUCache<string, readonly TypoCandidate[]>;
 }
 
 const entriesMax = 20_000;
@@ -68,9 +78,20 @@ function cacheOf(reader: Reader): VocabularyCache {
   const cache = caches.get(reader) ?? {
     version: "",
     entries: new LRUCache<string, WordEntry>({ max: entriesMax, ttl: entryMs }),
+    candidates: new LRUCache<string, readonly TypoCandidate[]>({ max: entriesMax, ttl: entryMs }),
   };
   caches.set(reader, cache);
   return cache;
+}
+
+/** The candidates of misspelt words, valid until the vocabulary changes. */
+export const typoCandidatesCache = (reader: Reader): VocabularyCache["candidates"] =>
+  cacheOf(reader).candidates;
+
+function clearCache(cache: VocabularyCache, version: string): void {
+  cache.entries.clear();
+  cache.candidates.clear();
+  cache.version = version;
 }
 
 /** The version of vocabulary and synonyms, as part of a statement. */
@@ -81,8 +102,7 @@ export const vocabularyVersionSql = sql<string>`(select coalesce(max(id), 0) fro
 export function checkVocabulary(reader: Reader, version: string): boolean {
   const cache = cacheOf(reader);
   if (cache.version === version) return true;
-  cache.entries.clear();
-  cache.version = version;
+  clearCache(cache, version);
   return false;
 }
 
@@ -102,8 +122,7 @@ export async function readVocabulary(reader: Reader, query: VocabularyQuery): Pr
   if (missing.words.length + missing.phrases.length === 0) return found;
   const { version, entries } = await loadEntries(reader, missing);
   if (cache.version !== version) {
-    cache.entries.clear();
-    cache.version = version;
+    clearCache(cache, version);
     // Entries of another version are not combined with the new ones.
     if (found.size > 0) return readVocabulary(reader, query);
   }
