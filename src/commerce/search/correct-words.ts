@@ -12,7 +12,7 @@ import { type FilteredSearch, countDocuments } from "./query-counts.ts";
 import { foldText } from "./tokens.ts";
 import { typoDistance, typoKeys, typoKeysOfEnd, typosMax } from "./typo-distance.ts";
 import type { ExpandedQuery, PartForms } from "./word-forms.ts";
-import { type TypoCandidate, typoCandidatesCache } from "./word-vocabulary.ts";
+import { type TypoCandidate, typoCandidatesCache } from "./vocabulary-cache.ts";
 
 export interface QueryToCorrect extends FilteredSearch {
   /** Finds the forms of a query. `isJoined` is false if neighboring words must stay separate. */

@@ -29,7 +29,7 @@ import {
   searchValues,
 } from "./search-form.ts";
 import type { ExpandedQuery } from "./word-forms.ts";
-import { checkVocabulary } from "./word-vocabulary.ts";
+import { checkVocabulary } from "./vocabulary-cache.ts";
 import { cachedPageStatement, type SearchFacetRows, searchStatement } from "./search-statement.ts";
 
 export interface SearchResult {

@@ -8,7 +8,7 @@ import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
 import { summaryColumnsSql, summaryJoinsSql } from "#commerce/catalog/read-summaries.ts";
 import { matchesOfWords, matchesWithoutWords, scoreSql, textRankSql, tierSql } from "./match-statements.ts";
-import { vocabularyVersionSql } from "./word-vocabulary.ts";
+import { vocabularyVersionSql } from "./vocabulary-cache.ts";
 import {
   countryParameter,
   searchMatchesMax,

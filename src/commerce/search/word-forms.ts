@@ -7,7 +7,8 @@ import type { ParsedSearchQuery, QueryPart } from "./parse-query.ts";
 import type { StemsByStemmer } from "./stems.ts";
 import { characterPairs, isSingleKana, type SearchWord, splitDenseWord, splitWords } from "./tokens.ts";
 import { irregularForm } from "./word-lists.ts";
-import type { Vocabulary, WordEntry } from "./word-vocabulary.ts";
+import type { WordEntry } from "./vocabulary-cache.ts";
+import type { Vocabulary } from "./word-vocabulary.ts";
 
 export interface Lexeme {
   readonly text: string;
