@@ -152,7 +152,11 @@ describe("a staff member of another merchant", () => {
     const { body } = await askAs(
       world(),
       cookie,
-      `{ merchant(id: "${first.id}") { id } order(id: "${world().demo.orders.delivered}") { id } orders(merchantId: "${first.id}") { totalCount } }`,
+      `{
+        merchant(id: "${first.id}") { id }
+        order(id: "${world().demo.orders.delivered}") { id }
+        orders(merchantId: "${first.id}") { totalCount }
+      }`,
       scriptHeaders(world()),
     );
     expect(JSON.stringify(body.data ?? {})).not.toMatch(/:\s*"\w|[1-9]/);

@@ -86,7 +86,8 @@ const bombs: readonly Kind[] = [
     small,
     (size) =>
       query(
-        `query (${times(size, (index) => `$v${index}: ID!`)}) { ${times(size, (index) => `a${index}: product(id: $v${index}) { id }`)} }`,
+        `query (${times(size, (index) => `$v${index}: ID!`)}) ` +
+          `{ ${times(size, (index) => `a${index}: product(id: $v${index}) { id }`)} }`,
       ),
   ],
 ];
@@ -132,10 +133,10 @@ const shapes: readonly Kind[] = [
   [
     "fragments that contain all others",
     [4, 6, 8, 10, 13],
-    (size) =>
-      query(
-        `{ ...F0 } ${times(size, (index) => `fragment F${index} on Query { ${times(size, (other) => `...F${other}`)} }`)}`,
-      ),
+    (size) => {
+      const spreads = times(size, (index) => `...F${index}`);
+      return query(`{ ...F0 } ${times(size, (index) => `fragment F${index} on Query { ${spreads} }`)}`);
+    },
   ],
   // Each fragment is written once and counts twice the one below it.
   [
@@ -143,7 +144,9 @@ const shapes: readonly Kind[] = [
     [10, 20, 40, 60, 80],
     (size) =>
       query(
-        `{ ...F0 } ${times(size, (index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} }`)} fragment F${size} on Query { nothing }`,
+        `{ ...F0 } ` +
+          times(size, (index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} }`) +
+          ` fragment F${size} on Query { nothing }`,
       ),
   ],
   [
@@ -168,24 +171,26 @@ const shapes: readonly Kind[] = [
     [10, 20, 30, 40, 50],
     (size) =>
       query(
-        `{ ${times(size, (index) => `...F${index}`)} } ${times(size, (index) => `fragment F${index} on Query { a: product(id: ${index}) { a: id } }`)}`,
+        `{ ${times(size, (index) => `...F${index}`)} } ` +
+          times(size, (index) => `fragment F${index} on Query { a: product(id: ${index}) { a: id } }`),
       ),
   ],
   [
     "one name in nested objects",
     [3, 5, 6, 7, 8],
-    (size) =>
-      query(
-        `{ ${times(8, (side) => `product(id: 1) { merchant ${nested(size, "{ markets { merchant ", `{ a: ${side % 2 === 0 ? "id" : "name"} }`, " } }")} }`)} }`,
-      ),
+    (size) => {
+      const merchant = (side: number): string =>
+        nested(size, "{ markets { merchant ", `{ a: ${side % 2 === 0 ? "id" : "name"} }`, " } }");
+      return query(`{ ${times(8, (side) => `product(id: 1) { merchant ${merchant(side)} }`)} }`);
+    },
   ],
   [
     "introspection of its own types",
     [4, 6, 8, 10, 12],
-    (size) =>
-      query(
-        `{ __schema { types { fields { type { ${nested(size, "fields { type { ", `x: kind y: nothing`, " } }")} } } } } }`,
-      ),
+    (size) => {
+      const types = nested(size, "fields { type { ", "x: kind y: nothing", " } }");
+      return query(`{ __schema { types { fields { type { ${types} } } } } }`);
+    },
   ],
   [
     "introspection that is repeated",
@@ -298,10 +303,11 @@ const forms: readonly Kind[] = [
   [
     "lists in lists in lists",
     [1, 2, 3, 4, 5],
-    (size) =>
-      query(
-        `{ products(first: 100) { edges { node { variants { prices { market { merchant { markets { ${times(size, (index) => `a${index}: taxRates { id }`)} } } } } } } } } }`,
-      ),
+    (size) => {
+      const rates = times(size, (index) => `a${index}: taxRates { id }`);
+      const markets = `market { merchant { markets { ${rates} } } }`;
+      return query(`{ products(first: 100) { edges { node { variants { prices { ${markets} } } } } } }`);
+    },
   ],
   [
     "changes beside each other",
