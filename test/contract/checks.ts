@@ -87,14 +87,18 @@ function codeFaults(
   ];
 }
 
-/** Matches texts that only internals produce: stack traces, driver errors, values printed by mistake. */
-const machinery =
-  /node_modules|\.[jt]s:\d|\n\s*at |SQLSTATE|\brelation "|violates|duplicate key|invalid (?:input|byte)|pglite|postgres|kysely|ECONN|EPIPE|\b\w*Error\b|\bundefined\b|\bNaN\b|\[object|\$variable|GraphQL|Cannot (?:read|return|query)|ajv/im;
+/** Match texts that only internals produce: stack traces, driver errors, values printed by mistake. */
+const machinery: readonly RegExp[] = [
+  /node_modules|\.[jt]s:\d|\n\s*at |\b\w*Error\b/i,
+  /SQLSTATE|\brelation "|violates|duplicate key|invalid (?:input|byte)|pglite|postgres|kysely|ECONN|EPIPE/i,
+  /\bundefined\b|\bNaN\b|\[object|\$variable|GraphQL|Cannot (?:read|return|query)|ajv/i,
+];
+const isInternal = (text: string): boolean => machinery.some((pattern) => pattern.test(text));
 
 function textFaults({ message, details }: ErrorBody): string[] {
   const texts = [message, ...details.map((detail) => detail.message)];
   return texts
-    .filter((text) => machinery.test(text) || !/\S\.$/u.test(text))
+    .filter((text) => isInternal(text) || !/\S\.$/u.test(text))
     .map((text) => `A message says: ${text.slice(0, 200)}`);
 }
 

@@ -122,7 +122,8 @@ it("the authorization endpoint accepts a pushed request once", async () => {
     body: new URL(asked.url).search.slice(1),
   });
   expect([pushed.status, pushed.body.expires_in]).toEqual([201, 60]);
-  const url = `${publicUrl}/oauth/authorize?${new URLSearchParams({ client_id: client.clientId, request_uri: pushed.body.request_uri })}`;
+  const query = new URLSearchParams({ client_id: client.clientId, request_uri: pushed.body.request_uri });
+  const url = `${publicUrl}/oauth/authorize?${query}`;
   const answers = [];
   for (let time = 0; time < 2; time += 1)
     answers.push(

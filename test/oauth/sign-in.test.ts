@@ -42,9 +42,14 @@ it("the sign-in page names the app, has a strict content policy and needs no scr
   expect(page.text).not.toContain(client.appName);
   expect(page.text).not.toMatch(/<script|https?:\/\/|\son\w+=/);
   const policy = page.headers.get("content-security-policy");
-  expect(policy).toMatch(
-    /^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; img-src data:; form-action 'self' https:; frame-ancestors 'none'; base-uri 'none'$/,
-  );
+  expect(policy?.replace(/'sha256-[\w+/=]{44}'/, "'sha256-…'").split("; ")).toEqual([
+    "default-src 'none'",
+    "style-src 'sha256-…'",
+    "img-src data:",
+    "form-action 'self' https:",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ]);
   const style = /<style>([\s\S]*)<\/style>/.exec(page.text)?.[1] ?? "";
   expect(policy).toContain(`'sha256-${createHash("sha256").update(style).digest("base64")}'`);
   expect(page.headers.get("cache-control")).toBe("no-store");

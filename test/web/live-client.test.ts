@@ -126,7 +126,8 @@ describe("the client", () => {
   ])(
     "stops if an open stream ends with %s, and reports whether the credential is the reason",
     async (code, ended) => {
-      const refusal = `event: next\ndata: ${JSON.stringify({ errors: [{ message: code, extensions: { code, retryable: false } }] })}\n\n`;
+      const errors = [{ message: code, extensions: { code, retryable: false } }];
+      const refusal = `event: next\ndata: ${JSON.stringify({ errors })}\n\n`;
       answers = [streaming(next(1), refusal, complete)];
       follow();
       await expect.poll(() => states).toEqual(["connecting", "live", ended]);

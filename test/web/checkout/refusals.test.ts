@@ -40,9 +40,17 @@ it("the checkout page sets a cookie for its path only, hidden from scripts and o
     ),
   );
   expect((await buyer.open()).headers["set-cookie"]).toBeUndefined();
-  expect(headers["content-security-policy"]).toMatch(
-    /^default-src 'none'; style-src 'sha256-[^']+' 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/,
-  );
+  const policy = String(headers["content-security-policy"]);
+  expect(policy.replace(/'sha256-[^']+'/, "'sha256-…'").split("; ")).toEqual([
+    "default-src 'none'",
+    "style-src 'sha256-…' 'self'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ]);
 });
 
 it("the checkout page refuses a form without the cookie, with another's, or from another site", async () => {

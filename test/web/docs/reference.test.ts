@@ -280,7 +280,10 @@ it("example answers appear beside their operation, below another path and withou
   expect(html).toContain('data-path="/commerce/api/v1/open/storefront/carts/{cartId}"');
   const [curl] = blocksOf(html, "curl");
   expect(curl).toBe(
-    `curl 'https://shop.example/commerce/api/v1/open/storefront/carts/cart_01jgfj2v00fxtr0000000000c1' \\\n  -H "Authorization: Bearer $KEY"`,
+    [
+      "curl 'https://shop.example/commerce/api/v1/open/storefront/carts/cart_01jgfj2v00fxtr0000000000c1' \\",
+      '  -H "Authorization: Bearer $KEY"',
+    ].join("\n"),
   );
   expect(blocksOf(html, "Shell")).toEqual(["export KEY=cpk_…"]);
   const document = JSON.parse((await app.server.inject({ url: "/openapi.json" })).body) as {

@@ -46,8 +46,9 @@ describe("GET /reports/NAME.csv", () => {
   afterAll(async () => void (await world().database.db.deleteFrom("searchQueryDay").execute()));
 
   it("has a header row, a line per bucket and currency, and a file name", async () => {
+    const markets = await marketsOf(world(), world().demo.merchants.first.id);
     const { status, headers, text } = await get(
-      `sales.csv?${span}&market=${(await marketsOf(world(), world().demo.merchants.first.id)).get("EUR")?.handle}&timeZone=UTC`,
+      `sales.csv?${span}&market=${markets.get("EUR")?.handle}&timeZone=UTC`,
     );
     expect(status).toBe(200);
     expect(headers).toMatchObject({
@@ -57,7 +58,8 @@ describe("GET /reports/NAME.csv", () => {
     });
     expect(text).toBe(
       [
-        "day,startsAt,endsAt,currency,orders,canceledOrders,units,grossMinor,reducedMinor,netMinor,refundedMinor,discountMinor,shippingMinor,taxMinor,averageOrderMinor",
+        "day,startsAt,endsAt,currency,orders,canceledOrders,units,grossMinor,reducedMinor,netMinor," +
+          "refundedMinor,discountMinor,shippingMinor,taxMinor,averageOrderMinor",
         "2031-05-01,2031-05-01T00:00:00.000Z,2031-05-02T00:00:00.000Z,EUR,1,0,2,12345,0,12345,0,0,0,0,12345",
         "2031-05-02,2031-05-02T00:00:00.000Z,2031-05-03T00:00:00.000Z,EUR,0,0,0,0,0,0,0,0,0,0,",
         "",
