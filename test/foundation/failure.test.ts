@@ -16,21 +16,24 @@ import {
 } from "#foundation/failure.ts";
 
 const catalogue: Readonly<Record<number, string>> = {
-  400: `malformed_request invalid_json unsupported_media_type request_too_large unexpected_body missing_body unknown_field unknown_parameter
-    missing_parameter invalid_parameter invalid_field missing_field idempotency_key_required idempotency_key_invalid page_window_exceeded
-    invalid_locale unknown_market address_invalid webhook_url_not_allowed unknown_event_type`,
-  401: `credentials_missing credentials_malformed api_key_invalid api_key_expired api_key_revoked installation_suspended merchant_suspended
-    oauth_token_invalid oauth_token_expired dpop_proof_missing dpop_proof_invalid dpop_nonce_required`,
+  400: `malformed_request invalid_json unsupported_media_type request_too_large unexpected_body missing_body
+    unknown_field unknown_parameter missing_parameter invalid_parameter invalid_field missing_field
+    idempotency_key_required idempotency_key_invalid page_window_exceeded invalid_locale unknown_market
+    address_invalid webhook_url_not_allowed unknown_event_type`,
+  401: `credentials_missing credentials_malformed api_key_invalid api_key_expired api_key_revoked
+    installation_suspended merchant_suspended oauth_token_invalid oauth_token_expired dpop_proof_missing
+    dpop_proof_invalid dpop_nonce_required`,
   403: "scope_missing role_not_allowed",
-  404: `route_not_found cart_not_found order_not_found checkout_session_not_found webhook_endpoint_not_found webhook_delivery_not_found
-    merchant_not_found product_not_found promotion_code_not_found`,
+  404: `route_not_found cart_not_found order_not_found checkout_session_not_found webhook_endpoint_not_found
+    webhook_delivery_not_found merchant_not_found product_not_found promotion_code_not_found`,
   405: "method_not_allowed",
   408: "request_timeout",
-  409: `idempotency_key_reused idempotency_in_progress cart_version_conflict checkout_session_version_conflict cart_locked cart_completed cart_revoked cart_expired cart_merged
-    cart_empty address_market_mismatch promotion_not_applicable promotion_already_applied promotion_not_present checkout_session_processing
-    checkout_session_completed checkout_session_canceled checkout_session_expired checkout_amount_changed webhook_endpoint_duplicate
-    webhook_endpoint_limit_reached webhook_endpoint_disabled delivery_in_progress delivery_already_succeeded delivery_payload_expired
-    delivery_replay_limit_reached`,
+  409: `idempotency_key_reused idempotency_in_progress cart_version_conflict checkout_session_version_conflict
+    cart_locked cart_completed cart_revoked cart_expired cart_merged cart_empty address_market_mismatch
+    promotion_not_applicable promotion_already_applied promotion_not_present checkout_session_processing
+    checkout_session_completed checkout_session_canceled checkout_session_expired checkout_amount_changed
+    webhook_endpoint_duplicate webhook_endpoint_limit_reached webhook_endpoint_disabled delivery_in_progress
+    delivery_already_succeeded delivery_payload_expired delivery_replay_limit_reached`,
   429: "rate_limited too_many_failed_attempts",
   431: "headers_too_large",
   500: "internal_error",

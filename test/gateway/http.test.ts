@@ -104,7 +104,9 @@ describe("a request that Node itself refuses", () => {
         request(`GET ${product} HTTP/1.1`, host, `Expect: ${expectation}`),
       );
       expectError(answer, { status: 400, code: "malformed_request" });
-      const withBody = `POST /nothing HTTP/1.1\r\n${host}\r\nExpect: ${expectation}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n`;
+      const withBody =
+        `POST /nothing HTTP/1.1\r\n${host}\r\nExpect: ${expectation}\r\n` +
+        "Content-Length: 2\r\nConnection: close\r\n\r\n";
       expectError(await sendRaw(portOf(world()), withBody), { status: 400, code: "malformed_request" });
     },
   );

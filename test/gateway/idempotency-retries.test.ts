@@ -32,7 +32,9 @@ describeOnBoth("a change", (_open, engine) => {
          declare plan giving_up;
          begin
            select * into plan from giving_up;
-           if found and nextval('attempt') <= plan.times then raise exception 'gave up' using errcode = plan.sqlstate; end if;
+           if found and nextval('attempt') <= plan.times then
+             raise exception 'gave up' using errcode = plan.sqlstate;
+           end if;
            return new;
          end $$`,
       )

@@ -22,7 +22,14 @@ const schema = buildSchema(`${bindings}
   input PartInput { code: String! }`);
 const document = parse(`"""Sets a thing."""
   mutation setThing($thingId: ID!, $body: ThingSetRequest!)
-  @rest(method: PUT, path: "/api/v1/things/{thingId}", tag: "Things", stability: CANDIDATE, response: "ThingResponse", notFound: "resource_not_found")
+  @rest(
+    method: PUT
+    path: "/api/v1/things/{thingId}"
+    tag: "Things"
+    stability: CANDIDATE
+    response: "ThingResponse"
+    notFound: "resource_not_found"
+  )
   @requires(scope: "checkout:quote") { data: thingSet(id: $thingId, input: $body) { id size } }`);
 
 describe("an operation with a scope and a body", () => {

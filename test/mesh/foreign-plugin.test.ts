@@ -20,12 +20,14 @@ export default ({ label }: { label: string }) => ({
     const name = getOperationAST(args.document, args.operationName)?.name?.value;
     return {
       onExecuteDone({ result }: { result: { errors?: { extensions: { code: string } }[] } }) {
-        (globalThis as any)[label].push({ name, errors: (result.errors ?? []).map(({ extensions }) => extensions.code) });
+        const errors = (result.errors ?? []).map(({ extensions }) => extensions.code);
+        (globalThis as any)[label].push({ name, errors });
       },
     };
   },
   onValidate({ params }: { params: { documentAST: never } }) {
-    (globalThis as any)[label].push({ name: "validated " + getOperationAST(params.documentAST)?.name?.value, errors: [] });
+    const name = "validated " + getOperationAST(params.documentAST)?.name?.value;
+    (globalThis as any)[label].push({ name, errors: [] });
   },
 });
 `;

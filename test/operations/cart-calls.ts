@@ -85,12 +85,20 @@ const amount = "{ amountMinor }";
 const amounts = (...names: readonly string[]): string => names.map((name) => `${name} ${amount}`).join(" ");
 /** The cart fields that most tests compare. */
 export const cartFields = `id version status market currency locale totalQuantity
-  lines { id position sku title quantity ${amounts("unitPrice", "subtotal", "discount", "tax", "total")} availability availableQuantity }
+  lines {
+    id position sku title quantity ${amounts("unitPrice", "subtotal", "discount", "tax", "total")}
+    availability availableQuantity
+  }
   totals { ${amounts("subtotal", "discount", "shipping", "tax", "total")} taxIncluded estimated }
-  promotion { state suspendedReason ${amounts("discount")} promotion { code } automatic { id ${amounts("discount")} } allocations { target lineId amount ${amount} } }
+  promotion {
+    state suspendedReason ${amounts("discount")} promotion { code }
+    automatic { id ${amounts("discount")} }
+    allocations { target lineId amount ${amount} }
+  }
   address { countryCode regionCode city postalCodePrefix recipientInitials complete } addressTokenExpiresAt
   delivery { selectedOptionId options { id name ${amounts("price")} } }
-  warnings { code lineId data } buyer { reference guest emailHint } mergedIntoCartId revocation { reason note at } createdAt updatedAt expiresAt`;
+  warnings { code lineId data } buyer { reference guest emailHint } mergedIntoCartId
+  revocation { reason note at } createdAt updatedAt expiresAt`;
 
 const promotionFields = "cartId cartVersion state promotion { code } replaced { code }";
 
@@ -230,10 +238,9 @@ export async function movePromotion(
 }
 
 const tables =
-  `cart cart_line cart_promotion personal_data event idempotency_record hosted_checkout_session promotion promotion_code
-  stock_level stock_hold stock_movement search_due webhook_endpoint webhook_secret webhook_endpoint_health webhook_delivery`.split(
-    /\s+/,
-  );
+  `cart cart_line cart_promotion personal_data event idempotency_record hosted_checkout_session promotion
+  promotion_code stock_level stock_hold stock_movement search_due webhook_endpoint webhook_secret
+  webhook_endpoint_health webhook_delivery`.split(/\s+/);
 
 /** Row count and digest of every table that a change of a cart could write. */
 export async function writtenRows({ database }: World): Promise<string> {

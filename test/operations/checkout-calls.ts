@@ -24,8 +24,10 @@ export const returnUrls = {
 };
 
 /** All fields of the REST answer, in the order of REST. */
-export const sessionFields = `id version status cartId cartVersion orderId merchant { id slug name } market currency locale
-  amountTotal { amountMinor currency exponent } paymentStatus url successUrl cancelUrl expiresAt createdAt completedAt canceledAt
+export const sessionFields = `id version status cartId cartVersion orderId
+  merchant { id slug name } market currency locale
+  amountTotal { amountMinor currency exponent } paymentStatus url successUrl cancelUrl
+  expiresAt createdAt completedAt canceledAt
   cancellation { reason note actor } cartStatus`;
 const selection = `${sessionFields} submittedAt updatedAt cart { ${cartFields} }`;
 

@@ -53,7 +53,8 @@ export async function makeEndpoint(
   return { id: body.data.endpoint.id, url: body.data.endpoint.url, secret: body.data.secret.value };
 }
 
-export const endpointFields = `id url description status disabledReason disabledAt eventTypes payloadMode apiVersion maxPerSecond
+export const endpointFields = `id url description status disabledReason disabledAt
+  eventTypes payloadMode apiVersion maxPerSecond
   secrets { version hint createdAt expiresAt }
   health { state consecutiveFailures successRate24h lastSuccessAt lastFailureAt lastFailure { code httpStatus } }
   metadata version createdAt updatedAt`;
