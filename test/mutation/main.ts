@@ -23,7 +23,8 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const help = `Usage: npm run mutation [-- --only LIST] [--fresh] [--record]
 
-Mutates the modules that everything rests on and runs their tests against each mutant. Ends with 1 when a module has less than ${leastScore} %.
+Mutates the modules that everything rests on and runs their tests against each mutant. Ends with 1 when a
+module has less than ${leastScore} %.
 
   --only LIST  of: ${modules.map(({ name }) => name).join(",")}
   --fresh      tries every mutant again, also those that nothing has changed for since the last time

@@ -35,7 +35,8 @@ export const modules: readonly MutatedModule[] = [
     name: "ssrf",
     mutate: ["src/webhooks/{safe-addresses,safe-connector,safe-request,endpoint-url}.ts"],
     tests: [
-      "test/webhooks/{safe-addresses,safe-request,endpoint-url,resolve-name,blocked-targets,guarded-connections}.test.ts",
+      "test/webhooks/{safe-addresses,safe-request,endpoint-url}.test.ts",
+      "test/webhooks/{resolve-name,blocked-targets,guarded-connections}.test.ts",
     ],
     hasDatabase: false,
   },
@@ -80,7 +81,8 @@ export const modules: readonly MutatedModule[] = [
     name: "after-sales",
     mutate: [`src/commerce/after-sales/${afterSales}`, "src/commerce/orders/order-terms.ts"],
     tests: [
-      "test/commerce/eligibility/{after-sales*,line-units,order-level,terms,warranty,deadlines,windows,words,properties}.test.ts",
+      "test/commerce/eligibility/{after-sales*,line-units,order-level,terms,warranty}.test.ts",
+      "test/commerce/eligibility/{deadlines,windows,words,properties}.test.ts",
       "test/commerce/after-sales/plan-return.test.ts",
     ],
     hasDatabase: false,

@@ -13,8 +13,8 @@ const folders = ["foundation", "gateway", "mesh", "operations"];
  * Matches files that start processes or a PostgreSQL server, and files that need a process to themselves
  * because they mock a module.
  */
-const isSlow =
-  /node:child_process|support\/(balancer|collector|create-database|guide-program|pooler|postgres|process|program|shell)\.ts|\bvi\.mock\(/;
+const slowHelpers = "balancer|collector|create-database|guide-program|pooler|postgres|process|program|shell";
+const isSlow = new RegExp(String.raw`node:child_process|support/(${slowHelpers})\.ts|\bvi\.mock\(`);
 
 const all = globSync("test/**/*.test.ts", { cwd: root });
 
@@ -40,9 +40,11 @@ export function setup(project: { provide(key: "copies", value: string): void }):
     const byFolder = Object.entries(
       Object.groupBy(left, (file) => file.split("/").slice(0, 2).join("/")),
     ).map(([folder, files = []]) => `${folder} (${files.length})`);
+    const inFolders = byFolder.filter((text) => !text.includes(".test.ts")).join(", ");
     process.stdout.write(
-      `\ntest:fast ran ${fastFiles.length} of ${all.length} files, on PGlite alone. It left out every test on PostgreSQL, and ${left.length} files:\n` +
-        `${byFolder.filter((text) => !text.includes(".test.ts")).join(", ")}, and those at the top of test/. \`npm test\` runs them all.\n`,
+      `\ntest:fast ran ${fastFiles.length} of ${all.length} files, on PGlite alone. ` +
+        `It left out every test on PostgreSQL, and ${left.length} files:\n` +
+        `${inFolders}, and those at the top of test/. \`npm test\` runs them all.\n`,
     );
   };
 }

@@ -72,7 +72,8 @@ export async function readContract(world: World): Promise<Contract> {
     operations,
     faultsOf: (operationId, status, answered) => {
       const operation = operations.find((candidate) => candidate.operationId === operationId);
-      const pointer = `/paths/${operation?.path.replaceAll("~", "~0").replaceAll("/", "~1")}/${operation?.method.toLowerCase()}/responses/${status}`;
+      const path = operation?.path.replaceAll("~", "~0").replaceAll("/", "~1");
+      const pointer = `/paths/${path}/${operation?.method.toLowerCase()}/responses/${status}`;
       const response = operation?.responses[status];
       const $ref = `${id}#${response?.$ref?.slice(1) ?? encodeURI(pointer)}/content/application~1json/schema`;
       const check = ajv.compile({ $ref });

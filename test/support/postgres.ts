@@ -41,7 +41,8 @@ const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined
 const guardian = `
   binaries=$1 folder=$2 port=$3
   shift 3
-  "$binaries/initdb" -D "$folder/data" -U postgres -A trust --locale=C --encoding=UTF8 --no-sync >"$folder/initdb.log" 2>&1 || cat "$folder/initdb.log" >&2
+  "$binaries/initdb" -D "$folder/data" -U postgres -A trust --locale=C --encoding=UTF8 --no-sync \\
+    >"$folder/initdb.log" 2>&1 || cat "$folder/initdb.log" >&2
   "$binaries/postgres" -D "$folder/data" -p "$port" -h 127.0.0.1 -k "" -c max_connections=200 "$@" &
   server=$!
   exec 2>/dev/null
