@@ -100,7 +100,8 @@ describe("the layers", () => {
 
   it("refuse an import cycle, also of types", async () => {
     const circle = (own: string, other: string): string =>
-      `/** Half. */\nimport type { ${other} } from "./${other.toLowerCase()}.ts";\n\nexport interface ${own} {\n  readonly other: ${other} | null;\n}\n`;
+      `/** Half. */\nimport type { ${other} } from "./${other.toLowerCase()}.ts";\n\n` +
+      `export interface ${own} {\n  readonly other: ${other} | null;\n}\n`;
     const found = await lint({
       "src/foundation/a.ts": circle("A", "B"),
       "src/foundation/b.ts": circle("B", "A"),

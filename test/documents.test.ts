@@ -122,7 +122,8 @@ describe("documents", () => {
 
   it("are checked for links to missing files and headings", () => {
     const text =
-      "# One `two` (three)\n[a](#one-two-three) [b](#four) [c](README.md#layers) [d](README.md#no) [e](none.md) [f](https://x.example/y)\n";
+      "# One `two` (three)\n[a](#one-two-three) [b](#four) [c](README.md#layers) " +
+      "[d](README.md#no) [e](none.md) [f](https://x.example/y)\n";
     expect(deadLinks("CONTRIBUTING.md", text)).toEqual(["#four", "README.md#no", "none.md"]);
   });
 

@@ -27,7 +27,9 @@ const drivers: Readonly<Record<string, string>> = {
   "drive.mjs": `import { readFileSync } from "node:fs";
 import { verify } from "./verify.mjs";
 const cases = JSON.parse(readFileSync("cases.json", "utf8"));
-console.log(JSON.stringify(cases.map(({ headers, bodyBase64, secret, now }) => verify(headers, Buffer.from(bodyBase64, "base64"), { secret, now }))));`,
+const verdicts = cases.map(({ headers, bodyBase64, secret, now }) =>
+  verify(headers, Buffer.from(bodyBase64, "base64"), { secret, now }));
+console.log(JSON.stringify(verdicts));`,
   "drive.py": `import base64, json
 from verify import verify
 cases = json.load(open("cases.json"))
@@ -39,7 +41,8 @@ puts JSON.generate(cases.map { |c| verify(c["headers"], c["bodyBase64"].unpack1(
   "drive.php": `<?php
 require "verify.php";
 $cases = json_decode(file_get_contents("cases.json"), true);
-echo json_encode(array_map(fn ($c) => verify($c["headers"], base64_decode($c["bodyBase64"]), $c["secret"], $c["now"]), $cases));`,
+$verdict = fn ($c) => verify($c["headers"], base64_decode($c["bodyBase64"]), $c["secret"], $c["now"]);
+echo json_encode(array_map($verdict, $cases));`,
   "drive.go": `package main
 
 import (

@@ -165,7 +165,9 @@ describe.each(["pglite", "postgres"] as const)("a buyer's data on %s", (engine) 
         field === "cartAddressSet"
           ? ["PublicCartAddressSetRequest", "addressToken address { city } validation { corrected }"]
           : ["CartBuyerSetInput", "buyer { emailHint }"];
-      const query = `mutation ($cartId: ID!, $key: String, $input: ${type}!) { ${field}(cartId: $cartId, idempotencyKey: $key, input: $input) { ${selection} } }`;
+      const query = `mutation ($cartId: ID!, $key: String, $input: ${type}!) {
+        ${field}(cartId: $cartId, idempotencyKey: $key, input: $input) { ${selection} }
+      }`;
       const answer = await world.graphql(query, {
         variables: { cartId, key: `${markers.key}-${name.replaceAll(" ", "-")}`, input },
         token: "storefront",
@@ -236,7 +238,9 @@ describe.each(["pglite", "postgres"] as const)("a buyer's data on %s", (engine) 
   it.each(variableCases)(
     "is not quoted by GraphQL's refusal of %s, which states the expected input",
     async (_name, input, expected) => {
-      const query = `mutation ($input: PublicCartAddressSetRequest!) { cartAddressSet(cartId: "cart_x", input: $input) { cartId } }`;
+      const query = `mutation ($input: PublicCartAddressSetRequest!) {
+        cartAddressSet(cartId: "cart_x", input: $input) { cartId }
+      }`;
       for (const token of ["storefront", "admin"]) {
         const { status, text, body } = await world.graphql(query, { variables: { input }, token });
         expect({ status, found: findMarkers("the answer", text) }).toEqual({
@@ -363,9 +367,8 @@ describe.each(["pglite", "postgres"] as const)("a buyer's data on %s", (engine) 
   const stored = async (): Promise<{ place: string; text: string }[]> => {
     const { db } = world.database;
     const { rows: columns } = await sql<{ tableName: string; columnName: string; dataType: string }>`
-      select table_name, column_name, data_type from information_schema.columns where table_schema = 'public' order by 1, 2`.execute(
-      db,
-    );
+      select table_name, column_name, data_type from information_schema.columns
+      where table_schema = 'public' order by 1, 2`.execute(db);
     const texts: { place: string; text: string }[] = [];
     for (const table of new Set(columns.map(({ tableName }) => tableName))) {
       const { rows } = await sql<{

@@ -31,7 +31,10 @@ function copyProject(): string {
   const shared = { postgresUrl: inject("postgresUrl"), copies: inject("copies") };
   writeFileSync(
     join(folder, "shared.ts"),
-    `export const setup = (project) => { for (const [name, value] of Object.entries(${JSON.stringify(shared)})) project.provide(name, value); };`,
+    `const shared = ${JSON.stringify(shared)};
+    export const setup = (project) => {
+      for (const [name, value] of Object.entries(shared)) project.provide(name, value);
+    };`,
   );
   const test = {
     globalSetup: ["shared.ts"],

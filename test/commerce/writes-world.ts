@@ -164,10 +164,9 @@ export interface Refusal {
   readonly conflict: unknown;
 }
 
-const tables =
-  "merchant market market_country tax_rate delivery_method policy category product product_slug product_translation product_category product_option media variant price stock_level stock_movement promotion promotion_code promotion_buyer promotion_use".split(
-    " ",
-  );
+const tables = `merchant market market_country tax_rate delivery_method policy category product product_slug
+  product_translation product_category product_option media variant price stock_level stock_movement promotion
+  promotion_code promotion_buyer promotion_use`.split(/\s+/);
 
 /** Reads every row of the catalog and of its promotions, to prove that nothing was written. */
 async function everyRow(world: World): Promise<string> {

@@ -45,8 +45,10 @@ describeOnBoth("bulk carts", (open) => {
     await seed(1200, { onProgress: (done) => progress.push(done) });
     expect(progress).toEqual([1000, 1200]);
     expect(await countOfCarts()).toBe(before + 1200);
-    const bulk = `(select c.*, (select count(*) from cart_line l where l.cart_id = c.id)::int as lines from cart c order by id) c
-      where c.warnings = '[]' and c.status = 'active' and c.version = 1 and c.subtotal_minor > 0 and c.expires_at > '${now.toISOString()}'`;
+    const bulk = `(select c.*, (select count(*) from cart_line l where l.cart_id = c.id)::int as lines
+        from cart c order by id) c
+      where c.warnings = '[]' and c.status = 'active' and c.version = 1 and c.subtotal_minor > 0
+        and c.expires_at > '${now.toISOString()}'`;
     const [counts] = await rows(`select count(*)::int as carts, count(address_id)::int as addressed,
         count(delivery_method_id)::int as delivered,
       count(distinct country)::int as countries, min(lines) as fewest, max(lines) as most from ${bulk}`);

@@ -200,7 +200,8 @@ describe("migrations", () => {
       more,
     ],
   ])("may replace a check by one that allows more values, and by no other: %s", async (sql, faults) => {
-    const before = `create table event (kind text check (kind in ('a', 'b')), state text check (state in ('on')), note text check (length(note) <= 100));
+    const before = `create table event (kind text check (kind in ('a', 'b')),
+        state text check (state in ('on')), note text check (length(note) <= 100));
       create table other (kind text);`;
     expect(faultsOf(sql, await widenedChecks(empty, [{ sql: before }], sql))).toEqual(faults);
   });

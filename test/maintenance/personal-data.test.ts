@@ -22,7 +22,8 @@ describe("schema/personal-data.json", () => {
   it("misses a column that a migration adds, whatever type the column has", async () => {
     await database.script((run) =>
       run(`create type mood as enum ('good'); create domain remark as varchar(20);
-        alter table cart add column nickname text, add column feeling mood, add column said remark, add column seen_from inet, add column seen integer;`),
+        alter table cart add column nickname text, add column feeling mood, add column said remark,
+          add column seen_from inet, add column seen integer;`),
     );
     const found = await findTextColumns(database.db);
     expect(found.filter((name) => !Object.hasOwn(declaredColumns, name))).toEqual([

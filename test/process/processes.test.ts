@@ -103,7 +103,9 @@ it("a killed process is replaced while the rest continues, and a signal ends all
 it("when their parent is killed, processes answer the received requests and end", async () => {
   const { service, demo, pids } = await startTwo();
   const body = JSON.stringify({ query: "{ __typename }" });
-  const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.tokens.admin}\r\nContent-Type: application/json\r\n`;
+  const head =
+    `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.tokens.admin}\r\n` +
+    "Content-Type: application/json\r\n";
   let answered = "";
   const socket = connect(Number(new URL(service.address).port), "127.0.0.1");
   socket.setEncoding("utf8").on("data", (chunk: string) => (answered += chunk));

@@ -23,7 +23,9 @@ const environment = {
 it.concurrent.each(["gateway", "worker"])(
   "%s exits with 1 and the reason without a PostgreSQL",
   async (role) => {
-    const line = `Setting DATABASE_URL is required: ${role} shares its database with other processes, but the embedded database allows only one process.\n`;
+    const line =
+      `Setting DATABASE_URL is required: ${role} shares its database with other processes, ` +
+      "but the embedded database allows only one process.\n";
     const ended = await runCommand([role], { DATA_DIR: temporaryFolder() });
     expect(ended).toEqual({ code: 1, stdout: "", stderr: line });
   },

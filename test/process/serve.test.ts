@@ -69,7 +69,9 @@ describe("SIGTERM", () => {
     ) as { tokens: { admin: string } };
     const { port } = new URL(service.address);
     const body = JSON.stringify({ query: "{ __typename }" });
-    const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.tokens.admin}\r\nContent-Type: application/json\r\n`;
+    const head =
+      `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.tokens.admin}\r\n` +
+      "Content-Type: application/json\r\n";
     let answered = "";
     const socket = connect(Number(port), "127.0.0.1");
     socket.setEncoding("utf8").on("data", (chunk: string) => (answered += chunk));

@@ -201,7 +201,9 @@ describe("the body of an answer", () => {
 
   test("that is a gzip bomb is never decompressed", async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 2 ** 20));
-    const head = `HTTP/1.1 500 Oh\r\ncontent-encoding: gzip\r\ncontent-type: application/json\r\ncontent-length: ${bomb.length}\r\n\r\n`;
+    const head =
+      "HTTP/1.1 500 Oh\r\ncontent-encoding: gzip\r\ncontent-type: application/json\r\n" +
+      `content-length: ${bomb.length}\r\n\r\n`;
     const receiver = await startReceiver(saying(Buffer.concat([Buffer.from(head), bomb])));
     const resources: string[] = [];
     const hook = createHook({ init: (_, type) => void resources.push(type) }).enable();

@@ -30,5 +30,7 @@ export function optionOf({ lines }: AfterSalesEligibility, kind: ReturnKind): Af
  * Formats an option as decision, units and the codes of its reasons; codes in parentheses only need the
  * merchant's consent.
  */
-export const shown = ({ decision, reasons, eligibleQuantity }: AfterSalesOption): string =>
-  `${decision} ${eligibleQuantity} ${reasons.map(({ code, blocking }) => (blocking ? code : `(${code})`)).join(" ")}`.trim();
+export function shown({ decision, reasons, eligibleQuantity }: AfterSalesOption): string {
+  const codes = reasons.map(({ code, blocking }) => (blocking ? code : `(${code})`));
+  return [decision, eligibleQuantity, ...codes].join(" ");
+}
