@@ -23,6 +23,8 @@ const copiedTables: Readonly<Record<string, readonly string[]>> = {
 
 /** Adds `copies` copies of each generated product, with its search documents and offers. */
 export async function copyProducts(client: Client, copies: number): Promise<void> {
+  // Copies of copies need other ids than the copies before them.
+  const label = `${Date.now().toString(36)}-`;
   // Neither triggers nor foreign keys run: the rows are complete and fit together.
   await client.query("set session_replication_role = replica");
   const { rows: indexes } = await client.query<{ name: string; definition: string }>(
@@ -40,11 +42,13 @@ export async function copyProducts(client: Client, copies: number): Promise<void
       [table],
     );
     const names = columns.map(({ name }) => name);
-    const values = names.map((name) => (own.includes(name) ? `t.${name} || '-' || n.n` : `t.${name}`));
+    const values = names.map((name) =>
+      own.includes(name) ? `t.${name} || '-' || $2::text || n.n` : `t.${name}`,
+    );
     await client.query(
       `insert into ${table} (${names.join(", ")}) select ${values.join(", ")}
        from ${table} t, generate_series(1, $1::int) as n(n)`,
-      [copies],
+      [copies, label],
     );
   }
   for (const { definition } of indexes) await client.query(definition);

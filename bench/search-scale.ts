@@ -44,8 +44,9 @@ interface IndexCost {
 
 const embeddedSize = 10_000;
 /** From this number on, products are copied instead of generated. */
-const copiedFrom = 1_000_000;
-const connections = 32;
+const copiedFrom = 100_000;
+/** Few connections, so that the server is busy but does not refuse requests. */
+const connections = 8;
 
 interface SearchScale extends Arguments {
   readonly sizes: readonly number[];

@@ -89,7 +89,10 @@ interface MeasuredQuery {
   readonly frequencyOf: (part: PartForms) => PartFrequency;
 }
 
-/** Splits compounds that no product has, so that one of their parts may be left out: `Wander|jacke`. */
+/**
+ * Splits compounds that no product has, so that one of their parts may be left out: `Wander|jacke`. A part
+ * must name a kind of product, so it counts only if it is in titles, brands or categories.
+ */
 async function splitUnknownCompounds(search: QueryToRepair, expanded: ExpandedQuery): Promise<MeasuredQuery> {
   const frequencyOf = await measureParts(search, contentParts(expanded));
   const splits = new Map(
@@ -101,5 +104,14 @@ async function splitUnknownCompounds(search: QueryToRepair, expanded: ExpandedQu
   );
   if (splits.size === 0) return { expanded, frequencyOf };
   const again = await search.expand(splitCompoundParts(expanded.query, splits), { isJoined: false });
-  return { expanded: again, frequencyOf: await measureParts(search, contentParts(again)) };
+  const frequencyOfAll = await measureParts(search, contentParts(again));
+  const splitWords = new Set([...splits.values()].flat());
+  return {
+    expanded: again,
+    frequencyOf: (part) => {
+      const frequency = frequencyOfAll(part);
+      const isNaming = frequency.titleShare + frequency.categoryShare > 0;
+      return { ...frequency, isFound: frequency.isFound && (isNaming || !splitWords.has(part.part.text)) };
+    },
+  };
 }
