@@ -19,9 +19,7 @@ export interface SealedValue {
   readonly keyId: string;
 }
 
-/**
- * The table, column and row of an encrypted value; authenticated with the value (AES-GCM associated data).
- */
+/** The table, column and row of an encrypted value; authenticated with the value (AES-GCM associated data). */
 export interface SealContext {
   readonly table: string;
   readonly column: string;
