@@ -23,7 +23,7 @@ export interface CountryAddressRules {
   toRegionCode(text: string): string | undefined;
   /** Returns the postal code in the usual spelling of the country; undefined if the country has no such code. */
   toPostalCode(text: string): string | undefined;
-  /** Whether the postal code lies in the region; also true if that is not known. */
+  /** Whether the postal code lies in the region. Also true if the postal codes of the region are not known. */
   isPostalCodeOf(regionCode: string, postalCode: string): boolean;
 }
 
@@ -38,7 +38,7 @@ export function getCountryAddressRules(code: string): CountryAddressRules {
 
 function readCountryRules(code: string): CountryAddressRules {
   const data = getCountryData(code);
-  // Countries without a rule in the metadata require address lines (A) and a city (C).
+  // Countries without a list of required fields in the metadata require address lines (A) and a city (C).
   const required = data?.require ?? "AC";
   const toFullCode = (key: string): string => currentCodes.get(`${code}-${key}`) ?? `${code}-${key}`;
   const regions = (data?.sub_regions ?? []).filter(({ key }) => regionKey.test(key));
@@ -76,10 +76,16 @@ const isoRegionCodes = Map.groupBy(
   (code) => code.slice(0, 2),
 );
 
-/** Matches region keys that are codes. The metadata uses names for regions without an ISO code. */
+/**
+ * Matches a region key of the metadata that is a code. Regions without an ISO code have their name as the
+ * key.
+ */
 const regionKey = /^[A-Z\d]{1,3}$/;
 
-/** Accepted postal codes in countries that have none, because buyers often enter something there. */
+/**
+ * Pattern of the postal codes that are accepted in countries without postal codes, because buyers often fill
+ * in the field anyway.
+ */
 const plausiblePostalCode = /^[A-Z\d](?:[A-Z\d -]{0,14}[A-Z\d])?$/;
 
 /**
@@ -104,8 +110,8 @@ const currentCodes = new Map(
 );
 
 /**
- * Countries that the postal service of the United States treats as US states. Their addresses require the
- * state code, and no district of the country.
+ * Countries that the postal service of the United States treats as US states. The metadata requires a state
+ * for their addresses, but this state stands for the whole country, so no region code is required.
  */
 const countriesListedAsUsStates = new Set(["FM", "MH", "PW", "UM"]);
 
@@ -146,7 +152,7 @@ function possibleSpellings(country: string, text: string): string[] {
   const given = text.normalize("NFKC").toUpperCase();
   const compact = given.replaceAll(/[\s.〒\u2212\p{Pd}]/gu, "");
   const withoutCountry = compact.startsWith(country) ? compact.slice(country.length) : compact;
-  // Removes the letters of codes such as D-10115, SE 113 30 and PC 112.
+  // Removes the letters before the digits of postal codes such as D-10115, SE 113 30 and PC 112.
   const withoutLetters = /^[A-Z]{1,3}[\s-]+(?=\d)/.test(given) ? compact.replace(/^[A-Z]+/, "") : compact;
   return [
     ...[compact, withoutCountry, withoutLetters].flatMap((code) => [withSeparator(country, code), code]),
@@ -188,8 +194,8 @@ export interface AddressForm {
 const addressForms = new Map<string, AddressForm>();
 
 /**
- * Returns the address form of a country, given its assigned ISO 3166-1 code. For any other text, returns the
- * fields that all countries have.
+ * Returns the address form of a country, given its assigned ISO 3166-1 code. For any other text, returns a
+ * form with the fields that all countries have.
  */
 export function getAddressForm(countryCode: string): AddressForm {
   const code = isCountry(countryCode) ? countryCode : "";

@@ -104,7 +104,10 @@ function isTooLong(field: AddressField, text: string): boolean {
   return Array.from(text).length > addressLengthMax[field];
 }
 
-/** Returns the faults of the strict rules. Fields that already have a fault are not checked again. */
+/**
+ * Returns the faults that only the validation level `strict` reports. Fields that already have a fault are
+ * not checked again.
+ */
 function strictFaults(address: PostalAddress, faultyFields: ReadonlySet<string>): FailureDetail[] {
   const isChecked = (field: AddressField): boolean =>
     address[field] !== null && !faultyFields.has(pointerTo(field));
@@ -183,8 +186,8 @@ function tidyText(text: string): string {
   return text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
 }
 
-// Includes line separators and invisible characters that change the writing direction of the following
-// text: printed text must look like the checked text.
+// Matches forbidden control characters. Line separators and invisible characters that change the writing
+// direction are included, because a printed address must look like the checked text.
 const control = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069\uFEFF\uFFF9-\uFFFB]/u;
 const html = /<[/!?]?\p{L}|<!|&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,31});/u;
 const scheme = /[A-Za-z][A-Za-z\d+.-]{0,20}:\/\/|\b(?:https?|javascript|mailto):/iu;

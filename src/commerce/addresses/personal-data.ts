@@ -31,8 +31,8 @@ export type SealedPersonalDataRow = Pick<
 >;
 
 /**
- * The column `masked` of a row with an e-mail. `emailHint` is null if the e-mail was erased. The column of a
- * row with an address holds a MaskedAddress.
+ * The value of the column `masked` in a row with an e-mail. `emailHint` is null if the e-mail was erased. In
+ * a row with an address, the column has a MaskedAddress.
  */
 export interface MaskedEmail {
   readonly emailHint: string | null;
@@ -110,12 +110,18 @@ interface PersonalDataOwner {
   readonly buyerEmail: { readonly id: string } | null;
 }
 
-/** The ids of the personal data that a cart or an order refers to, as `personalDataColumns` holds them. */
+/**
+ * Returns the ids of the personal data that a cart or an order refers to: the ids that are stored in the
+ * columns `personalDataColumns`.
+ */
 export function personalDataIds({ address, buyerEmail }: PersonalDataOwner): string[] {
   return [address, buyerEmail].flatMap((row) => (row === null ? [] : [row.id]));
 }
 
-/** Keeps the personal data of an order, which is not erased with the cart. */
+/**
+ * Keeps personal data without a time limit when an order refers to it. Otherwise the data would be erased
+ * with the cart.
+ */
 export async function keepPersonalDataForOrder(
   transaction: Transaction,
   ids: readonly string[],

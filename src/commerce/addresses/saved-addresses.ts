@@ -1,6 +1,6 @@
 /**
- * Addresses that buyers save for later carts: found by the buyer's reference, shown masked, erased on
- * request.
+ * Stores addresses that buyers save for later carts. They are found by the buyer's reference, shown masked,
+ * and erased on request.
  */
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
@@ -66,8 +66,8 @@ export interface BuyerAddressToSave {
 }
 
 /**
- * Saves a copy of an address for a buyer. The copy of the cart is erased with the cart. Erases the oldest
- * addresses above `savedAddressesMax`.
+ * Saves a copy of an address for a buyer. The saved copy is a row of its own, because the address of the cart
+ * is erased with the cart. Erases the oldest addresses above `savedAddressesMax`.
  */
 export async function saveBuyerAddress(
   transaction: Transaction,
