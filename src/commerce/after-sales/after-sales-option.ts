@@ -26,7 +26,10 @@ export interface AfterSalesFacts {
   readonly siblingsInStock: ReadonlyMap<string, readonly string[]>;
   /** Number of returns that the buyer requested from this merchant in the last 365 days. */
   readonly returnsOfBuyer: number;
-  /** The next instants, in milliseconds since 1970, at which time alone changes one of these facts. */
+  /**
+   * Future instants, in milliseconds since 1970, at which one of these facts changes merely because time
+   * passes, for example when a stock hold expires.
+   */
   readonly changeTimes: readonly number[];
 }
 

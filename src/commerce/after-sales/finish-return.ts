@@ -1,7 +1,7 @@
 /**
  * Inspects and closes returns. Inspection: accepted units count as returned and may be restocked, refused
  * units stay with the buyer, and the replacement is reduced to the accepted units. Closing: accepted units
- * are refunded; a replacement must have been sent; a repaired or replaced item keeps its rights.
+ * are refunded; a replacement must have been sent; a repaired or replaced item can be returned again.
  */
 import type {
   ChangedOrderPart,
@@ -99,7 +99,7 @@ function countAcceptedUnits({ lines }: OrderReturn): number {
   return lines.reduce((sum, { accepted }) => sum + accepted, 0);
 }
 
-/** Finds active warranties of lines whose last units this return brought back. */
+/** Finds the active warranties of the return's lines that are now returned completely. */
 function findFullyReturnedWarranties(
   { lines, warranties }: OrderAggregate,
   found: OrderReturn,

@@ -17,8 +17,8 @@ interface FactsRow {
   readonly stocked: readonly { readonly productId: string; readonly variantId: string }[];
   readonly returns: number;
   /**
-   * The next expiry of a stock hold, the next price change, and the time at which the oldest counted return
-   * leaves the 365 days.
+   * Three instants: the next expiry of a stock hold, the next price change, and the time at which the oldest
+   * counted return is 365 days old and no longer counts.
    */
   readonly changeTimes: readonly (string | null)[];
 }

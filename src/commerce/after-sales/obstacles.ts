@@ -35,7 +35,7 @@ export function orderStateObstacles(
   ];
 }
 
-/** A number of units of a line, with the reasons why there are none. */
+/** A number of units of a line; if there are none, with the reasons. */
 export interface ReturnableUnits {
   readonly quantity: number;
   readonly reasons: readonly AfterSalesReason[];
@@ -117,8 +117,9 @@ function limitObstacles(
 }
 
 /**
- * Checks the time window. A fault of the merchant has a longer window, in which the merchant decides once the
- * ordinary window has passed.
+ * Returns the window that applies to the option, with an obstacle if the given ordinary window is over. If
+ * the reason is the merchant's fault, the longer window `windows.faults` then applies, in which the merchant
+ * decides.
  */
 export function windowObstacles(
   { facts, windows, isFault }: AfterSalesOptionContext,

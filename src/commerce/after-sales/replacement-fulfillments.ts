@@ -86,7 +86,7 @@ export async function cancelReplacementFulfillment(
 }
 
 export interface ReplacementReduction extends ReplacementContext {
-  /** The units to send still, by order line. */
+  /** The units that must still be sent, by order line. */
   readonly keep: readonly LineQuantity[];
 }
 
@@ -135,7 +135,10 @@ const toDropped = ({ lineId, quantity, unreserved }: DroppedLine): DroppedLine =
 
 const unsentStatuses: ReadonlySet<FulfillmentStatus> = new Set(["pending", "packing", "ready_for_pickup"]);
 
-/** Finds the newest fulfillment of a return. A replacement lost in transit may have been followed by another. */
+/**
+ * Finds the newest fulfillment of a return. There may be several, because a replacement that was lost in
+ * transit is sent again.
+ */
 export function findReplacementFulfillment(
   { fulfillments }: Pick<OrderAggregate, "fulfillments">,
   { id }: Pick<OrderReturn, "id">,
@@ -152,8 +155,8 @@ export function isReplacementSent(
 }
 
 /**
- * Divides units by where their stock is released. While the fulfillment is pending its units are only
- * reserved; after packing starts they were taken from the stock on hand.
+ * Returns the stock to release. The units of a pending fulfillment are only reserved (`waiting`). Once
+ * packing has started, the units were taken from the stock on hand (`allocated`).
  */
 function toReleasedStock(
   { status }: OrderFulfillment,

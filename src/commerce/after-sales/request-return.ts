@@ -54,7 +54,7 @@ export async function requestReturn(
   return { order, id };
 }
 
-/** Checks the input without the order. */
+/** Returns the faults of the input that can be found without reading the order. */
 function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequest): Faults {
   const isExchange = kind === "exchange";
   const isGiven = exchangeVariantId !== null && exchangeVariantId !== undefined;
@@ -99,7 +99,7 @@ async function insertReturnRequest(
   return { ...outcome, events: [requested, ...events] };
 }
 
-/** The input of a return request, without the order. */
+/** The input of a return request, except for the id of the order. */
 export interface ReturnRequest {
   readonly kind: ReturnKind;
   readonly lines: readonly LineQuantity[];
@@ -233,7 +233,10 @@ function requireCommonMethod(methods: readonly unknown[]): void {
   ]);
 }
 
-/** Returns the wanted term if it is offered; the first offered term if none is wanted. */
+/**
+ * Returns the term that the caller chose, or the first offered term if the caller chose none. Throws if the
+ * chosen term is not offered.
+ */
 function chooseTerm<Term extends string>(
   field: string,
   wanted: Term | null | undefined,

@@ -10,7 +10,7 @@ export interface ReturnLineCount {
   readonly lineId: string;
 }
 
-/** For each count: the maximum, given the return line and the other counts of the line. */
+/** Functions that return the maximum of each count, given the return line and the line's other counts. */
 type CountBounds<Count extends ReturnLineCount> = Readonly<
   Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>
 >;

@@ -204,8 +204,9 @@ export function withdrawalOption(context: AfterSalesOptionContext): AfterSalesOp
 }
 
 /**
- * Exceptions from the right of withdrawal (Directive 2011/83/EU, article 16). The merchant checks seals and
- * gift cards after the return. Units that were not provided yet cannot have been used.
+ * Exceptions from the right of withdrawal (Directive 2011/83/EU, article 16). Broken seals and gift cards do
+ * not block the withdrawal, because the merchant checks them after the return. Digital content and gift cards
+ * that were not provided yet cannot have been used, so they are no exceptions.
  */
 function withdrawalExceptions({ order, line }: AfterSalesOptionContext): AfterSalesReason[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);

@@ -50,7 +50,10 @@ export interface LockedReturn {
 export interface ReturnStepChange {
   readonly target: ReturnTarget;
   readonly step: ReturnStep;
-  /** Checks the state further than the return's status. Runs before the version check. */
+  /**
+   * Throws if the step is not possible for a reason other than the return's status. Runs after the check of
+   * the status and before the check of the version.
+   */
   readonly requireState?: (found: LockedReturn) => void;
   readonly work: (found: LockedReturn) => Promise<OrderChangeOutcome>;
 }

@@ -24,7 +24,7 @@ export interface ReturnToSettle {
   readonly found: Pick<OrderReturn, "id" | "kind" | "reason" | "method" | "settlement" | "refundMinor"> & {
     readonly lines: readonly LineQuantity[];
   };
-  /** The units to refund, by the return's lines. */
+  /** The units to refund, by order line. */
   readonly units: readonly LineQuantity[];
 }
 
@@ -41,8 +41,9 @@ export interface ReturnSettlement {
 }
 
 /**
- * Calculates what a return's settlement reduces and refunds. Pure. The result is never more than the buyer
- * still owed, because part of it may have been waived since the request.
+ * Calculates by how much the settlement of a return reduces the amount owed, and how much is refunded. Pure.
+ * The reduction is at most the order's total less earlier reductions, because part of the total may have been
+ * waived since the request.
  */
 export function calculateReturnSettlement({ order, found, units }: ReturnToSettle): ReturnSettlement {
   const { kind, reason, method, lines: returnedLines, refundMinor: promisedMinor } = found;

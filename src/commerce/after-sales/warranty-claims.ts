@@ -1,8 +1,9 @@
 /**
- * Opens and resolves claims under a warranty. One claim can be open at a time, while the warranty is valid
- * and has the benefit left. An accepted claim uses the benefit once; so do goods that are accepted back
- * without a claim. When the benefits are used up, the merchant may still grant what the statutory guarantee
- * requires; the warranty then stays unchanged.
+ * Opens and resolves claims under a warranty. A warranty grants a number of repairs and replacements (its
+ * benefits). A claim for a repair or replacement can be opened while the warranty is valid, has such a
+ * benefit left and has no open claim. An accepted claim uses one benefit. Units that the merchant accepts
+ * back without a claim use one benefit each. When the benefits are used up, the merchant may still grant what
+ * the statutory guarantee requires; the warranty then stays unchanged.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
@@ -133,7 +134,8 @@ function warrantyOf({ warranties }: OrderAggregate, warrantyId: string): OrderWa
 }
 
 /**
- * Checks in this order: void, expired, claim limit, open claim, benefit left. A void warranty is reported as
+ * Throws if no claim can be opened. Checks in this order: the warranty is void, it has expired, the number of
+ * claims has reached its maximum, another claim is open, no benefit is left. A void warranty is reported as
  * void even if it has also expired.
  */
 function requireClaimable(
