@@ -132,8 +132,8 @@ export type CartRevocationReason =
   | "other";
 
 /**
- * Settings that callers choose and that pricing leaves as they are: they pass from the cart to its draft and
- * back.
+ * Settings of a cart that callers choose and that pricing does not change. The draft copies them from the
+ * cart, and the repriced cart copies them from the draft.
  */
 export interface CartSettings {
   readonly marketId: string;

@@ -116,8 +116,8 @@ export type ComparableCart = Pick<CartAggregate, CartColumn> &
   };
 
 /**
- * Columns that do not count in the comparison of two carts; every other column counts. Different warnings
- * alone are no change, and the shipping discount is part of the discount.
+ * Columns that the comparison of two carts leaves out; it compares every other column. Different warnings
+ * alone do not count as a change. The shipping discount is contained in the discount, which is compared.
  */
 const notCompared: ReadonlySet<CartColumn> = new Set<CartColumn>(["warnings", "shippingDiscountMinor"]);
 const comparedColumns = cartColumns.filter((name) => !notCompared.has(name));
@@ -135,8 +135,8 @@ const lineFields: Readonly<Record<keyof StoredCartLine, boolean>> = {
   discountMinor: true,
   taxMinor: true,
   display: true,
-  // These fields follow from the fields above or from the variant. A change of these fields alone is saved
-  // with the next change of the cart.
+  // The comparison leaves out these fields, because they follow from the compared fields or from the variant.
+  // If only these fields differ, they are saved with the next change of the cart.
   position: false,
   productId: false,
   subtotalMinor: false,
@@ -151,7 +151,7 @@ const promotionFields: Readonly<Record<keyof StoredCartPromotion, boolean>> = {
   state: true,
   suspendedReason: true,
   discountMinor: true,
-  // These fields follow from the promotion and the lines.
+  // The comparison leaves out these fields, because they follow from the promotion and the lines.
   trigger: false,
   allocations: false,
 };

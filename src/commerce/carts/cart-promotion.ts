@@ -23,7 +23,10 @@ import { type PromotionStateView, toPromotionStateView } from "./render-promotio
 
 export interface CartPromotionApplyInput extends ExpectedVersionInput {
   readonly code: string;
-  /** The handling of another code that the cart has: `replace` (the default) or `reject`. */
+  /**
+   * What happens if the cart already has another code: `replace` (the default) replaces that code, `reject`
+   * refuses the new code.
+   */
   readonly onExisting?: "replace" | "reject" | null | undefined;
 }
 

@@ -54,7 +54,7 @@ const failureCodeOfStatus: Readonly<Record<Exclude<CartStatus, "active">, Failur
 };
 
 export interface ExpectedVersionInput {
-  /** The version that the caller has seen. No version is checked if the field is left out. */
+  /** The version that the caller has read. If left out, the command does not check the version. */
   readonly expectedVersion?: number | null | undefined;
 }
 

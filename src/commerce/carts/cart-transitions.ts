@@ -26,8 +26,8 @@ import { findCarts } from "./find-carts.ts";
 
 export interface CartRevokeInput {
   /**
-   * The version that the caller has seen. The version is required, so that no caller ends a cart that has
-   * changed meanwhile.
+   * The version that the caller has read. It is required, so that no caller ends a cart that has changed
+   * meanwhile.
    */
   readonly expectedVersion: number;
   readonly reason?: CartRevocationReason | null | undefined;
@@ -133,7 +133,8 @@ async function schedulePersonalDataErasure(
   if (ids.length === 0) return;
   await transaction
     .updateTable("personalData")
-    // Keeps an earlier due time. SQL `least` ignores null.
+    // Keeps an erasure time that is earlier. SQL `least` ignores null, so a row without an erasure time gets
+    // the new one.
     .set({
       eraseAfter: sql<Date>`least(erase_after, ${new Date(now.getTime() + erasureDelayMs)}::timestamptz)`,
     })

@@ -61,7 +61,10 @@ export interface CartPlan {
   readonly event: EventType | null;
   /** The normalized promotion code that the buyer entered. If left out, the code of the draft is loaded. */
   readonly codeNormalized?: string;
-  /** Called with the loaded offer before pricing. Returns the draft to price; may throw a failure. */
+  /**
+   * Called before pricing with the current prices, stock and promotions that were loaded for the cart.
+   * Returns the draft to price; may throw a failure.
+   */
   readonly reviewOffer?: (offer: CartOffer) => CartDraft;
   /**
    * Called with the priced cart before it is saved; may throw a failure. `refusal` says why the promotion
@@ -205,7 +208,8 @@ async function saveCartChange(
     ...promotionCodeEventTypes(cart, after),
     ...(event === null ? [] : [event]),
   ];
-  // The session may still change in this transaction, and the rendered cart includes the session.
+  // The cart in an event includes its session. A session that had locked the cart before this change may
+  // still change in this transaction, so the cart is not final then.
   publishCartEvents(context, types, { before: cart, after, isFinal: !isLockedBefore(lockingSession) });
   return after;
 }

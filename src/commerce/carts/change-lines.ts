@@ -46,7 +46,7 @@ export async function addCartLines(
       const added = input.lines.map(({ variantId }) => ({ id: "", variantId, quantity: 1, before: null }));
       return {
         event: "cart.updated",
-        // The added variants are part of the draft, so that their offer is loaded too.
+        // The draft contains the added variants, so that their prices and stock are loaded too.
         draft: { ...draft, lines: [...draft.lines, ...added] },
         reviewOffer: (offer) => ({
           ...draft,

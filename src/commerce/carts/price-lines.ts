@@ -32,8 +32,8 @@ export interface OfferedLinesResult {
 }
 
 /**
- * Applies the offer to all lines of the draft. `isMarketNew`: the cart moves to another market, so that its
- * old prices cannot be compared.
+ * Gives all lines of the draft the price, the texts and the available quantity from the offer. `isMarketNew`
+ * is true if the cart moves to another market; old prices are then not compared with new prices.
  */
 export function applyOfferToLines(
   draft: CartDraft,
@@ -94,7 +94,8 @@ function keepUnsoldLine(
   const { before, id } = line;
   if (before === null || isMarketNew) {
     const sku = before?.display.sku ?? variant?.sku ?? null;
-    // A new line is not in the stored cart, so its id would mean nothing to the caller.
+    // The warning about a new line has no line id: the line is not in the stored cart, so the caller cannot
+    // know its id.
     return {
       line: null,
       warnings: [cartWarning("line_unavailable", before === null ? null : id, { isRemoved: true, sku })],

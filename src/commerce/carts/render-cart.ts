@@ -141,12 +141,12 @@ export function previousCartFields(
   { before, after }: { readonly before: CartAggregate; readonly after: CartAggregate },
   context: CartRenderContext,
 ): Record<string, unknown> {
-  // Uses the stored status instead of the status at `now`, because this change stores the status that time
-  // had already caused.
+  // Uses the stored status. The status at `now` may already differ merely because time has passed, for
+  // example because the checkout session ran out, and this change stores that difference.
   const previous: CartView = { ...toCartView(before, context), status: before.status };
   const current = toCartView(after, context);
-  // Every change raises the version of the cart, which the promotion state repeats. A different version
-  // alone is no change of the promotion.
+  // Every change raises the version of the cart, and the promotion state contains this version. A different
+  // version alone does not count as a change of the promotion.
   const compared = new Map<string, unknown>(
     Object.entries({ ...previous, promotion: { ...previous.promotion, cartVersion: current.version } }),
   );

@@ -88,8 +88,8 @@ export function repriceCart({
 }
 
 /**
- * Reasons that cannot go away. A code that is refused for such a reason leaves the cart; with any other
- * reason it stays suspended.
+ * Reasons for refusing a promotion code that are treated as permanent. A code that is refused for such a
+ * reason is removed from the cart. With any other reason, the code stays in the cart as suspended.
  */
 const permanentRefusals: ReadonlySet<PromotionRefusal["reason"]> = new Set([
   "ended",

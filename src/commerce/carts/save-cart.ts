@@ -1,6 +1,7 @@
 /**
- * Inserts and updates carts; no other file does. One statement writes the cart with its lines and promotions
- * and raises the version by one. A cart whose version has changed meanwhile is not updated.
+ * Inserts carts and saves repriced carts; changes of the status alone are saved by cart-transitions.ts. One
+ * statement writes the cart with its lines and promotions and raises the version by one. A cart whose version
+ * has changed meanwhile is not updated.
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { prepareStatement, parameter } from "#database/prepared-template.ts";
@@ -200,8 +201,9 @@ const selectPromotions = (trigger: StoredCartPromotion["trigger"]): RawBuilder<u
       position int)`;
 
 /**
- * Inserts or updates the promotions of a cart. The code promotion conflicts on its own unique index, because
- * a cart has one code and a new code replaces the row of the old code.
+ * Inserts or updates the promotions of a cart. The promotion of a code has its own `on conflict` clause with
+ * the cart as its only key, because a cart has at most one code and a new code replaces the row of the old
+ * code.
  */
 const upsertPromotions = upsertPromotionsSql();
 

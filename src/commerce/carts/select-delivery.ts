@@ -32,7 +32,7 @@ export function planDeliverySelection(
     return {
       event: "cart.updated",
       draft: { ...toCartDraft(cart), deliveryMethodId: optionId },
-      // Compares with the options after repricing, not with the stored options.
+      // Compares the selected option with the options after repricing, not with the stored options.
       checkResult: ({ deliveryMethodId, deliveryOptions }) => {
         if (deliveryMethodId === optionId) return;
         const allowed = (deliveryOptions ?? []).map(({ id }) => id);
