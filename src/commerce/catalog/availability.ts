@@ -22,8 +22,8 @@ export interface VariantStock {
   readonly lowStockThreshold: number;
   readonly discontinued: boolean;
   /**
-   * The time from which the variant is available; a preorder until then. Null if the variant is available at
-   * once.
+   * The time from which the variant is available; before this time, the variant can be preordered. Null if
+   * the variant is available at once.
    */
   readonly availableFrom: Date | null;
 }
@@ -45,7 +45,7 @@ export function bestAvailability(list: readonly Availability[]): Availability {
 /**
  * SQL expression for the number of units of a variant that are reserved at a time. Units held by an expired
  * checkout count as free, even before the cleanup has deleted the hold. The statement must name the stock
- * level `sl`. `own` is a condition on holds (alias `h`) that also count as free.
+ * level `sl`. `own` is a condition on holds (alias `h`): the units of holds that meet it count as free too.
  */
 export function reservedUnitsSql(
   now: Date | RawBuilder<Date>,

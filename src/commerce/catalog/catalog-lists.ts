@@ -45,7 +45,10 @@ export const findCategories = (reader: Reader, ids: readonly string[]): Promise<
 /** Maximum number of products in the list without paging. */
 export const productListMax = 500;
 
-/** The most recently published products of a merchant, in its default locale and market. */
+/**
+ * The ids of a merchant's most recently published products (at most `productListMax`), the total number of
+ * its published products, and its default locale and market.
+ */
 export interface ProductList {
   readonly ids: readonly string[];
   readonly total: number;

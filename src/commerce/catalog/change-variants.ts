@@ -24,7 +24,7 @@ import { readProductOptions } from "./product-options.ts";
 export interface VariantUpsertInput extends VariantFields {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
-  /** Left out: the variant is found by its SKU, or created if none has the SKU. */
+  /** If left out, the variant is found by its SKU, or created if none has the SKU. */
   readonly variantId?: string | null | undefined;
   /** ID of the product's picture that shows the variant. */
   readonly mediaId?: string | null | undefined;

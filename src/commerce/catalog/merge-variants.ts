@@ -1,6 +1,6 @@
 /**
  * Merges the variants of an input into the current variants of a product, and checks the rules: every SKU is
- * unique within the merchant, every combination of choices is unique within the product, and fits the
+ * unique within the merchant; every combination of choices is unique within the product and fits the
  * product's options. Reads and writes no data.
  */
 import { fail, type Failure } from "#foundation/failure.ts";
@@ -25,7 +25,7 @@ export interface VariantRow {
   readonly position: number;
 }
 
-/** Current variants of a product, and the data by which changes of them are checked. */
+/** Current variants of a product, and the data that is needed to check changes of these variants. */
 export interface CurrentVariants {
   readonly product: LockedProduct;
   readonly now: Date;

@@ -27,7 +27,10 @@ interface MediaAttachInput {
   readonly alts: readonly LocalizedTextInput[];
   readonly width: number;
   readonly height: number;
-  /** Position counted from 0; media at this position and after it move one up. Left out: the end. */
+  /**
+   * Position counted from 0; media at this position and after it move one up. If left out, the picture or
+   * video is added at the end.
+   */
   readonly position?: number | null | undefined;
 }
 

@@ -179,7 +179,7 @@ export async function findPublicProducts(
   return rows;
 }
 
-/** Fills the padded list up to its fixed length; matches no merchant. */
+/** Address that fills the list of addresses up to a power of two. It matches no merchant. */
 const paddingAddress: PublicProductAddress = { merchantSlug: "", productSlug: "" };
 
 function publicProducts(length: number): RawBuilder<unknown> {

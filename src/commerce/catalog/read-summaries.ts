@@ -33,7 +33,7 @@ export interface StoredProductSummary {
 
 /**
  * Row from which a product summary is rendered: the stored part, the merchant, the market of the requested
- * country, and figures of the variants there.
+ * country, and the prices and availability of the variants in that market.
  */
 export interface ProductSummaryRow {
   readonly kept: StoredProductSummary;
@@ -73,7 +73,7 @@ export const storedSummarySql = sql`json_build_object('id', p.id, 'slug', t.slug
   'image', (select json_build_object('url', md.url, 'alts', md.alts, 'width', md.width, 'height', md.height)
     from media md where md.product_id = p.id and md.type = 'image' order by md.position, md.id limit 1))`;
 
-/** Columns of `SummaryRow`; the statement must also contain the joins of `summaryJoinsSql`. */
+/** Columns of `ProductSummaryRow`; the statement must also contain the joins of `summaryJoinsSql`. */
 export const summaryColumnsSql = sql`kept.summary as kept, m.id as "merchantId", m.slug as "merchantSlug",
   m.name as "merchantName",
   m.default_locale as "merchantLocale", mk.default_locale as "marketLocale", mk.currency, v.*`;

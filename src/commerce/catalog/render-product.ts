@@ -115,8 +115,8 @@ export function variantAvailability(variant: ProductVariantPart, now: Date): Ava
 }
 
 /**
- * Returns the market whose default locale is the fallback: the market of the country, or the merchant's
- * default market if the product is not sold there.
+ * Returns the market whose default locale is used for texts if no requested locale is available: the market
+ * of the country, or the merchant's default market if the product is not sold there.
  */
 export function selectMarket(product: ProductAggregate, country: string): ProductMarketPart | undefined {
   return (
@@ -144,7 +144,10 @@ export function selectTranslation(
 
 export type NameSelector = (names: LocalizedMap) => string | null;
 
-/** Returns a function that selects a translated name by the same rules as the product's translation. */
+/**
+ * Returns a function that selects the translation of a name. It prefers `locale`. The fallbacks are the same
+ * as in `selectTranslation`: the default locale of the market, then that of the merchant.
+ */
 export function createNameSelector(
   product: ProductAggregate,
   locale: string,
@@ -154,7 +157,7 @@ export function createNameSelector(
     (tag) => tag !== undefined,
   );
   return (names) => {
-    // Shortcut for the most frequent case: the name exists in the locale itself.
+    // Shortcut for the most frequent case: the name has a translation in exactly this locale.
     if (Object.hasOwn(names, locale)) return names[locale] ?? null;
     const chosen = chooseLocale(Object.keys(names), [locale], fallbacks);
     return chosen === undefined ? null : (names[chosen] ?? null);
@@ -244,7 +247,7 @@ function createRowNameSelector({
 }: ProductSummaryRow): NameSelector {
   const fallbacks = marketLocale === null ? [merchantLocale] : [marketLocale, merchantLocale];
   return (names) => {
-    // Shortcut for the most frequent case: the name exists in the locale itself.
+    // Shortcut for the most frequent case: the name has a translation in exactly this locale.
     const own = names[locale];
     if (own !== undefined) return own;
     const chosen = chooseLocale(Object.keys(names), [locale], fallbacks);
