@@ -65,8 +65,8 @@ export async function readSession(transaction: Transaction, sessionId: string): 
 }
 
 /**
- * The columns of a session that an update sets; columns that are left out stay. `releaseSession` ends
- * sessions without an order.
+ * The columns of a session that an update sets; columns that are left out stay. Sessions that end without an
+ * order are updated by `releaseSession` instead.
  */
 export interface SessionUpdate {
   readonly status?: Extract<SessionStatus, "open" | "processing" | "completed">;
@@ -111,7 +111,7 @@ export function sessionFieldsOfCart({ country, currency, locale, totalMinor }: C
 export interface SessionEventInput {
   readonly before: SessionAggregate;
   readonly after: SessionAggregate;
-  /** The cart before and after; left out if the cart did not change. */
+  /** The session's cart before and after the change; left out if the cart did not change. */
   readonly carts?: { readonly before: CartAggregate; readonly after: CartAggregate };
 }
 
@@ -219,8 +219,8 @@ export async function repriceSessionCart(
     expiresAt: new Date(session.expiresAt),
     lines: sellableLines(after.lines, warnings),
   });
-  // The failure shows the cart version that the caller knows, because the failure rolls back the saved
-  // version.
+  // The failure reports the version that the cart had before this change, because the failure rolls the
+  // change back.
   requireStockHeld({ ...after, version: cart.version }, shortages, context.now);
   return { cart: after, warnings, isChanged: after.version !== cart.version };
 }

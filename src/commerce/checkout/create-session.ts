@@ -96,7 +96,10 @@ function sessionCreateFaults({
   ];
 }
 
-/** Throws if the merchant is live, because the built-in payment provider is for tests only and moves no money. */
+/**
+ * Throws if the merchant's mode is `live`, because the built-in payment provider is for tests only and moves
+ * no money.
+ */
 async function requirePaymentProvider(
   transaction: Transaction,
   { merchantId, now }: SessionCommandContext,

@@ -1,6 +1,7 @@
 /**
- * Handles the failure of a payment: gives back what the submission took, so that the buyer can try again
- * until the session ends. If the provider may still complete the payment, a void operation is queued.
+ * Handles the failure of a payment: releases the promotion uses that the submission took and reopens the
+ * session, so that the buyer can try again until the session ends. If the provider may still complete the
+ * payment, a void operation is queued.
  */
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";

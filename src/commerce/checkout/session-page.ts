@@ -60,7 +60,10 @@ export function digestPageSecret(secret: string): Buffer {
 }
 
 const returnUrlLengthMax = 2048;
-/** URL parsers disagree about other starts and about backslashes: some find another host in such a URL. */
+/**
+ * Matches URLs whose host follows exactly two slashes. URL parsers disagree about other starts and about
+ * backslashes, and could find different hosts in the same URL.
+ */
 const unambiguousStart = /^https?:\/\/[^/\\]/i;
 
 /**

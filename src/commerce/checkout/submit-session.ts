@@ -55,8 +55,8 @@ export async function submitSession(
     locked.cart.promotions.map(({ promotionId }) => promotionId),
   );
   const { cart, warnings, isChanged } = await repriceSessionCart(transaction, context, locked);
-  // The failure shows the cart version that the caller knows, because the failure rolls back the saved
-  // version.
+  // The failure reports the version that the cart had before this change, because the failure rolls the
+  // change back.
   requireReadyToPay(
     { cart: { ...cart, version: locked.cart.version }, session, warnings },
     input,
