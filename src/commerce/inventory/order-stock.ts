@@ -48,7 +48,10 @@ const takeReservedUnits = ({ quantity }: VariantQuantity): Omit<StockLevelMove, 
   reserved: -quantity,
 });
 
-/** Arguments: lines, and the note for their stock movements (the order's number). */
+/**
+ * Last parameters of functions that change an order's stock: the lines, and the note for the stock movements,
+ * which is the number of the order.
+ */
 type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
 
 /**

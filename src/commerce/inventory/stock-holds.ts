@@ -88,7 +88,10 @@ export async function lockHeldStock(
 }
 
 interface StockDemand {
-  /** The session whose own expired holds are kept; null if there is none. */
+  /**
+   * The session whose expired holds must not be deleted; null if the expired holds of all sessions may be
+   * deleted.
+   */
   readonly sessionId: string | null;
   readonly wanted: ReadonlyMap<string, number>;
   readonly held: HeldStock;
@@ -130,7 +133,10 @@ function findShortages(wanted: StockDemand["wanted"], { holds, levels }: HeldSto
 }
 
 interface ExpiredHoldsQuery {
-  /** The session whose own expired holds are kept; null if there is none. */
+  /**
+   * The session whose expired holds must not be deleted; null if the expired holds of all sessions may be
+   * deleted.
+   */
   readonly sessionId: string | null;
   readonly levels: ReadonlyMap<string, StockLevel>;
   readonly variantIds: readonly string[];
@@ -176,7 +182,7 @@ export async function releaseExpiredStockHolds(
   );
 }
 
-/** Builds the level changes of rows. Deleted variants have no level and are left out. */
+/** Builds a change of the stock level for each row. Leaves out rows of deleted variants, which have no level. */
 export function toStockLevelMoves<Row extends { readonly variantId: string }>(
   rows: readonly Row[],
   levels: ReadonlyMap<string, StockLevel>,
@@ -234,7 +240,6 @@ export async function releaseStockHolds(
   await moveStockLevels(transaction, context, { moves, cause: null });
 }
 
-/** Converts a map of quantities to rows. */
 export const toVariantQuantities = (quantities: ReadonlyMap<string, number>): VariantQuantity[] =>
   [...quantities].map(([variantId, quantity]) => ({ variantId, quantity }));
 

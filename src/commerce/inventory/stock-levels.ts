@@ -109,8 +109,9 @@ export async function moveStockLevels(
     },
   }));
   publishStockEvents(owner, changes);
-  // Readers subtract expired holds, which are not in these figures. If a variant has expired holds, any
-  // change may change its availability.
+  // Readers do not count expired holds as reserved, but `reserved` in these levels still contains them. A
+  // comparison of the levels is therefore not reliable for a variant with expired holds, and its product is
+  // always queued.
   const uncertain = new Set(
     changed.rows.flatMap(({ variantId, hasEndedHolds }) => (hasEndedHolds ? [variantId] : [])),
   );
@@ -152,7 +153,7 @@ export function sumQuantitiesByVariant(lines: readonly VariantQuantity[]): Map<s
   return quantities;
 }
 
-/** The figures of a stock level that a failure reports. */
+/** The values of a stock level that a failure reports. */
 export interface StockLevelFigures {
   readonly variantId: string;
   readonly onHand: number;
