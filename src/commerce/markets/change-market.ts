@@ -26,7 +26,7 @@ import { marketConflict, requireFreeCountries, saveMarketCountries } from "./mar
 
 /** All fields of a market; they replace the current values. */
 export interface MarketUpsertInput {
-  /** Left out: the market is found by its handle, or created if none has the handle. */
+  /** If left out, the market is found by its handle, or created if none has the handle. */
   readonly marketId?: string | null | undefined;
   readonly expectedVersion?: number | null | undefined;
   readonly handle: string;
@@ -191,7 +191,7 @@ async function updateMarket(
   return rows.length > 0;
 }
 
-/** Raises the market's version after a change of its countries only. */
+/** Raises the market's version if only its countries have changed, because another table stores them. */
 async function raiseMarketVersion(
   transaction: Transaction,
   context: CommandContext,

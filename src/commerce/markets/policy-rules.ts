@@ -8,7 +8,10 @@ export type PolicyMode = "immediate" | "request" | "none";
 
 export interface CancellationRules {
   readonly mode: PolicyMode;
-  /** Minutes after the order was placed; null: until packing begins. */
+  /**
+   * Length of the cancellation window in minutes, counted from the time of the order; null if the window ends
+   * when packing begins.
+   */
   readonly windowMinutes: number | null;
   readonly afterWindow: "request" | "deny";
 }
@@ -17,9 +20,12 @@ export type ReturnMethod = "mail" | "store" | "pickup" | "keep_item";
 
 export interface ReturnRules {
   readonly mode: PolicyMode;
-  /** Days after delivery, until the end of the day in the market's time zone; null: no time limit. */
+  /**
+   * Length of the return window in days after delivery; the last day ends at midnight in the market's time
+   * zone. Null if there is no time limit.
+   */
   readonly windowDays: number | null;
-  /** Days after delivery in which an exchange is possible; null: no exchanges. */
+  /** Days after delivery in which an exchange is possible; null if the merchant offers no exchanges. */
   readonly exchangeWindowDays: number | null;
   readonly methods: readonly ReturnMethod[];
   /** Restocking fee in basis points of the refunded amount. */
@@ -30,7 +36,7 @@ export interface ReturnRules {
    */
   readonly returnShippingMinor: number;
   /**
-   * Goods worth up to this amount (in minor units) are refunded without being sent back; null: goods are
+   * Goods worth up to this amount (in minor units) are refunded without being sent back; null if goods are
    * always sent back.
    */
   readonly keepItemMinor: number | null;
@@ -39,19 +45,22 @@ export interface ReturnRules {
   readonly excludedCategoryIds: readonly string[];
   /** Countries from which nothing can be returned. */
   readonly excludedCountries: readonly string[];
-  /** Maximum number of returns per buyer in 365 days; null: no maximum. */
+  /** Maximum number of returns per buyer in 365 days; null if there is no maximum. */
   readonly returnsPerBuyerMax: number | null;
   readonly storeCredit: boolean;
   readonly photoRequired: boolean;
 }
 
 export interface WithdrawalRules {
-  /** Days after the delivery of the last line; 0: no right of withdrawal, except where the law requires one. */
+  /**
+   * Length of the withdrawal window in days after the delivery of the last line; 0 if the merchant grants no
+   * right of withdrawal beyond the law.
+   */
   readonly windowDays: number;
 }
 
 export interface WarrantyRules {
-  /** Duration in months after delivery; 0: no warranty, except where the law requires one. */
+  /** Length of the warranty in months after delivery; 0 if the merchant grants no warranty beyond the law. */
   readonly months: number;
   readonly repairs: number;
   readonly replacements: number;
