@@ -116,8 +116,8 @@ export function decideCancellation(
 }
 
 /**
- * Throws if a buyer would cancel only part of the lines that a promotion joins; this needs the merchant's
- * approval.
+ * Throws if a buyer would cancel only part of a set of lines that a promotion joins, for example "buy X, get
+ * Y". Such lines can only be canceled together.
  */
 function requireWholeSets(order: OrderAggregate, lines: readonly LineQuantity[]): void {
   const lineIds = findSplitLineSet(order, lines);
@@ -192,7 +192,8 @@ export async function approveCancellation(
 ): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, context, target.orderId);
   const { lines, reason, note, actor } = requestOf(order);
-  // An open request blocks further cancellations, so the order is assessed without it.
+  // An open request blocks further cancellations, so the eligibility is computed as if this request did not
+  // exist.
   requireCancelable(order, {
     lines,
     eligibility: cancellationEligibility({ ...order, cancellationRequest: null }, context.now, context.actor),

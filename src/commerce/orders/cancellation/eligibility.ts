@@ -59,7 +59,7 @@ export interface CancellationEligibility {
   readonly action: "cancel";
   readonly decision: Decision;
   readonly scope: "order" | "lines" | "none";
-  /** Empty exactly if the decision is `allowed`. */
+  /** Empty if and only if the decision is `allowed`. */
   readonly reasons: readonly CancellationReasonView[];
   readonly lines: readonly CancellationLine[];
   readonly allowedReasonCodes: readonly CancellationReasonOption[];
@@ -126,7 +126,10 @@ function toLine({ line, open, reasons }: AssessedLine): CancellationLine {
   };
 }
 
-/** `order` if no unit would be left after the cancellation. */
+/**
+ * Returns `order` if the cancellation would leave no unit, `lines` if it would leave units, and `none` if no
+ * units are chosen.
+ */
 function scopeOf(
   { lines }: OrderAggregate,
   chosen: readonly LineQuantity[],

@@ -26,7 +26,10 @@ export interface Assessment {
   readonly order: OrderAggregate;
   readonly rules: CancellationRules;
   readonly now: Date;
-  /** For the merchant, only the order's state counts, not the policy for buyers. */
+  /**
+   * The actor who cancels. The merchant's policy only applies to the actor `buyer`; for other actors, only
+   * the order's state counts.
+   */
   readonly actor: OrderActor;
 }
 
@@ -67,7 +70,10 @@ function assessLine(
   return { line, open, reasons: [...policyObstacles(assessment), ...packingObstacles(order, line)] };
 }
 
-/** The reason of a canceled or completed order; it replaces the reasons of its lines. */
+/**
+ * Returns the reason why nothing of a canceled or completed order can be canceled, which replaces all reasons
+ * of its lines; null for other orders.
+ */
 function endOf({ status }: OrderAggregate): CancellationReasonView | null {
   if (status === "canceled") return toCancellationReason("order_already_canceled");
   return status === "completed" ? toCancellationReason("order_completed") : null;
@@ -138,7 +144,7 @@ function policyObstacles({ order, rules, now }: Assessment): CancellationReasonV
 const packed: ReadonlySet<FulfillmentStatus> = new Set(["packing", "ready_for_pickup"]);
 
 function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): CancellationReasonView[] {
-  // Fulfillments of an exchange contain replacements, not ordered units.
+  // Leaves out fulfillments of an exchange, because they contain replacements, not ordered units.
   const own = fulfillments.filter(
     ({ returnId, status, lines }) =>
       returnId === null && status !== "canceled" && lines.some(({ lineId }) => lineId === line.id),
