@@ -1,7 +1,8 @@
 /**
  * Erases a buyer's addresses and email addresses everywhere, in one transaction: deletes their data keys,
- * reduces masked addresses to the country, removes them from open carts, reduces bodies of events to ids, and
- * empties stored answers of retries. Products, quantities and amounts of orders stay.
+ * reduces masked addresses to the country, removes them from open carts, reduces the bodies of events to ids,
+ * and empties the answers that are stored for repeated idempotent requests. Products, quantities and amounts
+ * of orders stay.
  */
 import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
@@ -24,7 +25,10 @@ export interface ErasureResult {
 }
 
 interface ErasureInput {
-  /** The findings; their scope is locked and was verified after locking. */
+  /**
+   * The data found before the transaction. The caller has locked the carts and orders in the scope and has
+   * then checked that the scope has not changed.
+   */
   readonly finds: ErasureFindings;
   /** Erase even if an order is not sent yet. Such an order loses its delivery address. */
   readonly isForced: boolean;
@@ -107,7 +111,7 @@ async function redactEvents(transaction: Transaction, subjectIds: readonly strin
   return Number(numAffectedRows);
 }
 
-/** Empties the stored answers that were found, and those stored since the search. */
+/** Empties the stored answers that the search found, and matching answers that were stored after the search. */
 async function redactStoredAnswers(
   transaction: Transaction,
   { keyring, merchantId }: CartCommandContext,

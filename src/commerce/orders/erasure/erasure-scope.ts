@@ -1,7 +1,8 @@
 /**
- * Finds a buyer's carts, orders, personal data, and stored answers that contain any of it, starting from a
- * cart, an order, an address token or a buyer reference. Runs before the transaction of the erasure, because
- * decrypting all stored answers of a merchant takes longer than a cart may be locked.
+ * Finds a buyer's carts, orders and personal data, and the answers stored for repeated idempotent requests
+ * that contain any of this data. The search starts from a cart, an order, an address token or a buyer
+ * reference. Runs before the transaction of the erasure, because decrypting all stored answers of a merchant
+ * takes longer than a cart may be locked.
  */
 import { sql } from "kysely";
 import type { Reader, Transaction } from "#database/transaction.ts";
@@ -27,7 +28,7 @@ export type ErasureTarget =
 
 export interface ErasureScope {
   readonly merchantId: string;
-  /** With the carts that were merged into them. */
+  /** Ids of the carts, including the carts that were merged into them. */
   readonly cartIds: readonly string[];
   readonly orderIds: readonly string[];
   /** Rows of `personal_data`, also those that were erased before. */
@@ -140,9 +141,9 @@ async function findBuyerByReference(
 export interface ErasureFindings {
   readonly scope: ErasureScope;
   readonly traces: BuyerTraces;
-  /** Stored answers of retries that contain data of the buyer. */
+  /** Answers stored for repeated idempotent requests that contain data of the buyer. */
   readonly answers: readonly RecordKey[];
-  /** Answers stored after this time may not have been searched. */
+  /** The search may have missed answers to requests that arrived after this time. */
   readonly lookedUpTo: Date;
 }
 
@@ -152,8 +153,9 @@ interface ErasureSearch {
 }
 
 /**
- * An idempotency record has the time at which its request arrived, by the clock of its process. At most this
- * long after that time, the record is committed and visible.
+ * Maximum time, in milliseconds, from the arrival of a request until its idempotency record is committed and
+ * can be found. The record contains the time of arrival, by the clock of the process that received the
+ * request.
  */
 const lateMsMax = 600_000;
 
@@ -189,8 +191,8 @@ async function findBuyerTraces(reader: Reader, keyring: Keyring, scope: ErasureS
 }
 
 /**
- * The owners of stored answers that may contain data of the merchant's buyers: its installations and tokens,
- * and tokens without a merchant.
+ * Returns the ids of the callers whose stored answers may contain data of the merchant's buyers: the
+ * merchant's installations and tokens, and tokens without a merchant.
  */
 export async function findAnswerOwners(reader: Reader, merchantId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
@@ -201,14 +203,14 @@ export async function findAnswerOwners(reader: Reader, merchantId: string): Prom
   return rows.map(({ id }) => id);
 }
 
-/** Recognizes texts that contain data of a buyer: an id, or part of the erased data. */
+/** Recognizes JSON texts that contain an id or a part of the personal data of a buyer. */
 interface BuyerTraces {
   readonly isIn: (json: string) => boolean;
 }
 
 /**
- * Matches generously: an answer emptied by mistake costs little, because its caller can read the current
- * state again.
+ * May also recognize answers without data of the buyer: an answer that is emptied by mistake costs little,
+ * because its caller can read the current state again.
  */
 function findTraces(ids: readonly string[], personal: readonly PersonalData[]): BuyerTraces {
   const words = new Set([...ids, ...personal.flatMap(wordsOf)].map(escaped));
@@ -220,7 +222,7 @@ function findTraces(ids: readonly string[], personal: readonly PersonalData[]): 
   };
 }
 
-/** The text as escaped in JSON, without quotes. */
+/** Returns the text as it appears inside a JSON string, without the quotes around it. */
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 const quoted = (text: string): string => JSON.stringify(text);
 
@@ -245,10 +247,16 @@ function wordsOf(data: PersonalData): string[] {
   ];
 }
 
-/** Texts shorter than this occur in too many unrelated answers. */
+/**
+ * Minimum length, in characters, of most texts that are searched. Shorter texts occur in too many unrelated
+ * answers.
+ */
 const wordLengthMin = 4;
 
-/** The masked address as a group of texts that must all occur in one answer. */
+/**
+ * Returns the texts of the masked address as one group. An answer matches only if it contains all texts of
+ * the group.
+ */
 function maskOf(data: PersonalData): string[][] {
   if (data.kind === "buyer_email") return [];
   const { city, postalCodePrefix, recipientInitials } = maskAddress(data.address);
