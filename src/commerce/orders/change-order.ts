@@ -115,7 +115,7 @@ export interface LockedOrderChange extends ExpectedVersionInput {
   readonly work: ChangeOrderWork;
 }
 
-/** Changes an order that the caller has locked. At most once per order and transaction. */
+/** Changes an order that the caller has locked. A transaction may change each order at most once. */
 export async function changeLockedOrder(
   transaction: Transaction,
   context: OrderCommandContext,

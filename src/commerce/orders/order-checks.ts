@@ -18,7 +18,10 @@ const linesMax = 200;
 const quantityMax = 9999;
 export const noteMax = 500;
 
-/** The faults of selected lines that can be found without the order. Null and undefined have none. */
+/**
+ * Returns the faults of selected lines that can be found without the order; none if `lines` is null or
+ * undefined.
+ */
 export function lineSelectionFaults(lines: readonly LineQuantity[] | null | undefined): Faults {
   if (lines === null || lines === undefined) return [];
   return [
@@ -52,7 +55,7 @@ export interface SelectableLine<Reason extends { readonly code: string }> {
 export interface LineSelection<Reason extends { readonly code: string }> {
   readonly lines: readonly LineQuantity[];
   readonly selectable: readonly SelectableLine<Reason>[];
-  /** The conflict's reason if the lines have no reasons. */
+  /** Reason of the failure's conflict if none of the lines has a reason. */
   readonly reason: string;
   readonly message: string;
 }
@@ -96,7 +99,7 @@ export interface AmountInput {
   readonly currency: string;
 }
 
-/** The faults of an amount. Null and undefined have none. */
+/** Returns the faults of an amount; none if the amount is null or undefined. */
 export function amountFaults(amount: AmountInput | null | undefined): Faults {
   return integerFaults("/amount/amountMinor", amount?.amountMinor, { min: 1, max: amountMinorMax });
 }

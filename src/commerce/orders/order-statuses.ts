@@ -97,7 +97,7 @@ function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfil
     return lines.every((line) => uncanceledQuantity(line) === 0) ? "canceled" : "not_required";
   const sum = (count: (line: OrderLine) => number): number =>
     sent.reduce((total, line) => total + count(line), 0);
-  // Refunded units that were lost are neither waiting nor in transit.
+  // Units that were refunded and then lost are subtracted, because they are neither waiting nor in transit.
   const settled = sum((line) => settledUnits({ fulfillments }, line));
   const wanted = sum(uncanceledQuantity) - settled;
   if (wanted === 0) return "canceled";
@@ -107,7 +107,7 @@ function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfil
   if (shipped === wanted) return "shipped";
   if (shipped > 0) return "partially_shipped";
   const underWay: ReadonlySet<string> = new Set(["pending", "packing", "ready_for_pickup"]);
-  // Fulfillments of an exchange contain replacements, not ordered units.
+  // Leaves out fulfillments of an exchange, because they contain replacements, not ordered units.
   return fulfillments.some(({ status, returnId }) => returnId === null && underWay.has(status))
     ? "in_progress"
     : "unfulfilled";
@@ -193,9 +193,9 @@ export function settledUnits(order: Fulfilled, line: OrderLine): number {
 type Refunded = Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">;
 
 /**
- * The number of refunded units of a line that never arrived: units that the buyer reported as not received,
- * or the refunded minus the delivered units, whichever number is larger. Units that `settledUnits` counts are
- * subtracted.
+ * Returns the number of refunded units of a line that never reached the buyer. It is the larger of two
+ * numbers: the refunded units that were reported as not received, and the refunded minus the delivered units.
+ * Units that `settledUnits` counts are subtracted.
  */
 export function refundedUndelivered(order: Refunded, line: OrderLine): number {
   if (line.refunded === 0) return 0;
@@ -217,8 +217,8 @@ function missedUnits({ refunds, returns }: Refunded, { id }: OrderLine): number 
 }
 
 /**
- * The number of waiting units outside fulfillments that must not be sent, because they were refunded and are
- * not in transit.
+ * Returns the number of a line's units outside active fulfillments that must not be sent, because they were
+ * refunded without being delivered.
  */
 export function unsendableUnits(order: Refunded, line: OrderLine): number {
   return (

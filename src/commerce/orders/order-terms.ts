@@ -32,7 +32,7 @@ export interface LineArrival {
   readonly startsAt: string;
   /** The time at which the last parcel was or should be delivered. */
   readonly at: string;
-  /** `delivered` if no parcel is in transit. */
+  /** `delivered` if no parcel is in transit; otherwise `shipped_plus_transit`. */
   readonly clock: "delivered" | "shipped_plus_transit";
 }
 

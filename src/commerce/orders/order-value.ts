@@ -174,7 +174,7 @@ function cutsOf(fulfillments: readonly OrderFulfillment[], lines: readonly Order
 interface Portion {
   readonly amountMinor: number;
   readonly ordered: number;
-  /** The number of units before these. */
+  /** The number of units of the line that come before these units. */
   readonly gone: number;
   readonly quantity: number;
 }

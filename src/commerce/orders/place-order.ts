@@ -104,7 +104,8 @@ export function toOrderPayment(payment: PaymentRow): OrderPayment {
 function paymentEvents(payment: OrderPayment | null): OrderEvent[] {
   if (payment === null) return [];
   const { id, capturedMinor } = payment;
-  // No event was published between the statuses pending and captured.
+  // Both events name `pending` as the previous status, because no event was published between pending and
+  // captured.
   const previous = { status: "pending" };
   return [
     { type: "payment.authorized", id, previous },

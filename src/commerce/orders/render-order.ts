@@ -222,7 +222,7 @@ function toTotals(order: OrderAggregate): OrderTotals {
     tax: taxMinor === null ? null : money(taxMinor, currency),
     taxIncluded: order.taxIncluded,
     total: money(order.totalMinor, currency),
-    // The prices of an order are final.
+    // Always false, because the prices of an order are final.
     estimated: false,
     refunded: money(
       order.payments.reduce((sum, { refundedMinor }) => sum + refundedMinor, 0),

@@ -38,14 +38,17 @@ export interface FulfillmentInOrder {
   readonly fulfillment: OrderFulfillment;
 }
 
-/** The change of each count per unit: 1, -1 or 0. */
+/** By how much each count changes for every unit: 1, -1 or 0. */
 export interface UnitChange {
   readonly allocated?: number;
   readonly shipped?: number;
   readonly delivered?: number;
 }
 
-/** Changes the counts of the order's lines for the units of a fulfillment, or for `lines` only. */
+/**
+ * Changes the counts of the order's lines for the units in `lines`; for all units of the fulfillment if
+ * `lines` is left out.
+ */
 export async function countUnits(
   transaction: Transaction,
   {

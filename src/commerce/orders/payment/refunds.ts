@@ -227,7 +227,10 @@ async function markRefunded(
 }
 
 interface RefundToQueue {
-  /** The order as of this transaction; for a second refund in the same transaction, with the first refund. */
+  /**
+   * The order as read in this transaction. If the transaction has already queued another refund of the order,
+   * the order must contain that refund.
+   */
   readonly order: OrderAggregate;
   readonly amountMinor: number;
   readonly reason: string;

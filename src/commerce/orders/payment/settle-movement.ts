@@ -31,8 +31,8 @@ export async function settleMovement(
       if (!(await endPaymentOperation(transaction, { id: operation.id, failureCode, now }))) return null;
       const payment = await lockPayment(transaction, operation.paymentId);
       const settled: SettledMovement = { operation, payment, failureCode, now };
-      // After a capture, the authorized rest is not needed. After a failed capture of a canceled order, neither
-      // is the whole authorization.
+      // Voids what is still authorized if nothing is owed any more: after a successful capture the part that
+      // was not captured, after a failed capture of a canceled order the whole authorization.
       if (operation.kind === "capture")
         await voidIfNothingOwed(transaction, context, {
           order: failureCode === null ? order : withoutPendingCapture(order, operation),

@@ -70,7 +70,8 @@ async function settleAuthorization(
   if (!(await endPaymentOperation(transaction, { id: operation.id, failureCode, now }))) return;
   const payment = await lockPayment(transaction, operation.paymentId);
   if (session.status !== "processing") {
-    // The session ended before the provider answered, with this payment or without it.
+    // The session does not wait for this payment any more. If an order was placed with the payment, nothing
+    // is left to do. Otherwise the payment comes too late and fails or is voided.
     if (payment.orderId !== null) return;
     if (outcome.outcome === "declined")
       return failPayment(transaction, context, { payment, failureCode: outcome.code });
