@@ -74,7 +74,7 @@ export type BuyXGetYRule = BuyXGetYTerms & { readonly entitled: PromotionEntitle
 interface UnitCounts {
   readonly entitled: number;
   readonly bought: number;
-  /** Units that are entitled or bought; a unit that is both counts once. */
+  /** Units that are entitled, bought or both; each unit counts once. */
   readonly either: number;
 }
 
@@ -192,9 +192,9 @@ interface UnitGroup {
 }
 
 /**
- * Returns the units of the wanted lines, the cheapest first; among units of the same price, those of earlier
- * lines first. The remaining amount of a line is spread evenly over its units: every unit gets the quotient,
- * and the remainder is distributed in single minor units.
+ * Returns the units of the lines that `isWanted` accepts, the cheapest first; among units of the same price,
+ * those of earlier lines first. The remaining amount of a line is spread evenly over its units: every unit
+ * gets the quotient, and the remainder is distributed in single minor units.
  */
 function unitsOf(
   { lines, linesMinor }: RemainingCartAmounts,

@@ -135,7 +135,7 @@ function requireLimitAboveUsed(promotion: PromotionRow, { usageLimit }: Promotio
 
 function toValues(row: PromotionRow): PromotionValues {
   const values: PromotionValues = { ...row, titles: row.titles as PromotionValues["titles"] };
-  // Keeps only the fields that a merchant sets.
+  // Keeps only the columns that a merchant can set, which leaves out the id, the status and the version.
   return mergePromotionFields(values, {});
 }
 
@@ -233,8 +233,8 @@ async function requireMarketCurrency(
 }
 
 /**
- * Renders the promotion as in its event's document, without the buyers it is limited to. Events contain the
- * former values of changed fields.
+ * Renders the fields of a promotion as in the documents of its events, but without the references of the
+ * buyers it is limited to. Used to find the changed fields, because an event contains their former values.
  */
 function toEventDocument(row: PromotionRow): Readonly<Record<string, unknown>> {
   const toMoney = (amountMinor: number | null): unknown =>

@@ -191,7 +191,10 @@ function instantFaults(field: string, instant: Date | null | undefined): Faults 
 
 const kindFields = ["basisPoints", "amountMinor", "buyQuantity", "getQuantity"] as const;
 
-/** The fields that each kind of promotion requires. A kind may not have any other of `kindFields`. */
+/**
+ * The fields in `kindFields` that each kind of promotion requires. A kind must not have any other field in
+ * `kindFields`.
+ */
 const fieldsOfKind: Readonly<Record<PromotionKind, readonly (typeof kindFields)[number][]>> = {
   percentage: ["basisPoints"],
   fixed_amount: ["amountMinor"],

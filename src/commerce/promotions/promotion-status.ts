@@ -1,7 +1,7 @@
 /**
  * Changes the status of promotions: draft → active ⇄ paused, and from each of them → ended, which is final.
- * Commands change the status, and a background job does when the time window starts or ends. Carts do not
- * wait for the job, because they check the window themselves.
+ * Commands change the status. In addition, a background job starts and ends promotions at the limits of their
+ * time window. Carts do not depend on the job, because they check the window themselves.
  */
 import { type RawBuilder, sql } from "kysely";
 import { lockCatalog } from "#commerce/catalog/change-catalog.ts";
@@ -78,8 +78,8 @@ export function promotionStartTime({ startsAt, endsAt, startedAt }: Window, now:
 }
 
 /**
- * Activates a draft or paused promotion. If its window starts later, it applies from then on, and
- * promotion.started is published then.
+ * Activates a draft or paused promotion. If its time window has not started yet, the promotion applies from
+ * the start of the window, and promotion.started is published at that time.
  */
 export async function activatePromotion(
   transaction: Transaction,
@@ -153,8 +153,9 @@ export async function endPromotion(
 }
 
 /**
- * Changes by time. A promotion may have changed before it was locked, so each function checks again under the
- * lock, and returns true if it changed the status.
+ * The following functions change the status of a promotion because its time window has started or ended. The
+ * promotion may have changed before it was locked, so each function checks it again under the lock, and
+ * returns true if it changed the status.
  */
 
 /** Starts one active promotion if its window has started. */

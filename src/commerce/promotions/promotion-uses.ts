@@ -188,7 +188,7 @@ async function decrementUses(transaction: Transaction, uses: readonly PromotionU
     where b.promotion_id = h.promotion_id and b.buyer_reference = h.buyer_reference`.execute(transaction);
 }
 
-/** Assigns the session's uses to its order, for good. */
+/** Assigns the session's uses to its order. From then on, `releasePromotionUses` no longer releases them. */
 export async function redeemPromotionUses(
   transaction: Transaction,
   { sessionId, orderId, now }: { readonly sessionId: string; readonly orderId: string; readonly now: Date },

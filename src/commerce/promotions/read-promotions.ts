@@ -213,7 +213,7 @@ export async function countPromotionCodes(
   return new Map(rows.map(({ id, count }) => [id, count]));
 }
 
-/** The page of codes wanted for one promotion. */
+/** The page of codes that a caller requests for one promotion. */
 export type PromotionCodePage = KeysetPage & { readonly promotionId: string };
 
 /** Returns a key that is equal for equal page arguments. */
