@@ -233,8 +233,8 @@ const fieldOfLetter: Readonly<Record<string, AddressField>> = {
 };
 
 /**
- * Returns the fields for locality and postal code, in the order of the format of the metadata. A city can be
- * entered in every country, a postal code only in countries that have postal codes.
+ * Returns the fields for locality and postal code, in the order in which the address format in the metadata
+ * has them. A city can be entered in every country, a postal code only in countries that have postal codes.
  */
 function localityFields(format: string): AddressField[] {
   const found = [...format.matchAll(/%([CDSZ])/g)].flatMap(([, letter = ""]) => fieldOfLetter[letter] ?? []);

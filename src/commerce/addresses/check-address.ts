@@ -206,8 +206,9 @@ const forbiddenMessages: Readonly<Record<ForbiddenContent, string>> = {
 };
 
 /**
- * Finds forbidden content in the original text, because normalization hides line breaks. The domain of an
- * e-mail may start with `www.`, so `www.` is allowed there.
+ * Returns the kinds of forbidden content in a text as entered. The text must not be normalized before,
+ * because normalization hides line breaks. `isWebAllowed` allows `www.`, which the domain of an e-mail may
+ * start with.
  */
 function forbiddenContent(
   text: string,

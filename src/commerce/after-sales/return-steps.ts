@@ -108,8 +108,8 @@ export interface ReturnToApprove {
 }
 
 /**
- * Approves a return. Called by `approveReturn`, and by a request that needs no consent in the request's
- * transaction.
+ * Approves a return. Called by `approveReturn`. If a request needs no consent, `requestReturn` calls this
+ * function too, in the transaction of the request.
  */
 export async function approveLockedReturn(
   transaction: Transaction,

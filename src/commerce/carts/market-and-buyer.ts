@@ -23,7 +23,7 @@ export interface CartCreateInput {
   readonly market: string;
   /** Language of the cart's texts. If left out, the default language of the market. */
   readonly locale?: string | null | undefined;
-  /** The frontend's own stable id of the buyer; not an e-mail. */
+  /** The stable id that the frontend uses for the buyer; not an e-mail. */
   readonly buyerReference?: string | null | undefined;
   readonly lines?: readonly CartLineToAdd[] | null | undefined;
 }
@@ -180,7 +180,7 @@ export async function changeCartMarket(
 
 /** The buyer of the cart. Both fields are replaced; a field that is left out is cleared. */
 interface CartBuyerSetInput extends ExpectedVersionInput {
-  /** The frontend's own stable id of the buyer; null if the buyer is not known. */
+  /** The stable id that the frontend uses for the buyer; null if the buyer is not known. */
   readonly buyerReference?: string | null | undefined;
   readonly email?: string | null | undefined;
 }

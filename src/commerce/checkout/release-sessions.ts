@@ -116,7 +116,7 @@ type SessionReleaseContext = Pick<CartCommandContext, "merchantId" | "outbox" | 
 
 /**
  * Ends a session without an order, unlocks its cart and publishes the events. The caller has locked both; the
- * session is open or processing. The caller gives back the promotion uses that the session took.
+ * session is open or processing. If the session has taken promotion uses, the caller must release them.
  */
 export async function releaseSession(
   transaction: Transaction,

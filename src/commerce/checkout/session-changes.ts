@@ -1,6 +1,6 @@
 /**
- * Changes that a buyer can make during the checkout, by the same rules as on a cart: the address, the e-mail,
- * the delivery option and the promotion code.
+ * Commands by which a buyer changes the address, the e-mail, the delivery option or the promotion code of a
+ * checkout session. The rules are the same as for a cart.
  */
 import {
   type CartPromotionApplyInput,

@@ -131,8 +131,9 @@ function returnStatusOf({ lines, returns }: StatusInputs): OrderReturnStatus {
 }
 
 /**
- * An order is completed when no unit is left to send and no amount is owed. A completed order stays
- * completed, also if units are returned later.
+ * A confirmed order becomes completed when all units that need delivery are delivered, no amount is owed, the
+ * payment status is not pending, failed or disputed, and no return is open. A completed order stays completed
+ * even if units are returned later.
  */
 function statusOf(
   order: StatusInputs,

@@ -76,7 +76,10 @@ export const reportBucketNumber = (moment: string, buckets: readonly PeriodBucke
   sql<number>`width_bucket(${sql.ref(moment)},
     ${buckets.map(({ startsAt }) => startsAt.toISOString())}::timestamptz[])`;
 
-/** Converts a sum from its decimal digits. Throws `invalid_field` if the sum exceeds the safe integers. */
+/**
+ * Converts the decimal digits of a sum to a number. Throws `invalid_field` if the sum exceeds the safe
+ * integers.
+ */
 export function toSafeAmount(digits: string | null | undefined): number {
   const amountMinor = Number(digits ?? 0);
   if (Number.isSafeInteger(amountMinor)) return amountMinor;

@@ -105,8 +105,8 @@ function unreservedOf(waiting: readonly WaitingUnits[]): WaitingUnits[] {
 }
 
 /**
- * The fulfillment's units that are not covered by the line's allocated units. Units with reserved stock are
- * used first.
+ * Returns the fulfillment's units that must still be allocated, because the allocated units of the line do
+ * not cover them. Reserved stock is assigned to them first; the rest counts as `unreserved`.
  */
 function waitingUnits({ order, fulfillment }: FulfillmentInOrder): WaitingUnits[] {
   const others = order.fulfillments.filter(({ id, status }) => id !== fulfillment.id && taken.has(status));
