@@ -3,7 +3,7 @@
  * in front of the gateways. If they are installed, PgBouncer pools the connections and Redis counts requests
  * for both gateways.
  */
-import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { hasRedis, startBalancer, startRedis } from "#test/support/balancer.ts";
 import { hasPooler, startPooler } from "#test/support/pooler.ts";
 import { sendOverHttp, type Service, startService } from "./service.ts";
@@ -26,7 +26,7 @@ export interface Cluster extends AsyncDisposable {
   readonly gateways: readonly [Service, Service];
   readonly workers: readonly [Service, Service];
   /** The database, connected directly and not through PgBouncer. */
-  readonly database: OpenDatabase;
+  readonly database: OpenedDatabase;
   /** Returns the unexpected events of all processes, for example that one ended by itself. */
   faults(): readonly string[];
 }

@@ -10,7 +10,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import type { Ask, HttpAnswer, DemoCredentials } from "./shop.ts";
 
 const main = new URL("../src/main.ts", import.meta.url).pathname;
@@ -22,7 +22,7 @@ const nodeOptions = scripts.start.match(/(?<=\s)--\S+/g) ?? [];
 const arenasMax = /MALLOC_ARENA_MAX:-(\d+)/.exec(scripts.start)?.[1] ?? "";
 
 export interface Service extends AsyncDisposable {
-  readonly engine: OpenDatabase["engine"];
+  readonly engine: OpenedDatabase["engine"];
   readonly ask: Ask;
   readonly port: number;
   /** The data folder, which has demo.json. */
@@ -39,7 +39,7 @@ export interface Service extends AsyncDisposable {
   /** Sends SIGTERM. The service answers all received requests and ends. Returns the exit code. */
   stop(): Promise<number | null>;
   /** Kills the service and runs a function with its database. */
-  inspect<Result>(work: (database: OpenDatabase) => Promise<Result>): Promise<Result>;
+  inspect<Result>(work: (database: OpenedDatabase) => Promise<Result>): Promise<Result>;
 }
 
 export interface ServiceOptions {

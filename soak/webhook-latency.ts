@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createDispatchWorld, type DispatchWorld, type Installed } from "#test/webhooks/dispatch-world.ts";
@@ -162,7 +162,7 @@ interface Figures {
 }
 
 function reportOf(
-  engine: OpenDatabase["engine"],
+  engine: OpenedDatabase["engine"],
   { single, without, beside }: Figures,
   lost: number,
 ): Report {

@@ -9,7 +9,7 @@ import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";
 import { verifyApiKey } from "#access/keys/verify-keys.ts";
 import { anonymousViewer, type Viewer } from "#access/viewer.ts";
-import { createServices, createSubjectRender } from "#app/services.ts";
+import { createServices, createEventSubjectRenderer } from "#app/services.ts";
 import { openDatabase } from "#database/connect.ts";
 import { createIdempotentRunner } from "#database/idempotency.ts";
 import { createReportReader } from "#database/read-only.ts";
@@ -41,7 +41,7 @@ const services: GraphServices = createServices(
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: false,
   },
-  createSubjectRender(mesh),
+  createEventSubjectRenderer(mesh),
 );
 
 async function viewerOf(authorization: string | null): Promise<Viewer> {

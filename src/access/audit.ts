@@ -133,7 +133,7 @@ export function getAuditActor(viewer: Viewer): AuditActor | undefined {
  * Returns the value if it is an id that may appear in the audit log, otherwise undefined: also for address
  * tokens, which are secrets.
  */
-export function auditableId(value: unknown): string | undefined {
+export function toAuditableId(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const kind = getIdKind(value);
   return kind === undefined || kind === "addressToken" ? undefined : value;
@@ -161,7 +161,7 @@ export function describeAuditedMutation(
 /** Finds the target's id: in the arguments beside `input`, else in the result, else in `input`. */
 function findTargetId({ args }: AuditedMutation, result: unknown): string | undefined {
   const { merchantId: _merchant, input, ...ids } = args;
-  return findId(ids) ?? auditableId(result) ?? findId(result) ?? findNestedId(result) ?? findId(input);
+  return findId(ids) ?? toAuditableId(result) ?? findId(result) ?? findNestedId(result) ?? findId(input);
 }
 
 /** Finds the id of an object one level down, for results like `{ apiKey, secret }`. */
@@ -169,7 +169,7 @@ const findNestedId = (result: unknown): string | undefined =>
   typeof result !== "object" || result === null || Array.isArray(result)
     ? undefined
     : Object.values(result)
-        .map((part: { readonly id?: unknown } | null) => auditableId(part?.id))
+        .map((part: { readonly id?: unknown } | null) => toAuditableId(part?.id))
         .find((id) => id !== undefined);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -179,12 +179,12 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 function findId(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { id, merchantId, ...others } = value;
-  return auditableId(id) ?? listIdFields(others)[0]?.[1] ?? auditableId(merchantId);
+  return toAuditableId(id) ?? listIdFields(others)[0]?.[1] ?? toAuditableId(merchantId);
 }
 
 const listIdFields = (value: object): [name: string, id: string][] =>
   Object.entries(value).flatMap(([name, field]): [string, string][] => {
-    const id = name.endsWith("Id") ? auditableId(field) : undefined;
+    const id = name.endsWith("Id") ? toAuditableId(field) : undefined;
     return id === undefined ? [] : [[name, id]];
   });
 
@@ -205,7 +205,7 @@ function toAuditDetails(
   const ids = listIdFields(input).filter(([field, id]) => id !== targetId && field !== "merchantId");
   const fields = given
     .map(([field]) => field)
-    .filter((field) => !unchangedFields.has(field) && auditableId(input[field]) === undefined);
+    .filter((field) => !unchangedFields.has(field) && toAuditableId(input[field]) === undefined);
   const { reason, note } = input;
   return {
     ...(fields.length === 0 ? {} : { fields: fields.toSorted() }),

@@ -30,7 +30,7 @@ export interface ClosableCredentialVerifier extends CredentialVerifier {
 
 export type FindGrantState = (grantId: string) => Promise<GrantState | undefined>;
 
-export interface CredentialVerifierParts {
+export interface CredentialVerifierOptions {
   readonly db: Database;
   readonly clock: Clock;
   /** Returns whether the process has received all recent notices. */
@@ -46,7 +46,7 @@ export function createCredentialVerifier({
   isCurrent,
   events,
   createVerifier,
-}: CredentialVerifierParts): ClosableCredentialVerifier {
+}: CredentialVerifierOptions): ClosableCredentialVerifier {
   const parts = { clock, isCurrent };
   const keys = createCredentialCache<ApiKeyState>({
     ...parts,

@@ -7,7 +7,7 @@ import type { Reader, Transaction } from "#database/transaction.ts";
 import type { AppTable, InstallationTable, Tables } from "#database/tables.ts";
 import { type AccessEvent, invalidateCredentials, revokeGrants } from "./credential-changes.ts";
 import { type AccessCommandContext, revokeKeys } from "./keys/manage-keys.ts";
-import { statusConflict, suspensionChange } from "./merchants.ts";
+import { createStatusConflict, getSuspendedAtChange } from "./merchants.ts";
 import type { Scope } from "./viewer.ts";
 
 export interface RegisterAppInput {
@@ -71,7 +71,7 @@ export async function createInstallation(
   return id;
 }
 
-export type InstallationChange = { readonly installationId: string } & (
+export type InstallationUpdateInput = { readonly installationId: string } & (
   | { readonly scopes: readonly Scope[] }
   | { readonly status: "active" | "suspended" | "uninstalled" }
 );
@@ -80,10 +80,10 @@ export type InstallationChange = { readonly installationId: string } & (
  * Changes the scopes or the status of an installation. Uninstalling is final and revokes the installation's
  * keys and grants. Returns the events to publish.
  */
-export async function changeInstallation(
+export async function updateInstallation(
   transaction: Transaction,
   access: AccessCommandContext,
-  change: InstallationChange,
+  change: InstallationUpdateInput,
 ): Promise<AccessEvent[]> {
   const current = await transaction
     .selectFrom("installation")
@@ -95,7 +95,7 @@ export async function changeInstallation(
   if (current === undefined)
     throw fail("resource_not_found", { message: "There is no installation with this id." });
   if (current.status === "uninstalled")
-    throw fail("invalid_state", { conflict: statusConflict("installation", current, "uninstalled") });
+    throw fail("invalid_state", { conflict: createStatusConflict("installation", current, "uninstalled") });
   const next =
     "scopes" in change ? { scopes: [...new Set(change.scopes)].toSorted() } : { status: change.status };
   const isSame =
@@ -105,7 +105,7 @@ export async function changeInstallation(
     .updateTable("installation")
     .set({
       ...next,
-      ...suspensionChange(current, next, access),
+      ...getSuspendedAtChange(current, next, access),
       version: current.version + 1,
       updatedAt: access.now,
     })

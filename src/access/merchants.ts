@@ -38,7 +38,7 @@ export async function createMerchant(
   return id;
 }
 
-export interface MerchantChange {
+export interface MerchantUpdateInput {
   readonly merchantId: string;
   readonly expectedVersion?: number | null | undefined;
   readonly name?: string | null | undefined;
@@ -54,7 +54,7 @@ export interface MerchantChange {
 export async function updateMerchant(
   transaction: Transaction,
   access: AccessCommandContext,
-  input: MerchantChange,
+  input: MerchantUpdateInput,
 ): Promise<void> {
   if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
   const current = await transaction
@@ -65,7 +65,7 @@ export async function updateMerchant(
     .executeTakeFirst();
   if (current === undefined) throw fail("merchant_not_found");
   if (typeof input.expectedVersion === "number" && input.expectedVersion !== current.version) {
-    throw fail("version_conflict", { conflict: statusConflict("merchant", current, null) });
+    throw fail("version_conflict", { conflict: createStatusConflict("merchant", current, null) });
   }
   const next = {
     name: input.name ?? current.name,
@@ -78,7 +78,7 @@ export async function updateMerchant(
     .updateTable("merchant")
     .set({
       ...next,
-      ...suspensionChange(current, next, access),
+      ...getSuspendedAtChange(current, next, access),
       version: current.version + 1,
       updatedAt: access.now,
     })
@@ -91,7 +91,7 @@ export async function updateMerchant(
  * Returns the new `suspendedAt` of a merchant or an installation; an empty object if the status does not
  * change.
  */
-export function suspensionChange(
+export function getSuspendedAtChange(
   current: { readonly status: string },
   next: { readonly status?: string },
   { now }: Pick<AccessCommandContext, "now">,
@@ -101,7 +101,7 @@ export function suspensionChange(
 }
 
 /** Builds the `conflict` of a failure: the current status and version of a row, and the reason. */
-export function statusConflict(
+export function createStatusConflict(
   resource: string,
   row: { readonly id: string; readonly status: string; readonly version: number },
   reason: string | null,

@@ -43,7 +43,7 @@ export const requestRetentionDays = 3;
 
 const writeEveryMs = 2_000;
 
-export interface RequestLogParts {
+export interface RequestLogOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -51,7 +51,7 @@ export interface RequestLogParts {
 
 type Row = LoggedRequest & { readonly at: Date };
 
-export function createRequestLog({ db, clock, log }: RequestLogParts): RequestLog {
+export function createRequestLog({ db, clock, log }: RequestLogOptions): RequestLog {
   let rows: Row[] = [];
   let counts = new Map<string, Record<"failures" | "successes", number>>();
   let writing: Promise<void> | undefined;

@@ -174,7 +174,7 @@ export function isRateBucket(name: string): name is RateBucket {
   return Object.hasOwn(rateQuotas, name);
 }
 
-export function publicBucketName(bucket: RateBucket): string {
+export function getPublicRateBucketName(bucket: RateBucket): string {
   const quota: Quota = rateQuotas[bucket];
   return quota.publicName ?? bucket;
 }
@@ -183,6 +183,6 @@ export function publicBucketName(bucket: RateBucket): string {
  * Returns the requests per window, scaled by RATE_LIMIT_SCALE; undefined if limits are switched off (scale
  * 0).
  */
-export function scaledQuota(bucket: RateBucket, scale: number): number | undefined {
+export function getScaledRateQuota(bucket: RateBucket, scale: number): number | undefined {
   return scale === 0 ? undefined : Math.max(1, Math.round(rateQuotas[bucket].quota * scale));
 }

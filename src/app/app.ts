@@ -8,7 +8,7 @@ import { type ClosableCredentialVerifier, createCredentialVerifier } from "#acce
 import { createAccessTokenVerifier } from "#access/oauth/access-tokens.ts";
 import { createSigningKeys, type SigningKeys } from "#access/oauth/signing-keys.ts";
 import { createRequestLog, type RequestLog } from "#access/request-log.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { createIdempotentRunner } from "#database/idempotency.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
 import { createServiceEvents } from "#foundation/events.ts";
@@ -39,12 +39,12 @@ import { startPagePlugin } from "#pages/start-page.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { ResolveName } from "#webhooks/safe-addresses.ts";
-import { createBackgroundWork, type PaymentWork, type ProcessRole } from "./background.ts";
+import { createBackgroundWork, type PaymentBackgroundWork, type ProcessRole } from "./background.ts";
 import { createNotices } from "#database/notices.ts";
 import { readKeyring } from "./encryption-keys.ts";
 import { createConfiguredLimiter, findFreePort, openConfiguredDatabase } from "./open-resources.ts";
 import { createReportServices, openReplica } from "./replica.ts";
-import { createServices, createSubjectRender } from "./services.ts";
+import { createServices, createEventSubjectRenderer } from "./services.ts";
 import { getPublicUrl, type Settings } from "./settings.ts";
 
 export interface AppOptions {
@@ -54,7 +54,7 @@ export interface AppOptions {
   /** Folder with a `.meshrc.yaml` to use instead of the project's. */
   readonly meshFolder?: string;
   /** An open database to use instead of the one in the settings. `close` of the app leaves it open. */
-  readonly database?: OpenDatabase;
+  readonly database?: OpenedDatabase;
   readonly onStatement?: (event: LogEvent) => void;
   /** The role of this process; `all` by default. */
   readonly role?: ProcessRole;
@@ -68,11 +68,11 @@ export interface AppOptions {
 
 export interface ServiceApp {
   readonly server: FastifyInstance;
-  readonly database: OpenDatabase;
+  readonly database: OpenedDatabase;
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly services: GraphServices;
-  readonly payments: PaymentWork;
+  readonly payments: PaymentBackgroundWork;
   readonly deliveries: Dispatcher;
   readonly credentials: ClosableCredentialVerifier;
   readonly requests: RequestLog;
@@ -169,7 +169,7 @@ async function createParts(options: AppOptions) {
     resolvedNames: createHostNameChecker(options.resolveName),
     isLoopbackAllowed: settings.webhookAllowLoopback,
   };
-  const services = createServices(shared, createSubjectRender(mesh));
+  const services = createServices(shared, createEventSubjectRenderer(mesh));
   const notices = createNotices(database, events, log);
   const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
   const requests = createRequestLog({ db, clock, log });

@@ -7,12 +7,12 @@ import { settlePayment } from "#commerce/orders/payment/settle-payment.ts";
 import {
   createPaymentDriver,
   runDuePaymentOperations,
-  type PaymentDriverParts,
+  type PaymentDriverOptions,
   type PaymentDriver,
 } from "#commerce/payments/driver.ts";
 import { createTestProvider } from "#commerce/payments/test-provider.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { createDispatcher, type Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
@@ -27,21 +27,21 @@ import { startSweeps } from "./sweeps.ts";
  */
 export type ProcessRole = "all" | "gateway" | "worker";
 
-export interface PaymentWork extends PaymentDriver {
-  readonly parts: PaymentDriverParts;
+export interface PaymentBackgroundWork extends PaymentDriver {
+  readonly parts: PaymentDriverOptions;
   /** Runs all payment operations that are due, and waits for them. */
   readonly drive: () => Promise<void>;
 }
 
 export interface BackgroundWork {
-  readonly payments: PaymentWork;
+  readonly payments: PaymentBackgroundWork;
   readonly deliveries: Dispatcher;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
 }
 
 export interface BackgroundWorkOptions {
-  readonly database: OpenDatabase;
+  readonly database: OpenedDatabase;
   readonly settings: Settings;
   readonly notices: Notices;
   readonly log: Log;
@@ -100,9 +100,12 @@ interface PaymentOptions {
   readonly connections: number;
 }
 
-function createPayments(services: GraphServices, { log, connections }: PaymentOptions): PaymentWork {
+function createPayments(
+  services: GraphServices,
+  { log, connections }: PaymentOptions,
+): PaymentBackgroundWork {
   const { db, clock, keyring } = services;
-  const parts: PaymentDriverParts = {
+  const parts: PaymentDriverOptions = {
     db,
     clock,
     keyring,

@@ -1,7 +1,7 @@
 /** Opens the resources that the settings name: the database (migrated), the rate limiter, and a free port. */
 import { type AddressInfo, createServer } from "node:net";
 import type { LogEvent } from "kysely";
-import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { requestLimits } from "#database/statement-pool.ts";
 import type { Clock } from "#foundation/clock.ts";
@@ -9,7 +9,7 @@ import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter, type RateLimiter } from "#http/rate-limiter.ts";
 import type { Settings } from "./settings.ts";
 
-export interface OpenOptions {
+export interface OpenResourcesOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly onStatement?: (event: LogEvent) => void;
@@ -18,7 +18,7 @@ export interface OpenOptions {
 }
 
 export async function createConfiguredLimiter(
-  { settings, log, limiter }: OpenOptions,
+  { settings, log, limiter }: OpenResourcesOptions,
   clock: Clock,
 ): Promise<RateLimiter> {
   if (limiter !== undefined) return limiter;
@@ -28,7 +28,10 @@ export async function createConfiguredLimiter(
   return createRedisLimiter(redisUrl, rateLimitScale, log);
 }
 
-export async function openConfiguredDatabase({ settings, onStatement }: OpenOptions): Promise<OpenDatabase> {
+export async function openConfiguredDatabase({
+  settings,
+  onStatement,
+}: OpenResourcesOptions): Promise<OpenedDatabase> {
   const database = await openDatabase({
     url: settings.databaseUrl,
     directUrl: settings.databaseDirectUrl,

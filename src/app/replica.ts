@@ -4,7 +4,7 @@
  */
 import type { LogEvent } from "kysely";
 import { createSearchCounts } from "#commerce/search/search-counts.ts";
-import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { createReportReader, reportMsMax } from "#database/read-only.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
@@ -21,7 +21,7 @@ export interface ReportServices {
 
 export interface ReportServicesOptions {
   readonly settings: Settings;
-  readonly database: OpenDatabase;
+  readonly database: OpenedDatabase;
   readonly replica: ReplicaSources | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -34,7 +34,7 @@ const runningMax = 4;
  * Returns the maximum number of reports that run at the same time on the primary: a third of its connections,
  * so that the others remain for requests. The embedded database has one connection.
  */
-const reportsOnPrimary = ({ engine }: OpenDatabase, connections: number): number =>
+const reportsOnPrimary = ({ engine }: OpenedDatabase, connections: number): number =>
   engine === "pglite" ? 1 : Math.max(1, Math.min(runningMax, Math.floor(connections / 3)));
 
 export function createReportServices({
@@ -56,7 +56,7 @@ export function createReportServices({
  * The replica of DATABASE_READ_URL, with separate connection pools for analysts (including reports) and for
  * public reads.
  */
-export interface OpenReplica extends ReplicaSources {
+export interface OpenedReplica extends ReplicaSources {
   readonly close: () => Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export async function openReplica({
   settings,
   clock,
   onStatement,
-}: ReplicaOptions): Promise<OpenReplica | undefined> {
+}: ReplicaOptions): Promise<OpenedReplica | undefined> {
   const { databaseReadUrl: url, databasePrepared: prepared, databasePool } = settings;
   if (url === undefined) return undefined;
   const open = (poolSize: number, limits: StatementLimits): ReturnType<typeof openDatabase> =>

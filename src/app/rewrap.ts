@@ -25,7 +25,7 @@ export interface RewrapResult {
   readonly left: number;
 }
 
-export interface RewrapParts {
+export interface RewrapOptions {
   readonly db: Database;
   readonly keyring: Keyring;
   /** Called with the number of rows processed since the last call. */
@@ -42,7 +42,7 @@ interface SealedValuesCheck {
 export async function checkSealedValues({
   db,
   keyring,
-}: Pick<RewrapParts, "db" | "keyring">): Promise<SealedValuesCheck[]> {
+}: Pick<RewrapOptions, "db" | "keyring">): Promise<SealedValuesCheck[]> {
   const results: SealedValuesCheck[] = [];
   for (const column of sealedColumns) {
     const broken: string[] = [];
@@ -54,14 +54,14 @@ export async function checkSealedValues({
   return results;
 }
 
-export async function rewrapSealedValues(parts: RewrapParts): Promise<RewrapResult[]> {
+export async function rewrapSealedValues(parts: RewrapOptions): Promise<RewrapResult[]> {
   const results: RewrapResult[] = [];
   for (const column of sealedColumns) results.push(await rewrapColumn(parts, column));
   return results;
 }
 
 /** Counts the rows whose data key is not wrapped with the first key. */
-export async function countRowsToRewrap({ db, keyring }: RewrapParts): Promise<number> {
+export async function countRowsToRewrap({ db, keyring }: RewrapOptions): Promise<number> {
   let total = 0;
   for (const column of sealedColumns) total += await countOthers(db, keyring, column);
   return total;
@@ -80,7 +80,7 @@ async function countOthers(
 const rowsAtOnce = 200;
 
 async function rewrapColumn(
-  { db, keyring, onProgress }: RewrapParts,
+  { db, keyring, onProgress }: RewrapOptions,
   column: SealedColumn,
 ): Promise<RewrapResult> {
   const broken: string[] = [];

@@ -24,7 +24,7 @@ import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 import { readKeyring } from "./encryption-keys.ts";
 import { getPublicUrl, type Settings } from "./settings.ts";
 
-export type SubjectRenderer = (
+export type EventSubjectRenderer = (
   services: GraphServices,
   transaction: Transaction,
   subject: EventSubject,
@@ -40,7 +40,7 @@ type IsWatched = (subject: EventSubject) => boolean;
  */
 export function createServices(
   parts: Omit<GraphServices, "render">,
-  renderSubject: SubjectRenderer,
+  renderSubject: EventSubjectRenderer,
 ): GraphServices {
   const { events, watch } = parts;
   const notify = notifyAfterCommit(events, (subject) => watch?.isWatched(subject) === true);
@@ -67,7 +67,10 @@ function notifyAfterCommit(
 }
 
 /** Creates the renderer of event objects. Throws if a type of subject has no document. */
-export function createSubjectRender({ events, run }: Pick<Mesh, "events" | "run">): SubjectRenderer {
+export function createEventSubjectRenderer({
+  events,
+  run,
+}: Pick<Mesh, "events" | "run">): EventSubjectRenderer {
   for (const { subject } of Object.values(eventTypes)) documentOf(events, subject);
   const contexts = new WeakMap<object, GraphContext>();
   return async (services, transaction, { type, id, merchantId, object, batch }) => {
@@ -104,8 +107,8 @@ function prime(
 }
 
 /** Creates the renderer of events for commands. Mesh is opened when a command publishes its first event. */
-export function createCommandRender(db: Database, settings: Settings): RenderEventSubject {
-  let rendering: Promise<ReturnType<typeof createSubjectRender>> | undefined;
+export function createCommandEventRenderer(db: Database, settings: Settings): RenderEventSubject {
+  let rendering: Promise<ReturnType<typeof createEventSubjectRenderer>> | undefined;
   const keyring = readKeyring(settings);
   const parts: Omit<GraphServices, "render"> = {
     db,
@@ -122,7 +125,7 @@ export function createCommandRender(db: Database, settings: Settings): RenderEve
     isLoopbackAllowed: settings.webhookAllowLoopback,
   };
   return createServices(parts, async (services, transaction, subject) => {
-    rendering ??= openMesh().then(createSubjectRender);
+    rendering ??= openMesh().then(createEventSubjectRenderer);
     const render = await rendering;
     return render(services, transaction, subject);
   }).render;

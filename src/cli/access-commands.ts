@@ -11,7 +11,13 @@ import { createMerchant } from "#access/merchants.ts";
 import { isScope, type InternalRole, internalRoles, type Scope, integratorScopes } from "#access/viewer.ts";
 import { isCountry, isSlug, parseLocale } from "#foundation/text.ts";
 import { printResult } from "./output.ts";
-import { createCommand, type JsonOption, parseTimeOption, withDatabase, runAccessChange } from "./command.ts";
+import {
+  createCommand,
+  type JsonOption,
+  parseTimeOption,
+  withDatabase,
+  runAuditedCommand,
+} from "./command.ts";
 
 export function addAccessCommands(program: Command): void {
   program.addCommand(new Command("merchant").description("Creates merchants.").addCommand(merchantCreate()));
@@ -79,7 +85,7 @@ function merchantCreate(): Command {
           defaultLocale: parseLocale(given.locale) ?? given.locale,
           defaultMarket: market,
         };
-        await runAccessChange(given, "merchantCreate", async (transaction, access) => ({
+        await runAuditedCommand(given, "merchantCreate", async (transaction, access) => ({
           id: await createMerchant(transaction, access, input),
           slug,
         }));
@@ -92,7 +98,7 @@ function appCreate(): Command {
     .requiredOption("--name <name>", "the app's name")
     .option("--publisher <publisher>", "the company or person that publishes the app")
     .action(async (given: JsonOption & { name: string; publisher?: string }) => {
-      await runAccessChange(given, "appCreate", async (transaction, access) => ({
+      await runAuditedCommand(given, "appCreate", async (transaction, access) => ({
         id: await registerApp(transaction, access, { name: given.name, publisher: given.publisher ?? null }),
       }));
     });
@@ -105,7 +111,7 @@ function installationCreate(): Command {
     .option("--scopes <list>", "comma-separated list of scopes", parseScopes, [...integratorScopes])
     .action(async (given: JsonOption & { merchant: string; app: string; scopes: Scope[] }) => {
       const input = { merchantId: given.merchant, appId: given.app, scopes: given.scopes };
-      await runAccessChange(given, "installationCreate", async (transaction, access) => ({
+      await runAuditedCommand(given, "installationCreate", async (transaction, access) => ({
         id: await createInstallation(transaction, access, input),
       }));
     });
@@ -125,7 +131,7 @@ function keyCreate(): Command {
           scopes: given.scopes,
           expiresAt: given.expires ?? null,
         };
-        await runAccessChange(given, "apiKeyCreate", async (transaction, access) => {
+        await runAuditedCommand(given, "apiKeyCreate", async (transaction, access) => {
           const { apiKeyId, value, events } = await createApiKey(transaction, access, input);
           access.publish(events);
           return { id: apiKeyId, key: value };
@@ -149,7 +155,7 @@ function keyRotate(): Command {
     )
     .option("--expires <time>", "when the successor expires (RFC 3339); without it, never", parseTimeOption)
     .action(async (id: string, given: JsonOption & { overlap: number; expires?: Date }) => {
-      await runAccessChange(given, "apiKeyRotate", async (transaction, access) => {
+      await runAuditedCommand(given, "apiKeyRotate", async (transaction, access) => {
         const created = await rotateApiKey(transaction, access, {
           apiKeyId: id,
           overlapHours: given.overlap,
@@ -165,7 +171,7 @@ function keyRevoke(): Command {
   return createCommand("revoke", "Revokes an API key: requests with it are refused at once.")
     .argument("<id>", "the key's id, key_…")
     .action(async (id: string, given: JsonOption) => {
-      await runAccessChange(given, "apiKeyRevoke", async (transaction, access) => {
+      await runAuditedCommand(given, "apiKeyRevoke", async (transaction, access) => {
         access.publish(await revokeApiKey(transaction, access, id));
         return { id, revoked: true };
       });
@@ -211,7 +217,7 @@ function tokenCreate(): Command {
           merchantId: given.merchant ?? null,
           expiresAt: given.expires ?? null,
         };
-        await runAccessChange(given, "internalTokenCreate", async (transaction, access) => {
+        await runAuditedCommand(given, "internalTokenCreate", async (transaction, access) => {
           const { internalTokenId, value } = await createInternalToken(transaction, access, input);
           return { id: internalTokenId, token: value };
         });
@@ -223,7 +229,7 @@ function tokenRevoke(): Command {
   return createCommand("revoke", "Revokes an internal token: requests with it are refused at once.")
     .argument("<id>", "the token's id, tok_…")
     .action(async (id: string, given: JsonOption) => {
-      await runAccessChange(given, "internalTokenRevoke", async (transaction, access) => {
+      await runAuditedCommand(given, "internalTokenRevoke", async (transaction, access) => {
         await revokeInternalToken(transaction, access, id);
         return { id, revoked: true };
       });

@@ -1,14 +1,14 @@
 /**
- * Shared by the commands: opening the configured database, common options, and `runAccessChange`, which runs
- * a change in one transaction together with its events and its audit entry.
+ * Shared by the commands: opening the configured database, common options, and `runAuditedCommand`, which
+ * runs a change in one transaction together with its events and its audit entry.
  */
 import { Command, InvalidArgumentError } from "commander";
 import type { AccessEvent } from "#access/credential-changes.ts";
 import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
-import { appendAuditEntries, commandLineActor, auditableId } from "#access/audit.ts";
+import { appendAuditEntries, commandLineActor, toAuditableId } from "#access/audit.ts";
 import { readSettings, type Settings } from "#app/settings.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { type Database, type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { type Database, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { printResult } from "./output.ts";
 
@@ -37,7 +37,7 @@ type Result = Readonly<Record<string, unknown>> & { readonly id: string };
 type Action = string | { readonly name: string; readonly targetType: string };
 
 /** Runs a change with the rights of the platform, records it in the audit log, and prints its result. */
-export async function runAccessChange(
+export async function runAuditedCommand(
   { json }: JsonOption,
   action: Action,
   change: (transaction: Transaction, access: CommandLineContext) => Promise<Result>,
@@ -72,7 +72,7 @@ export async function runAccessChange(
 
 /** Returns all ids in the result except the target's, for the details of the audit entry. */
 const otherIds = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(others).filter(([, value]) => auditableId(value) !== undefined));
+  Object.fromEntries(Object.entries(others).filter(([, value]) => toAuditableId(value) !== undefined));
 
 export function parseTimeOption(text: string): Date {
   const time = new Date(text);
@@ -97,18 +97,22 @@ async function publishCommandEvents(
   { db, settings, now }: CommandServices,
 ): Promise<void> {
   if (events.length === 0) return;
-  const [{ createCommandRender }, { publishAccessEvents }] = await Promise.all([
+  const [{ createCommandEventRenderer }, { publishAccessEvents }] = await Promise.all([
     import("#app/services.ts"),
     import("#graph/access/access-events.ts"),
   ]);
   // Events have no actor for the command line, so the operator appears in them as `staff`.
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
-  await publishAccessEvents(transaction, events, { now, cause, render: createCommandRender(db, settings) });
+  await publishAccessEvents(transaction, events, {
+    now,
+    cause,
+    render: createCommandEventRenderer(db, settings),
+  });
 }
 
 /** Opens the configured database, migrates it, and closes it when the command has ended. */
 export async function withDatabase<Done>(
-  change: (database: OpenDatabase, settings: Settings) => Promise<Done>,
+  change: (database: OpenedDatabase, settings: Settings) => Promise<Done>,
 ): Promise<Done> {
   const settings = readSettings(process.env);
   const database = await openDatabase({

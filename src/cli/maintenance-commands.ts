@@ -174,11 +174,11 @@ function toErasureTarget({ merchant, ...options }: EraseOptions): ErasureTarget 
 
 function erase(target: ErasureTarget, isForced: boolean): Promise<ErasureResult> {
   return withDatabase(async ({ db }, settings) => {
-    const { createCommandRender } = await import("#app/services.ts");
+    const { createCommandEventRenderer } = await import("#app/services.ts");
     const services = {
       db,
       keyring: readKeyring(settings),
-      render: createCommandRender(db, settings),
+      render: createCommandEventRenderer(db, settings),
       publicUrl: settings.publicUrl ?? "",
     };
     return eraseBuyerOnRequest({ ...services, now: new Date() }, { target, isForced });

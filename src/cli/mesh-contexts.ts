@@ -12,7 +12,7 @@ import { createContext, type GraphContext } from "#graph/context.ts";
 
 let opening: Promise<ServiceApp> | undefined;
 
-export async function createDevContext(authorization: string): Promise<GraphContext> {
+export async function createMeshDevContext(authorization: string): Promise<GraphContext> {
   const [scheme = "", token = ""] = authorization.split(" ");
   if (scheme.toLowerCase() !== "bearer")
     throw fail("credentials_malformed", {

@@ -13,7 +13,7 @@ import {
 } from "#access/oauth/oauth-clients.ts";
 import { clientAuthMethods } from "#access/authorization.ts";
 import { printResult } from "./output.ts";
-import { createCommand, type JsonOption, withDatabase, runAccessChange } from "./command.ts";
+import { createCommand, type JsonOption, withDatabase, runAuditedCommand } from "./command.ts";
 
 export function addOauthCommands(program: Command): void {
   program.addCommand(
@@ -64,7 +64,7 @@ function clientCreate(): Command {
           authMethod: given.auth,
           jwks: given.jwks ?? null,
         };
-        await runAccessChange(given, "oauthClientCreate", async (transaction, access) => ({
+        await runAuditedCommand(given, "oauthClientCreate", async (transaction, access) => ({
           id: await createOauthClient(transaction, access, input),
           app: given.app,
         }));
@@ -92,7 +92,7 @@ function clientDisable(): Command {
   )
     .argument("<id>", "the client's id, oac_…")
     .action(async (id: string, given: JsonOption) => {
-      await runAccessChange(given, "oauthClientDisable", async (transaction, access) => {
+      await runAuditedCommand(given, "oauthClientDisable", async (transaction, access) => {
         await disableOauthClient(transaction, access, id);
         return { id, disabled: true };
       });
@@ -103,7 +103,7 @@ function clientEnable(): Command {
   return createCommand("enable", "Enables a disabled OAuth client. Its revoked grants stay revoked.")
     .argument("<id>", "the client's id, oac_…")
     .action(async (id: string, given: JsonOption) => {
-      await runAccessChange(given, "oauthClientEnable", async (transaction) => {
+      await runAuditedCommand(given, "oauthClientEnable", async (transaction) => {
         await enableOauthClient(transaction, id);
         return { id, disabled: false };
       });
@@ -127,7 +127,7 @@ function grantRevoke(): Command {
   return createCommand("revoke", "Revokes a grant: its tokens are refused at once.")
     .argument("<id>", "the grant's id, grt_…")
     .action(async (id: string, given: JsonOption) => {
-      await runAccessChange(given, "oauthGrantRevoke", async (transaction, access) => {
+      await runAuditedCommand(given, "oauthGrantRevoke", async (transaction, access) => {
         access.publish(await revokeGrant(transaction, access, id));
         return { id, revoked: true };
       });

@@ -7,8 +7,8 @@ import type { Log } from "#foundation/log.ts";
 import { createSharedLimiter, type ProcessPort } from "#http/shared-limiter.ts";
 import { createMetricsExchange } from "#observability/gather-metrics.ts";
 import {
-  type ReadyState,
-  type ReadyMessage,
+  type ServiceReadyInfo,
+  type ServiceReadyMessage,
   type ServeOptions,
   stopOnSignal,
   printWelcome,
@@ -30,13 +30,13 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
   await start({ ...serving, limiter, exchange: createMetricsExchange(parent) }, (close, ready) => {
     const stop = stopOnSignal(close, log);
     stopWithParent(() => stop("disconnect"));
-    parent.send({ type: "ready", ...ready } satisfies ReadyMessage);
+    parent.send({ type: "ready", ...ready } satisfies ServiceReadyMessage);
   });
 }
 
 async function start(
   { settings, role, log, limiter, exchange }: ServeOptions & Pick<AppOptions, "limiter" | "exchange">,
-  onReady: (close: () => Promise<void>, ready: ReadyState) => void,
+  onReady: (close: () => Promise<void>, ready: ServiceReadyInfo) => void,
 ): Promise<void> {
   const stopTracing = await startConfiguredTracing(settings, log);
   let app: ServiceApp | undefined;

@@ -12,8 +12,8 @@ import { createMemoryLimiter } from "#http/rate-limiter.ts";
 import { answerLimits, type ProcessPort } from "#http/shared-limiter.ts";
 import { createMetricsHub } from "#observability/gather-metrics.ts";
 import {
-  type ReadyState,
-  type ReadyMessage,
+  type ServiceReadyInfo,
+  type ServiceReadyMessage,
   type ServeOptions,
   stopOnSignal,
   printWelcome,
@@ -65,7 +65,7 @@ interface ChildProcesses {
    * Starts a child process and replaces it whenever it ends. Resolves when the process is ready for the first
    * time.
    */
-  readonly add: (spec: ChildSpec) => Promise<ReadyState>;
+  readonly add: (spec: ChildSpec) => Promise<ServiceReadyInfo>;
   readonly stop: () => Promise<void>;
 }
 
@@ -127,7 +127,7 @@ function createChildProcesses(log: Log, onStart: (child: Worker) => () => void):
 }
 
 interface ChildEvents {
-  readonly onReady: (ready: ReadyState) => void;
+  readonly onReady: (ready: ServiceReadyInfo) => void;
   readonly onEnd: (code: number | null, signal: string | null) => void;
 }
 
@@ -145,7 +145,8 @@ function fork({ command, environment }: ChildSpec, { onReady, onEnd }: ChildEven
   return child;
 }
 
-const isReady = (message: { readonly type: string }): message is ReadyMessage => message.type === "ready";
+const isReady = (message: { readonly type: string }): message is ServiceReadyMessage =>
+  message.type === "ready";
 
 async function stopChild(child: Worker): Promise<void> {
   const ended = once(child, "exit");

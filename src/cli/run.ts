@@ -100,12 +100,12 @@ const serveCommands = {
 
 async function addOtherCommands(program: Command): Promise<void> {
   const [
-    { addSetupCommands, configCommand },
+    { addSetupCommands, createConfigCommand },
     { addAccessCommands },
     { addOauthCommands },
     { addStaffCommands },
     { addMaintenanceCommands },
-    { webhookCommand },
+    { createWebhookCommand },
   ] = await Promise.all([
     import("./setup-commands.ts"),
     import("./access-commands.ts"),
@@ -119,8 +119,8 @@ async function addOtherCommands(program: Command): Promise<void> {
   addOauthCommands(program);
   addStaffCommands(program);
   addMaintenanceCommands(program);
-  program.addCommand(webhookCommand());
-  program.addCommand(configCommand());
+  program.addCommand(createWebhookCommand());
+  program.addCommand(createConfigCommand());
 }
 
 /** Runs `serve`, `gateway` or `worker`: reads the settings and starts the role in this process or in several. */

@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { readKeyring } from "#app/encryption-keys.ts";
 import { getPublicUrl, readSettings, describeSettings } from "#app/settings.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
-import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
@@ -20,7 +20,7 @@ export function addSetupCommands(program: Command): void {
   program.addCommand(seedCommand());
 }
 
-export function configCommand(): Command {
+export function createConfigCommand(): Command {
   return new Command("config")
     .description("Prints all settings with their current values; secrets are masked.")
     .option("--json", "print the result as JSON")
@@ -73,8 +73,8 @@ function seedCommand(): Command {
         const now = new Date();
         const publicUrl = getPublicUrl(settings);
         const keyring = readKeyring(settings);
-        const { createCommandRender } = await import("#app/services.ts");
-        const render = createCommandRender(database.db, settings);
+        const { createCommandEventRenderer } = await import("#app/services.ts");
+        const render = createCommandEventRenderer(database.db, settings);
         const demo = await prepareDemo(database, {
           dataDir: settings.dataDir,
           publicUrl,
@@ -115,7 +115,7 @@ interface AdditionalSeed {
 
 /** Seeds products first, because carts and orders contain products. */
 async function seedAdditional(
-  database: OpenDatabase,
+  database: OpenedDatabase,
   { merchantId, products, carts, orders, now, keyring, isQuiet }: AdditionalSeed,
 ): Promise<void> {
   if (products + carts + orders === 0) return;

@@ -14,7 +14,7 @@ import {
 } from "#access/people/staff.ts";
 import { readKeyring } from "#app/encryption-keys.ts";
 import { printResult } from "./output.ts";
-import { createCommand, type JsonOption, withDatabase, runAccessChange } from "./command.ts";
+import { createCommand, type JsonOption, withDatabase, runAuditedCommand } from "./command.ts";
 
 export function addStaffCommands(program: Command): void {
   program.addCommand(
@@ -47,7 +47,7 @@ function staffCreate(): Command {
       const { merchant: merchantId, email, name } = given;
       const { password, printed } = await readOrGeneratePassword(given);
       const person = await prepareStaffInput({ email, name, password });
-      await runAccessChange(given, "staffCreate", async (transaction, access) => ({
+      await runAuditedCommand(given, "staffCreate", async (transaction, access) => ({
         id: await createStaff(transaction, access, { merchantId, ...person }),
         email,
         ...printed,
@@ -88,7 +88,7 @@ function staffPassword(): Command {
       const isRevokingGrants = given.revokeGrants === true;
       const { password, printed } = await readOrGeneratePassword(given);
       const passwordHash = await preparePasswordHash(password);
-      await runAccessChange(given, "staffPasswordSet", async (transaction, access) => {
+      await runAuditedCommand(given, "staffPasswordSet", async (transaction, access) => {
         await setStaffPassword(transaction, access, { staffId: id, passwordHash, isRevokingGrants });
         return { id, ...printed, ...(isRevokingGrants ? { grantsRevoked: true } : {}) };
       });
@@ -102,7 +102,7 @@ function staffDisable(): Command {
   )
     .argument("<id>", "the account's id, stf_…")
     .action(async (id: string, given: JsonOption) => {
-      await runAccessChange(given, "staffDisable", async (transaction, access) => {
+      await runAuditedCommand(given, "staffDisable", async (transaction, access) => {
         await disableStaff(transaction, access, id);
         return { id, disabled: true };
       });
@@ -113,7 +113,7 @@ function staffEnable(): Command {
   return createCommand("enable", "Enables a disabled staff account. Its revoked grants stay revoked.")
     .argument("<id>", "the account's id, stf_…")
     .action(async (id: string, given: JsonOption) => {
-      await runAccessChange(given, "staffEnable", async (transaction, access) => {
+      await runAuditedCommand(given, "staffEnable", async (transaction, access) => {
         await enableStaff(transaction, access, id);
         return { id, disabled: false };
       });
@@ -140,7 +140,7 @@ function signingKeyRotate(): Command {
     "Creates new signing keys, which sign tokens one minute later. Tokens of the old keys stay valid " +
       "until they expire.",
   ).action(async (given: JsonOption) => {
-    await runAccessChange(
+    await runAuditedCommand(
       given,
       { name: "signingKeyRotate", targetType: "signing_key" },
       async (transaction, { now, settings }) => ({

@@ -15,17 +15,17 @@ export interface ServeOptions {
   readonly log: Log;
 }
 
-export interface ReadyState {
+export interface ServiceReadyInfo {
   readonly address: string;
   readonly demo: DemoFile | undefined;
 }
 
 /** Message of a child process to its parent when it is ready to serve. */
-export interface ReadyMessage extends ReadyState {
+export interface ServiceReadyMessage extends ServiceReadyInfo {
   readonly type: "ready";
 }
 
-export function printWelcome({ settings, role }: ServeOptions, { address, demo }: ReadyState): void {
+export function printWelcome({ settings, role }: ServeOptions, { address, demo }: ServiceReadyInfo): void {
   if (role === "worker") {
     printLine(`\nCommerce Gateway worker: health checks at ${address}/healthz and ${address}/readyz\n`);
     return;

@@ -35,7 +35,7 @@ interface ReplayOptions {
 const reasons: readonly ReplayReason[] = ["receiver_outage", "receiver_bug", "testing", "other"];
 const dayMs = 86_400_000;
 
-export function webhookCommand(): Command {
+export function createWebhookCommand(): Command {
   return new Command("webhook").description("Replays webhook deliveries.").addCommand(
     new Command("replay")
       .description(

@@ -37,7 +37,7 @@ export interface DatabaseOptions {
   readonly onStatement?: ((event: LogEvent) => void) | undefined;
 }
 
-export interface OpenDatabase {
+export interface OpenedDatabase {
   readonly engine: "pglite" | "postgres";
   readonly db: Database;
   /** Runs scripts of several statements on a separate connection; returns the rows of each statement. */
@@ -66,11 +66,11 @@ const connectTimeoutMs = 2500;
 /** Connect timeout of scripts. Scripts run at start, when the machine may be busy and no caller waits. */
 const scriptConnectTimeoutMs = 15_000;
 
-export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
+export async function openDatabase(options: DatabaseOptions): Promise<OpenedDatabase> {
   return options.url === undefined ? openEmbedded(options) : openPostgres(options, options.url);
 }
 
-async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Promise<OpenDatabase> {
+async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Promise<OpenedDatabase> {
   const release = folder === undefined ? (): void => undefined : takeFolder(folder);
   try {
     // PGlite is loaded only if no PostgreSQL is configured.
@@ -116,7 +116,7 @@ function takeFolder(folder: string): () => void {
   }
 }
 
-async function openPostgres(options: DatabaseOptions, url: string): Promise<OpenDatabase> {
+async function openPostgres(options: DatabaseOptions, url: string): Promise<OpenedDatabase> {
   const connection = {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
@@ -143,7 +143,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     ...logOption(options.onStatement),
   });
   const direct = { ...connection, connectionString: options.directUrl ?? url };
-  const script: OpenDatabase["script"] = async (work) => {
+  const script: OpenedDatabase["script"] = async (work) => {
     const client = new Client({ ...direct, connectionTimeoutMillis: scriptConnectTimeoutMs });
     await client.connect();
     try {
@@ -157,7 +157,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
       await client.end();
     }
   };
-  const receive: OpenDatabase["listen"] = (channel, handlers) =>
+  const receive: OpenedDatabase["listen"] = (channel, handlers) =>
     listenForNotices({ connection: direct, channel, db }, handlers);
   const state = (): PoolState => ({
     max: pool.options.max,

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import type { OpenDatabase } from "./connect.ts";
+import type { OpenedDatabase } from "./connect.ts";
 
 export interface Migration {
   readonly name: string;
@@ -27,7 +27,7 @@ export function readMigrations(from: URL = folder): Migration[] {
  * other.
  */
 export function migrate(
-  database: OpenDatabase,
+  database: OpenedDatabase,
   migrations: readonly Migration[] = readMigrations(),
 ): Promise<string[]> {
   return database.script(async (run) => {

@@ -9,7 +9,7 @@ import { type AccessCommandContext, createApiKey, revokeApiKey } from "#access/k
 import { createInternalToken } from "#access/keys/internal-tokens.ts";
 import { type InternalRole, type Scope, integratorScopes } from "#access/viewer.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { RenderEventSubject } from "#webhooks/outbox.ts";
@@ -53,7 +53,7 @@ const seedingLockKey = 7_462_193_016;
  * other than the demo's.
  */
 export async function prepareDemo(
-  { db }: OpenDatabase,
+  { db }: OpenedDatabase,
   { dataDir, publicUrl, now, keyring, render }: PrepareDemoOptions,
 ): Promise<DemoFile | undefined> {
   // The folder is created only for the demo: with PostgreSQL, nothing else needs it, so the service must

@@ -129,7 +129,7 @@ export interface FailureConflict {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export interface FailureParts {
+export interface FailureOptions {
   readonly message?: string;
   readonly details?: readonly FailureDetail[];
   readonly conflict?: FailureConflict;
@@ -146,9 +146,9 @@ export class Failure extends Error {
   readonly code: FailureCode;
   readonly status: number;
   readonly retryable: boolean;
-  readonly parts: FailureParts;
+  readonly parts: FailureOptions;
 
-  constructor(code: FailureCode, parts: FailureParts = {}) {
+  constructor(code: FailureCode, parts: FailureOptions = {}) {
     const kind: FailureKind = failureKinds[code];
     super(parts.message ?? kind.text, { cause: parts.cause });
     this.name = "Failure";
@@ -159,7 +159,7 @@ export class Failure extends Error {
   }
 }
 
-export function fail(code: FailureCode, parts?: FailureParts): Failure {
+export function fail(code: FailureCode, parts?: FailureOptions): Failure {
   return new Failure(code, parts);
 }
 

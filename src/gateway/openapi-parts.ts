@@ -7,7 +7,7 @@ import {
   authorizationServerMetadataPath,
   tokenSigningAlgorithms,
 } from "#access/authorization.ts";
-import { type RateBucket, rateQuotas, scopeDescriptions, publicBucketName } from "#access/viewer.ts";
+import { type RateBucket, rateQuotas, scopeDescriptions, getPublicRateBucketName } from "#access/viewer.ts";
 import type { OperationSecurity } from "#mesh/operation-security.ts";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import type { RestOperation } from "./contract.ts";
@@ -162,7 +162,7 @@ export function describeRateLimits({
 }: RestOperation): OpenApiRateLimit[] {
   const limit = (bucket: RateBucket, of: Pick<OpenApiRateLimit, "counts" | "per">): OpenApiRateLimit => {
     const { quota, windowSeconds } = rateQuotas[bucket];
-    return { bucket: publicBucketName(bucket), quota, windowSeconds, ...of };
+    return { bucket: getPublicRateBucketName(bucket), quota, windowSeconds, ...of };
   };
   const keyed = limit(ownBucket ?? (method === "GET" ? "default" : "write"), {
     counts: "requests",

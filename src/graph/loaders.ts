@@ -48,7 +48,7 @@ import { findGrants, type GrantRow } from "#access/oauth/grants.ts";
 import { type ApiKeyRow, findApiKeys } from "#access/keys/read-credentials.ts";
 import { type AppRow, findApps, findInstallations, type InstallationRow } from "#access/installations.ts";
 import { findMerchants, type MerchantRow } from "#access/merchants.ts";
-import { findReadinessFacts, type InstallationFacts } from "#access/readiness/readiness-facts.ts";
+import { findReadinessData, type InstallationReadinessData } from "#access/readiness/readiness-data.ts";
 import {
   type DeliveryAttemptView,
   type DeliveryView,
@@ -107,7 +107,7 @@ export interface Loaders {
   readonly installations: DataLoader<string, InstallationRow>;
   readonly apiKeys: DataLoader<string, ApiKeyRow>;
   /** The facts that decide whether an installation is ready, by installation id. */
-  readonly readinessFacts: DataLoader<string, InstallationFacts>;
+  readonly readinessFacts: DataLoader<string, InstallationReadinessData>;
   readonly oauthGrants: DataLoader<string, GrantRow>;
   /** The markets of a merchant, by merchant id. */
   readonly markets: DataLoader<string, MarketRow[]>;
@@ -177,7 +177,7 @@ const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource
   apps: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApps(db, ids))),
   installations: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findInstallations(db, ids))),
   apiKeys: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApiKeys(db, ids))),
-  readinessFacts: ({ db, clock }) => createRowLoader((ids) => findReadinessFacts(db, ids, clock)),
+  readinessFacts: ({ db, clock }) => createRowLoader((ids) => findReadinessData(db, ids, clock)),
   oauthGrants: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findGrants(db, ids))),
   markets: ({ db }) => createRowListLoader("merchantId", (ids) => findMarkets(db, ids)),
   taxRates: ({ db }) => createRowListLoader("marketId", (ids) => findTaxRates(db, ids)),

@@ -19,13 +19,15 @@ export interface InternalAuthentication {
   readonly recheck: (request: FastifyRequest) => Promise<InternalViewer>;
 }
 
-export interface InternalAuthenticationParts {
+export interface InternalAuthenticationOptions {
   readonly services: Pick<GraphServices, "db" | "clock" | "publicUrl">;
   readonly limiter: RateLimiter;
   readonly credentials: CredentialVerifier;
 }
 
-export const createInternalAuthentication = (parts: InternalAuthenticationParts): InternalAuthentication => ({
+export const createInternalAuthentication = (
+  parts: InternalAuthenticationOptions,
+): InternalAuthentication => ({
   authenticate: authenticationOf({ ...parts, isUse: true }),
   recheck: authenticationOf({ ...parts, isUse: false }),
 });
@@ -35,7 +37,7 @@ function authenticationOf({
   limiter,
   credentials,
   isUse,
-}: InternalAuthenticationParts & { readonly isUse: boolean }): InternalAuthentication["authenticate"] {
+}: InternalAuthenticationOptions & { readonly isUse: boolean }): InternalAuthentication["authenticate"] {
   const token: Authentication<null, TokenViewer> = {
     limiter,
     publicUrl,

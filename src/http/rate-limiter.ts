@@ -10,7 +10,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { FastifyReply } from "fastify";
-import { type RateBucket, rateQuotas, scaledQuota, publicBucketName } from "#access/viewer.ts";
+import { type RateBucket, rateQuotas, getScaledRateQuota, getPublicRateBucketName } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 
 export interface LimitState {
@@ -43,7 +43,7 @@ const callersMax = 200_000;
 export function createMemoryLimiter(scale: number, now: () => number = Date.now): RateLimiter {
   const windows = new LRUCache<string, { count: number; endsAt: number }>({ max: callersMax });
   const countIn = (bucket: RateBucket, key: string, cost: number): LimitState | undefined => {
-    const quota = scaledQuota(bucket, scale);
+    const quota = getScaledRateQuota(bucket, scale);
     if (quota === undefined) return undefined;
     const { windowSeconds } = rateQuotas[bucket];
     const time = now();
@@ -145,6 +145,6 @@ export function limitFailure(code: "rate_limited" | "too_many_failed_attempts", 
     `${state.resetSeconds} s.`;
   return fail(code, {
     retryAfterSeconds: state.resetSeconds,
-    details: [{ in: "limit", field: publicBucketName(state.bucket), code: "quota_exceeded", message }],
+    details: [{ in: "limit", field: getPublicRateBucketName(state.bucket), code: "quota_exceeded", message }],
   });
 }

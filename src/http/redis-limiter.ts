@@ -9,7 +9,7 @@
  */
 import { Redis } from "ioredis";
 import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
-import { type RateBucket, rateQuotas, scaledQuota } from "#access/viewer.ts";
+import { type RateBucket, rateQuotas, getScaledRateQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter, type LimitState, type RateLimiter, limitStateOf } from "./rate-limiter.ts";
 
@@ -42,7 +42,7 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
     return known;
   };
   const readState = async (bucket: RateBucket, key: string, cost: 0 | 1): Promise<LimitState | undefined> => {
-    const quota = scaledQuota(bucket, scale);
+    const quota = getScaledRateQuota(bucket, scale);
     if (quota === undefined) return undefined;
     const limiter = getLimiter(bucket, quota);
     try {
@@ -64,7 +64,7 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
     consume: (bucket, key) => readState(bucket, key, 1),
     peek: (bucket, key) => readState(bucket, key, 0),
     giveBack: async (bucket, key) => {
-      const quota = scaledQuota(bucket, scale);
+      const quota = getScaledRateQuota(bucket, scale);
       if (quota === undefined) return;
       try {
         const limiter = getLimiter(bucket, quota);

@@ -12,7 +12,7 @@
  * the parent is back (130); each request is sent in a separate message (80); the parent's table of callers
  * has no size limit (209).
  */
-import { type RateBucket, scaledQuota } from "#access/viewer.ts";
+import { type RateBucket, getScaledRateQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter, type LimitState, type RateLimiter } from "./rate-limiter.ts";
 
@@ -75,7 +75,7 @@ export function createSharedLimiter(
     },
   });
   const send = (request: LimitRequest): Promise<LimitState | undefined> | LimitState | undefined => {
-    if (scaledQuota(request.bucket, scale) === undefined) return undefined;
+    if (getScaledRateQuota(request.bucket, scale) === undefined) return undefined;
     return isAway ? count(ownLimiter, request) : channel.send(request);
   };
   return {

@@ -12,7 +12,7 @@ import {
 } from "#access/oauth/access-tokens.ts";
 import { verifyDpopProof } from "#access/oauth/dpop.ts";
 import { createId } from "#foundation/ids.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { openFresh } from "#test/support/databases.ts";
 import { type JwtOverrides, sign } from "#test/support/token-client.ts";
 
@@ -182,7 +182,7 @@ describe("an access token", () => {
     installationStatus: "active",
     merchantStatus: "active",
   };
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   beforeAll(async () => {
     database = await openFresh("pglite");
     return () => database.close();

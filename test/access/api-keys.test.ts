@@ -5,7 +5,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { recordApiKeyUse, verifyApiKey } from "#access/keys/verify-keys.ts";
 import { type AccessCommandContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
-import { changeInstallation, registerApp, createInstallation } from "#access/installations.ts";
+import { updateInstallation, registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -89,7 +89,7 @@ describeOnBoth("API keys", (open) => {
     const { value } = await create({ scopes: ["catalog:read", "webhooks:read"] });
     const setScopes = (scopes: ("catalog:read" | "webhooks:read")[]): Promise<unknown> =>
       inTransaction(db, (transaction) =>
-        changeInstallation(transaction, platform, { installationId, scopes }),
+        updateInstallation(transaction, platform, { installationId, scopes }),
       );
     await setScopes(["webhooks:read"]);
     expect([...(await verifyApiKey(db, value, now)).scopes]).toEqual(["webhooks:read"]);
@@ -143,7 +143,7 @@ describeOnBoth("API keys", (open) => {
     const { value } = await create({ expiresAt: later(1) });
     expect(await codeOf(verifyApiKey(db, value, later(1)))).toBe("api_key_expired");
     await inTransaction(db, (transaction) =>
-      changeInstallation(transaction, platform, { installationId, status: "uninstalled" }),
+      updateInstallation(transaction, platform, { installationId, status: "uninstalled" }),
     );
     expect(await codeOf(verifyApiKey(db, value, now))).toBe("api_key_revoked");
     expect(await codeOf(create())).toBe("invalid_state");

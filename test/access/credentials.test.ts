@@ -12,7 +12,7 @@ import {
 } from "#access/keys/manage-keys.ts";
 import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
-import { changeInstallation, registerApp, createInstallation } from "#access/installations.ts";
+import { updateInstallation, registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant, updateMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -113,11 +113,11 @@ describeOnBoth("the cached verdict of a credential", (open) => {
     "rotating the key": (transaction) =>
       rotateApiKey(transaction, platform, { apiKeyId: key.apiKeyId, overlapHours: 0 }),
     "taking a scope": (transaction) =>
-      changeInstallation(transaction, platform, { installationId, scopes: [] }),
+      updateInstallation(transaction, platform, { installationId, scopes: [] }),
     "suspending the installation": (transaction) =>
-      changeInstallation(transaction, platform, { installationId, status: "suspended" }),
+      updateInstallation(transaction, platform, { installationId, status: "suspended" }),
     "uninstalling the app": (transaction) =>
-      changeInstallation(transaction, platform, { installationId, status: "uninstalled" }),
+      updateInstallation(transaction, platform, { installationId, status: "uninstalled" }),
     "suspending the merchant": (transaction) =>
       updateMerchant(transaction, platform, { merchantId, status: "suspended" }),
   };
@@ -141,7 +141,7 @@ describeOnBoth("the cached verdict of a credential", (open) => {
   it("is dropped when a suspension is lifted or a lost scope is restored", async () => {
     const suspended = async (): Promise<string | null> => (await desk.apiKey(key.value)).suspended;
     const setInstallation = (status: "suspended" | "active") =>
-      write((transaction) => changeInstallation(transaction, platform, { installationId, status }));
+      write((transaction) => updateInstallation(transaction, platform, { installationId, status }));
     const setMerchant = (status: "suspended" | "active") =>
       write((transaction) => updateMerchant(transaction, platform, { merchantId, status }));
     await setInstallation("suspended");

@@ -4,7 +4,7 @@ import { createGrant, type CreateGrantResult, revokeGrant } from "#access/oauth/
 import { createOauthClient, disableOauthClient } from "#access/oauth/oauth-clients.ts";
 import { findGrantState, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
-import { changeInstallation, registerApp } from "#access/installations.ts";
+import { updateInstallation, registerApp } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -75,11 +75,11 @@ describeOnBoth("a grant's state", (open) => {
     });
     const installationId = found?.installationId ?? "";
     await write((transaction) =>
-      changeInstallation(transaction, access, { installationId, status: "suspended" }),
+      updateInstallation(transaction, access, { installationId, status: "suspended" }),
     );
     expect(await findGrantState(db, made.grantId)).toMatchObject({ installationStatus: "suspended" });
     await write((transaction) =>
-      changeInstallation(transaction, access, { installationId, status: "active" }),
+      updateInstallation(transaction, access, { installationId, status: "active" }),
     );
     await write((transaction) => revokeGrant(transaction, access, made.grantId));
     expect(await findGrantState(db, made.grantId)).toMatchObject({ revokedAt: now });

@@ -10,7 +10,7 @@ import { createCredentialVerifier, type FindGrantState } from "#access/credentia
 import { findOauthItem, saveOauthItem } from "#access/oauth/oauth-items.ts";
 import type { Scope } from "#access/viewer.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
-import { changeInstallation, registerApp } from "#access/installations.ts";
+import { updateInstallation, registerApp } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -175,7 +175,7 @@ describeOnBoth("grants", (open) => {
     expect(await findGrants(db, [grantId])).toMatchObject([{ revokedAt: null }]);
     const wider = ["catalog:read", "checkout:quote", "webhooks:read"] as const;
     await inTransaction(db, (transaction) =>
-      changeInstallation(transaction, access, { installationId: id, scopes: wider }),
+      updateInstallation(transaction, access, { installationId: id, scopes: wider }),
     );
     expect(await grant({ clientId, scopes: ["webhooks:read"] })).toMatchObject({ installationId: id });
     expect(await held()).toEqual({ scopes: wider, version: 2 });
@@ -276,7 +276,7 @@ describeOnBoth("grants", (open) => {
       ];
       const installationId = made[0]?.installationId ?? "";
       await inTransaction(db, (transaction) =>
-        changeInstallation(transaction, access, { installationId, status: "uninstalled" }),
+        updateInstallation(transaction, access, { installationId, status: "uninstalled" }),
       );
       expect(
         (

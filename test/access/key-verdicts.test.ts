@@ -7,8 +7,8 @@ import {
   checkApiKey,
   type ApiKeyState,
   mintSecret,
-  ownerOfRefusedApiKey,
-  credentialSuspension,
+  findOwnerOfRefusedApiKey,
+  getCredentialSuspension,
 } from "#access/keys/verify-keys.ts";
 import { checkInternalToken, type InternalTokenState } from "#access/keys/internal-tokens.ts";
 
@@ -81,7 +81,7 @@ describe("an API key", () => {
   ])("with %j is refused as %s, and its owner is named", async (change, code) => {
     const refusal = await refusalOf(check(change));
     expect(refusal).toMatchObject({ code });
-    expect(ownerOfRefusedApiKey(refusal)).toEqual({
+    expect(findOwnerOfRefusedApiKey(refusal)).toEqual({
       credentialId: "key_1",
       merchantId: "mer_1",
       installationId: "ins_1",
@@ -90,9 +90,9 @@ describe("an API key", () => {
 
   it("that is unknown is refused without an owner", async () => {
     for (const error of [new Error("Something else."), null, undefined, "api_key_revoked"])
-      expect(ownerOfRefusedApiKey(error)).toBeUndefined();
+      expect(findOwnerOfRefusedApiKey(error)).toBeUndefined();
     const unknown = await refusalOf(checkApiKey(value, now, () => Promise.resolve(undefined)));
-    expect(ownerOfRefusedApiKey(unknown)).toBeUndefined();
+    expect(findOwnerOfRefusedApiKey(unknown)).toBeUndefined();
     expect(await check({ expiresAt: later(1) })).toMatchObject({ kind: "api_key" });
   });
 
@@ -104,7 +104,7 @@ describe("an API key", () => {
   ])(
     "of a merchant that is %s and an installation that is %s is suspended as %s",
     (merchantStatus, installationStatus, suspended) => {
-      expect(credentialSuspension({ merchantStatus, installationStatus })).toBe(suspended);
+      expect(getCredentialSuspension({ merchantStatus, installationStatus })).toBe(suspended);
     },
   );
 });

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { type ReadinessCheck, assessReadiness } from "#access/readiness/readiness.ts";
-import type { InstallationFacts, ReadinessFacts } from "#access/readiness/readiness-facts.ts";
+import type { InstallationReadinessData, ReadinessData } from "#access/readiness/readiness-data.ts";
 import type { ApiKeyViewer, OAuthViewer, Scope } from "#access/viewer.ts";
 
 const now = new Date("2026-06-01T00:00:00.000Z");
@@ -18,7 +18,7 @@ const key = {
   expiresAt: null,
   rotatesTo: null,
 };
-const facts: InstallationFacts = {
+const facts: InstallationReadinessData = {
   installationId: "ins_1",
   status: "active",
   scopes: ["catalog:read"],
@@ -47,7 +47,7 @@ const owner = {
 const withKey: ApiKeyViewer = { ...owner, kind: "api_key", apiKeyId: "key_1", keyPrefix: "cpk_test_1" };
 const withToken: OAuthViewer = { ...owner, kind: "oauth", grantId: "grt_1", clientId: "oac_1" };
 
-const judge = (change: Partial<InstallationFacts> = {}, more: Partial<ReadinessFacts> = {}) =>
+const judge = (change: Partial<InstallationReadinessData> = {}, more: Partial<ReadinessData> = {}) =>
   assessReadiness({
     now,
     installation: { ...facts, ...change },

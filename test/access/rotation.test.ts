@@ -13,7 +13,7 @@ import {
   type RotateApiKeyInput,
 } from "#access/keys/manage-keys.ts";
 import { findExpiringKeys } from "#access/keys/expiry-notices.ts";
-import { changeInstallation, registerApp, createInstallation } from "#access/installations.ts";
+import { updateInstallation, registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import { findApiKeys } from "#access/keys/read-credentials.ts";
 import type { Database } from "#database/connect.ts";
@@ -134,7 +134,7 @@ describeOnBoth("rotating an API key", (open) => {
     const { apiKeyId } = await create();
     const setScopes = (scopes: ("catalog:read" | "webhooks:read")[]) =>
       inTransaction(db, (transaction) =>
-        changeInstallation(transaction, platform, { installationId, scopes }),
+        updateInstallation(transaction, platform, { installationId, scopes }),
       );
     await setScopes(["webhooks:read"]);
     const { value } = await rotate(apiKeyId);

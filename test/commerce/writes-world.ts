@@ -6,7 +6,7 @@ import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { publishProduct } from "#commerce/catalog/publish-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { upsertMarket } from "#commerce/markets/change-market.ts";
-import type { Database, OpenDatabase } from "#database/connect.ts";
+import type { Database, OpenedDatabase } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { Open } from "#test/support/databases.ts";
@@ -14,7 +14,7 @@ import type { DomainEvent } from "#webhooks/outbox.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 
 export interface World {
-  readonly database: OpenDatabase;
+  readonly database: OpenedDatabase;
   readonly db: Database;
   readonly context: CommandContext;
   readonly other: CommandContext;

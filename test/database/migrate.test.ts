@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from "vitest";
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
-import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { type Migration, migrate, readMigrations } from "#database/migrate.ts";
 import { databaseUrl } from "#test/support/postgres.ts";
 import { describeOnBoth, type Engine } from "#test/support/databases.ts";
@@ -21,7 +21,7 @@ const broken: Migration = {
 };
 
 /** Opens a database without any tables, not even the migrator's. */
-async function openEmpty(engine: Engine): Promise<OpenDatabase> {
+async function openEmpty(engine: Engine): Promise<OpenedDatabase> {
   if (engine === "pglite") return openDatabase({});
   const name = `empty_${randomBytes(8).toString("hex")}`;
   const client = new Client({ connectionString: inject("postgresUrl") });
@@ -30,7 +30,7 @@ async function openEmpty(engine: Engine): Promise<OpenDatabase> {
   return openDatabase({ url: databaseUrl(inject("postgresUrl"), name) });
 }
 
-const tablesOf = (database: OpenDatabase): Promise<unknown[]> =>
+const tablesOf = (database: OpenedDatabase): Promise<unknown[]> =>
   database.script(async (run) => {
     const [rows = []] = await run(
       "select table_name, column_name from information_schema.columns where table_schema = 'public' " +
@@ -40,7 +40,7 @@ const tablesOf = (database: OpenDatabase): Promise<unknown[]> =>
   });
 
 describeOnBoth("migrate", (_open, engine) => {
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   beforeAll(async () => {
     database = await openEmpty(engine);
   });

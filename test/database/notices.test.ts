@@ -1,14 +1,14 @@
 /** Notices between processes: a missed notice is always reported, whatever happens to the connection. */
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import type { NoticeListener } from "#database/notices.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { startCuttingProxy } from "./cutting-proxy.ts";
 
 const channel = "tried";
 let url: string;
-let database: OpenDatabase;
+let database: OpenedDatabase;
 beforeAll(async () => {
   url = await createDatabase();
   database = await openDatabase({ url });

@@ -4,12 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { openFresh } from "#test/support/databases.ts";
 
 describe("the embedded database", () => {
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   beforeAll(async () => {
     database = await openFresh("pglite");
   });

@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { findOauthClient } from "#access/oauth/oauth-clients.ts";
 import { verifyPassword } from "#access/people/staff.ts";
 import { FolderUnusable } from "#database/folder-lock.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { type PartialDemoFile, readDemoFile, writeDemoFile } from "#demo/demo-file.ts";
 import { orderScenarios } from "#demo/orders/order-scenarios.ts";
@@ -34,7 +34,7 @@ const keys = {
   otherMerchant: "k9",
 };
 const tokens = { storefront: "t1", admin: "t2", analyst: "t3", operator: "t4" };
-const prepare = (database: OpenDatabase, dataDir: string): ReturnType<typeof prepareDemo> =>
+const prepare = (database: OpenedDatabase, dataDir: string): ReturnType<typeof prepareDemo> =>
   prepareDemo(database, {
     dataDir,
     publicUrl: "https://api.test",

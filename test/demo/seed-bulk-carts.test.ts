@@ -5,7 +5,7 @@ import { toCartDraft } from "#commerce/carts/cart-draft.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { loadOffer } from "#commerce/carts/load-offer.ts";
 import { repriceCart } from "#commerce/carts/reprice.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type BulkCartOptions, seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
 import { seedCarts } from "#demo/carts/seed-carts.ts";
@@ -18,7 +18,7 @@ const now = new Date("2026-11-20T09:30:00.000Z");
 const keyring = createKeyring([{ id: "test", key: randomBytes(32) }]);
 
 describeOnBoth("bulk carts", (open) => {
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   let merchantId = "";
 
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describeOnBoth("bulk carts", (open) => {
     merchantId = await seedDemoMerchant(database);
   });
 
-  const seedDemoMerchant = (target: OpenDatabase): Promise<string> =>
+  const seedDemoMerchant = (target: OpenedDatabase): Promise<string> =>
     inTransaction(target.db, async (transaction) => {
       const { merchants } = await seedDemo(transaction, { now });
       await seedCarts(transaction, { owners: merchants, keyring, now });

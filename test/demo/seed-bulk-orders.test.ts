@@ -7,7 +7,7 @@ import { beforeAll, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
 import { deriveStatuses, netCapturedMinor, outstandingMinor } from "#commerce/orders/order-statuses.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { type BulkOrderOptions, seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
@@ -19,14 +19,14 @@ const keyring = createKeyring([{ id: "test", key: randomBytes(32) }]);
 const count = 1100;
 
 describeOnBoth("bulk orders", (open) => {
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   let merchantId = "";
   let orders: OrderAggregate[] = [];
   const progress: number[] = [];
 
   const rows = async (text: string, target = database): Promise<Record<string, unknown>[]> =>
     (await target.script((run) => run(text))).flat();
-  const seedDemoMerchant = async (target: OpenDatabase): Promise<string> =>
+  const seedDemoMerchant = async (target: OpenedDatabase): Promise<string> =>
     (await inTransaction(target.db, (transaction) => seedDemo(transaction, { now }))).merchants.first.id;
   const seed = (size: number, options: Partial<BulkOrderOptions> = {}): Promise<void> =>
     seedBulkOrders(database.db, { merchantId, count: size, now, keyring, ...options });

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createBulkProductRows, type BulkProductContext } from "#demo/bulk/bulk-product-rows.ts";
 import { loadBulkVocabulary } from "#demo/demo-data.ts";
@@ -52,7 +52,7 @@ it("creates the same product for the same seed and number, and a different produ
 });
 
 describeOnBoth("bulk products", (open) => {
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   let merchantId = "";
 
   beforeAll(async () => {

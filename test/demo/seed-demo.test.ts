@@ -1,7 +1,7 @@
 /** The seeded demo has the data that "Demo data" in the guide to running the service describes. */
 import { beforeAll, expect, it } from "vitest";
 import { type Availability, availabilities, computeAvailability } from "#commerce/catalog/availability.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { loadDemoMerchants } from "#demo/demo-data.ts";
 import { renderDemoPicture } from "#demo/pictures/pictures.ts";
@@ -16,7 +16,7 @@ const now = new Date("2026-11-20T09:30:00.000Z");
 const dayMs = 86_400_000;
 
 describeOnBoth("the demo", (open) => {
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   let seed: DemoSeedResult;
   const tables: string[] = [];
 

@@ -5,7 +5,7 @@
  * same name that provably allows more.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type OpenDatabase, openDatabase, type RunScript } from "#database/connect.ts";
+import { type OpenedDatabase, openDatabase, type RunScript } from "#database/connect.ts";
 import { type Migration, readMigrations } from "#database/migrate.ts";
 
 const isOlder = (name: string): boolean => name < "0008";
@@ -94,7 +94,7 @@ const replacesCheck = /\badd\s+constraint\s+\w+\s+check\b/;
  * database with all earlier ones and rolls it back.
  */
 async function widenedChecks(
-  database: OpenDatabase,
+  database: OpenedDatabase,
   earlier: readonly Pick<Migration, "sql">[],
   sql: string,
 ): Promise<ReadonlySet<string>> {
@@ -147,7 +147,7 @@ const faultsOf = (sql: string, widened: ReadonlySet<string> = new Set()): string
 };
 
 describe("migrations", () => {
-  let empty: OpenDatabase;
+  let empty: OpenedDatabase;
   beforeAll(async () => {
     empty = await openDatabase({});
   });

@@ -4,7 +4,7 @@
  */
 import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { createLog } from "#foundation/log.ts";
 import type { Ask } from "#soak/shop.ts";
 import { encryptionKeys } from "#test/support/copies.ts";
@@ -15,7 +15,7 @@ export const environment = { ENCRYPTION_KEYS: encryptionKeys };
 
 export async function startBeside(
   { clock }: Pick<World, "clock">,
-  database: OpenDatabase,
+  database: OpenedDatabase,
 ): Promise<ServiceApp> {
   const settings = readSettings({
     PORT: "4000",

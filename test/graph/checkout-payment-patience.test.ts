@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import {
   createPaymentDriver,
   runDuePaymentOperations,
-  type PaymentDriverParts,
+  type PaymentDriverOptions,
 } from "#commerce/payments/driver.ts";
 import { paymentOperationLeaseMs } from "#commerce/payments/payment-operations.ts";
 import type { PaymentProvider } from "#commerce/payments/provider.ts";
@@ -34,7 +34,7 @@ const silent = async (): Promise<never> => new Promise<never>(() => undefined);
 const fails = async (): Promise<never> => Promise.reject(new Error("Out of reach."));
 const refuses = (code: string) => async () => ({ outcome: "declined", code }) as const;
 
-const partsWith = (behave: (provider: PaymentProvider) => Partial<PaymentProvider>): PaymentDriverParts => {
+const partsWith = (behave: (provider: PaymentProvider) => Partial<PaymentProvider>): PaymentDriverOptions => {
   const { parts } = getWorld().app.payments;
   return { ...parts, provider: { ...parts.provider, ...behave(parts.provider) } };
 };

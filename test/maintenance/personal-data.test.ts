@@ -4,12 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sealedColumns } from "#app/rewrap.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { openFresh } from "#test/support/databases.ts";
 import { declaredColumns, findTextColumns, kindOf, kinds } from "#test/support/personal-data.ts";
 
 describe("schema/personal-data.json", () => {
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   beforeAll(async () => {
     database = await openFresh("pglite");
   });

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { disableStaff } from "#access/people/staff.ts";
-import { changeInstallation } from "#access/installations.ts";
+import { updateInstallation } from "#access/installations.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
@@ -81,7 +81,7 @@ describe.each(["pglite", "postgres"] as const)("a token at the API, %s", (engine
         .select("id")
         .where("appId", "=", app.client.appId)
         .executeTakeFirstOrThrow();
-      await changeInstallation(transaction, access, { installationId: id, status: "uninstalled" });
+      await updateInstallation(transaction, access, { installationId: id, status: "uninstalled" });
     });
 
   it("is refused while the installation is suspended, can be renewed, and works later", async () => {
@@ -93,7 +93,7 @@ describe.each(["pglite", "postgres"] as const)("a token at the API, %s", (engine
       .where("appId", "=", app.client.appId)
       .executeTakeFirstOrThrow();
     const turn = (status: "suspended" | "active") =>
-      change((transaction, access) => changeInstallation(transaction, access, { installationId, status }));
+      change((transaction, access) => updateInstallation(transaction, access, { installationId, status }));
     await turn("suspended");
     const refused = await call(app, tokens.access);
     expect([refused.status, refused.body.error.code]).toEqual([401, "installation_suspended"]);

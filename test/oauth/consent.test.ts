@@ -1,7 +1,7 @@
 /** The consent page grants exactly the ticked scopes and installs the app in the same transaction. */
 import { describe, expect, it } from "vitest";
 import type { Scope } from "#access/viewer.ts";
-import { changeInstallation, createInstallation } from "#access/installations.ts";
+import { updateInstallation, createInstallation } from "#access/installations.ts";
 import { updateMerchant } from "#access/merchants.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -226,7 +226,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       ]).toEqual([200, true, false]);
       const scopes = ["webhooks:read", "checkout:quote"] as const;
       await inTransaction(world().database.db, (transaction) =>
-        changeInstallation(transaction, access(), { installationId: id, scopes }),
+        updateInstallation(transaction, access(), { installationId: id, scopes }),
       );
       const again = await browser.open(page.url);
       const { url } = await browser.submit(again, { action: "allow", scope: "checkout:quote" });
@@ -286,7 +286,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       const before = await ask({ client });
       const change = (status: "suspended" | "active") =>
         inTransaction(world().database.db, (transaction) =>
-          changeInstallation(transaction, access(), { installationId: id, status }),
+          updateInstallation(transaction, access(), { installationId: id, status }),
         );
       await change("suspended");
       const refused = await before.browser.submit(before.page, { action: "allow", scope: "catalog:read" });
@@ -313,7 +313,7 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       const client = await createClient(world());
       const id = await install(client, ["webhooks:read"]);
       await inTransaction(world().database.db, (transaction) =>
-        changeInstallation(transaction, access(), { installationId: id, status: "uninstalled" }),
+        updateInstallation(transaction, access(), { installationId: id, status: "uninstalled" }),
       );
       const { browser, page } = await ask({ client });
       await browser.submit(page, { action: "allow", scope: "catalog:read" });

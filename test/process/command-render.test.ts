@@ -1,6 +1,6 @@
 /** Events written by a command contain the same links as events written by the service. */
 import { expect, it } from "vitest";
-import { createCommandRender } from "#app/services.ts";
+import { createCommandEventRenderer } from "#app/services.ts";
 import { getPublicUrl, readSettings } from "#app/settings.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { makeCart } from "#test/operations/cart-calls.ts";
@@ -37,7 +37,7 @@ it.each([
     inTransaction(database.db, async (transaction) => JSON.stringify(await render(transaction, subject)));
   const byService = await renderCart(app.services.render);
   expect(byService).toContain(`"url":"${publicUrl}/media/`);
-  expect(await renderCart(createCommandRender(database.db, readSettings({ ...environment, ...given })))).toBe(
-    byService.replaceAll(publicUrl, base),
-  );
+  expect(
+    await renderCart(createCommandEventRenderer(database.db, readSettings({ ...environment, ...given }))),
+  ).toBe(byService.replaceAll(publicUrl, base));
 });

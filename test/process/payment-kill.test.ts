@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { type Service, startService } from "#soak/service.ts";
 import { demoPlace } from "#test/support/copies.ts";
 
@@ -100,7 +100,7 @@ async function submitSlowly(service: Service, variantId: string): Promise<string
   return session.id;
 }
 
-async function seen({ db }: OpenDatabase, sessionId: string): Promise<unknown> {
+async function seen({ db }: OpenedDatabase, sessionId: string): Promise<unknown> {
   const { rows } = await sql`
     select s.status, (select count(*) from test_provider_entry e join payment p on p.id = e.reference
     where p.session_id = s.id and e.kind = 'authorize')::int as authorized,

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken } from "#access/keys/internal-tokens.ts";
-import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { type Service, startService } from "#soak/service.ts";
 import { type CuttingProxy, startCuttingProxy } from "#test/database/cutting-proxy.ts";
@@ -16,7 +16,7 @@ const startsMsMax = 240_000;
 const lateMsMax = 1_000;
 
 describe("two processes on one database", () => {
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   let here: Service;
   let there: Service;
   /** The proxy on the connection on which `there` receives notices. */

@@ -6,10 +6,10 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmdirSync, wr
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { inject } from "vitest";
-import { createCommandRender } from "#app/services.ts";
+import { createCommandEventRenderer } from "#app/services.ts";
 import { loadEncryptionKeys } from "#app/encryption-keys.ts";
 import { readSettings } from "#app/settings.ts";
-import { type DatabaseOptions, type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { type DatabaseOptions, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { openPGlite } from "#database/pglite.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
@@ -22,8 +22,11 @@ export const publicUrl = "https://api.test";
 export const encryptionKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`;
 
 /** Creates the renderer of event subjects that seeding the demo needs while no service runs. */
-export function demoRender({ db }: OpenDatabase): RenderEventSubject {
-  return createCommandRender(db, readSettings({ PUBLIC_URL: publicUrl, ENCRYPTION_KEYS: encryptionKeys }));
+export function demoRender({ db }: OpenedDatabase): RenderEventSubject {
+  return createCommandEventRenderer(
+    db,
+    readSettings({ PUBLIC_URL: publicUrl, ENCRYPTION_KEYS: encryptionKeys }),
+  );
 }
 
 /** A copy of the demo database. All test files of a run start from the same copy. */
@@ -54,11 +57,11 @@ function madeMigrated(): Promise<Made> {
   });
 }
 
-function madeDemo(engine: OpenDatabase["engine"]): Promise<Made> {
+function madeDemo(engine: OpenedDatabase["engine"]): Promise<Made> {
   return madeOnce(`${engine}-demo`, engine === "pglite" ? makeEmbeddedDemo : makePostgresDemo);
 }
 
-export async function copyDemo(engine: OpenDatabase["engine"]): Promise<DemoCopy> {
+export async function copyDemo(engine: OpenedDatabase["engine"]): Promise<DemoCopy> {
   const { folder, template, seededAt } = await madeDemo(engine);
   return {
     database: template === null ? { image: readImage(folder) } : { url: await createDatabase(template) },
@@ -97,7 +100,7 @@ export interface DemoPlace {
   readonly environment: { readonly ENCRYPTION_KEYS: string };
 }
 
-export async function demoPlace(engine: OpenDatabase["engine"]): Promise<DemoPlace> {
+export async function demoPlace(engine: OpenedDatabase["engine"]): Promise<DemoPlace> {
   const made = await madeDemo(engine);
   const folder = copyFolder(
     ...(made.template === null ? [join(made.folder, "embedded")] : []),
@@ -116,7 +119,7 @@ function copyFolder(...sources: readonly string[]): string {
   return folder;
 }
 
-type Work = (database: OpenDatabase) => Promise<unknown>;
+type Work = (database: OpenedDatabase) => Promise<unknown>;
 
 /**
  * Makes a database once per run. The first caller makes it and the others wait; if making fails, the next
@@ -181,7 +184,7 @@ async function makePostgresDemo(folder: string, now: Date): Promise<string> {
 }
 
 async function seed(
-  database: OpenDatabase,
+  database: OpenedDatabase,
   { folder, now }: { readonly folder: string; readonly now: Date },
 ): Promise<void> {
   const dataDir = join(folder, "data");

@@ -3,18 +3,18 @@
  * and closes the databases that the suite opened.
  */
 import { afterAll, describe } from "vitest";
-import { type DatabaseOptions, type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { type DatabaseOptions, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { copyMigrated } from "./copies.ts";
 import { createDatabase } from "./create-database.ts";
 
-export type Engine = OpenDatabase["engine"];
+export type Engine = OpenedDatabase["engine"];
 export type OpenOptions = Pick<DatabaseOptions, "poolSize" | "prepared" | "onStatement">;
 /** Opens a new database at each call. */
-export type Open = (options?: OpenOptions) => Promise<OpenDatabase>;
+export type Open = (options?: OpenOptions) => Promise<OpenedDatabase>;
 
 export function describeOnBoth(name: string, suite: (open: Open, engine: Engine) => void): void {
   describe.each(["pglite", "postgres"] as const)(`${name} on %s`, (engine) => {
-    const opened: OpenDatabase[] = [];
+    const opened: OpenedDatabase[] = [];
     suite(async (options) => {
       const database = await openFresh(engine, options);
       opened.push(database);
@@ -25,7 +25,7 @@ export function describeOnBoth(name: string, suite: (open: Open, engine: Engine)
 }
 
 /** Opens a migrated and empty database. Closing it twice has no effect. */
-export async function openFresh(engine: Engine, options: OpenOptions = {}): Promise<OpenDatabase> {
+export async function openFresh(engine: Engine, options: OpenOptions = {}): Promise<OpenedDatabase> {
   return closeOnce(
     await openDatabase({
       ...options,
@@ -34,7 +34,7 @@ export async function openFresh(engine: Engine, options: OpenOptions = {}): Prom
   );
 }
 
-export function closeOnce(database: OpenDatabase): OpenDatabase {
+export function closeOnce(database: OpenedDatabase): OpenedDatabase {
   let closing: Promise<void> | undefined;
   return { ...database, close: () => (closing ??= database.close()) };
 }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type ServiceApp, createApp } from "#app/app.ts";
 import type { ProcessRole } from "#app/background.ts";
 import { readSettings } from "#app/settings.ts";
-import { openDatabase, type OpenDatabase } from "#database/connect.ts";
+import { openDatabase, type OpenedDatabase } from "#database/connect.ts";
 import { type DemoFile, readDemoFile } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
 import type { ResolveName } from "#webhooks/safe-addresses.ts";
@@ -41,7 +41,7 @@ export interface Answer {
 
 export interface World extends AsyncDisposable {
   readonly app: ServiceApp;
-  readonly database: OpenDatabase;
+  readonly database: OpenedDatabase;
   readonly demo: DemoFile;
   readonly clock: TestClock;
   /** The SQL of every statement since the array was last emptied. */
@@ -158,7 +158,7 @@ interface DemoPlace extends Pick<OpenOptions, "onStatement"> {
 async function openDemo(
   engine: Engine,
   { dataDir, onStatement }: DemoPlace,
-): Promise<{ database: OpenDatabase; seededAt: Date }> {
+): Promise<{ database: OpenedDatabase; seededAt: Date }> {
   const { database, seededAt, fill } = await copyDemo(engine);
   fill(dataDir);
   return { database: closeOnce(await openDatabase({ ...database, onStatement })), seededAt };

@@ -5,7 +5,7 @@
 import { CompiledQuery, sql } from "kysely";
 import { Registry } from "prom-client";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Database, OpenDatabase } from "#database/connect.ts";
+import type { Database, OpenedDatabase } from "#database/connect.ts";
 import { createId } from "#foundation/ids.ts";
 import { createAttemptMetrics } from "#observability/service-metrics.ts";
 import { createQueueReader } from "#observability/queue-metrics.ts";
@@ -25,7 +25,7 @@ const minuteMs = 60_000;
 describeOnBoth("the waiting work", (open, engine) => {
   let world: DispatchWorld;
   const statements: CompiledQuery[] = [];
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   beforeAll(async () => {
     database = await open({ onStatement: ({ query }) => statements.push(query) });
     world = createDispatchWorld(database);

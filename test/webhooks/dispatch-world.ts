@@ -2,7 +2,7 @@
 import { createKeyring, type Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import type { DispatcherOptions } from "#webhooks/dispatch/round.ts";
 import { createDispatcher, type Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { EventType } from "#webhooks/event-types.ts";
@@ -26,7 +26,7 @@ export const refused = (httpStatus = 500, retryAfterSeconds: number | null = nul
 export type Answer = (request: SafeRequest) => AttemptResult | Promise<AttemptResult>;
 
 export interface DispatchWorld {
-  readonly database: OpenDatabase;
+  readonly database: OpenedDatabase;
   readonly clock: TestClock;
   readonly keyring: Keyring;
   readonly sent: SafeRequest[];
@@ -65,7 +65,7 @@ interface EventRow {
   readonly installationId?: string;
 }
 
-export function createDispatchWorld(database: OpenDatabase): DispatchWorld {
+export function createDispatchWorld(database: OpenedDatabase): DispatchWorld {
   const { db } = database;
   const clock = new TestClock();
   const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);

@@ -12,7 +12,7 @@ const hourMs = 3_600_000;
  * Returns the key's number of sent expiry notices after a rotation. Notices whose time has already passed
  * count as sent, because the rotation's event names the new expiry.
  */
-export function countPastNotices(expiresAt: Date, now: Date): Expression<number> {
+export function countPastExpiryNotices(expiresAt: Date, now: Date): Expression<number> {
   const hoursLeft = (expiresAt.getTime() - now.getTime()) / hourMs;
   return sql<number>`greatest(expiry_notices, ${hoursLeft <= 24 ? 2 : hoursLeft <= 168 ? 1 : 0}::integer)`;
 }

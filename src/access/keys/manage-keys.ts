@@ -3,7 +3,7 @@ import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type AccessEvent, invalidateCredentials } from "#access/credential-changes.ts";
-import { countPastNotices } from "./expiry-notices.ts";
+import { countPastExpiryNotices } from "./expiry-notices.ts";
 import { mintSecret } from "./verify-keys.ts";
 import type { Scope } from "#access/viewer.ts";
 
@@ -188,7 +188,7 @@ export async function rotateApiKey(
     .set({
       rotatesTo: created.apiKeyId,
       expiresAt,
-      expiryNotices: countPastNotices(expiresAt, access.now),
+      expiryNotices: countPastExpiryNotices(expiresAt, access.now),
       version: key.version + 1,
     })
     .where("id", "=", key.id)

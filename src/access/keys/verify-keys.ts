@@ -79,7 +79,7 @@ function refused(
  * Returns the owner of an expired or revoked key from the failure of its verification; undefined for every
  * other error.
  */
-export const ownerOfRefusedApiKey = (error: unknown): CredentialOwner | undefined =>
+export const findOwnerOfRefusedApiKey = (error: unknown): CredentialOwner | undefined =>
   typeof error === "object" && error !== null ? ownersOfFailures.get(error) : undefined;
 
 /** The viewers that were built from cached rows, so that each row's viewer is built only once. */
@@ -94,11 +94,11 @@ function toViewer(row: ApiKeyState): ApiKeyViewer {
     appId: row.appId,
     merchantId: row.merchantId,
     scopes: new Set(row.scopes.filter(isScope).filter((scope) => row.installationScopes.includes(scope))),
-    suspended: credentialSuspension(row),
+    suspended: getCredentialSuspension(row),
   };
 }
 
-export function credentialSuspension(
+export function getCredentialSuspension(
   row: Pick<ApiKeyState, "merchantStatus" | "installationStatus">,
 ): ApiKeyViewer["suspended"] {
   if (row.merchantStatus === "suspended") return "merchant_suspended";
@@ -242,7 +242,7 @@ interface Use {
   readonly now: Date;
 }
 
-export function isUseRecorded(db: Database, { credentialId, now }: Use): boolean {
+export function wasUseRecordedRecently(db: Database, { credentialId, now }: Use): boolean {
   const at = lastRecorded.get(db)?.get(credentialId);
   return at !== undefined && Math.abs(now.getTime() - at) < recordEveryMs;
 }
@@ -256,7 +256,7 @@ export async function recordUseOncePerMinute(
   use: Use,
   write: () => Promise<unknown>,
 ): Promise<void> {
-  if (isUseRecorded(db, use)) return;
+  if (wasUseRecordedRecently(db, use)) return;
   const { credentialId, now } = use;
   const times = lastRecorded.get(db) ?? new LRUCache<string, number>({ max: credentialsMax });
   lastRecorded.set(db, times);

@@ -11,7 +11,7 @@ import type { Reader } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { type Failure, fail } from "#foundation/failure.ts";
 import { isId } from "#foundation/ids.ts";
-import { recordUseOncePerMinute, credentialSuspension } from "#access/keys/verify-keys.ts";
+import { recordUseOncePerMinute, getCredentialSuspension } from "#access/keys/verify-keys.ts";
 import { verifyDpopProof, consumeDpopProof } from "./dpop.ts";
 import { accessTokenAudience, tokenSigningAlgorithms } from "#access/authorization.ts";
 import { isScope, type OAuthViewer } from "#access/viewer.ts";
@@ -39,11 +39,11 @@ export interface AccessTokenServices {
 }
 
 /** Checks a verified viewer, for example its rate limit; throws to refuse the request. */
-export type AdmitViewer<Viewer> = (viewer: Viewer) => Promise<void> | void;
+export type ViewerAdmission<Viewer> = (viewer: Viewer) => Promise<void> | void;
 
 export type VerifyAccessToken = (
   presented: PresentedAccessToken,
-  admit?: AdmitViewer<OAuthViewer>,
+  admit?: ViewerAdmission<OAuthViewer>,
 ) => Promise<OAuthViewer>;
 
 /**
@@ -222,7 +222,7 @@ function toViewer(claims: TokenClaims, grant: GrantState | undefined, now: Date)
     appId,
     merchantId,
     scopes,
-    suspended: credentialSuspension(grant),
+    suspended: getCredentialSuspension(grant),
   };
 }
 

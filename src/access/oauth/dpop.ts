@@ -22,7 +22,7 @@ const skewSeconds = 60;
 const replayWindowMs = 300_000;
 const jtiLengthMax = 256;
 
-export interface ProvenRequest {
+export interface DpopProtectedRequest {
   readonly method: string;
   /** URL that the client must have called: PUBLIC_URL followed by the path. */
   readonly url: string;
@@ -41,7 +41,7 @@ export interface VerifiedProof {
  * Checks a DPoP proof against the request and the token. The caller must still record its use
  * (`consumeDpopProof`).
  */
-export async function verifyDpopProof(proof: string, request: ProvenRequest): Promise<VerifiedProof> {
+export async function verifyDpopProof(proof: string, request: DpopProtectedRequest): Promise<VerifiedProof> {
   const { protectedHeader, payload } = await verifySignature(proof, request.now);
   const { jwk } = protectedHeader;
   if (jwk === undefined || privateMembers.some((member) => Object.hasOwn(jwk, member)))

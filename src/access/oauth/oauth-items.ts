@@ -117,10 +117,10 @@ export interface ConsumeOauthItemInput extends OauthItemKey {
    * Computes the payload and the expiry of the record after it is consumed. The record is not deleted, so
    * that a second use is recognized. If omitted, payload and expiry stay unchanged.
    */
-  readonly toConsumedRecord?: ((payload: Payload) => ConsumedItemRecord) | undefined;
+  readonly toConsumedRecord?: ((payload: Payload) => ConsumedOauthItem) | undefined;
 }
 
-export interface ConsumedItemRecord {
+export interface ConsumedOauthItem {
   readonly payload: Payload;
   readonly expiresAt?: Date;
 }

@@ -33,7 +33,7 @@ export interface PrivateJwk extends JWK {
   readonly alg: string;
 }
 
-export interface SigningKeysParts {
+export interface SigningKeysOptions {
   readonly db: Database;
   readonly keyring: Keyring;
   readonly clock: Clock;
@@ -59,7 +59,7 @@ const announceMs = 60_000;
 const acceptMs = accessTokenLifetimeSeconds * 1_000 + 60_000 + freshMs;
 const lock = 7_462_193_017;
 
-export function createSigningKeys({ db, keyring, clock, log }: SigningKeysParts): SigningKeys {
+export function createSigningKeys({ db, keyring, clock, log }: SigningKeysOptions): SigningKeys {
   let cached: { readonly keys: readonly CachedKey[]; readonly at: number } | undefined;
   let reading: Promise<readonly CachedKey[]> | undefined;
 

@@ -11,14 +11,14 @@ export interface CheckResult {
   readonly dueAt: Date | null;
 }
 
-export const pass = (message: string, dueAt: Date | null = null): CheckResult => ({
+export const createPassedResult = (message: string, dueAt: Date | null = null): CheckResult => ({
   status: "pass",
   message,
   remedy: null,
   since: null,
   dueAt,
 });
-export const skip = (message: string): CheckResult => ({
+export const createSkippedResult = (message: string): CheckResult => ({
   status: "skipped",
   message,
   remedy: null,

@@ -3,12 +3,12 @@
  * The functions are pure: the current time is one of the facts.
  */
 import {
-  type InstallationFacts,
-  type KeyFacts,
-  type ReadinessFacts,
+  type InstallationReadinessData,
+  type KeyReadinessData,
+  type ReadinessData,
   compareScopes,
-} from "./readiness-facts.ts";
-import { type CheckResult, pass, refuse, skip, warn } from "./check-results.ts";
+} from "./readiness-data.ts";
+import { type CheckResult, createPassedResult, refuse, createSkippedResult, warn } from "./check-results.ts";
 import { checkDeliveryHealth, checkEndpointPresent, checkSecretAge } from "./webhook-checks.ts";
 
 type Severity = "blocking" | "advisory";
@@ -31,7 +31,7 @@ const severities = {
 
 type CheckCode = keyof typeof severities;
 
-type RunCheck = (facts: ReadinessFacts) => CheckResult;
+type RunCheck = (facts: ReadinessData) => CheckResult;
 
 const checksByCode: Readonly<Record<CheckCode, RunCheck>> = {
   api_key_active: checkApiKeyActive,
@@ -52,37 +52,41 @@ const dayMs = 86_400_000;
 const keyWarningMs = 14 * dayMs;
 const skewMs = { warn: 2_000, fail: 30_000 };
 
-const skippedForOauth = skip("The call was made with an OAuth access token, so no API key is checked.");
+const skippedForOauth = createSkippedResult(
+  "The call was made with an OAuth access token, so no API key is checked.",
+);
 
 function checkApiKeyActive({
   installation: { keys, grants, lastKeyEndedAt },
   credential,
-}: ReadinessFacts): CheckResult {
+}: ReadinessData): CheckResult {
   if (credential?.kind === "oauth") return skippedForOauth;
   if (credential === null && keys.length === 0 && grants.length > 0)
-    return skip("The installation uses OAuth access tokens instead of API keys.");
+    return createSkippedResult("The installation uses OAuth access tokens instead of API keys.");
   const isActive = credential === null ? keys.length > 0 : keys.some(({ id }) => id === credential.apiKeyId);
   if (isActive)
-    return pass(credential === null ? "The installation has an active API key." : "The API key is active.");
+    return createPassedResult(
+      credential === null ? "The installation has an active API key." : "The API key is active.",
+    );
   return refuse("There is no active API key.", {
     remedy: "Create an API key for the installation.",
     since: lastKeyEndedAt,
   });
 }
 
-function checkApiKeyExpiry({ now, installation: { keys }, credential }: ReadinessFacts): CheckResult {
+function checkApiKeyExpiry({ now, installation: { keys }, credential }: ReadinessData): CheckResult {
   if (credential?.kind === "oauth") return skippedForOauth;
   const inUse =
     credential === null
       ? keys.filter(({ rotatesTo }) => rotatesTo === null)
       : keys.filter(({ id }) => id === credential.apiKeyId);
-  if (inUse.length === 0) return skip("There is no active API key that could expire.");
+  if (inUse.length === 0) return createSkippedResult("There is no active API key that could expire.");
   const [first] = inUse.flatMap(endingKey).toSorted((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
-  if (first === undefined) return pass("The API key does not expire.");
+  if (first === undefined) return createPassedResult("The API key does not expire.");
   const { expiresAt, createdAt, rotatesTo } = first;
   const message = `The API key expires at ${expiresAt.toISOString()}.`;
   const warnsFrom = new Date(expiresAt.getTime() - keyWarningMs);
-  if (now <= warnsFrom) return pass(message, expiresAt);
+  if (now <= warnsFrom) return createPassedResult(message, expiresAt);
   if (rotatesTo !== null)
     return warn(message, { remedy: `Use its successor, the API key ${rotatesTo}.`, dueAt: expiresAt });
   return warn(message, {
@@ -92,13 +96,16 @@ function checkApiKeyExpiry({ now, installation: { keys }, credential }: Readines
   });
 }
 
-const endingKey = ({ expiresAt, ...key }: KeyFacts): (KeyFacts & { readonly expiresAt: Date })[] =>
+const endingKey = ({
+  expiresAt,
+  ...key
+}: KeyReadinessData): (KeyReadinessData & { readonly expiresAt: Date })[] =>
   expiresAt === null ? [] : [{ ...key, expiresAt }];
 
-function checkScopes(facts: ReadinessFacts): CheckResult {
+function checkScopes(facts: ReadinessData): CheckResult {
   const { missingScopes, grantedScopes } = compareScopes(facts);
   if (missingScopes.length === 0) {
-    return pass(
+    return createPassedResult(
       grantedScopes.length === 0
         ? "No scope is required."
         : `All required scopes are granted: ${grantedScopes.join(", ")}.`,
@@ -116,7 +123,7 @@ function checkScopes(facts: ReadinessFacts): CheckResult {
   return refuse(`Missing scopes: ${missingScopes.join(", ")}.`, { remedy: remedies.join(" ") });
 }
 
-function checkMerchantActive({ installation }: ReadinessFacts): CheckResult {
+function checkMerchantActive({ installation }: ReadinessData): CheckResult {
   const { status, suspendedAt, updatedAt, merchantStatus, merchantSuspendedAt } = installation;
   if (merchantStatus === "suspended") {
     return refuse("The merchant is suspended.", {
@@ -136,23 +143,24 @@ function checkMerchantActive({ installation }: ReadinessFacts): CheckResult {
       remedy: "Ask the merchant to install the app again.",
       since: updatedAt,
     });
-  return pass("The merchant and the installation are active.");
+  return createPassedResult("The merchant and the installation are active.");
 }
 
 /** Checks the payment provider. There is only the built-in provider, which works in test mode only. */
-function checkPaymentProvider({ installation }: ReadinessFacts): CheckResult {
+function checkPaymentProvider({ installation }: ReadinessData): CheckResult {
   if (installation.merchantMode === "test")
-    return pass("Merchants in test mode use the built-in payment provider.");
+    return createPassedResult("Merchants in test mode use the built-in payment provider.");
   return refuse("No payment provider is connected.", {
     remedy: "Ask the merchant to connect a payment provider.",
   });
 }
 
-const noMarket = skip("The merchant has no market.");
+const noMarket = createSkippedResult("The merchant has no market.");
 
-function checkTaxRates({ installation: { marketCount, untaxedCountries } }: ReadinessFacts): CheckResult {
+function checkTaxRates({ installation: { marketCount, untaxedCountries } }: ReadinessData): CheckResult {
   if (marketCount === 0) return noMarket;
-  if (untaxedCountries.length === 0) return pass("Every country of the merchant's markets has a tax rate.");
+  if (untaxedCountries.length === 0)
+    return createPassedResult("Every country of the merchant's markets has a tax rate.");
   return warn(`There is no tax rate for ${untaxedCountries.join(", ")}.`, {
     remedy: "Ask the merchant to set the tax rates.",
   });
@@ -160,27 +168,27 @@ function checkTaxRates({ installation: { marketCount, untaxedCountries } }: Read
 
 function checkMarkets({
   installation: { marketCount, isDefaultMarketServed, defaultMarket },
-}: ReadinessFacts): CheckResult {
+}: ReadinessData): CheckResult {
   if (marketCount === 0)
     return refuse("The merchant has no market.", { remedy: "Ask the merchant to create a market." });
   if (isDefaultMarketServed)
-    return pass("The merchant has a market, and a market serves the default country.");
+    return createPassedResult("The merchant has a market, and a market serves the default country.");
   const remedy = "Ask the merchant to add the country to a market, or to choose another default country.";
   return warn(`The merchant's default country, ${defaultMarket}, belongs to no market.`, { remedy });
 }
 
 function checkReturnPolicies({
   installation: { marketCount, marketsWithoutReturnPolicy },
-}: ReadinessFacts): CheckResult {
+}: ReadinessData): CheckResult {
   if (marketCount === 0) return noMarket;
-  if (marketsWithoutReturnPolicy.length === 0) return pass("Every market has a return policy.");
+  if (marketsWithoutReturnPolicy.length === 0) return createPassedResult("Every market has a return policy.");
   return warn(`There is no return policy for ${marketsWithoutReturnPolicy.join(", ")}.`, {
     remedy: "Ask the merchant to create a return policy.",
   });
 }
 
-function checkClockSkew({ installation: { clockSkewMs } }: ReadinessFacts): CheckResult {
-  if (clockSkewMs <= skewMs.warn) return pass("The clocks of server and database agree.");
+function checkClockSkew({ installation: { clockSkewMs } }: ReadinessData): CheckResult {
+  if (clockSkewMs <= skewMs.warn) return createPassedResult("The clocks of server and database agree.");
   const seconds = Math.round(clockSkewMs / 100) / 10;
   const results = clockSkewMs > skewMs.fail ? refuse : warn;
   return results(`The clocks of server and database are ${seconds} s apart.`, {
@@ -206,7 +214,7 @@ export interface InstallationReadiness {
 
 const codes = Object.keys(checksByCode) as CheckCode[];
 
-export function assessReadiness(facts: ReadinessFacts): InstallationReadiness {
+export function assessReadiness(facts: ReadinessData): InstallationReadiness {
   const { now, installation } = facts;
   const results = codes.map((code) => ({ code, result: checksByCode[code](facts) }));
   const checks = results.map(({ code, result: { status, message, remedy, since } }) => ({
@@ -231,7 +239,7 @@ export function assessReadiness(facts: ReadinessFacts): InstallationReadiness {
 }
 
 function statusOf(
-  { status, merchantStatus }: InstallationFacts,
+  { status, merchantStatus }: InstallationReadinessData,
   checks: readonly ReadinessCheck[],
 ): InstallationReadiness["status"] {
   if (status !== "active" || merchantStatus !== "active") return "blocked";

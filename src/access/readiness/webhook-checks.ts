@@ -1,21 +1,21 @@
 /** The readiness checks of webhook endpoints: presence, delivery and age of the signing secrets. */
-import { type CheckResult, pass, refuse, skip, warn } from "./check-results.ts";
-import { compareScopes, type EndpointFacts, type ReadinessFacts } from "./readiness-facts.ts";
+import { type CheckResult, createPassedResult, refuse, createSkippedResult, warn } from "./check-results.ts";
+import { compareScopes, type EndpointReadinessData, type ReadinessData } from "./readiness-data.ts";
 
 const dayMs = 86_400_000;
 const secretAgeMsMax = 365 * dayMs;
 
-export function checkEndpointPresent(facts: ReadinessFacts): CheckResult {
+export function checkEndpointPresent(facts: ReadinessData): CheckResult {
   const { endpoints } = facts;
   const needsWebhooks = compareScopes(facts).requiredScopes.some((scope) => scope.startsWith("webhooks:"));
   if (endpoints.length === 0) {
-    if (!needsWebhooks) return skip("The installation has no scope for webhooks.");
+    if (!needsWebhooks) return createSkippedResult("The installation has no scope for webhooks.");
     return warn("There is no webhook endpoint.", {
       remedy: "Create a webhook endpoint, or poll the API for changes.",
     });
   }
   if (endpoints.some(({ status }) => status === "enabled"))
-    return pass("At least one webhook endpoint is enabled.");
+    return createPassedResult("At least one webhook endpoint is enabled.");
   const times = endpoints.flatMap(({ disabledAt }) => (disabledAt === null ? [] : [disabledAt.getTime()]));
   return warn("No webhook endpoint is enabled.", {
     remedy: "Enable a webhook endpoint.",
@@ -24,11 +24,11 @@ export function checkEndpointPresent(facts: ReadinessFacts): CheckResult {
 }
 
 /** Returns the endpoints to check: endpoints that the merchant or the app has disabled are not checked. */
-const checkedEndpoints = ({ endpoints }: ReadinessFacts): readonly EndpointFacts[] =>
+const checkedEndpoints = ({ endpoints }: ReadinessData): readonly EndpointReadinessData[] =>
   endpoints.filter(({ status }) => status !== "disabled");
-const noEndpoint = skip("There is no webhook endpoint to check.");
+const noEndpoint = createSkippedResult("There is no webhook endpoint to check.");
 
-export function checkDeliveryHealth(facts: ReadinessFacts): CheckResult {
+export function checkDeliveryHealth(facts: ReadinessData): CheckResult {
   const endpoints = checkedEndpoints(facts);
   if (endpoints.length === 0) return noEndpoint;
   const failing = endpoints.filter(
@@ -45,7 +45,7 @@ export function checkDeliveryHealth(facts: ReadinessFacts): CheckResult {
     });
   }
   const degraded = endpoints.filter(({ health }) => health.state === "degraded");
-  if (degraded.length === 0) return pass("Deliveries to all webhook endpoints succeed.");
+  if (degraded.length === 0) return createPassedResult("Deliveries to all webhook endpoints succeed.");
   return warn("No delivery to a webhook endpoint has succeeded for a day.", {
     remedy: "Repair the receiver.",
     since: failingSince(degraded),
@@ -56,21 +56,22 @@ export function checkDeliveryHealth(facts: ReadinessFacts): CheckResult {
  * Returns since when the endpoints have had problems: the time at which they were disabled, else the last
  * successful delivery, else their creation.
  */
-function failingSince(endpoints: readonly EndpointFacts[]): Date {
+function failingSince(endpoints: readonly EndpointReadinessData[]): Date {
   const times = endpoints.map(
     ({ disabledAt, health, createdAt }) => disabledAt ?? health.lastSuccessAt ?? createdAt,
   );
   return new Date(Math.min(...times.map((time) => time.getTime())));
 }
 
-export function checkSecretAge(facts: ReadinessFacts): CheckResult {
+export function checkSecretAge(facts: ReadinessData): CheckResult {
   const current = checkedEndpoints(facts).flatMap(({ secrets }) =>
     secrets.filter(({ expiresAt }) => expiresAt === null),
   );
   if (current.length === 0) return noEndpoint;
   const oldestAtMs = Math.min(...current.map(({ createdAt }) => new Date(createdAt).getTime()));
   const oldFrom = new Date(oldestAtMs + secretAgeMsMax);
-  if (facts.now <= oldFrom) return pass("All webhook signing secrets are less than a year old.", oldFrom);
+  if (facts.now <= oldFrom)
+    return createPassedResult("All webhook signing secrets are less than a year old.", oldFrom);
   return warn("A webhook signing secret is more than a year old.", {
     remedy: "Rotate the secret of the webhook endpoint.",
     since: oldFrom,

@@ -22,7 +22,7 @@ import {
 } from "./payment-operations.ts";
 import type { PaymentProvider } from "./provider.ts";
 
-export interface PaymentDriverParts {
+export interface PaymentDriverOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly keyring: Keyring;
@@ -51,7 +51,7 @@ const abandonedBackoffMs = [60 * secondMs, 120 * secondMs, 240 * secondMs, 480 *
  * operations have ended.
  */
 export async function runDuePaymentOperations(
-  parts: PaymentDriverParts,
+  parts: PaymentDriverOptions,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   const errors: unknown[] = [];
@@ -76,7 +76,7 @@ const pollMs = 2 * secondMs;
 const defaultStopMsMax = 3 * secondMs;
 
 export function createPaymentDriver(
-  parts: PaymentDriverParts,
+  parts: PaymentDriverOptions,
   { stopMsMax = defaultStopMsMax }: { readonly stopMsMax?: number } = {},
 ): PaymentDriver {
   const stopping = new AbortController();
@@ -140,7 +140,7 @@ interface OperationPoolOptions {
  * worker before it runs the operation, so a slow operation does not delay the others.
  */
 function createOperationPool(
-  parts: PaymentDriverParts,
+  parts: PaymentDriverOptions,
   { signal, onError }: OperationPoolOptions,
 ): OperationPool {
   const workers = new Set<Promise<void>>();
@@ -196,7 +196,7 @@ function operationSpan({ id, paymentId, kind, attempts, traceparent }: ClaimedPa
 }
 
 async function processOperation(
-  parts: PaymentDriverParts,
+  parts: PaymentDriverOptions,
   operation: ClaimedPaymentOperation,
   signal: AbortSignal,
 ): Promise<void> {

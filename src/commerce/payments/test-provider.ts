@@ -26,7 +26,7 @@ import {
   type ProviderPaymentRow,
 } from "./test-provider-decisions.ts";
 
-export interface TestProviderParts {
+export interface TestProviderOptions {
   readonly db: Database;
   readonly clock: Clock;
   /** Waits before an authorization with `tok_slow` is answered; tests replace it. */
@@ -57,7 +57,7 @@ const storedToken = (token: string): string => (knownTokens.has(token) ? token :
 
 type EntryKind = "authorize" | "capture" | "void" | "refund";
 
-export function createTestProvider({ db, clock, wait = waitFor }: TestProviderParts): PaymentProvider {
+export function createTestProvider({ db, clock, wait = waitFor }: TestProviderOptions): PaymentProvider {
   const movement =
     (
       kind: Exclude<EntryKind, "authorize">,

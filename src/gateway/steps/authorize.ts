@@ -5,7 +5,11 @@
  * stored.
  */
 import type { FastifyRequest } from "fastify";
-import { isUseRecorded, ownerOfRefusedApiKey, recordApiKeyUse } from "#access/keys/verify-keys.ts";
+import {
+  wasUseRecordedRecently,
+  findOwnerOfRefusedApiKey,
+  recordApiKeyUse,
+} from "#access/keys/verify-keys.ts";
 import { type ChallengeOptions, authorizationServerMetadataPath } from "#access/authorization.ts";
 import {
   anonymousViewer,
@@ -27,7 +31,7 @@ import {
   headerLines,
 } from "#http/caller.ts";
 import { requireScope as requireScopeOf, type OperationSecurity } from "#mesh/operation-security.ts";
-import { type AdmitViewer, recordGrantUse } from "#access/oauth/access-tokens.ts";
+import { type ViewerAdmission, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import type { RestOperation } from "#gateway/contract.ts";
 import { type RateLimitCounter, refuseExceededQuota, countRequest } from "#http/rate-limiter.ts";
 
@@ -55,7 +59,7 @@ export const identifyCaller: RestStep = {
             admit: admission(call),
           });
         } catch (error) {
-          call.refusedOwner ??= ownerOfRefusedApiKey(error);
+          call.refusedOwner ??= findOwnerOfRefusedApiKey(error);
           throw error;
         }
       },
@@ -93,7 +97,7 @@ export async function verifyIntegrator(
   {
     credentials,
     admit,
-  }: Pick<GatewayServices, "credentials"> & { readonly admit: AdmitViewer<IntegratorViewer> },
+  }: Pick<GatewayServices, "credentials"> & { readonly admit: ViewerAdmission<IntegratorViewer> },
 ): Promise<IntegratorViewer> {
   if (scheme === "bearer") {
     if (jwtPattern.test(token))
@@ -119,7 +123,7 @@ function isCredentialUseRecorded(
   viewer: IntegratorViewer,
   { db, clock }: Pick<GatewayServices, "db" | "clock">,
 ): boolean {
-  return isUseRecorded(db, { credentialId: credentialIdOf(viewer), now: clock.now() });
+  return wasUseRecordedRecently(db, { credentialId: credentialIdOf(viewer), now: clock.now() });
 }
 
 function recordCredentialUse(
@@ -139,7 +143,7 @@ function recordCredentialUse(
 export function createViewerAdmission(
   { limiter }: Pick<GatewayServices, "limiter">,
   operation: RestOperation,
-): (call: RestCall) => AdmitViewer<IntegratorViewer> {
+): (call: RestCall) => ViewerAdmission<IntegratorViewer> {
   const { security } = operation;
   const mayBeSuspended = security.kind !== "anonymous" && security.whileSuspended;
   return (call) => async (viewer) => {

@@ -6,7 +6,7 @@ import {
   credentialRateBuckets,
   isIntegrator,
   rateQuotas,
-  scaledQuota,
+  getScaledRateQuota,
   type Scope,
   scopeDescriptions,
 } from "#access/viewer.ts";
@@ -131,7 +131,7 @@ builder.objectFields(ViewerRef, (t) => ({
     complexity: { multiplier: 2 },
     resolve: (_viewer, _args, { rateLimitScale }) =>
       credentialRateBuckets.flatMap((bucket) => {
-        const quota = scaledQuota(bucket, rateLimitScale);
+        const quota = getScaledRateQuota(bucket, rateLimitScale);
         return quota === undefined
           ? []
           : [{ bucket, quota, windowSeconds: rateQuotas[bucket].windowSeconds }];

@@ -1,7 +1,7 @@
 /** The mutations of merchants, apps and installations. */
 import type { Transaction } from "#database/transaction.ts";
 import { z } from "zod";
-import { changeInstallation, registerApp, createInstallation } from "#access/installations.ts";
+import { updateInstallation, registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant, updateMerchant } from "#access/merchants.ts";
 import { reindexMerchant } from "#commerce/search/index-products.ts";
 import { builder } from "#graph/builder.ts";
@@ -228,7 +228,7 @@ defineMutation({
   input: InstallationScopesSetInput,
   type: InstallationRef,
   run: async (transaction, access, input) => {
-    access.publish(await changeInstallation(transaction, access, input));
+    access.publish(await updateInstallation(transaction, access, input));
     return input.installationId;
   },
   answer: loadInstallation,
@@ -239,7 +239,7 @@ type InstallationTransition = (typeof InstallationTransitionInput)["$inferInput"
 const setInstallationStatus =
   (status: "active" | "suspended" | "uninstalled"): AccessCommand<InstallationTransition> =>
   async (transaction, access, { installationId }) => {
-    access.publish(await changeInstallation(transaction, access, { installationId, status }));
+    access.publish(await updateInstallation(transaction, access, { installationId, status }));
     return installationId;
   };
 

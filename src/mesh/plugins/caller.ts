@@ -14,7 +14,7 @@ export interface MeshDevContextModule {
    * Creates the context of the caller with the given `Authorization` header. Throws a failure of the registry
    * if the token is not valid.
    */
-  readonly createDevContext: (authorization: string) => Promise<GraphContext>;
+  readonly createMeshDevContext: (authorization: string) => Promise<GraphContext>;
 }
 
 interface Options {
@@ -42,7 +42,7 @@ export default ({ contexts, baseDir, importFn }: Options): MeshDevPlugin => ({
     if (viewer !== undefined || authorization === undefined) return undefined;
     const extend = extendContext as (extension: MeshDevContext) => void;
     return importFn(join(baseDir, contexts))
-      .then(({ createDevContext }) => createDevContext(authorization))
+      .then(({ createMeshDevContext }) => createMeshDevContext(authorization))
       .then(extend, (error: unknown) => extend({ refusal: toFailure(error) }));
   },
 });

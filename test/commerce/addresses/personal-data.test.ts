@@ -14,7 +14,7 @@ import {
   type PersonalDataToSeal,
   sealPersonalData,
 } from "#commerce/addresses/personal-data.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createKeyring, DecryptionFailed } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
@@ -58,7 +58,7 @@ const anEmail = (parts?: { readonly eraseAfter?: Date }): PersonalDataToSeal => 
 });
 
 describeOnBoth("personal data", (open, engine) => {
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   beforeAll(async () => {
     database = await open();
     await database.db

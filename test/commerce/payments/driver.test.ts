@@ -10,7 +10,7 @@ import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment
 import {
   createPaymentDriver,
   runDuePaymentOperations,
-  type PaymentDriverParts,
+  type PaymentDriverOptions,
 } from "#commerce/payments/driver.ts";
 import {
   type ClaimedPaymentOperation,
@@ -88,7 +88,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
   interface ScriptedDriver {
     readonly calls: string[];
     readonly settled: string[];
-    readonly parts: PaymentDriverParts;
+    readonly parts: PaymentDriverOptions;
   }
   const scriptDriver = (answers: Partial<PaymentProvider>): ScriptedDriver => {
     const calls: string[] = [];

@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import type { ProviderRequest, PaymentProvider } from "#commerce/payments/provider.ts";
 import { createTestProvider, lateSuccessMs, slowAnswerMs } from "#commerce/payments/test-provider.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
 
@@ -16,7 +16,7 @@ const { signal } = new AbortController();
 describeOnBoth("the test provider", (open) => {
   const clock = new TestClock();
   const waits: number[] = [];
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   let provider: PaymentProvider;
   let count = 0;
   beforeAll(async () => {

@@ -2,13 +2,13 @@
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { SearchInput } from "#commerce/search/search-form.ts";
 import { searchProducts, type SearchResult } from "#commerce/search/search-products.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { now } from "./catalogue.ts";
 import { openSmallCatalogue } from "./small-catalogue.ts";
 
 describeOnBoth("any query", (open) => {
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   const statements: string[] = [];
 
   const search = (input: Partial<SearchInput>): Promise<SearchResult> =>

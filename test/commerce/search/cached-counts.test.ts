@@ -5,7 +5,7 @@ import { indexProducts } from "#commerce/search/index-products.ts";
 import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
 import type { SearchInput } from "#commerce/search/search-form.ts";
 import { searchProducts, type SearchResult } from "#commerce/search/search-products.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { describeOnBoth, openFresh } from "#test/support/databases.ts";
 import { addIndexed, addMerchants, addProducts, now } from "./catalogue.ts";
@@ -15,7 +15,7 @@ const browse: SearchInput = { q: "", locale: "en", market: "DE", sort: "relevanc
 const isCount = (statement: string): boolean => statement.includes("grouping sets");
 
 describeOnBoth("the counts of a browse", (open) => {
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   const statements: string[] = [];
   const search = (input: Partial<SearchInput> = {}): Promise<SearchResult> =>
     searchProducts(database.db, { ...browse, ...input }, now);

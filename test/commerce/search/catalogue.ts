@@ -1,5 +1,5 @@
 /** Inserts merchants, markets, categories and products into the tables, for tests of search only. */
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 
@@ -43,7 +43,7 @@ export interface ProductSpec {
 }
 
 export async function addMerchants(
-  database: OpenDatabase,
+  database: OpenedDatabase,
   merchants: readonly MerchantSpec[],
 ): Promise<void> {
   await inTransaction(database.db, async (transaction) => {
@@ -109,7 +109,7 @@ async function addMerchant(
 const chunk = 1000;
 
 /** Inserts products with one variant each. */
-export async function addProducts(database: OpenDatabase, products: readonly ProductSpec[]): Promise<void> {
+export async function addProducts(database: OpenedDatabase, products: readonly ProductSpec[]): Promise<void> {
   for (let start = 0; start < products.length; start += chunk) {
     await inTransaction(database.db, (transaction) =>
       addChunk(transaction, products.slice(start, start + chunk)),
@@ -117,7 +117,7 @@ export async function addProducts(database: OpenDatabase, products: readonly Pro
   }
 }
 
-export async function addIndexed(database: OpenDatabase, products: readonly ProductSpec[]): Promise<void> {
+export async function addIndexed(database: OpenedDatabase, products: readonly ProductSpec[]): Promise<void> {
   await addProducts(database, products);
   const ids = products.map(({ id }) => id);
   await inTransaction(database.db, (transaction) => indexProducts(transaction, ids, now));

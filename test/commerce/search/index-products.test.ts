@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { addIndexed, addMerchants, addProducts, now } from "./catalogue.ts";
@@ -18,7 +18,7 @@ const counted = (
 });
 
 describeOnBoth("indexing products", (open) => {
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   let statements = 0;
 
   const index = (ids: readonly string[], at = now): Promise<void> =>

@@ -6,13 +6,13 @@ import { CompiledQuery } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { searchSorts, type SearchInput } from "#commerce/search/search-form.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { openFresh } from "#test/support/databases.ts";
 import { addIndexed, addMerchants, now } from "./catalogue.ts";
 import { generatedMerchants, generatedProducts } from "./generated-catalogue.ts";
 
 describe("plans with 20 000 products", () => {
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   let statements: { sql: string; parameters: readonly unknown[] }[] = [];
 
   beforeAll(async () => {

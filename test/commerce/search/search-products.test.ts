@@ -3,13 +3,13 @@ import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import { type SearchInput, searchSorts } from "#commerce/search/search-form.ts";
 import { searchProducts, type SearchResult } from "#commerce/search/search-products.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { addIndexed, now } from "./catalogue.ts";
 import { openSmallCatalogue } from "./small-catalogue.ts";
 
 describeOnBoth("product search", (open) => {
-  let database: OpenDatabase;
+  let database: OpenedDatabase;
   const search = (input: Partial<SearchInput>): Promise<SearchResult> =>
     searchProducts(
       database.db,

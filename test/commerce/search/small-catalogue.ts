@@ -1,5 +1,5 @@
 /** A small catalog; each product tests one rule of the search's contract. */
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { addIndexed, addMerchants, type MerchantSpec, type ProductSpec } from "./catalogue.ts";
 
 const merchants: MerchantSpec[] = [
@@ -125,7 +125,7 @@ const products: ProductSpec[] = [
   beta("p_unpriced", { titles: { en: "Hiking Boots Unpriced" }, prices: {}, popularity: 999 }),
 ];
 
-export async function openSmallCatalogue(database: OpenDatabase): Promise<void> {
+export async function openSmallCatalogue(database: OpenedDatabase): Promise<void> {
   await addMerchants(database, merchants);
   await addIndexed(database, products);
 }

@@ -5,12 +5,12 @@ import { toSearchTermRow } from "#commerce/search/index-rows.ts";
 import { getCachedStems } from "#commerce/search/stems.ts";
 import { type WordEntry } from "#commerce/search/vocabulary-cache.ts";
 import { readVocabulary } from "#commerce/search/word-vocabulary.ts";
-import type { OpenDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
 const insert = (
-  { db }: OpenDatabase,
+  { db }: OpenedDatabase,
   locale: string,
   words: Readonly<Record<string, string | undefined>>,
 ): Promise<void> =>
@@ -23,7 +23,7 @@ const insert = (
     ),
   );
 
-async function lookUp({ db }: OpenDatabase, word: string): Promise<WordEntry | undefined> {
+async function lookUp({ db }: OpenedDatabase, word: string): Promise<WordEntry | undefined> {
   const stems = await getCachedStems(db, new Set([word]));
   return (await readVocabulary(db, { words: [word], phrases: [], stems })).get(word);
 }

@@ -8,16 +8,16 @@ import { utcText } from "#database/sql-fragments.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { IntegratorViewer } from "#access/viewer.ts";
 
-export interface ReadinessFacts {
+export interface ReadinessData {
   readonly now: Date;
-  readonly installation: InstallationFacts;
+  readonly installation: InstallationReadinessData;
   /** The credential with which the app itself sent the request; null if another caller reads the readiness. */
   readonly credential: IntegratorViewer | null;
   /** The installation's webhook endpoints that are not deleted. */
-  readonly endpoints: readonly EndpointFacts[];
+  readonly endpoints: readonly EndpointReadinessData[];
 }
 
-export interface EndpointFacts {
+export interface EndpointReadinessData {
   readonly status: "enabled" | "disabled" | "auto_disabled";
   readonly disabledAt: Date | null;
   readonly createdAt: Date;
@@ -29,7 +29,7 @@ export interface EndpointFacts {
   readonly secrets: readonly { readonly createdAt: string; readonly expiresAt: string | null }[];
 }
 
-export interface InstallationFacts {
+export interface InstallationReadinessData {
   readonly installationId: string;
   readonly status: "active" | "suspended" | "uninstalled";
   readonly scopes: readonly string[];
@@ -40,7 +40,7 @@ export interface InstallationFacts {
   readonly merchantSuspendedAt: Date | null;
   readonly defaultMarket: string;
   /** The installation's API keys that are neither revoked nor expired. */
-  readonly keys: readonly KeyFacts[];
+  readonly keys: readonly KeyReadinessData[];
   /** When the installation's last key expired or was revoked; null if none has. */
   readonly lastKeyEndedAt: Date | null;
   /** The installation's OAuth grants that are neither revoked nor expired. */
@@ -57,7 +57,7 @@ export interface InstallationFacts {
   readonly clockSkewMs: number;
 }
 
-export interface KeyFacts {
+export interface KeyReadinessData {
   readonly id: string;
   readonly scopes: readonly string[];
   readonly createdAt: Date;
@@ -65,8 +65,8 @@ export interface KeyFacts {
   readonly rotatesTo: string | null;
 }
 
-type Row = Omit<InstallationFacts, "keys" | "clockSkewMs"> & {
-  readonly keys: readonly (Omit<KeyFacts, "createdAt" | "expiresAt"> & {
+type Row = Omit<InstallationReadinessData, "keys" | "clockSkewMs"> & {
+  readonly keys: readonly (Omit<KeyReadinessData, "createdAt" | "expiresAt"> & {
     readonly createdAt: string;
     readonly expiresAt: string | null;
   })[];
@@ -74,11 +74,11 @@ type Row = Omit<InstallationFacts, "keys" | "clockSkewMs"> & {
 };
 
 /** Reads the readiness facts of installations, by id. Ids without an installation are missing in the result. */
-export async function findReadinessFacts(
+export async function findReadinessData(
   reader: Reader,
   ids: readonly string[],
   clock: Clock,
-): Promise<Map<string, InstallationFacts>> {
+): Promise<Map<string, InstallationReadinessData>> {
   const sentAt = clock.now();
   const { rows } = await sql<Row>`
     select i.id as installation_id, i.status, i.scopes, i.suspended_at, i.updated_at,
@@ -114,7 +114,7 @@ export async function findReadinessFacts(
 function toFacts(
   { keys, databaseTime, ...row }: Row,
   { sentAt, answeredAt }: { readonly sentAt: Date; readonly answeredAt: Date },
-): InstallationFacts {
+): InstallationReadinessData {
   return {
     ...row,
     keys: keys.map((key) => ({
@@ -145,7 +145,7 @@ interface ScopeLists {
 export function compareScopes({
   installation,
   credential,
-}: Pick<ReadinessFacts, "installation" | "credential">): ScopeLists {
+}: Pick<ReadinessData, "installation" | "credential">): ScopeLists {
   const credentialScopes = new Set(credentialsOf(installation, credential).flatMap(({ scopes }) => scopes));
   const requiredScopes = [...new Set([...installation.scopes, ...credentialScopes])].toSorted();
   const isGranted = (scope: string): boolean =>
@@ -157,11 +157,11 @@ export function compareScopes({
   };
 }
 
-type Installation = ReadinessFacts["installation"];
+type Installation = ReadinessData["installation"];
 
 function credentialsOf(
   { keys, grants }: Installation,
-  credential: ReadinessFacts["credential"],
+  credential: ReadinessData["credential"],
 ): readonly { readonly scopes: readonly string[] }[] {
   if (credential === null) return [...keys, ...grants];
   return credential.kind === "api_key"
