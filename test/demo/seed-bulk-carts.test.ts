@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import { toCartDraft } from "#commerce/carts/cart-draft.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import { loadOffer } from "#commerce/carts/load-offer.ts";
+import { loadCartOffer } from "#commerce/carts/load-offer.ts";
 import { repriceCart } from "#commerce/carts/reprice.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -90,7 +90,7 @@ describeOnBoth("bulk carts", (open) => {
 
   const repriceStoredCart = async (transaction: Transaction, cart: CartAggregate): Promise<unknown> => {
     const draft = toCartDraft(cart);
-    const offer = await loadOffer(transaction, {
+    const offer = await loadCartOffer(transaction, {
       merchantId: cart.merchant.id,
       marketId: cart.marketId,
       variantIds: draft.lines.map(({ variantId }) => variantId),

@@ -114,7 +114,7 @@ interface PersonalDataOwner {
  * Returns the ids of the personal data that a cart or an order refers to: the ids that are stored in the
  * columns `personalDataColumns`.
  */
-export function personalDataIds({ address, buyerEmail }: PersonalDataOwner): string[] {
+export function getPersonalDataIds({ address, buyerEmail }: PersonalDataOwner): string[] {
   return [address, buyerEmail].flatMap((row) => (row === null ? [] : [row.id]));
 }
 

@@ -51,7 +51,7 @@ export interface AfterSalesOptionTerms {
 }
 
 /** An option of the given kind, with its decision and the reasons for the decision. */
-export interface AfterSalesOptionOf<Kind extends string> extends AfterSalesOptionTerms {
+export interface AfterSalesOptionOfKind<Kind extends string> extends AfterSalesOptionTerms {
   readonly kind: Kind;
   readonly decision: Decision;
   readonly eligibleQuantity: number;
@@ -62,8 +62,8 @@ export interface AfterSalesOptionOf<Kind extends string> extends AfterSalesOptio
   readonly policyId: string;
 }
 
-export type AfterSalesOption = AfterSalesOptionOf<ReturnKind>;
-export type OrderLevelOption = AfterSalesOptionOf<"refund_undelivered" | "withdrawal">;
+export type AfterSalesOption = AfterSalesOptionOfKind<ReturnKind>;
+export type OrderLevelAfterSalesOption = AfterSalesOptionOfKind<"refund_undelivered" | "withdrawal">;
 
 /** The order, line, facts and time windows from which an option of one line is evaluated. */
 export interface AfterSalesLineContext {
@@ -79,7 +79,7 @@ export interface AfterSalesOptionContext extends AfterSalesLineContext {
 }
 
 /** The parts from which `toAfterSalesOption` builds an option. */
-export interface AfterSalesOptionParts {
+export interface AfterSalesOptionInput {
   readonly kind: ReturnKind;
   readonly reasons: readonly AfterSalesReason[];
   readonly quantity: number;
@@ -106,7 +106,7 @@ export function toAfterSalesOption({
   window,
   policyId,
   terms,
-}: AfterSalesOptionParts): AfterSalesOption {
+}: AfterSalesOptionInput): AfterSalesOption {
   const decision = decisionOf(reasons);
   const isDenied = decision === "denied";
   return {
@@ -125,7 +125,10 @@ export function toAfterSalesOption({
  * Merges two options for the same units: one for ordinary reasons, one for faults of the merchant. The
  * ordinary option wins unless it is denied; the reason codes of both are accepted.
  */
-export function mergeOptionsOfReasons(ordinary: AfterSalesOption, fault: AfterSalesOption): AfterSalesOption {
+export function mergeOrdinaryAndFaultOption(
+  ordinary: AfterSalesOption,
+  fault: AfterSalesOption,
+): AfterSalesOption {
   if (ordinary.decision === "denied") return fault.decision === "denied" ? ordinary : fault;
   return { ...ordinary, allowedReasonCodes: [...ordinary.allowedReasonCodes, ...fault.allowedReasonCodes] };
 }
@@ -147,7 +150,7 @@ interface AfterSalesWindows {
   readonly registered: OrderWindow | null;
 }
 
-export function afterSalesWindows(order: OrderAggregate, line: OrderLine): AfterSalesWindows {
+export function calculateAfterSalesWindows(order: OrderAggregate, line: OrderLine): AfterSalesWindows {
   const { windowDays, exchangeWindowDays, extendUntil } = orderPolicy(order, "return").rules;
   const { months } = orderPolicy(order, "warranty").rules;
   const arrival = lineArrival(order, line);
@@ -189,7 +192,7 @@ export function findLineWarranty(
   return warranties.find(({ lineId }) => lineId === line.id);
 }
 
-export function windowChangeTimes(windows: AfterSalesWindows): number[] {
+export function getWindowChangeTimes(windows: AfterSalesWindows): number[] {
   return Object.values(windows).flatMap((window: OrderWindow | null) =>
     window === null ? [] : windowBoundaries(window),
   );

@@ -27,21 +27,21 @@ import {
   type AfterSalesOption,
   type AfterSalesOptionContext,
   type AfterSalesLineContext,
-  mergeOptionsOfReasons,
-  type OrderLevelOption,
-  windowChangeTimes,
-  afterSalesWindows,
+  mergeOrdinaryAndFaultOption,
+  type OrderLevelAfterSalesOption,
+  getWindowChangeTimes,
+  calculateAfterSalesWindows,
 } from "./after-sales-option.ts";
 import { isUndeliveredRefund, isMerchantFault, type ReturnReason } from "./reasons.ts";
 import {
-  exchangeOption,
-  keepItemRefundOption,
-  undeliveredRefundOption,
-  returnRefundOption,
-  withdrawalOption,
+  createExchangeOption,
+  createKeepItemRefundOption,
+  createUndeliveredRefundOption,
+  createReturnRefundOption,
+  createWithdrawalOption,
 } from "./return-options.ts";
 import { calculateReturnValue } from "./return-rules.ts";
-import { warrantyOption } from "./warranty-options.ts";
+import { createWarrantyOption } from "./warranty-options.ts";
 
 type Quantities = Pick<
   OrderLine,
@@ -69,7 +69,7 @@ export interface AfterSalesEligibility {
   readonly orderVersion: number;
   readonly decision: "eligible" | "partially_eligible" | "not_eligible";
   readonly lines: readonly AfterSalesLineEligibility[];
-  readonly orderLevel: readonly OrderLevelOption[];
+  readonly orderLevel: readonly OrderLevelAfterSalesOption[];
   readonly openCases: readonly OpenReturnSummary[];
   readonly policies: readonly AfterSalesPolicy[];
   readonly evaluatedAt: string;
@@ -85,7 +85,7 @@ export function evaluateAfterSalesEligibility(
     order,
     facts,
     line,
-    windows: afterSalesWindows(order, line),
+    windows: calculateAfterSalesWindows(order, line),
   }));
   const lines = contexts.map((context) => ({
     lineId: context.line.id,
@@ -103,7 +103,7 @@ export function evaluateAfterSalesEligibility(
     evaluatedAt: facts.now.toISOString(),
     validUntil: validUntil(facts.now, [
       ...facts.changeTimes,
-      ...contexts.flatMap(({ windows }) => windowChangeTimes(windows)),
+      ...contexts.flatMap(({ windows }) => getWindowChangeTimes(windows)),
     ]),
   };
 }
@@ -130,31 +130,31 @@ export function evaluateReturnOption(
     order,
     facts,
     line,
-    windows: afterSalesWindows(order, line),
+    windows: calculateAfterSalesWindows(order, line),
     isFault: isMerchantFault(reason),
   };
   return isUndeliveredRefund({ kind, reason })
-    ? undeliveredRefundOption(optionContext)
+    ? createUndeliveredRefundOption(optionContext)
     : optionByKind[kind](optionContext);
 }
 
 const optionByKind: Readonly<Record<ReturnKind, (line: AfterSalesOptionContext) => AfterSalesOption>> = {
-  return_refund: returnRefundOption,
-  exchange: exchangeOption,
-  refund_only: keepItemRefundOption,
-  repair: (line) => warrantyOption(line, "repair"),
-  replacement: (line) => warrantyOption(line, "replacement"),
-  withdrawal: withdrawalOption,
+  return_refund: createReturnRefundOption,
+  exchange: createExchangeOption,
+  refund_only: createKeepItemRefundOption,
+  repair: (line) => createWarrantyOption(line, "repair"),
+  replacement: (line) => createWarrantyOption(line, "replacement"),
+  withdrawal: createWithdrawalOption,
 };
 
 function bestOptionOfKind(line: AfterSalesLineContext, kind: ReturnKind): AfterSalesOption {
-  if (kind === "repair" || kind === "replacement") return warrantyOption(line, kind);
-  const option = mergeOptionsOfReasons(
+  if (kind === "repair" || kind === "replacement") return createWarrantyOption(line, kind);
+  const option = mergeOrdinaryAndFaultOption(
     optionByKind[kind]({ ...line, isFault: false }),
     optionByKind[kind]({ ...line, isFault: true }),
   );
   return kind === "refund_only"
-    ? addUndeliveredUnits(line, { kept: option, lost: undeliveredRefundOption(line) })
+    ? addUndeliveredUnits(line, { kept: option, lost: createUndeliveredRefundOption(line) })
     : option;
 }
 
@@ -209,20 +209,20 @@ function toOpenReturnSummary({ id, kind, status, lines }: OrderReturn): OpenRetu
 }
 
 /** The order-level option to get a refund for all units that were sent and never delivered. */
-function orderUndeliveredRefundOption(lines: readonly AfterSalesLineContext[]): OrderLevelOption {
-  return combineLines("refund_undelivered", lines, undeliveredRefundOption);
+function orderUndeliveredRefundOption(lines: readonly AfterSalesLineContext[]): OrderLevelAfterSalesOption {
+  return combineLines("refund_undelivered", lines, createUndeliveredRefundOption);
 }
 
 /** The order-level option to withdraw from every line that may be withdrawn from. */
-function orderWithdrawalOption(lines: readonly AfterSalesLineContext[]): OrderLevelOption {
-  return combineLines("withdrawal", lines, (line) => withdrawalOption({ ...line, isFault: false }));
+function orderWithdrawalOption(lines: readonly AfterSalesLineContext[]): OrderLevelAfterSalesOption {
+  return combineLines("withdrawal", lines, (line) => createWithdrawalOption({ ...line, isFault: false }));
 }
 
 function combineLines(
-  kind: OrderLevelOption["kind"],
+  kind: OrderLevelAfterSalesOption["kind"],
   lines: readonly AfterSalesLineContext[],
   optionFrom: (line: AfterSalesLineContext) => AfterSalesOption,
-): OrderLevelOption {
+): OrderLevelAfterSalesOption {
   const options = lines.map((lineContext) => ({ lineContext, option: optionFrom(lineContext) }));
   const decision = bestDecision(options.map(({ option }) => option.decision));
   const best = combinableOptions(options.filter(({ option }) => option.decision === decision));
@@ -265,7 +265,7 @@ function combinableOptions(best: readonly LineOption[]): readonly LineOption[] {
 function combinedRefund(
   order: OrderAggregate,
   { option, chosen }: { readonly option: AfterSalesOption; readonly chosen: readonly LineQuantity[] },
-): Pick<OrderLevelOption, "estimatedRefund"> {
+): Pick<OrderLevelAfterSalesOption, "estimatedRefund"> {
   const isOfLost = option.kind === "refund_only";
   const { refundMinor } = calculateReturnValue(order, {
     kind: option.kind,

@@ -20,14 +20,14 @@ import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts"
 import { restockReturnedUnits } from "#commerce/inventory/order-stock.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
 import {
-  reduceReplacement,
+  reduceUnsentReplacement,
   isReplacementSent,
   sendsReplacement,
   isRepairOrReplacement,
 } from "./replacement-fulfillments.ts";
 import { runReturnStep, type LockedReturn, type ReturnTarget } from "./return-steps.ts";
 import { type ReturnLineCount, returnLineCountFaults } from "./return-line-counts.ts";
-import { updateReturnLineCounts, incrementOrderLines, updateReturnStatus } from "./return-rows.ts";
+import { updateReturnLineCounts, incrementOrderLineCounts, updateReturnStatus } from "./return-rows.ts";
 import { refuseReturn } from "./return-rules.ts";
 import { requireRefundNotDisputed, settleReturn } from "./settle-return.ts";
 import { consumeWarrantyBenefits, voidWarranties } from "./warranty-claims.ts";
@@ -59,7 +59,7 @@ async function closeLockedReturn(
   const closed: OrderEvent = { type: "return.closed", id: found.id };
   await updateReturnStatus(transaction, context, { id: found.id, status: "closed" });
   if (isRepairOrReplacement(found)) {
-    await incrementOrderLines(
+    await incrementOrderLineCounts(
       transaction,
       found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
     );
@@ -160,7 +160,7 @@ async function inspectLockedReturn(
     inspectionNote: input.note ?? null,
   });
   if (!isRepairOrReplacement(found))
-    await incrementOrderLines(
+    await incrementOrderLineCounts(
       transaction,
       lines.map(({ lineId, quantity }) => ({
         lineId,
@@ -170,7 +170,7 @@ async function inspectLockedReturn(
     );
   await consumeWarrantyBenefits(transaction, context, { order, found, accepted });
   const cut = sendsReplacement(found)
-    ? await reduceReplacement(transaction, context, { order, found, keep: accepted })
+    ? await reduceUnsentReplacement(transaction, context, { order, found, keep: accepted })
     : [];
   await restockReturnedUnits(transaction, context, toStock(order.lines, input.lines), order.number);
   return { events: [{ type: "return.inspected", id }, ...cut] };

@@ -7,7 +7,7 @@ import type { AfterSalesFee, AfterSalesOptionContext, AfterSalesOptionTerms } fr
 import { calculateReturnValue, type ReturnValueInput } from "./return-rules.ts";
 
 /** The policy's methods to bring goods back; "mail" if the policy names none. */
-export function goodsReturnMethods({ methods }: ReturnRules): ReturnMethod[] {
+export function getGoodsReturnMethods({ methods }: ReturnRules): ReturnMethod[] {
   const sending = methods.filter((method) => method !== "keep_item");
   return sending.length === 0 ? ["mail"] : sending;
 }
@@ -21,23 +21,28 @@ interface RefundOptionTermsInput {
 }
 
 /** Returns the terms of an option that refunds units of one line. */
-export function refundTerms(
+export function createRefundTerms(
   context: AfterSalesOptionContext,
   { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOptionTermsInput,
 ): AfterSalesOptionTerms {
   const { order } = context;
-  const value = singleLineReturnValue(context, { kind, quantity, method: methods[0] ?? "mail", isLost });
+  const value = calculateSingleLineReturnValue(context, {
+    kind,
+    quantity,
+    method: methods[0] ?? "mail",
+    isLost,
+  });
   return {
     methods,
     fees: methods.includes("keep_item") ? [] : feesOf(context, value),
     estimatedRefund: money(value.refundMinor, order.currency),
     settlement: hasStoreCredit ? ["original_payment", "store_credit"] : ["original_payment"],
-    evidenceRequired: requiredEvidence(orderPolicy(order, "return").rules),
+    evidenceRequired: getRequiredEvidence(orderPolicy(order, "return").rules),
   };
 }
 
 /** Calculates the value of a return with one line. */
-export function singleLineReturnValue(
+export function calculateSingleLineReturnValue(
   { order, line, isFault }: AfterSalesOptionContext,
   {
     quantity,
@@ -67,21 +72,24 @@ function feesOf(
       : []),
     postageMinor > 0
       ? { code: "return_shipping", amount: amount(postageMinor), basisPoints: null, payer: "buyer" }
-      : freeReturnShippingFee(context),
+      : createFreeReturnShippingFee(context),
   ];
 }
 
 /** The return shipping fee of amount 0, paid by the merchant. */
-export function freeReturnShippingFee({ order }: Pick<AfterSalesOptionContext, "order">): AfterSalesFee {
+export function createFreeReturnShippingFee({
+  order,
+}: Pick<AfterSalesOptionContext, "order">): AfterSalesFee {
   return { code: "return_shipping", amount: money(0, order.currency), basisPoints: null, payer: "merchant" };
 }
 
 /** Returns the evidence that the return policy requires. */
-export const requiredEvidence = ({ photoRequired }: ReturnRules): AfterSalesOptionTerms["evidenceRequired"] =>
-  photoRequired ? ["photo"] : [];
+export const getRequiredEvidence = ({
+  photoRequired,
+}: ReturnRules): AfterSalesOptionTerms["evidenceRequired"] => (photoRequired ? ["photo"] : []);
 
 /** Returns the highest refund for which the buyer may keep the goods; null if the policy names none. */
-export function keepItemLimit(
+export function getKeepItemRefundLimit(
   { order }: AfterSalesOptionContext,
   { keepItemMinor }: ReturnRules,
 ): AfterSalesFee["amount"] {

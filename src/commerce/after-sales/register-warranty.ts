@@ -32,7 +32,7 @@ export async function registerWarranty(
   const id = createId("warranty", context.now.getTime());
   const { lineId, serialNumber = null, expectedVersion } = input;
   const found = await lockOrder(transaction, context, input.orderId);
-  const term = planWarrantyTerm(found, lineId);
+  const term = calculateWarrantyTerm(found, lineId);
   const order = await changeLockedOrder(transaction, context, {
     order: found,
     expectedVersion,
@@ -75,7 +75,7 @@ export interface WarrantyTerm {
  * Computes the term of a line's warranty. Pure. The term starts with the last delivery of the line, so that a
  * buyer with several deliveries loses no time.
  */
-export function planWarrantyTerm(order: OrderAggregate, lineId: string): WarrantyTerm {
+export function calculateWarrantyTerm(order: OrderAggregate, lineId: string): WarrantyTerm {
   const line = order.lines.find(({ id }) => id === lineId);
   if (line === undefined)
     throw refuseAt("resource_not_found", "/lineId", {

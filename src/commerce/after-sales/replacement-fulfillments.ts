@@ -82,19 +82,19 @@ export async function cancelReplacementFulfillment(
   context: OrderCommandContext,
   { order, found }: ReplacementContext,
 ): Promise<OrderEvent[]> {
-  return reduceReplacement(transaction, context, { order, found, keep: [] });
+  return reduceUnsentReplacement(transaction, context, { order, found, keep: [] });
 }
 
-export interface ReplacementReduction extends ReplacementContext {
+export interface UnsentReplacementReduction extends ReplacementContext {
   /** The units that must still be sent, by order line. */
   readonly keep: readonly LineQuantity[];
 }
 
 /** Reduces or cancels a replacement that was not sent yet, and releases the stock of the removed units. */
-export async function reduceReplacement(
+export async function reduceUnsentReplacement(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, found, keep }: ReplacementReduction,
+  { order, found, keep }: UnsentReplacementReduction,
 ): Promise<OrderEvent[]> {
   const fulfillment = findReplacementFulfillment(order, found);
   if (fulfillment === undefined || !unsentStatuses.has(fulfillment.status)) return [];

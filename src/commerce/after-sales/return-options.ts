@@ -30,16 +30,16 @@ import {
   type ReturnReason,
 } from "./reasons.ts";
 import {
-  freeReturnShippingFee,
-  goodsReturnMethods,
-  keepItemLimit,
-  refundTerms,
-  requiredEvidence,
-  singleLineReturnValue,
+  createFreeReturnShippingFee,
+  getGoodsReturnMethods,
+  getKeepItemRefundLimit,
+  createRefundTerms,
+  getRequiredEvidence,
+  calculateSingleLineReturnValue,
 } from "./refund-terms.ts";
 
 /** Option to send delivered units back for a refund. */
-export function returnRefundOption(context: AfterSalesOptionContext): AfterSalesOption {
+export function createReturnRefundOption(context: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = orderPolicy(context.order, "return");
   const units = returnableUnitsOf(context);
   const { window, reasons } = windowObstacles(context, context.windows.returns);
@@ -55,17 +55,17 @@ export function returnRefundOption(context: AfterSalesOptionContext): AfterSales
     window,
     policyId,
     terms: (quantity) =>
-      refundTerms(context, {
+      createRefundTerms(context, {
         kind: "return_refund",
         quantity,
-        methods: goodsReturnMethods(rules),
+        methods: getGoodsReturnMethods(rules),
         hasStoreCredit: rules.storeCredit,
       }),
   });
 }
 
 /** Option to exchange delivered units for another variant of the same product and price. */
-export function exchangeOption(context: AfterSalesOptionContext): AfterSalesOption {
+export function createExchangeOption(context: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = orderPolicy(context.order, "return");
   const { window, reasons } = windowObstacles(context, context.windows.exchanges ?? context.windows.returns);
   const rest = [
@@ -81,11 +81,11 @@ export function exchangeOption(context: AfterSalesOptionContext): AfterSalesOpti
     window,
     policyId,
     terms: () => ({
-      methods: goodsReturnMethods(rules),
-      fees: [freeReturnShippingFee(context)],
+      methods: getGoodsReturnMethods(rules),
+      fees: [createFreeReturnShippingFee(context)],
       estimatedRefund: null,
       settlement: ["replacement"],
-      evidenceRequired: requiredEvidence(rules),
+      evidenceRequired: getRequiredEvidence(rules),
     }),
   });
 }
@@ -94,11 +94,11 @@ export function exchangeOption(context: AfterSalesOptionContext): AfterSalesOpti
  * Option to get a refund and keep the goods. Only offered up to the refund amount for which the merchant does
  * not want the goods back (`keepItemMinor`).
  */
-export function keepItemRefundOption(context: AfterSalesOptionContext): AfterSalesOption {
+export function createKeepItemRefundOption(context: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = orderPolicy(context.order, "return");
   const { window, reasons } = windowObstacles(context, context.windows.returns);
   const units = returnableUnitsOf(context);
-  const { refundMinor } = singleLineReturnValue(context, {
+  const { refundMinor } = calculateSingleLineReturnValue(context, {
     kind: "refund_only",
     quantity: units.quantity,
     method: "keep_item",
@@ -115,7 +115,7 @@ export function keepItemRefundOption(context: AfterSalesOptionContext): AfterSal
       ? []
       : [
           afterSalesObstacle("self_service_disabled", {
-            data: { keepItemUpTo: keepItemLimit(context, rules) },
+            data: { keepItemUpTo: getKeepItemRefundLimit(context, rules) },
           }),
         ]),
   ];
@@ -126,7 +126,7 @@ export function keepItemRefundOption(context: AfterSalesOptionContext): AfterSal
     window,
     policyId,
     terms: (quantity) =>
-      refundTerms(context, {
+      createRefundTerms(context, {
         kind: "refund_only",
         quantity,
         methods: ["keep_item"],
@@ -136,7 +136,7 @@ export function keepItemRefundOption(context: AfterSalesOptionContext): AfterSal
 }
 
 /** Option to get a refund for units that were sent and never delivered. */
-export function undeliveredRefundOption(context: AfterSalesLineContext): AfterSalesOption {
+export function createUndeliveredRefundOption(context: AfterSalesLineContext): AfterSalesOption {
   const { order, line, facts, windows } = context;
   const { id: policyId, rules } = orderPolicy(order, "return");
   const { startsAt } = windows.loss;
@@ -159,7 +159,7 @@ export function undeliveredRefundOption(context: AfterSalesLineContext): AfterSa
     window: windows.loss,
     policyId,
     terms: (quantity) => ({
-      ...refundTerms(
+      ...createRefundTerms(
         { ...context, isFault: true },
         { kind: "refund_only", quantity, methods: ["keep_item"], hasStoreCredit: false, isLost: true },
       ),
@@ -172,7 +172,7 @@ export function undeliveredRefundOption(context: AfterSalesLineContext): AfterSa
  * Option to use the statutory right of withdrawal. No reason and no consent of the merchant is needed, except
  * for the statutory exceptions.
  */
-export function withdrawalOption(context: AfterSalesOptionContext): AfterSalesOption {
+export function createWithdrawalOption(context: AfterSalesOptionContext): AfterSalesOption {
   const { order, line, facts, windows } = context;
   const { id: policyId, rules } = orderPolicy(order, "withdrawal");
   const unsent = countWithdrawableUnsentUnits(order, line);
@@ -186,7 +186,7 @@ export function withdrawalOption(context: AfterSalesOptionContext): AfterSalesOp
   ];
   const none = rules.windowDays > 0 ? [] : [afterSalesObstacle("region_not_supported")];
   const methods: readonly ReturnMethod[] =
-    unsent > 0 ? ["keep_item"] : goodsReturnMethods(orderPolicy(order, "return").rules);
+    unsent > 0 ? ["keep_item"] : getGoodsReturnMethods(orderPolicy(order, "return").rules);
   return toAfterSalesOption({
     kind: "withdrawal",
     ...addReasonsIfAvailable(
@@ -197,7 +197,7 @@ export function withdrawalOption(context: AfterSalesOptionContext): AfterSalesOp
     window: windows.withdrawal,
     policyId,
     terms: (units) => ({
-      ...refundTerms(context, { kind: "withdrawal", quantity: units, methods, hasStoreCredit: false }),
+      ...createRefundTerms(context, { kind: "withdrawal", quantity: units, methods, hasStoreCredit: false }),
       evidenceRequired: [],
     }),
   });

@@ -92,7 +92,7 @@ export async function updateReturnLineCounts(
 }
 
 /** Amounts to add to the quantities of one order line; a missing amount adds 0. */
-export interface OrderLineIncrement {
+export interface OrderLineCountsIncrement {
   readonly lineId: string;
   readonly returnRequested?: number;
   readonly returned?: number;
@@ -101,9 +101,9 @@ export interface OrderLineIncrement {
 }
 
 /** Adds to the quantities of order lines. Amounts that are undefined add nothing. */
-export async function incrementOrderLines(
+export async function incrementOrderLineCounts(
   transaction: Transaction,
-  moves: readonly OrderLineIncrement[],
+  moves: readonly OrderLineCountsIncrement[],
 ): Promise<void> {
   await sql`
     update order_line l

@@ -122,7 +122,7 @@ function nextReturnStatus(
  * Returns the status after a step; throws `invalid_state` if the step is not possible from the return's
  * status.
  */
-export function requireReturnStep(found: OrderReturn, step: ReturnStep): ReturnStatus {
+export function requireAllowedReturnStep(found: OrderReturn, step: ReturnStep): ReturnStatus {
   const next = nextReturnStatus(found, step);
   if (next === undefined) throw refuseReturn("invalid_state", found);
   return next;

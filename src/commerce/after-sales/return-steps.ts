@@ -29,10 +29,15 @@ import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
 import {
   updateReturnLineCounts,
   countsAsReturnRequested,
-  incrementOrderLines,
+  incrementOrderLineCounts,
   updateReturnStatus,
 } from "./return-rows.ts";
-import { refuseReturn, requireReturnVersion, requireReturnStep, type ReturnStep } from "./return-rules.ts";
+import {
+  refuseReturn,
+  requireReturnVersion,
+  requireAllowedReturnStep,
+  type ReturnStep,
+} from "./return-rules.ts";
 import { requireRefundNotDisputed, type ReturnToSettle, settleReturn } from "./settle-return.ts";
 
 /** The return that a command changes, with the version that the caller expects. */
@@ -71,7 +76,7 @@ export async function runReturnStep(
     work: async (before) => {
       const found = before.returns.find((candidate) => candidate.id === id);
       if (found === undefined) throw fail("resource_not_found");
-      requireReturnStep(found, step);
+      requireAllowedReturnStep(found, step);
       requireState?.({ order: before, found });
       requireReturnVersion(found, expectedVersion);
       return work({ order: before, found });
@@ -166,7 +171,7 @@ function declineFaults({ reason }: ReturnDeclineInput): Faults {
   return textFaults("/reason", reason, { max: declineReasonLengthMax, lines: "many" });
 }
 
-export function trackReturn(
+export function markReturnInTransit(
   transaction: Transaction,
   context: OrderCommandContext,
   target: ReturnTarget,
@@ -228,7 +233,7 @@ async function releaseRequestedUnits(
   found: ReturnToApprove["found"],
 ): Promise<void> {
   if (!countsAsReturnRequested(found)) return;
-  await incrementOrderLines(
+  await incrementOrderLineCounts(
     transaction,
     found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
   );

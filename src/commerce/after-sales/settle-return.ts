@@ -16,7 +16,7 @@ import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
 import { isUndeliveredRefund, isMerchantFault, type ReturnReason } from "./reasons.ts";
-import { incrementOrderLines } from "./return-rows.ts";
+import { incrementOrderLineCounts } from "./return-rows.ts";
 import { calculateReturnValue } from "./return-rules.ts";
 
 export interface ReturnToSettle {
@@ -134,7 +134,7 @@ export async function settleReturn(
   const { found } = settled;
   const settlement = calculateReturnSettlement(settled);
   const isCredit = found.settlement === "store_credit";
-  await incrementOrderLines(
+  await incrementOrderLineCounts(
     transaction,
     settlement.lines.map(({ lineId, quantity, amountMinor }) => ({
       lineId,

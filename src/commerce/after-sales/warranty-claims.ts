@@ -22,7 +22,7 @@ import type {
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure, type FailureConflict } from "#foundation/failure.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
-import { remainingWarrantyBenefit, unusedGrantedClaimIds } from "./warranty-options.ts";
+import { remainingWarrantyBenefit, findUnusedAcceptedClaimIds } from "./warranty-options.ts";
 
 export const warrantyClaimKinds = ["repair", "replacement"] as const;
 export type WarrantyClaimKind = (typeof warrantyClaimKinds)[number];
@@ -67,7 +67,7 @@ export async function openWarrantyClaim(
           openedAt: now,
         })
         .execute();
-      await recordWarrantyChange(transaction, context, { id: warrantyId });
+      await recordWarrantyUsage(transaction, context, { id: warrantyId });
       return { events: [{ type: "warranty.claim_opened", id: warrantyId }] };
     },
   });
@@ -97,7 +97,7 @@ export async function resolveWarrantyClaim(
       if (input.outcome === "accepted") requireBenefit(warranty, claim.kind);
       requireWarrantyVersion(warranty, input);
       await writeResolution(transaction, context, { claim, input });
-      await recordWarrantyChange(transaction, context, {
+      await recordWarrantyUsage(transaction, context, {
         id: warrantyId,
         used: input.outcome === "accepted" ? { [claim.kind]: 1 } : {},
       });
@@ -183,7 +183,7 @@ export interface WarrantyUsageUpdate {
 }
 
 /** Increments the warranty's version and subtracts the used benefits. */
-export async function recordWarrantyChange(
+export async function recordWarrantyUsage(
   transaction: Transaction,
   { now }: Pick<OrderCommandContext, "now">,
   { id, used = {} }: WarrantyUsageUpdate,
@@ -253,11 +253,11 @@ export async function consumeWarrantyBenefits(
       (candidate) => candidate.lineId === lineId && candidate.status === "active",
     );
     if (warranty === undefined || quantity === 0) continue;
-    const claims = unusedGrantedClaimIds(warranty, kind).slice(0, quantity);
+    const claims = findUnusedAcceptedClaimIds(warranty, kind).slice(0, quantity);
     await redeemClaims(transaction, { returnId: id, claims });
     const used = Math.min(quantity - claims.length, remainingWarrantyBenefit(warranty, kind));
     if (used > 0 || claims.length > 0)
-      await recordWarrantyChange(transaction, context, { id: warranty.id, used: { [kind]: used } });
+      await recordWarrantyUsage(transaction, context, { id: warranty.id, used: { [kind]: used } });
   }
 }
 

@@ -14,12 +14,12 @@ import {
 } from "./after-sales-option.ts";
 import { orderStateObstacles, checkReturnableUnits } from "./obstacles.ts";
 import { type AfterSalesReason, afterSalesObstacle, returnReasonsByKind } from "./reasons.ts";
-import { freeReturnShippingFee, goodsReturnMethods } from "./refund-terms.ts";
+import { createFreeReturnShippingFee, getGoodsReturnMethods } from "./refund-terms.ts";
 
 export type WarrantyRemedy = "repair" | "replacement";
 
 /** Option to have delivered units of a line repaired or replaced. */
-export function warrantyOption(context: AfterSalesLineContext, kind: WarrantyRemedy): AfterSalesOption {
+export function createWarrantyOption(context: AfterSalesLineContext, kind: WarrantyRemedy): AfterSalesOption {
   const { order, line } = context;
   const registration = isGuaranteed(context) ? undefined : findLineWarranty(order, line);
   const units = checkReturnableUnits(order, line);
@@ -77,7 +77,9 @@ function remainingUnitsOf(
     0,
   );
   return (
-    remainingWarrantyBenefit(registration, kind) + unusedGrantedClaimIds(registration, kind).length - underWay
+    remainingWarrantyBenefit(registration, kind) +
+    findUnusedAcceptedClaimIds(registration, kind).length -
+    underWay
   );
 }
 
@@ -129,8 +131,8 @@ function laterWindow({ windows: { registered, guarantee } }: AfterSalesLineConte
 function termsOf(context: AfterSalesLineContext, kind: WarrantyRemedy): AfterSalesOptionTerms {
   const hasSerial = (findLineWarranty(context.order, context.line)?.serialNumber ?? null) !== null;
   return {
-    methods: goodsReturnMethods(orderPolicy(context.order, "return").rules),
-    fees: [freeReturnShippingFee(context)],
+    methods: getGoodsReturnMethods(orderPolicy(context.order, "return").rules),
+    fees: [createFreeReturnShippingFee(context)],
     estimatedRefund: null,
     settlement: kind === "replacement" ? ["replacement"] : [],
     evidenceRequired: [hasSerial ? "serial_number" : "receipt"],
@@ -149,7 +151,7 @@ export function remainingWarrantyBenefit(
  * Returns the ids of accepted claims that no return has used yet. Each claim grants one repair or
  * replacement.
  */
-export function unusedGrantedClaimIds({ claims }: OrderWarranty, kind: WarrantyRemedy): string[] {
+export function findUnusedAcceptedClaimIds({ claims }: OrderWarranty, kind: WarrantyRemedy): string[] {
   return claims
     .filter((claim) => claim.kind === kind && claim.status === "accepted" && claim.returnId === null)
     .map(({ id }) => id);

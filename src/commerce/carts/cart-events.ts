@@ -2,10 +2,10 @@
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { type CartAggregate, findCodePromotion } from "./cart-aggregate.ts";
-import { previousCartFields } from "./render-cart.ts";
+import { getPreviousCartFields } from "./render-cart.ts";
 
 /** Returns the events about the promotion code, by comparing the cart before and after the change. */
-export function promotionCodeEventTypes(before: CartAggregate, after: CartAggregate): EventType[] {
+export function getPromotionCodeEventTypes(before: CartAggregate, after: CartAggregate): EventType[] {
   const [previous, current] = [findCodePromotion(before), findCodePromotion(after)];
   if (current === undefined) return previous === undefined ? [] : ["cart.promotion_removed"];
   const isNew = previous?.promotionCodeId !== current.promotionCodeId;
@@ -38,7 +38,7 @@ export function publishCartEvents(
     isFinal = true,
   }: { readonly before: CartAggregate | null; readonly after: CartAggregate; readonly isFinal?: boolean },
 ): void {
-  const previous = before === null ? null : previousCartFields({ before, after }, { now, publicUrl });
+  const previous = before === null ? null : getPreviousCartFields({ before, after }, { now, publicUrl });
   for (const type of types)
     outbox.append({ type, id: after.id, previous, ...(isFinal ? { object: after } : {}) });
 }

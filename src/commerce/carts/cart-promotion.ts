@@ -11,14 +11,14 @@ import {
 } from "#commerce/promotions/choose-promotions.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type CartAggregate, findCodePromotion } from "./cart-aggregate.ts";
-import {
-  withoutExpiredAddress,
-  cartConflict,
-  type ExpectedVersionInput,
-  cartFailure,
-} from "./cart-status.ts";
+import { omitExpiredAddress, cartConflict, type ExpectedVersionInput, cartFailure } from "./cart-status.ts";
 import { toCartDraft } from "./cart-draft.ts";
-import { type CartPlan, type CartCommandContext, changeCart, type PlanCartChange } from "./change-cart.ts";
+import {
+  type CartChangePlan,
+  type CartCommandContext,
+  changeCart,
+  type CartChangePlanner,
+} from "./change-cart.ts";
 import { type PromotionStateView, toPromotionStateView } from "./render-promotion-state.ts";
 
 export interface CartPromotionApplyInput extends ExpectedVersionInput {
@@ -37,11 +37,11 @@ export async function applyCartPromotion(
 ): Promise<PromotionStateView> {
   const { plan, replaced } = planPromotionCode(input, context);
   const cart = await changeCart(transaction, context, { target: input, plan });
-  return toPromotionStateView(withoutExpiredAddress(cart, context.now), { replaced: replaced() });
+  return toPromotionStateView(omitExpiredAddress(cart, context.now), { replaced: replaced() });
 }
 
 export interface PromotionCodePlan {
-  readonly plan: PlanCartChange;
+  readonly plan: CartChangePlanner;
   /** Returns the code that was replaced; null if none was. Valid after `plan` has run. */
   readonly replaced: () => string | null;
 }
@@ -62,7 +62,7 @@ export function planPromotionCode(
     throw failAt("invalid_field", { in: "body", field: "/code", code: "pattern_mismatch", message });
   }
   let replaced: string | null = null;
-  const plan: PlanCartChange = (before) => {
+  const plan: CartChangePlanner = (before) => {
     if (before.lines.length === 0) throw cartFailure("cart_empty", before, context);
     const present = findCodePromotion(before);
     const isSame = present !== undefined && normalizePromotionCode(present.code ?? "") === codeNormalized;
@@ -76,7 +76,11 @@ export function planPromotionCode(
   return { plan, replaced: () => replaced };
 }
 
-function planNewCode(cart: CartAggregate, codeNormalized: string, context: CartCommandContext): CartPlan {
+function planNewCode(
+  cart: CartAggregate,
+  codeNormalized: string,
+  context: CartCommandContext,
+): CartChangePlan {
   const draft = toCartDraft(cart);
   return {
     event: null,
@@ -150,11 +154,11 @@ export async function removeCartPromotion(
     target: input,
     plan: planPromotionRemoval(context.now),
   });
-  return toPromotionStateView(withoutExpiredAddress(cart, context.now));
+  return toPromotionStateView(omitExpiredAddress(cart, context.now));
 }
 
 /** Plans to remove the promotion code, from an active cart or from a cart in checkout. */
-export function planPromotionRemoval(now: Date): PlanCartChange {
+export function planPromotionRemoval(now: Date): CartChangePlanner {
   return (before) => {
     if (findCodePromotion(before) === undefined) throw cartFailure("promotion_not_present", before, { now });
     return { event: null, draft: { ...toCartDraft(before), promotionCodeId: null } };

@@ -122,7 +122,7 @@ const statusesWithExpiringAddress: ReadonlySet<CartStatus> = new Set(["active", 
  * Returns a cart whose address has expired without the address, and without tax, shipping price and delivery
  * options, which depend on the address. Returns all other carts unchanged.
  */
-export function withoutExpiredAddress(cart: CartAggregate, now: Date): CartAggregate {
+export function omitExpiredAddress(cart: CartAggregate, now: Date): CartAggregate {
   if (
     cart.address === null ||
     new Date(cart.address.expiresAt) > now ||

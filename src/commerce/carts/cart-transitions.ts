@@ -4,7 +4,7 @@
  */
 
 import { sql } from "kysely";
-import { keepPersonalDataForOrder, personalDataIds } from "#commerce/addresses/personal-data.ts";
+import { keepPersonalDataForOrder, getPersonalDataIds } from "#commerce/addresses/personal-data.ts";
 import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
@@ -13,7 +13,7 @@ import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
 import { expireCartSession } from "#commerce/checkout/end-session.ts";
 import { type CartAggregate, cartRevocationNoteMax, type CartRevocationReason } from "./cart-aggregate.ts";
 import {
-  withoutExpiredAddress,
+  omitExpiredAddress,
   cartLifetimeMs,
   buyerEmailRetentionMs,
   requireChangeableCart,
@@ -94,7 +94,7 @@ async function endCart(
   transaction: Transaction,
   { cart, status, revocation, mergedIntoCartId, now }: CartEnd,
 ): Promise<void> {
-  const { warnings } = withoutExpiredAddress(cart, now);
+  const { warnings } = omitExpiredAddress(cart, now);
   const { rows } = await sql`
     with saved as (
       update cart set status = ${status}, version = version + 1, updated_at = ${now},
@@ -129,7 +129,7 @@ async function schedulePersonalDataErasure(
   cart: CartAggregate,
   now: Date,
 ): Promise<void> {
-  const ids = personalDataIds(cart);
+  const ids = getPersonalDataIds(cart);
   if (ids.length === 0) return;
   await transaction
     .updateTable("personalData")
@@ -280,7 +280,7 @@ export async function completeCart(
     transaction,
   );
   requireOneRowSaved(rows, cart);
-  await keepPersonalDataForOrder(transaction, personalDataIds(cart));
+  await keepPersonalDataForOrder(transaction, getPersonalDataIds(cart));
   const after = await reloadCartAfterSave(transaction, cart.id, now);
   publishCartEvents(context, ["cart.completed"], { before: cart, after });
   return after;

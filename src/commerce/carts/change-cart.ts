@@ -24,11 +24,11 @@ import {
   requireChangeableCart,
 } from "./cart-status.ts";
 import { type CartDraft, isCartUnchanged, type RepricedCart } from "./cart-draft.ts";
-import { loadOffer, type CartOffer, type OfferRequest } from "./load-offer.ts";
+import { loadCartOffer, type CartOffer, type CartOfferRequest } from "./load-offer.ts";
 import { repriceCart } from "./reprice.ts";
 import { updateCart } from "./save-cart.ts";
 import { type CartQueryRow, cartsByIdQuery, findCarts } from "./find-carts.ts";
-import { promotionCodeEventTypes, publishCartEvents } from "./cart-events.ts";
+import { getPromotionCodeEventTypes, publishCartEvents } from "./cart-events.ts";
 
 /** The context of commands that change carts. */
 export interface CartCommandContext extends CommandContext {
@@ -52,7 +52,7 @@ export interface CartTarget extends ExpectedVersionInput {
   readonly cartId: string;
 }
 
-export interface CartPlan {
+export interface CartChangePlan {
   readonly draft: CartDraft;
   /**
    * The event to publish if the change is saved; null if only the promotion events of the change are
@@ -74,22 +74,22 @@ export interface CartPlan {
 }
 
 /** Plans a change of the locked cart. Returns null if there is nothing to change. */
-export type PlanCartChange = (cart: CartAggregate) => CartPlan | null;
+export type CartChangePlanner = (cart: CartAggregate) => CartChangePlan | null;
 
-export interface CartChange {
+export interface CartChangeRequest {
   readonly target: CartTarget;
-  readonly plan: PlanCartChange;
+  readonly plan: CartChangePlanner;
 }
 
 /** Locks and checks a cart, then applies the planned change. */
 export async function changeCart(
   transaction: Transaction,
   context: CartCommandContext,
-  { target, plan }: CartChange,
+  { target, plan }: CartChangeRequest,
 ): Promise<CartAggregate> {
   const cart = await lockCart(transaction, context, target.cartId);
   requireChangeableCart(cart, target, context.now);
-  return applyCartPlan(transaction, context, { cart, plan });
+  return applyCartChangePlan(transaction, context, { cart, plan });
 }
 
 /**
@@ -143,24 +143,24 @@ export interface LockingSession {
   readonly create?: (next: RepricedCart) => Promise<void>;
 }
 
-export interface PlannedCartChange {
+export interface LockedCartChange {
   /** The cart, locked for the transaction. Its status is active, or it is in the checkout of `lockingSession`. */
   readonly cart: CartAggregate;
-  readonly plan: PlanCartChange;
+  readonly plan: CartChangePlanner;
   /** The session that keeps the cart locked. If left out, the cart is active after the change. */
   readonly lockingSession?: LockingSession;
 }
 
 /** Prices the planned draft, saves it if it differs from the stored cart, and publishes the events. */
-export async function applyCartPlan(
+export async function applyCartChangePlan(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, plan, lockingSession }: PlannedCartChange,
+  { cart, plan, lockingSession }: LockedCartChange,
 ): Promise<CartAggregate> {
   const planned = plan(cart);
   if (planned === null) return cart;
   const { draft, event, codeNormalized, reviewOffer, checkResult } = planned;
-  const offer = await loadOffer(
+  const offer = await loadCartOffer(
     transaction,
     toOfferRequest(context, draft, { codeNormalized, lockingSession }),
   );
@@ -205,7 +205,7 @@ async function saveCartChange(
   });
   const types: EventType[] = [
     ...(isUnlocked ? (["cart.unlocked"] as const) : []),
-    ...promotionCodeEventTypes(cart, after),
+    ...getPromotionCodeEventTypes(cart, after),
     ...(event === null ? [] : [event]),
   ];
   // The cart in an event includes its session. A session that had locked the cart before this change may
@@ -260,7 +260,7 @@ function toOfferRequest(
     codeNormalized,
     lockingSession,
   }: { readonly codeNormalized: string | undefined; readonly lockingSession: LockingSession | undefined },
-): OfferRequest {
+): CartOfferRequest {
   const { marketId, buyerReference, promotionCodeId } = draft;
   const code =
     codeNormalized !== undefined

@@ -16,7 +16,7 @@ import {
 import { prepareStatement, paddedInTemplate, parameter } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
 
-export interface OfferedVariant {
+export interface CartOfferVariant {
   readonly id: string;
   readonly productId: string;
   readonly isPublished: boolean;
@@ -51,14 +51,14 @@ export interface OfferedVariant {
   readonly categoryIds: readonly string[];
 }
 
-export interface OfferedTaxRate {
+export interface CartOfferTaxRate {
   readonly country: string;
   readonly regionCode: string | null;
   readonly basisPoints: number;
   readonly appliesToShipping: boolean;
 }
 
-export interface OfferedDeliveryMethod {
+export interface CartOfferDeliveryMethod {
   readonly id: string;
   readonly names: LocalizedMap;
   readonly carrier: string | null;
@@ -69,26 +69,26 @@ export interface OfferedDeliveryMethod {
   readonly maxDays: number;
 }
 
-export interface OfferedMarket {
+export interface CartOfferMarket {
   readonly id: string;
   readonly currency: string;
   readonly taxIncluded: boolean;
   readonly defaultLocale: string;
   readonly countries: readonly string[];
-  readonly taxes: readonly OfferedTaxRate[];
-  readonly deliveries: readonly OfferedDeliveryMethod[];
+  readonly taxes: readonly CartOfferTaxRate[];
+  readonly deliveries: readonly CartOfferDeliveryMethod[];
 }
 
 export interface CartOffer {
   readonly merchantLocale: string;
-  readonly market: OfferedMarket;
-  readonly variants: ReadonlyMap<string, OfferedVariant>;
+  readonly market: CartOfferMarket;
+  readonly variants: ReadonlyMap<string, CartOfferVariant>;
   readonly automatic: readonly PromotionRule[];
   /** The promotion of the requested code; undefined if no code was requested or the merchant has no such code. */
   readonly code: PromotionRule | undefined;
 }
 
-export interface OfferRequest {
+export interface CartOfferRequest {
   readonly merchantId: string;
   readonly marketId: string;
   readonly variantIds: readonly string[];
@@ -106,8 +106,8 @@ export interface OfferRequest {
 
 interface OfferRow {
   readonly merchantLocale: string;
-  readonly market: OfferedMarket;
-  readonly variants: readonly OfferedVariant[];
+  readonly market: CartOfferMarket;
+  readonly variants: readonly CartOfferVariant[];
   readonly automatic: readonly { readonly rule: PromotionJson; readonly used: number }[];
   readonly code: {
     readonly rule: PromotionJson;
@@ -116,7 +116,7 @@ interface OfferRow {
   } | null;
 }
 
-export async function loadOffer(transaction: Transaction, request: OfferRequest): Promise<CartOffer> {
+export async function loadCartOffer(transaction: Transaction, request: CartOfferRequest): Promise<CartOffer> {
   const { rows } = await transaction.executeQuery<OfferRow>(offerQuery(transaction, request));
   const [row] = rows;
   if (row === undefined) throw new Error(`Merchant ${request.merchantId} has no market ${request.marketId}.`);
@@ -134,7 +134,7 @@ export async function loadOffer(transaction: Transaction, request: OfferRequest)
   };
 }
 
-function offerQuery(transaction: Transaction, request: OfferRequest): CompiledQuery<OfferRow> {
+function offerQuery(transaction: Transaction, request: CartOfferRequest): CompiledQuery<OfferRow> {
   const { merchantId, marketId, variantIds, buyerReference, code, heldBySessionId, now } = request;
   const list = paddedInTemplate(variantIds);
   const lookup = code === null ? "none" : "id" in code ? "id" : "normalized";
@@ -156,7 +156,7 @@ function offerQuery(transaction: Transaction, request: OfferRequest): CompiledQu
   return prepareStatement(transaction, { form: `offer ${list.form} ${lookup}`, write, values });
 }
 
-const marketJson = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded',
+const marketJson = sql<CartOfferMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded',
   mk.tax_included, 'defaultLocale', mk.default_locale,
   'countries', (select json_agg(mc.country order by mc.position) from market_country mc
   where mc.market_id = mk.id),
@@ -169,7 +169,9 @@ const marketJson = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency',
       order by d.position, d.id)
     from delivery_method d where d.market_id = mk.id and d.active), '[]'::json))`;
 
-const variantsJson = (isWanted: RawBuilder<boolean>): RawBuilder<readonly OfferedVariant[]> => sql`coalesce((
+const variantsJson = (
+  isWanted: RawBuilder<boolean>,
+): RawBuilder<readonly CartOfferVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status =
   'published', 'sku', v.sku,
     'priceMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor, 'onHand', coalesce(sl.on_hand, 0),

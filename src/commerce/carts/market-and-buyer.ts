@@ -13,9 +13,9 @@ import { cartLineFaults, cartLinesMax, type CartLineToAdd, addToDraftLines } fro
 import { type CartAggregate, cartWarning } from "./cart-aggregate.ts";
 import { buyerEmailRetentionMs, type ExpectedVersionInput, requireChangeableCart } from "./cart-status.ts";
 import { toCartDraft, newCartDraft } from "./cart-draft.ts";
-import { applyCartPlan, type CartCommandContext, lockCart, repriceCartOrFail } from "./change-cart.ts";
+import { applyCartChangePlan, type CartCommandContext, lockCart, repriceCartOrFail } from "./change-cart.ts";
 import { publishCartEvents } from "./cart-events.ts";
-import { loadOffer } from "./load-offer.ts";
+import { loadCartOffer } from "./load-offer.ts";
 import { insertCart } from "./save-cart.ts";
 
 export interface CartCreateInput {
@@ -55,7 +55,7 @@ export async function createCart(
     heldBySessionId: null,
     now,
   };
-  const offer = await loadOffer(transaction, offerRequest);
+  const offer = await loadCartOffer(transaction, offerRequest);
   const { next } = repriceCartOrFail(
     { ...draft, lines: addToDraftLines(linesToAdd, { lines: [], offer, now }) },
     { before: undefined, offer, now },
@@ -169,7 +169,7 @@ export async function changeCartMarket(
   const draft = toCartDraft(cart);
   const address = endedAddress === null ? draft.address : null;
   const warnings = endedAddress === null ? [] : [cartWarning("address_expired", null, {})];
-  return applyCartPlan(transaction, context, {
+  return applyCartChangePlan(transaction, context, {
     cart,
     plan: () => ({
       event: "cart.updated",
@@ -197,7 +197,7 @@ export async function setCartBuyer(
   const cart = await lockCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   const buyerEmailId = await replaceBuyerEmail(transaction, context, { cart, email: input.email ?? null });
-  return applyCartPlan(transaction, context, {
+  return applyCartChangePlan(transaction, context, {
     cart,
     plan: () => ({
       event: "cart.updated",

@@ -5,7 +5,7 @@ import { createId, toSafeId } from "#foundation/ids.ts";
 import { expireCartSession } from "#commerce/checkout/end-session.ts";
 import { type CartAggregate, findCodePromotion, cartWarning } from "./cart-aggregate.ts";
 import { type ExpectedVersionInput, requireChangeableCart } from "./cart-status.ts";
-import { applyCartPlan, type CartCommandContext, lockCart } from "./change-cart.ts";
+import { applyCartChangePlan, type CartCommandContext, lockCart } from "./change-cart.ts";
 import { type CartDraft, type CartDraftLine, toCartDraft } from "./cart-draft.ts";
 import { cartLinesMax } from "./change-lines.ts";
 import { cartLineQuantityMax } from "./price-lines.ts";
@@ -44,7 +44,7 @@ export async function mergeCarts(
     target.buyerReference !== source.buyerReference
   )
     requireNoFaults([faultAt("/sourceCartId", "not_allowed", "The two carts belong to different buyers.")]);
-  const merged = await applyCartPlan(transaction, context, {
+  const merged = await applyCartChangePlan(transaction, context, {
     cart: target,
     plan: () => ({ event: "cart.updated", draft: toMergedDraft(target, source) }),
   });

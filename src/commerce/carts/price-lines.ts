@@ -6,12 +6,12 @@ import { chooseLocale } from "#foundation/text.ts";
 import { money } from "#foundation/money.ts";
 import { type CartLineDisplay, type StoredCartWarning, cartWarning } from "./cart-aggregate.ts";
 import type { CartDraft, CartDraftLine } from "./cart-draft.ts";
-import type { CartOffer, OfferedVariant } from "./load-offer.ts";
+import type { CartOffer, CartOfferVariant } from "./load-offer.ts";
 
 export const cartLineQuantityMax = 9999;
 
 /** A cart line with its current unit price, before totals, discounts and taxes are computed. */
-export interface OfferedCartLine {
+export interface CartLineWithOffer {
   readonly id: string;
   readonly productId: string;
   readonly variantId: string;
@@ -26,8 +26,8 @@ export interface OfferedCartLine {
   readonly isAvailable: boolean;
 }
 
-export interface OfferedLinesResult {
-  readonly lines: readonly OfferedCartLine[];
+export interface CartOfferLinesResult {
+  readonly lines: readonly CartLineWithOffer[];
   readonly warnings: readonly StoredCartWarning[];
 }
 
@@ -35,12 +35,12 @@ export interface OfferedLinesResult {
  * Gives all lines of the draft the price, the texts and the available quantity from the offer. `isMarketNew`
  * is true if the cart moves to another market; old prices are then not compared with new prices.
  */
-export function applyOfferToLines(
+export function applyCartOfferToLines(
   draft: CartDraft,
   offer: CartOffer,
   { isMarketNew }: { readonly isMarketNew: boolean },
-): OfferedLinesResult {
-  const lines: OfferedCartLine[] = [];
+): CartOfferLinesResult {
+  const lines: CartLineWithOffer[] = [];
   const warnings: StoredCartWarning[] = [];
   for (const line of draft.lines) {
     const variant = offer.variants.get(line.variantId);
@@ -56,13 +56,13 @@ export function applyOfferToLines(
 
 interface OfferedLineResult {
   /** The line; null if the line must be removed from the cart. */
-  readonly line: OfferedCartLine | null;
+  readonly line: CartLineWithOffer | null;
   readonly warnings: readonly StoredCartWarning[];
 }
 
 export const isVariantSold = (
-  variant: OfferedVariant,
-): variant is OfferedVariant & { readonly priceMinor: number } =>
+  variant: CartOfferVariant,
+): variant is CartOfferVariant & { readonly priceMinor: number } =>
   variant.isPublished && !variant.discontinued && variant.priceMinor !== null;
 
 /** Returns how many items of the variant can be ordered now; 0 if the variant is out of stock. */
@@ -71,7 +71,7 @@ export function orderableQuantity({
   reserved,
   backorderLimit,
   maxOrderQuantity,
-}: OfferedVariant): number {
+}: CartOfferVariant): number {
   return Math.max(
     0,
     Math.min(
@@ -88,7 +88,7 @@ export function orderableQuantity({
  */
 function keepUnsoldLine(
   line: CartDraftLine,
-  variant: OfferedVariant | undefined,
+  variant: CartOfferVariant | undefined,
   isMarketNew: boolean,
 ): OfferedLineResult {
   const { before, id } = line;
@@ -115,7 +115,7 @@ interface LineOfferContext {
 
 function offerSoldLine(
   line: CartDraftLine,
-  variant: OfferedVariant & { readonly priceMinor: number },
+  variant: CartOfferVariant & { readonly priceMinor: number },
   context: LineOfferContext,
 ): OfferedLineResult {
   const { id, before } = line;
@@ -153,7 +153,7 @@ function offerSoldLine(
   };
 }
 
-function renderLineDisplay(variant: OfferedVariant, draft: CartDraft, offer: CartOffer): CartLineDisplay {
+function renderLineDisplay(variant: CartOfferVariant, draft: CartDraft, offer: CartOffer): CartLineDisplay {
   const fallbacks = [offer.market.defaultLocale, offer.merchantLocale];
   const locale = chooseLocale(
     variant.translations.map((translation) => translation.locale),

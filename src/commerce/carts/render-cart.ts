@@ -15,7 +15,7 @@ import type {
   StoredCartWarning,
   CartWarningCode,
 } from "./cart-aggregate.ts";
-import { withoutExpiredAddress, hasCartSessionEnded, cartStatusAt } from "./cart-status.ts";
+import { omitExpiredAddress, hasCartSessionEnded, cartStatusAt } from "./cart-status.ts";
 import {
   type CartTotals,
   type PromotionStateView,
@@ -103,7 +103,7 @@ export interface CartRenderContext {
 
 export function toCartView(stored: CartAggregate, context: CartRenderContext): CartView {
   const { now } = context;
-  const cart = withoutExpiredAddress(stored, now);
+  const cart = omitExpiredAddress(stored, now);
   const { id, version, merchant, country, currency, locale, address, revocation } = cart;
   return {
     id,
@@ -137,7 +137,7 @@ export function toCartView(stored: CartAggregate, context: CartRenderContext): C
  * Returns the top-level fields of the cart view that a change made different, with their values before the
  * change.
  */
-export function previousCartFields(
+export function getPreviousCartFields(
   { before, after }: { readonly before: CartAggregate; readonly after: CartAggregate },
   context: CartRenderContext,
 ): Record<string, unknown> {
@@ -230,7 +230,7 @@ export function toDeliveryOptionViews({ deliveryOptions, currency }: CartAggrega
  */
 export function currentDeliveryOptions(cart: CartAggregate, now: Date): DeliveryOptionView[] | undefined {
   const status = cartStatusAt(cart, now);
-  const present = withoutExpiredAddress(cart, now);
+  const present = omitExpiredAddress(cart, now);
   return present.address === null || (status !== "active" && status !== "locked")
     ? undefined
     : toDeliveryOptionViews(present);

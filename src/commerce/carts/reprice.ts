@@ -21,8 +21,8 @@ import {
   cartWarning,
 } from "./cart-aggregate.ts";
 import { cartAddressLifetimeMs, type CartDraft, type RepricedCart, pickCartSettings } from "./cart-draft.ts";
-import type { CartOffer, OfferedMarket } from "./load-offer.ts";
-import { type OfferedCartLine, applyOfferToLines } from "./price-lines.ts";
+import type { CartOffer, CartOfferMarket } from "./load-offer.ts";
+import { type CartLineWithOffer, applyCartOfferToLines } from "./price-lines.ts";
 
 export interface RepriceResult {
   readonly next: RepricedCart;
@@ -49,7 +49,7 @@ export function repriceCart({
 }: RepriceInput): RepriceResult {
   const { market } = offer;
   const isMarketNew = before !== undefined && before.marketId !== market.id;
-  const offered = applyOfferToLines(draft, offer, { isMarketNew });
+  const offered = applyCartOfferToLines(draft, offer, { isMarketNew });
   const address = currentAddress(draft.address, market, { now, isInCheckout });
   const options = address === null ? null : offeredDeliveryOptions(offered.lines, draft, offer);
   const chosen = options?.find(({ id }) => id === draft.deliveryMethodId);
@@ -122,7 +122,7 @@ function keptExpiryWarnings(
  */
 function currentAddress(
   address: StoredCartAddress | null,
-  market: OfferedMarket,
+  market: CartOfferMarket,
   { now, isInCheckout }: { readonly now: Date; readonly isInCheckout: boolean },
 ): StoredCartAddress | null {
   if (address === null || !market.countries.includes(address.masked.countryCode)) return null;
@@ -133,12 +133,12 @@ function currentAddress(
   return { ...address, expiresAt: expiresAt.toISOString() };
 }
 
-const needsShipping = (lines: readonly OfferedCartLine[]): boolean =>
+const needsShipping = (lines: readonly CartLineWithOffer[]): boolean =>
   lines.some(({ requiresShipping }) => requiresShipping);
 
 /** Returns the delivery options of a cart; none if no line requires shipping. */
 function offeredDeliveryOptions(
-  lines: readonly OfferedCartLine[],
+  lines: readonly CartLineWithOffer[],
   draft: CartDraft,
   { market, merchantLocale }: CartOffer,
 ): StoredDeliveryOption[] {
@@ -168,7 +168,7 @@ function offeredDeliveryOptions(
 
 /** Returns the shipping price in minor units; null while it is not known, 0 if no line requires shipping. */
 function shippingPriceMinor(
-  lines: readonly OfferedCartLine[],
+  lines: readonly CartLineWithOffer[],
   {
     address,
     chosen,
@@ -180,7 +180,7 @@ function shippingPriceMinor(
 
 interface PromotionChoiceInput {
   readonly now: Date;
-  readonly lines: readonly OfferedCartLine[];
+  readonly lines: readonly CartLineWithOffer[];
   readonly shippingMinor: number | null;
   readonly address: StoredCartAddress | null;
 }
@@ -211,7 +211,7 @@ function chooseCartPromotions(
  * else 0.
  */
 function findTaxRate(
-  { taxes }: OfferedMarket,
+  { taxes }: CartOfferMarket,
   { masked }: StoredCartAddress,
 ): { basisPoints: number; appliesToShipping: boolean } {
   const inCountry = taxes.filter(({ country }) => country === masked.countryCode);
@@ -222,7 +222,7 @@ function findTaxRate(
 }
 
 function toStoredLine(
-  line: OfferedCartLine,
+  line: CartLineWithOffer,
   priced: PricedCart["lines"][number] | undefined,
   position: number,
 ): StoredCartLine {
@@ -270,7 +270,7 @@ function toStoredPromotions({ automatic, code, priced }: PromotionChoice): Store
 function marketWarnings(
   draft: CartDraft,
   before: CartAggregate | undefined,
-  market: OfferedMarket,
+  market: CartOfferMarket,
 ): readonly StoredCartWarning[] {
   if (before === undefined) return [];
   return [

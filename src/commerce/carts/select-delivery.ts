@@ -2,9 +2,9 @@
 import { refuseAt } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
-import { withoutExpiredAddress, type ExpectedVersionInput, cartFailure } from "./cart-status.ts";
+import { omitExpiredAddress, type ExpectedVersionInput, cartFailure } from "./cart-status.ts";
 import { toCartDraft } from "./cart-draft.ts";
-import { type CartCommandContext, changeCart, type PlanCartChange } from "./change-cart.ts";
+import { type CartCommandContext, changeCart, type CartChangePlanner } from "./change-cart.ts";
 
 export interface CartDeliveryOptionSelectInput extends ExpectedVersionInput {
   /** The id of the delivery method; null to clear the choice. */
@@ -24,10 +24,10 @@ export function selectCartDelivery(
 export function planDeliverySelection(
   input: Pick<CartDeliveryOptionSelectInput, "optionId">,
   now: Date,
-): PlanCartChange {
+): CartChangePlanner {
   const optionId = input.optionId ?? null;
   return (cart) => {
-    if (optionId !== null && withoutExpiredAddress(cart, now).address === null)
+    if (optionId !== null && omitExpiredAddress(cart, now).address === null)
       throw cartFailure("invalid_state", cart, { now, reason: "address_required" });
     return {
       event: "cart.updated",

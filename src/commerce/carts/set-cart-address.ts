@@ -24,7 +24,12 @@ import { saveBuyerAddress } from "#commerce/addresses/saved-addresses.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { type ExpectedVersionInput, cartFailure, requireChangeableCart } from "./cart-status.ts";
 import { cartAddressLifetimeMs, toCartDraft } from "./cart-draft.ts";
-import { applyCartPlan, type CartCommandContext, lockCart, type PlanCartChange } from "./change-cart.ts";
+import {
+  applyCartChangePlan,
+  type CartCommandContext,
+  lockCart,
+  type CartChangePlanner,
+} from "./change-cart.ts";
 import { type DeliveryOptionView, toDeliveryOptionViews } from "./render-cart.ts";
 import { type CartTotals, toCartTotals } from "./render-promotion-state.ts";
 import { digestAddressToken } from "./find-carts.ts";
@@ -70,7 +75,7 @@ export async function setCartAddress(
   const cart = await lockCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   await saveAddressForBuyer(transaction, context, { cart, input, checked });
-  return saveCartAddress(transaction, context, { cart, ...checked });
+  return setAddressOfLockedCart(transaction, context, { cart, ...checked });
 }
 
 export interface CheckedCartAddress {
@@ -119,32 +124,32 @@ export async function saveAddressForBuyer(
 export type CartAddressToSave = CheckedCartAddress & { readonly cart: CartAggregate };
 
 /** Stores the address, sets it on a locked cart that may be changed, and returns its token. */
-export async function saveCartAddress(
+export async function setAddressOfLockedCart(
   transaction: Transaction,
   context: CartCommandContext,
   save: CartAddressToSave,
 ): Promise<CartAddressToken> {
   const { level, corrected, cart } = save;
-  const { token, plan } = await storeCartAddress(transaction, context, save);
-  const after = await applyCartPlan(transaction, context, { cart, plan });
+  const { token, plan } = await storeEncryptedCartAddress(transaction, context, save);
+  const after = await applyCartChangePlan(transaction, context, { cart, plan });
   return toCartAddressToken(after, { token, level, corrected, now: context.now });
 }
 
-export interface StoredAddressPlan {
+export interface StoredAddressChangePlan {
   /** The token that represents the stored address from now on. */
   readonly token: string;
-  readonly plan: PlanCartChange;
+  readonly plan: CartChangePlanner;
 }
 
 /**
  * Stores the encrypted address and erases the address that the cart had. The returned plan sets the new
  * address on the cart. The cart may be active or in checkout.
  */
-export async function storeCartAddress(
+export async function storeEncryptedCartAddress(
   transaction: Transaction,
   context: CartCommandContext,
   { cart, address, level }: CartAddressToSave,
-): Promise<StoredAddressPlan> {
+): Promise<StoredAddressChangePlan> {
   const { merchantId, now } = context;
   const masked = maskAddress(address);
   if (!cart.countries.includes(masked.countryCode)) {
@@ -172,7 +177,7 @@ export async function storeCartAddress(
   await transaction.insertInto("personalData").values(row).execute();
   // The replaced address is erased at once.
   if (cart.address !== null) await erasePersonalData(transaction, [cart.address.id], now);
-  const plan: PlanCartChange = (before) => ({
+  const plan: CartChangePlanner = (before) => ({
     event: "cart.address_set",
     draft: {
       ...toCartDraft(before),
@@ -263,7 +268,7 @@ export async function setCartSavedAddress(
       message: "The cart's buyer has no saved address with this id.",
     });
   }
-  return saveCartAddress(transaction, context, {
+  return setAddressOfLockedCart(transaction, context, {
     cart,
     address: savedAddress.address,
     level: savedAddress.level,

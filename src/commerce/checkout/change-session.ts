@@ -9,9 +9,9 @@ import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggr
 import { type ExpectedVersionInput, cartStatusAt } from "#commerce/carts/cart-status.ts";
 import { type CartDraft, toCartDraft } from "#commerce/carts/cart-draft.ts";
 import {
-  applyCartPlan,
+  applyCartChangePlan,
   type CartCommandContext,
-  type PlanCartChange,
+  type CartChangePlanner,
   tryLockCart,
 } from "#commerce/carts/change-cart.ts";
 import { holdStock } from "#commerce/inventory/stock-holds.ts";
@@ -176,7 +176,7 @@ function cartDifferences(
 
 export interface SessionRepriceInput extends LockedSession {
   /** The planned change of the cart. If left out, the cart is only priced again. */
-  readonly plan?: PlanCartChange;
+  readonly plan?: CartChangePlanner;
 }
 
 export interface SessionRepriceResult {
@@ -197,7 +197,7 @@ export async function repriceSessionCart(
   { cart, session, plan = planNoChange }: SessionRepriceInput,
 ): Promise<SessionRepriceResult> {
   let warnings: readonly StoredCartWarning[] = cart.warnings;
-  const planWithWarnings: PlanCartChange = (before) => {
+  const planWithWarnings: CartChangePlanner = (before) => {
     const planned = plan(before);
     return planned === null
       ? null
@@ -209,7 +209,7 @@ export async function repriceSessionCart(
           },
         };
   };
-  const after = await applyCartPlan(transaction, context, {
+  const after = await applyCartChangePlan(transaction, context, {
     cart,
     plan: planWithWarnings,
     lockingSession: { sessionId: session.id },
@@ -242,7 +242,7 @@ export interface SessionChange {
   readonly prepare: (
     cart: CartAggregate,
     session: SessionAggregate,
-  ) => PlanCartChange | Promise<PlanCartChange>;
+  ) => CartChangePlanner | Promise<CartChangePlanner>;
 }
 
 /** Changes the cart of an open session, for example its address or its promotion code. */

@@ -3,17 +3,17 @@
  * creates the secret URL of the checkout page. If one step fails, nothing is changed.
  */
 import { randomBytes } from "node:crypto";
-import { personalDataIds } from "#commerce/addresses/personal-data.ts";
+import { getPersonalDataIds } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import {
-  withoutExpiredAddress,
+  omitExpiredAddress,
   type ExpectedVersionInput,
   cartFailure,
   requireChangeableCart,
   cartStatusAt,
 } from "#commerce/carts/cart-status.ts";
 import { toCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
-import { applyCartPlan, lockCart } from "#commerce/carts/change-cart.ts";
+import { applyCartChangePlan, lockCart } from "#commerce/carts/change-cart.ts";
 import { findCartByAddressToken } from "#commerce/carts/find-carts.ts";
 import { type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import { holdStock } from "#commerce/inventory/stock-holds.ts";
@@ -59,7 +59,7 @@ export async function createSession(
   const expiresAt = new Date(
     now.getTime() + (input.lifetimeMinutes ?? sessionLifetimeMinutes.default) * 60_000,
   );
-  const after = await applyCartPlan(transaction, context, {
+  const after = await applyCartChangePlan(transaction, context, {
     cart,
     plan: () => ({
       event: "cart.locked",
@@ -123,7 +123,7 @@ async function requireTokenOfCart(
     merchantId,
     addressToken: toSafeId(addressToken),
   });
-  if (cartId === cart.id && withoutExpiredAddress(cart, now).address !== null) return;
+  if (cartId === cart.id && omitExpiredAddress(cart, now).address !== null) return;
   throw refuseAt("invalid_field", "/addressToken", {
     code: "unknown",
     message: "The token does not belong to the cart's current address, or it has expired.",
@@ -150,7 +150,7 @@ async function startSession(
   const { address, buyerEmailId } = next;
   await keepPersonalDataUntilSessionEnd(
     transaction,
-    personalDataIds({ address, buyerEmail: buyerEmailId === null ? null : { id: buyerEmailId } }),
+    getPersonalDataIds({ address, buyerEmail: buyerEmailId === null ? null : { id: buyerEmailId } }),
     expiresAt,
   );
 }

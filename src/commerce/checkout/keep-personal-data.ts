@@ -4,7 +4,7 @@
  * the order will refer to it.
  */
 import { sql } from "kysely";
-import { personalDataIds } from "#commerce/addresses/personal-data.ts";
+import { getPersonalDataIds } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { endedCartRetentionMs } from "#commerce/carts/cart-status.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -39,7 +39,7 @@ export async function keepPersonalDataAfterFailedPayment(
   const emailEraseAfter = new Date(
     Math.max(Date.parse(cart.expiresAt) + endedCartRetentionMs, addressEraseAfter.getTime()),
   );
-  const ids = personalDataIds(cart);
+  const ids = getPersonalDataIds(cart);
   if (ids.length === 0) return;
   await sql`update personal_data set erase_after = case kind when 'buyer_email'
     then ${emailEraseAfter}::timestamptz else ${addressEraseAfter}::timestamptz end

@@ -11,7 +11,7 @@ import {
   type CartAddressSetInput,
   checkAddressInput,
   saveAddressForBuyer,
-  storeCartAddress,
+  storeEncryptedCartAddress,
 } from "#commerce/carts/set-cart-address.ts";
 import {
   type CartDeliveryOptionSelectInput,
@@ -19,7 +19,7 @@ import {
 } from "#commerce/carts/select-delivery.ts";
 import { emailFaults, replaceBuyerEmail } from "#commerce/carts/market-and-buyer.ts";
 import { toCartDraft } from "#commerce/carts/cart-draft.ts";
-import type { CartCommandContext, PlanCartChange } from "#commerce/carts/change-cart.ts";
+import type { CartCommandContext, CartChangePlanner } from "#commerce/carts/change-cart.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import { changeSession, type LockedSession, type SessionTarget } from "./change-session.ts";
@@ -45,7 +45,7 @@ export function setSessionAddress(
     target: input,
     prepare: async (cart, { expiresAt }) => {
       await saveAddressForBuyer(transaction, context, { cart, input, checked });
-      const { plan } = await storeCartAddress(transaction, context, { cart, ...checked });
+      const { plan } = await storeEncryptedCartAddress(transaction, context, { cart, ...checked });
       if (email === null) return plan;
       const buyerEmailId = await replaceBuyerEmail(transaction, context, { cart, email });
       await keepPersonalDataUntilSessionEnd(
@@ -60,7 +60,7 @@ export function setSessionAddress(
 
 /** Adds the e-mail to a planned change, so that address and e-mail are one change of the cart. */
 const withBuyerEmail =
-  (plan: PlanCartChange, buyerEmailId: string | null): PlanCartChange =>
+  (plan: CartChangePlanner, buyerEmailId: string | null): CartChangePlanner =>
   (cart) => {
     const planned = plan(cart);
     return planned === null ? null : { ...planned, draft: { ...planned.draft, buyerEmailId } };

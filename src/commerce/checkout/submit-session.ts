@@ -3,7 +3,7 @@
  * is checked against the current offer, and the stock and promotion uses of the order are taken. The checkout
  * is then frozen until the payment provider has answered.
  */
-import { keepPersonalDataForOrder, personalDataIds } from "#commerce/addresses/personal-data.ts";
+import { keepPersonalDataForOrder, getPersonalDataIds } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
@@ -64,7 +64,7 @@ export async function submitSession(
   );
   await takeCartPromotionUses(transaction, context, { cart, session });
   await setStockHoldExpiry(transaction, { sessionId: session.id, expiresAt: null });
-  await keepPersonalDataForOrder(transaction, personalDataIds(cart));
+  await keepPersonalDataForOrder(transaction, getPersonalDataIds(cart));
   await startSessionPayment(transaction, context, { cart, session, token: input.paymentToken ?? null });
   const patch = { ...sessionFieldsOfCart(cart), status: "processing", submittedAt: context.now } as const;
   const after = await saveSession(transaction, context, { session, patch });

@@ -3,7 +3,7 @@
  * transaction inserts 1000 carts.
  */
 import { sql } from "kysely";
-import { loadOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
+import { loadCartOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -114,7 +114,7 @@ export async function loadBulkMarketOffers(
       heldBySessionId: null,
       now,
     };
-    markets.push({ variantIds, offer: await loadOffer(transaction, request) });
+    markets.push({ variantIds, offer: await loadCartOffer(transaction, request) });
   }
   return markets;
 }
@@ -159,7 +159,8 @@ async function findActiveCodes(
     .execute();
   const request = { merchantId, marketId, variantIds: [], buyerReference: null, heldBySessionId: null, now };
   const rules = [];
-  for (const { id } of rows) rules.push((await loadOffer(transaction, { ...request, code: { id } })).code);
+  for (const { id } of rows)
+    rules.push((await loadCartOffer(transaction, { ...request, code: { id } })).code);
   return rules.filter((rule) => rule !== undefined);
 }
 

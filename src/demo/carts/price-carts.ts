@@ -4,7 +4,7 @@
  */
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
-import { loadOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
+import { loadCartOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -135,7 +135,7 @@ async function createSupplyLoader(
     };
     const offer =
       offers.get(market.id) ??
-      (await loadOffer(transaction, {
+      (await loadCartOffer(transaction, {
         ...request,
         variantIds: [...variantIdsOfMerchant.values()],
         code: null,
@@ -145,7 +145,7 @@ async function createSupplyLoader(
     const rule =
       normalized === undefined
         ? undefined
-        : (await loadOffer(transaction, { ...request, code: { normalized } })).code;
+        : (await loadCartOffer(transaction, { ...request, code: { normalized } })).code;
     return { country: market.country, offer, variantIds: variantIdsOfMerchant, code: rule ?? null };
   };
 }

@@ -5,7 +5,7 @@
 import { closeReturn, inspectReturn } from "#commerce/after-sales/finish-return.ts";
 import { registerWarranty } from "#commerce/after-sales/register-warranty.ts";
 import { requestReturn, type ReturnRequest } from "#commerce/after-sales/request-return.ts";
-import { receiveReturn, trackReturn } from "#commerce/after-sales/return-steps.ts";
+import { receiveReturn, markReturnInTransit } from "#commerce/after-sales/return-steps.ts";
 import { cancelOrder, type OrderCancelInput } from "#commerce/orders/cancellation/cancel-order.ts";
 import { createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
 import {
@@ -156,7 +156,7 @@ async function findVariantId(
 
 /** Records that the buyer has shipped the return. */
 export const shipReturn: ScenarioStep = async (context) => {
-  await trackReturn(context.transaction, context.commandContextFor("merchant"), {
+  await markReturnInTransit(context.transaction, context.commandContextFor("merchant"), {
     returnId: await findNewestPartId(context, "orderReturn"),
   });
   return {};

@@ -10,7 +10,7 @@ import {
   declineReasonLengthMax,
   declineReturn,
   receiveReturn,
-  trackReturn,
+  markReturnInTransit,
 } from "#commerce/after-sales/return-steps.ts";
 import type { ChangedOrderPart } from "#commerce/orders/change-order.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
@@ -185,7 +185,7 @@ defineMutation({
   description: "Marks an approved return as in transit to the merchant.",
   input: ReturnTransitionInput,
   type: ReturnRef,
-  run: trackReturn,
+  run: markReturnInTransit,
   answer: returnToAnswer,
 });
 

@@ -9,8 +9,8 @@ import type { AfterSalesPolicy } from "#commerce/after-sales/after-sales-policie
 import type {
   AfterSalesOption,
   AfterSalesFee,
-  AfterSalesOptionOf,
-  OrderLevelOption,
+  AfterSalesOptionOfKind,
+  OrderLevelAfterSalesOption,
 } from "#commerce/after-sales/after-sales-option.ts";
 import type { AfterSalesReason } from "#commerce/after-sales/reasons.ts";
 import type { OrderWindow } from "#commerce/orders/order-terms.ts";
@@ -38,7 +38,7 @@ const AfterSalesDecisionEnum = defineEnum<AfterSalesEligibility["decision"]>("Af
   },
 });
 
-const OrderOptionKindEnum = defineEnum<OrderLevelOption["kind"]>("AfterSalesOrderOptionKind", {
+const OrderOptionKindEnum = defineEnum<OrderLevelAfterSalesOption["kind"]>("AfterSalesOrderOptionKind", {
   description: "An after-sales option for a whole order.",
   values: {
     refund_undelivered: "A refund of units that were shipped and did not arrive.",
@@ -106,7 +106,7 @@ const Fee = builder.objectRef<AfterSalesFee>("AfterSalesFee").implement({
   }),
 });
 
-const Offer = builder.interfaceRef<AfterSalesOptionOf<string>>("AfterSalesOffer").implement({
+const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOffer").implement({
   description: "The fields of every after-sales option.",
   fields: (t) => ({
     decision: t.expose("decision", {
@@ -171,7 +171,7 @@ const Option = builder.objectRef<AfterSalesOption>("AfterSalesOption").implement
   fields: (t) => ({ kind: t.expose("kind", { type: ReturnKindEnum, description: "The kind of request." }) }),
 });
 
-const OrderOptionType = builder.objectRef<OrderLevelOption>("AfterSalesOrderOption").implement({
+const OrderOptionType = builder.objectRef<OrderLevelAfterSalesOption>("AfterSalesOrderOption").implement({
   description: "An after-sales option for a whole order.",
   interfaces: [Offer],
   fields: (t) => ({

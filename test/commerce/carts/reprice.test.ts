@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import type { StoredCartLine } from "#commerce/carts/cart-aggregate.ts";
 import { type CartDraft, toCartDraft } from "#commerce/carts/cart-draft.ts";
-import type { CartOffer, OfferedMarket, OfferedVariant } from "#commerce/carts/load-offer.ts";
+import type { CartOffer, CartOfferMarket, CartOfferVariant } from "#commerce/carts/load-offer.ts";
 import { repriceCart, type RepriceResult } from "#commerce/carts/reprice.ts";
 import { storedCart } from "./stored-cart.ts";
 
@@ -13,7 +13,7 @@ const now = new Date("2026-06-01T12:00:00.000Z");
 const before = storedCart({ promotions: [] });
 const [line] = before.lines;
 
-const variant: OfferedVariant = {
+const variant: CartOfferVariant = {
   id: "var_1",
   productId: "prd_1",
   isPublished: true,
@@ -40,7 +40,7 @@ const variant: OfferedVariant = {
   categoryIds: [],
 };
 
-const market: OfferedMarket = {
+const market: CartOfferMarket = {
   id: "mkt_eu",
   currency: "EUR",
   taxIncluded: false,
@@ -67,8 +67,8 @@ const market: OfferedMarket = {
 
 interface Change {
   readonly draft?: Partial<CartDraft>;
-  readonly variant?: Partial<OfferedVariant> | null;
-  readonly market?: Partial<OfferedMarket>;
+  readonly variant?: Partial<CartOfferVariant> | null;
+  readonly market?: Partial<CartOfferMarket>;
   readonly at?: Date;
 }
 

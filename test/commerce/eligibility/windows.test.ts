@@ -3,7 +3,10 @@
  * not shipped.
  */
 import { describe, expect, it } from "vitest";
-import { windowChangeTimes, afterSalesWindows } from "#commerce/after-sales/after-sales-option.ts";
+import {
+  getWindowChangeTimes,
+  calculateAfterSalesWindows,
+} from "#commerce/after-sales/after-sales-option.ts";
 import {
   lineArrival,
   lineDeliveredAt,
@@ -206,11 +209,11 @@ describe("the right of withdrawal", () => {
 });
 
 describe("all periods of a line", () => {
-  const windows = (paper: PaperOrder): ReturnType<typeof afterSalesWindows> => {
+  const windows = (paper: PaperOrder): ReturnType<typeof calculateAfterSalesWindows> => {
     const order = paperOrder(delivered(at, { lines: [{}], ...paper }));
     const [first] = order.lines;
     if (first === undefined) throw new Error("There is a line.");
-    return afterSalesWindows(order, first);
+    return calculateAfterSalesWindows(order, first);
   };
   const ends = (days: number): unknown => ({
     endsAt: windowFromArrival(paperOrder(), { startsAt: at, at, clock: "delivered" }, { days }).endsAt,
@@ -257,7 +260,7 @@ describe("all periods of a line", () => {
       rules: { warranty: { months: 0 }, return: { exchangeWindowDays: null } },
     });
     expect([few.exchanges, few.warranted, few.guarantee, few.registered]).toEqual([null, null, null, null]);
-    expect(windowChangeTimes(few)).toEqual(
+    expect(getWindowChangeTimes(few)).toEqual(
       [few.returns, few.faults, few.loss, few.withdrawal].flatMap(windowBoundaries),
     );
   });

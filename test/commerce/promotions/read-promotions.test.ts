@@ -1,7 +1,7 @@
 /** Loading promotions for carts: complete, with the buyer's uses, and only those of the merchant. */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
-import { loadOffer, type CartOffer, type OfferRequest } from "#commerce/carts/load-offer.ts";
+import { loadCartOffer, type CartOffer, type CartOfferRequest } from "#commerce/carts/load-offer.ts";
 import { activatePromotion } from "#commerce/promotions/promotion-status.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
@@ -28,7 +28,10 @@ describeOnBoth("promotions as carts read them", (open) => {
     await world.run(activatePromotion, { promotionId }, context);
     return promotionId;
   };
-  const offerTo = (buyerReference: string | null, code: OfferRequest["code"] = null): Promise<CartOffer> => {
+  const offerTo = (
+    buyerReference: string | null,
+    code: CartOfferRequest["code"] = null,
+  ): Promise<CartOffer> => {
     const { merchantId, now } = world.context;
     const wanted = {
       merchantId,
@@ -39,7 +42,7 @@ describeOnBoth("promotions as carts read them", (open) => {
       heldBySessionId: null,
       now,
     };
-    return inTransaction(world.db, (transaction) => loadOffer(transaction, wanted));
+    return inTransaction(world.db, (transaction) => loadCartOffer(transaction, wanted));
   };
   const byCode = async (
     normalized: string,

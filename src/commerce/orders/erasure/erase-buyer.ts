@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import { toCartDraft } from "#commerce/carts/cart-draft.ts";
 import { cartStatusAt } from "#commerce/carts/cart-status.ts";
-import { applyCartPlan, type CartCommandContext, lockCart } from "#commerce/carts/change-cart.ts";
+import { applyCartChangePlan, type CartCommandContext, lockCart } from "#commerce/carts/change-cart.ts";
 import { emptyIdempotencyRecords, findIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -99,7 +99,7 @@ async function removePersonalDataFromCart(
   const cart = await lockCart(transaction, { ...context, isSystem: true }, cartId);
   if (cart.address === null && cart.buyerEmail === null) return;
   const draft = { ...toCartDraft(cart), address: null, buyerEmailId: null };
-  await applyCartPlan(transaction, context, { cart, plan: () => ({ event: "cart.updated", draft }) });
+  await applyCartChangePlan(transaction, context, { cart, plan: () => ({ event: "cart.updated", draft }) });
 }
 
 /** Replaces event bodies by the form of truncated bodies: the id and `"truncated": true`. */
