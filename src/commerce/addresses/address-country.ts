@@ -23,7 +23,7 @@ export interface CountryAddressRules {
   toRegionCode(text: string): string | undefined;
   /** Returns the postal code in the usual spelling of the country; undefined if the country has no such code. */
   toPostalCode(text: string): string | undefined;
-  /** Whether the postal code lies in the region. Also true if the postal codes of the region are not known. */
+  /** Whether the postal code lies in the region; also true if the region's postal codes are not known. */
   isPostalCodeOf(regionCode: string, postalCode: string): boolean;
 }
 

@@ -38,7 +38,7 @@ export interface PromotionCodesResult {
  * so that codes contain no words.
  */
 const codeAlphabet = "3479CDFGHJKMNPQRTWXY";
-/** Maximum number of attempts to generate unused codes. Random collisions alone never need that many attempts. */
+/** Maximum number of attempts to generate unused codes. Random collisions never need that many attempts. */
 const drawRoundsMax = 10;
 
 /** Adds codes to a promotion with the trigger "code". Throws if a given code is already taken. */

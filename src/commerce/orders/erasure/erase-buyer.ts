@@ -111,7 +111,7 @@ async function redactEvents(transaction: Transaction, subjectIds: readonly strin
   return Number(numAffectedRows);
 }
 
-/** Empties the stored answers that the search found, and matching answers that were stored after the search. */
+/** Empties the stored answers that the search found, and matching answers stored after the search. */
 async function redactStoredAnswers(
   transaction: Transaction,
   { keyring, merchantId }: CartCommandContext,
