@@ -16,7 +16,7 @@ import {
   findProductIdsOfVariants,
   findPublicProducts,
   type ProductAggregate,
-  type PublicProductAddress,
+  type PublicProductSlugs,
   type PublicProductRow,
 } from "#commerce/catalog/read-products.ts";
 import {
@@ -98,7 +98,7 @@ export interface Loaders {
   readonly products: DataLoader<string, ProductAggregate | null>;
   /** The id of a variant's product, by variant id. */
   readonly productIdsOfVariants: DataLoader<string, string | null>;
-  readonly publicProducts: RowLoader<PublicProductAddress, PublicProductRow | null>;
+  readonly publicProducts: RowLoader<PublicProductSlugs, PublicProductRow | null>;
   /** The published products of a merchant, by merchant id. */
   readonly productLists: DataLoader<string, ProductList>;
   readonly categories: DataLoader<string, CategoryRow>;
@@ -259,10 +259,10 @@ async function loadAfterSalesFacts(
 export interface SharedAggregateReads {
   readonly carts: SharedReads<string, CartAggregate>;
   readonly orders: SharedReads<string, OrderAggregate>;
-  readonly publicProducts: SharedReads<PublicProductAddress, PublicProductRow>;
+  readonly publicProducts: SharedReads<PublicProductSlugs, PublicProductRow>;
 }
 
-const publicProductKey = ({ merchantSlug, productSlug }: PublicProductAddress): string =>
+const publicProductKey = ({ merchantSlug, productSlug }: PublicProductSlugs): string =>
   `${merchantSlug}/${productSlug}`;
 
 export function createSharedAggregateReads(db: Database, clock: Clock): SharedAggregateReads {
@@ -279,7 +279,7 @@ export function createSharedAggregateReads(db: Database, clock: Clock): SharedAg
 /** Returns the published products by the slugs of merchant and product. */
 async function readPublicProducts(
   db: Database,
-  addresses: readonly PublicProductAddress[],
+  addresses: readonly PublicProductSlugs[],
   now: Date,
 ): Promise<ReadonlyMap<string, PublicProductRow>> {
   const rows = await findPublicProducts(db, addresses, now);

@@ -4,7 +4,7 @@
  */
 import type { ImageView, PriceRange, ProductSummary } from "#commerce/catalog/render-product.ts";
 import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog/render-detail.ts";
-import type { ProductAggregate, ProductVariantPart } from "#commerce/catalog/read-products.ts";
+import type { ProductAggregate, StoredProductVariant } from "#commerce/catalog/read-products.ts";
 import type { CategoryRow } from "#commerce/catalog/catalog-lists.ts";
 import type { GrantRow } from "#access/oauth/grants.ts";
 import type { StaffRow } from "#access/people/staff.ts";
@@ -65,7 +65,7 @@ export const ProductVariantRef = builder.objectRef<VariantView>("ProductVariant"
 export const VariantOfferRef = builder.objectRef<VariantOffer>("VariantOffer");
 
 export const ProductRef = builder.objectRef<ProductAggregate>("Product");
-export const VariantRef = builder.objectRef<ProductVariantPart & { readonly product: ProductAggregate }>(
+export const VariantRef = builder.objectRef<StoredProductVariant & { readonly product: ProductAggregate }>(
   "Variant",
 );
 

@@ -94,7 +94,7 @@ export interface LocalizedTextInput {
   readonly text: string;
 }
 
-export function localizedFaults(
+export function localizedTextFaults(
   field: string,
   entries: readonly LocalizedTextInput[],
   rule: TextRule & { readonly optional?: boolean },

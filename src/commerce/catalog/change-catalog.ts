@@ -73,7 +73,7 @@ export interface EditableProduct extends LockedProduct {
 }
 
 /** Loads the state of a locked product before the change. */
-export async function loadProductBefore(
+export async function loadEditableProduct(
   transaction: Transaction,
   { now }: CommandContext,
   product: LockedProduct,
@@ -95,7 +95,7 @@ export async function lockEditableProduct(
   const product = await lockProduct(transaction, context, { productId: input.productId });
   requireNotArchived(product);
   requireVersion(productConflict(product), input.expectedVersion);
-  return loadProductBefore(transaction, context, product);
+  return loadEditableProduct(transaction, context, product);
 }
 
 export function requireNotArchived(product: Pick<LockedProduct, "id" | "status" | "version">): void {
@@ -120,7 +120,7 @@ export function productConflict(
 
 export type ProductEventType = Extract<EventType, `product.${string}`>;
 
-export interface ProductChange {
+export interface ChangedProduct {
   readonly before: ProductAggregate;
   /** Types of the events that are published for the changed product. */
   readonly types: readonly ProductEventType[];
@@ -130,13 +130,13 @@ export interface ProductChange {
  * Raises the version of each changed product and of the catalog by one, publishes the events, and reindexes
  * the published products and those in `alsoIndex`.
  */
-export async function publishProductChanges(
+export async function recordProductChanges(
   transaction: Transaction,
   context: CommandContext,
   {
     changed,
     alsoIndex = [],
-  }: { readonly changed: readonly ProductChange[]; readonly alsoIndex?: readonly string[] },
+  }: { readonly changed: readonly ChangedProduct[]; readonly alsoIndex?: readonly string[] },
 ): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     with raised as (update merchant set catalog_version = catalog_version + 1

@@ -10,7 +10,7 @@ import { faultAt, type Faults, integerFaults, refuseAt, requireNoFaults } from "
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import {
   catalogBounds,
-  localizedFaults,
+  localizedTextFaults,
   type LocalizedTextInput,
   slugFaults,
   toLocalizedMap,
@@ -66,7 +66,7 @@ export async function upsertCategory(
 function upsertFaults({ slug, names, position }: CategoryUpsertInput): Faults {
   return [
     ...slugFaults("/slug", slug),
-    ...localizedFaults("/names", names, { max: catalogBounds.nameMax }),
+    ...localizedTextFaults("/names", names, { max: catalogBounds.nameMax }),
     ...integerFaults("/position", position, { min: 0, max: catalogBounds.positionMax }),
   ];
 }

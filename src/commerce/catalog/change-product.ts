@@ -21,7 +21,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import {
   catalogBounds,
   codeFaults,
-  localizedFaults,
+  localizedTextFaults,
   type LocalizedTextInput,
   toLocalizedMap,
 } from "./catalog-fields.ts";
@@ -35,7 +35,7 @@ import {
   lockCatalog,
   lockEditableProduct,
   raiseCatalogVersion,
-  publishProductChanges,
+  recordProductChanges,
 } from "./change-catalog.ts";
 import {
   saveProductTranslations,
@@ -120,7 +120,7 @@ export async function updateProduct(
     isChanged = (await saveProductCategories(transaction, product.id, input.categoryIds ?? [])) || isChanged;
   }
   if (isChanged)
-    await publishProductChanges(transaction, context, {
+    await recordProductChanges(transaction, context, {
       changed: [{ before: product.before, types: ["product.updated"] }],
     });
   return { productId: product.id };
@@ -154,7 +154,7 @@ function attributesFaults(field: string, attributes: readonly AttributeInput[] |
     ...countFaults(field, attributes, { min: 0, max: catalogBounds.attributesMax }),
     ...attributes.flatMap(({ code, names, value, unit }, index) => [
       ...codeFaults(`${field}/${index}/code`, code),
-      ...localizedFaults(`${field}/${index}/names`, names, { max: catalogBounds.nameMax }),
+      ...localizedTextFaults(`${field}/${index}/names`, names, { max: catalogBounds.nameMax }),
       ...valueFaults(`${field}/${index}/value`, value),
       ...textFaults(`${field}/${index}/unit`, unit, { max: catalogBounds.unitMax }),
     ]),

@@ -7,14 +7,14 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { type StockChange, publishStockEvents } from "#commerce/inventory/stock-levels.ts";
+import { type StockLevelBeforeAndAfter, publishStockEvents } from "#commerce/inventory/stock-levels.ts";
 import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { lockEditableProduct, type LockedProduct, publishProductChanges } from "./change-catalog.ts";
+import { lockEditableProduct, type LockedProduct, recordProductChanges } from "./change-catalog.ts";
 import { variantFaults, type VariantFields } from "./catalog-fields.ts";
 import {
-  type CurrentVariants,
+  type VariantMergeContext,
   mergeVariants,
   type VariantRow,
   type VariantToSave,
@@ -42,7 +42,7 @@ export async function upsertVariant(
     variants: [{ ...input, at: "" }],
   });
   if (isChanged)
-    await publishProductChanges(transaction, context, {
+    await recordProductChanges(transaction, context, {
       changed: [{ before: product.before, types: ["product.updated"] }],
     });
   publishStockEvents(context, stockChanges);
@@ -57,7 +57,7 @@ export interface VariantSaveResult {
   readonly createdIds: ReadonlySet<string>;
   readonly isChanged: boolean;
   /** Stock changes that the caller publishes after all changes of the transaction are written. */
-  readonly stockChanges: readonly StockChange[];
+  readonly stockChanges: readonly StockLevelBeforeAndAfter[];
 }
 
 /**
@@ -102,7 +102,7 @@ async function readVariants(
   transaction: Transaction,
   context: CommandContext,
   { product, variants }: { readonly product: LockedProduct; readonly variants: readonly VariantKeys[] },
-): Promise<CurrentVariants> {
+): Promise<VariantMergeContext> {
   const skus = variants.map(({ sku }) => sku.toLowerCase());
   const found = await transaction
     .selectFrom("variant")

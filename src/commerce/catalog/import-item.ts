@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { setCountedStock } from "#commerce/inventory/adjust-stock.ts";
-import type { StockChange } from "#commerce/inventory/stock-levels.ts";
+import type { StockLevelBeforeAndAfter } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { faultAt, type Faults, requireNoFaults } from "#foundation/faults.ts";
@@ -40,7 +40,7 @@ export interface ProductItemImportResult {
   readonly isCreated: boolean;
   /** Events to publish for the changes of the item, except stock events. */
   readonly types: readonly ProductEventType[];
-  readonly stockChanges: readonly StockChange[];
+  readonly stockChanges: readonly StockLevelBeforeAndAfter[];
   /** True if the product is or was on sale and any part of it changed, including its stock. */
   readonly needsIndexing: boolean;
 }

@@ -19,7 +19,7 @@ import {
 } from "./import-item.ts";
 import { productImportItemFaults, type ProductImportItem } from "./import-fields.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
-import { type ProductChange, lockCatalog, publishProductChanges, reindexProducts } from "./change-catalog.ts";
+import { type ChangedProduct, lockCatalog, recordProductChanges, reindexProducts } from "./change-catalog.ts";
 
 export interface ProductsImportInput {
   readonly items: readonly ProductImportItem[];
@@ -168,7 +168,7 @@ async function publishImport(
     imported.flatMap(({ stockChanges }) => stockChanges),
   );
   if (created.size + changed.length > 0)
-    await publishProductChanges(transaction, context, { changed, alsoIndex: toIndex });
+    await recordProductChanges(transaction, context, { changed, alsoIndex: toIndex });
   else await reindexProducts(transaction, context, toIndex);
 }
 
@@ -187,7 +187,7 @@ function publishCreatedEvents(
 function changedProductsOf(
   imported: readonly ProductItemImportResult[],
   befores: ImportReferencedRecords["befores"],
-): ProductChange[] {
+): ChangedProduct[] {
   return [...Map.groupBy(imported, ({ productId }) => productId)].flatMap(([id, items]) => {
     const before = befores.get(id);
     const types = [...new Set(items.flatMap((item) => item.types))];

@@ -26,7 +26,7 @@ export interface VariantRow {
 }
 
 /** Current variants of a product, and the data that is needed to check changes of these variants. */
-export interface CurrentVariants {
+export interface VariantMergeContext {
   readonly product: LockedProduct;
   readonly now: Date;
   readonly rows: readonly VariantRow[];
@@ -51,7 +51,10 @@ export interface MergedVariant extends VariantRow {
  * Merges the input into the current rows and returns the rows to write. Throws a failure if the result would
  * break a rule. Reads and writes no data.
  */
-export function mergeVariants(current: CurrentVariants, given: readonly VariantToSave[]): MergedVariant[] {
+export function mergeVariants(
+  current: VariantMergeContext,
+  given: readonly VariantToSave[],
+): MergedVariant[] {
   let nextPosition = 1 + Math.max(-1, ...current.rows.map(({ position }) => position));
   const merged = given.map((variant) => {
     const existing = findExisting(current, variant);
@@ -74,7 +77,7 @@ export function mergeVariants(current: CurrentVariants, given: readonly VariantT
 }
 
 function findExisting(
-  { rows }: CurrentVariants,
+  { rows }: VariantMergeContext,
   { at, variantId, sku }: VariantToSave,
 ): VariantRow | undefined {
   if (variantId === null || variantId === undefined) return rows.find((row) => isSameSku(row.sku, sku));
@@ -87,7 +90,7 @@ function findExisting(
   return existing;
 }
 
-function requireKnownMedia({ mediaIds }: CurrentVariants, { at, mediaId }: VariantToSave): void {
+function requireKnownMedia({ mediaIds }: VariantMergeContext, { at, mediaId }: VariantToSave): void {
   if (mediaId === null || mediaId === undefined || mediaIds.has(mediaId)) return;
   throw refuseAt("resource_not_found", `${at}/mediaId`, {
     code: "resource_not_found",
@@ -95,7 +98,7 @@ function requireKnownMedia({ mediaIds }: CurrentVariants, { at, mediaId }: Varia
   });
 }
 
-function newVariantRow({ now }: CurrentVariants, position: number): VariantRow {
+function newVariantRow({ now }: VariantMergeContext, position: number): VariantRow {
   return {
     id: createId("variant", now.getTime()),
     sku: "",
@@ -140,7 +143,7 @@ function resolveField<Value>(given: Value | null | undefined, before: Value, fal
  * Checks the choices of a variant. A discontinued variant may keep its choices even if the product no longer
  * offers them.
  */
-function combinationFaults(current: CurrentVariants, row: MergedVariant, at: string): Faults {
+function combinationFaults(current: VariantMergeContext, row: MergedVariant, at: string): Faults {
   const before = current.rows.find(({ id }) => id === row.id);
   if (row.discontinued && before !== undefined && combinationKey(before) === combinationKey(row)) return [];
   const misfit = explainOptionMismatch(current.options, row.options);
@@ -148,7 +151,7 @@ function combinationFaults(current: CurrentVariants, row: MergedVariant, at: str
 }
 
 function requireDistinct(
-  { rows, foreignSkus }: CurrentVariants,
+  { rows, foreignSkus }: VariantMergeContext,
   merged: readonly MergedVariant[],
   given: readonly VariantToSave[],
 ): void {

@@ -11,11 +11,11 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import {
   catalogBounds,
   isHttpsUrl,
-  localizedFaults,
+  localizedTextFaults,
   type LocalizedTextInput,
   toLocalizedMap,
 } from "./catalog-fields.ts";
-import { lockEditableProduct, productConflict, publishProductChanges } from "./change-catalog.ts";
+import { lockEditableProduct, productConflict, recordProductChanges } from "./change-catalog.ts";
 
 interface MediaAttachInput {
   readonly productId: string;
@@ -77,7 +77,7 @@ export async function attachMedia(
       position,
     })
     .execute();
-  await publishProductChanges(transaction, context, {
+  await recordProductChanges(transaction, context, {
     changed: [{ before: product.before, types: ["product.updated"] }],
   });
   return { productId: product.id, mediaId };
@@ -105,7 +105,7 @@ function mediaFaults({ type, url, alts, width, height, position }: MediaAttachIn
             "The URL must be an https URL without credentials, or a path that starts with /media/.",
           ),
         ]),
-    ...localizedFaults("/alts", alts, { min: 0, max: catalogBounds.nameMax, optional: true }),
+    ...localizedTextFaults("/alts", alts, { min: 0, max: catalogBounds.nameMax, optional: true }),
     ...integerFaults("/width", width, side),
     ...integerFaults("/height", height, side),
     ...integerFaults("/position", position, { min: 0, max: catalogBounds.positionMax }),
@@ -138,7 +138,7 @@ export async function removeMedia(
     .returning("id")
     .executeTakeFirst();
   if (removed === undefined) throw fail("resource_not_found");
-  await publishProductChanges(transaction, context, {
+  await recordProductChanges(transaction, context, {
     changed: [{ before: product.before, types: ["product.updated"] }],
   });
   return { productId: product.id, mediaId: removed.id };

@@ -9,7 +9,7 @@ import { fail } from "#foundation/failure.ts";
 import {
   catalogBounds,
   codeFaults,
-  localizedFaults,
+  localizedTextFaults,
   type LocalizedTextInput,
   toLocalizedMap,
 } from "./catalog-fields.ts";
@@ -46,11 +46,11 @@ export function productOptionsFaults(
 function optionFaults(at: string, { code, names, choices }: OptionInput): Faults {
   return [
     ...codeFaults(`${at}/code`, code),
-    ...localizedFaults(`${at}/names`, names, { max: catalogBounds.nameMax }),
+    ...localizedTextFaults(`${at}/names`, names, { max: catalogBounds.nameMax }),
     ...countFaults(`${at}/choices`, choices, { min: 1, max: catalogBounds.choicesMax }),
     ...choices.flatMap((choice, index) => [
       ...codeFaults(`${at}/choices/${index}/code`, choice.code),
-      ...localizedFaults(`${at}/choices/${index}/labels`, choice.labels, { max: catalogBounds.nameMax }),
+      ...localizedTextFaults(`${at}/choices/${index}/labels`, choice.labels, { max: catalogBounds.nameMax }),
     ]),
     ...repeatFaults(
       choices.map((choice) => choice.code),
@@ -135,7 +135,7 @@ export async function requireVariantsFitOptions(
   );
 }
 
-export interface VariantChoices {
+export interface VariantOptionChoices {
   readonly id: string;
   readonly options: Readonly<Record<string, string>>;
   readonly discontinued: boolean;
@@ -145,7 +145,7 @@ export interface VariantChoices {
 export function requireChoicesFitOptions(
   product: LockedProduct,
   options: ProductOptions,
-  variants: readonly VariantChoices[],
+  variants: readonly VariantOptionChoices[],
 ): void {
   const misfits = variants.filter(
     (variant) => !variant.discontinued && explainOptionMismatch(options, variant.options) !== undefined,

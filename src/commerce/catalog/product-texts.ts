@@ -15,7 +15,7 @@ import {
 } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { catalogBounds, localeFaults, slugFaults, toLocale } from "./catalog-fields.ts";
-import { productConflict, lockEditableProduct, publishProductChanges } from "./change-catalog.ts";
+import { productConflict, lockEditableProduct, recordProductChanges } from "./change-catalog.ts";
 
 /** All texts of a product in one locale. A text that is left out is removed. */
 export interface TranslationInput {
@@ -58,7 +58,7 @@ export async function upsertProductTranslation(
     fieldOf: () => "/slug",
   });
   if (isChanged)
-    await publishProductChanges(transaction, context, {
+    await recordProductChanges(transaction, context, {
       changed: [{ before: product.before, types: ["product.translation_updated"] }],
     });
   return { productId: product.id };

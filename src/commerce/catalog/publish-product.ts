@@ -14,8 +14,8 @@ import {
   type LockedProduct,
   lockProduct,
   raiseCatalogVersion,
-  publishProductChanges,
-  loadProductBefore,
+  recordProductChanges,
+  loadEditableProduct,
 } from "./change-catalog.ts";
 
 export interface ProductTransitionInput {
@@ -32,7 +32,7 @@ export async function publishProduct(
   if (product.status === "published") return { productId: product.id };
   await requirePublishable(transaction, product);
   await setProductStatus(transaction, context, { product, status: "published" });
-  await publishProductChanges(transaction, context, {
+  await recordProductChanges(transaction, context, {
     changed: [{ before: product.before, types: ["product.published"] }],
   });
   return { productId: product.id };
@@ -46,10 +46,10 @@ export async function unpublishProduct(
 ): Promise<{ productId: string }> {
   const product = await lockProduct(transaction, context, input);
   if (product.status === "draft") return { productId: product.id };
-  const { before } = await loadProductBefore(transaction, context, product);
+  const { before } = await loadEditableProduct(transaction, context, product);
   await setProductStatus(transaction, context, { product, status: "draft" });
   const wasOnSale = product.status === "published";
-  await publishProductChanges(transaction, context, {
+  await recordProductChanges(transaction, context, {
     changed: [{ before, types: [wasOnSale ? "product.unpublished" : "product.updated"] }],
     alsoIndex: wasOnSale ? [product.id] : [],
   });
@@ -69,7 +69,7 @@ export async function deleteProduct(
   const wasSeen = product.publishedAt !== null;
   if (wasSeen) {
     await setProductStatus(transaction, context, { product, status: "archived" });
-    await publishProductChanges(transaction, context, {
+    await recordProductChanges(transaction, context, {
       changed: [{ before: product.before, types: ["product.deleted"] }],
     });
   } else {

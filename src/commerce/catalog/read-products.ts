@@ -16,7 +16,7 @@ import { reservedUnitsSql } from "./availability.ts";
 
 export type LocalizedMap = Readonly<Record<string, string>>;
 
-export interface ProductTranslationPart {
+export interface StoredProductTranslation {
   readonly locale: string;
   readonly slug: string;
   readonly title: string;
@@ -26,7 +26,7 @@ export interface ProductTranslationPart {
   readonly seoDescription: string | null;
 }
 
-export interface VariantPricePart {
+export interface StoredVariantPrice {
   readonly marketId: string;
   readonly amountMinor: number;
   readonly compareAtMinor: number | null;
@@ -38,7 +38,7 @@ export interface VariantPricePart {
   readonly validFrom: string;
 }
 
-export interface ProductVariantPart {
+export interface StoredProductVariant {
   readonly id: string;
   readonly sku: string;
   readonly gtin: string | null;
@@ -56,10 +56,10 @@ export interface ProductVariantPart {
   readonly lowStockThreshold: number;
   /** Version of the stock; increases with every change of the stock. */
   readonly stockVersion: number;
-  readonly prices: readonly VariantPricePart[];
+  readonly prices: readonly StoredVariantPrice[];
 }
 
-export interface ProductMarketPart {
+export interface StoredProductMarket {
   readonly id: string;
   readonly currency: string;
   readonly taxIncluded: boolean;
@@ -67,7 +67,7 @@ export interface ProductMarketPart {
   readonly countries: readonly string[];
 }
 
-export interface ProductMediaPart {
+export interface StoredProductMedia {
   readonly id: string;
   readonly type: "image" | "video";
   readonly url: string;
@@ -95,16 +95,16 @@ export interface ProductAggregate {
     readonly defaultLocale: string;
     readonly defaultMarket: string;
   };
-  readonly translations: readonly ProductTranslationPart[];
+  readonly translations: readonly StoredProductTranslation[];
   readonly categories: readonly { id: string; slug: string; names: LocalizedMap }[];
   readonly options: readonly {
     code: string;
     names: LocalizedMap;
     choices: readonly { code: string; labels: LocalizedMap }[];
   }[];
-  readonly media: readonly ProductMediaPart[];
-  readonly variants: readonly ProductVariantPart[];
-  readonly markets: readonly ProductMarketPart[];
+  readonly media: readonly StoredProductMedia[];
+  readonly variants: readonly StoredProductVariant[];
+  readonly markets: readonly StoredProductMarket[];
   readonly policies: readonly {
     marketId: string | null;
     type: string;
@@ -145,7 +145,7 @@ export async function findProductIdsOfVariants(
   return new Map(rows.map(({ id, productId }) => [id, productId]));
 }
 
-export interface PublicProductAddress {
+export interface PublicProductSlugs {
   readonly merchantSlug: string;
   readonly productSlug: string;
 }
@@ -163,7 +163,7 @@ export interface PublicProductRow {
  */
 export async function findPublicProducts(
   reader: Reader,
-  addresses: readonly PublicProductAddress[],
+  addresses: readonly PublicProductSlugs[],
   now: Date,
 ): Promise<readonly PublicProductRow[]> {
   const places = padToPowerOfTwo(addresses, paddingAddress);
@@ -180,7 +180,7 @@ export async function findPublicProducts(
 }
 
 /** Address that fills the list of addresses up to a power of two. It matches no merchant. */
-const paddingAddress: PublicProductAddress = { merchantSlug: "", productSlug: "" };
+const paddingAddress: PublicProductSlugs = { merchantSlug: "", productSlug: "" };
 
 function publicProducts(length: number): RawBuilder<unknown> {
   const places = Array.from(
@@ -207,7 +207,7 @@ const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.ma
   from price pr where pr.variant_id = v.id and pr.valid_until is null), '[]'::json)`;
 
 const variants = sql<
-  ProductVariantPart[]
+  StoredProductVariant[]
 >`coalesce((select json_agg(json_build_object('id', v.id, 'sku', v.sku, 'gtin', v.gtin, 'options', v.options,
   'mediaId', v.media_id,
     'restrictions', v.restrictions, 'requiresShipping', v.requires_shipping, 'weightGrams', v.weight_grams,

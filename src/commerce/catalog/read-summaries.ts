@@ -73,7 +73,7 @@ export const storedSummarySql = sql`json_build_object('id', p.id, 'slug', t.slug
   'image', (select json_build_object('url', md.url, 'alts', md.alts, 'width', md.width, 'height', md.height)
     from media md where md.product_id = p.id and md.type = 'image' order by md.position, md.id limit 1))`;
 
-/** Columns of `ProductSummaryRow`; the statement must also contain the joins of `summaryJoinsSql`. */
+/** Columns of `ProductSummaryRow`; the statement must also contain the joins of `productSummaryJoinsSql`. */
 export const summaryColumnsSql = sql`kept.summary as kept, m.id as "merchantId", m.slug as "merchantSlug",
   m.name as "merchantName",
   m.default_locale as "merchantLocale", mk.default_locale as "marketLocale", mk.currency, v.*`;
@@ -87,7 +87,7 @@ export interface ProductSummaryParameters {
  * SQL joins that `summaryColumnsSql` reads from. `requested` is the alias of a row source with the columns
  * `product_id` and `locale`.
  */
-export function summaryJoinsSql(
+export function productSummaryJoinsSql(
   requested: RawBuilder<unknown>,
   { country, now }: ProductSummaryParameters,
 ): RawBuilder<unknown> {

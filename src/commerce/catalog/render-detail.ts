@@ -7,12 +7,12 @@ import {
   absoluteMediaUrl,
   variantAvailability,
   type ImageView,
-  selectMarket,
-  createNameSelector,
-  type NameSelector,
-  pricedVariantsIn,
+  selectFallbackMarket,
+  createTranslatedNameSelector,
+  type TranslatedNameSelector,
+  findPricedVariants,
   type ProductSummary,
-  priceRangeOf,
+  calculatePriceRange,
   renderImage,
   renderProductSummary,
   selectTranslation,
@@ -20,10 +20,10 @@ import {
 } from "./render-product.ts";
 import { type Availability } from "./availability.ts";
 import type {
-  ProductMarketPart,
-  VariantPricePart,
+  StoredProductMarket,
+  StoredVariantPrice,
   ProductAggregate,
-  ProductVariantPart,
+  StoredProductVariant,
 } from "./read-products.ts";
 
 export interface VariantOffer {
@@ -82,9 +82,9 @@ export interface ProductDetail extends ProductSummary {
 
 export function renderProductDetail(product: ProductAggregate, view: ProductRenderContext): ProductDetail {
   const summary = renderProductSummary(product, view);
-  const market = selectMarket(product, view.country);
+  const market = selectFallbackMarket(product, view.country);
   const translation = selectTranslation(product, view, market);
-  const names = createNameSelector(product, translation.locale, market);
+  const names = createTranslatedNameSelector(product, translation.locale, market);
   const { seoTitle, seoDescription, description } = translation;
   return {
     ...summary,
@@ -114,7 +114,7 @@ export function renderProductDetail(product: ProductAggregate, view: ProductRend
   };
 }
 
-function toOptions(product: ProductAggregate, names: NameSelector): ProductDetail["options"] {
+function toOptions(product: ProductAggregate, names: TranslatedNameSelector): ProductDetail["options"] {
   return product.options.map((option) => ({
     code: option.code,
     name: names(option.names) ?? option.code,
@@ -124,8 +124,8 @@ function toOptions(product: ProductAggregate, names: NameSelector): ProductDetai
 
 function toVariant(
   product: ProductAggregate,
-  variant: ProductVariantPart,
-  parts: { view: ProductRenderContext; names: NameSelector; title: string },
+  variant: StoredProductVariant,
+  parts: { view: ProductRenderContext; names: TranslatedNameSelector; title: string },
 ): VariantView {
   const { view, names, title } = parts;
   const labels = product.options.flatMap((option) => {
@@ -153,7 +153,7 @@ function toVariant(
   };
 }
 
-function toOffer(country: string, price: VariantPricePart, currency: string): VariantOffer {
+function toOffer(country: string, price: StoredVariantPrice, currency: string): VariantOffer {
   return {
     market: country,
     price: money(price.amountMinor, currency),
@@ -164,8 +164,8 @@ function toOffer(country: string, price: VariantPricePart, currency: string): Va
 
 function toOffers(product: ProductAggregate): ProductDetail["offers"] {
   return product.markets.flatMap((market) => {
-    const range = priceRangeOf(
-      pricedVariantsIn(product, market).map(({ price }) => price.amountMinor),
+    const range = calculatePriceRange(
+      findPricedVariants(product, market).map(({ price }) => price.amountMinor),
       market,
     );
     return range === null
@@ -187,11 +187,11 @@ const productPolicyTypes = ["return", "warranty", "cancellation"];
  */
 function toPolicies(
   product: ProductAggregate,
-  market: ProductMarketPart | undefined,
+  market: StoredProductMarket | undefined,
   view: ProductRenderContext,
 ): ProductDetail["policies"] {
   const locale = selectTranslation(product, view, market).locale;
-  const names = createNameSelector(product, locale, market);
+  const names = createTranslatedNameSelector(product, locale, market);
   return productPolicyTypes.flatMap((type) => {
     const candidates = product.policies.filter((policy) => policy.type === type);
     const policy =

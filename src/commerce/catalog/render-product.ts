@@ -11,13 +11,13 @@ import {
   bestAvailability,
 } from "./availability.ts";
 import type {
-  ProductMarketPart,
-  ProductMediaPart,
-  VariantPricePart,
+  StoredProductMarket,
+  StoredProductMedia,
+  StoredVariantPrice,
   ProductAggregate,
   LocalizedMap,
-  ProductTranslationPart,
-  ProductVariantPart,
+  StoredProductTranslation,
+  StoredProductVariant,
 } from "./read-products.ts";
 import type { ProductSummaryRow } from "./read-summaries.ts";
 
@@ -64,12 +64,12 @@ export interface ProductSummary {
 }
 
 export function renderProductSummary(product: ProductAggregate, view: ProductRenderContext): ProductSummary {
-  const market = selectMarket(product, view.country);
+  const market = selectFallbackMarket(product, view.country);
   const translation = selectTranslation(product, view, market);
-  const names = createNameSelector(product, translation.locale, market);
+  const names = createTranslatedNameSelector(product, translation.locale, market);
   // Prices only come from the market of the buyer's country; prices of another market would be wrong.
   const sold = product.markets.find(({ countries }) => countries.includes(view.country));
-  const offered = pricedVariantsIn(product, sold);
+  const offered = findPricedVariants(product, sold);
   const image = product.media.find((media) => media.type === "image");
   return {
     id: product.id,
@@ -84,11 +84,11 @@ export function renderProductSummary(product: ProductAggregate, view: ProductRen
       name: names(category.names) ?? category.slug,
     })),
     image: image === undefined ? null : renderImage(image, names, view.publicUrl),
-    priceRange: priceRangeOf(
+    priceRange: calculatePriceRange(
       offered.map(({ price }) => price.amountMinor),
       sold,
     ),
-    compareAtRange: priceRangeOf(
+    compareAtRange: calculatePriceRange(
       offered.flatMap(({ price }) => price.compareAtMinor ?? []),
       sold,
     ),
@@ -107,7 +107,7 @@ export function renderProductSummary(product: ProductAggregate, view: ProductRen
   };
 }
 
-export function variantAvailability(variant: ProductVariantPart, now: Date): Availability {
+export function variantAvailability(variant: StoredProductVariant, now: Date): Availability {
   return computeAvailability(
     { ...variant, availableFrom: variant.availableFrom === null ? null : new Date(variant.availableFrom) },
     now,
@@ -118,7 +118,10 @@ export function variantAvailability(variant: ProductVariantPart, now: Date): Ava
  * Returns the market whose default locale is used for texts if no requested locale is available: the market
  * of the country, or the merchant's default market if the product is not sold there.
  */
-export function selectMarket(product: ProductAggregate, country: string): ProductMarketPart | undefined {
+export function selectFallbackMarket(
+  product: ProductAggregate,
+  country: string,
+): StoredProductMarket | undefined {
   return (
     product.markets.find((market) => market.countries.includes(country)) ??
     product.markets.find((market) => market.countries.includes(product.merchant.defaultMarket)) ??
@@ -129,8 +132,8 @@ export function selectMarket(product: ProductAggregate, country: string): Produc
 export function selectTranslation(
   product: ProductAggregate,
   view: ProductRenderContext,
-  market: ProductMarketPart | undefined,
-): ProductTranslationPart {
+  market: StoredProductMarket | undefined,
+): StoredProductTranslation {
   const available = product.translations.map((translation) => translation.locale);
   const locale = chooseLocale(
     available,
@@ -142,17 +145,17 @@ export function selectTranslation(
   return translation;
 }
 
-export type NameSelector = (names: LocalizedMap) => string | null;
+export type TranslatedNameSelector = (names: LocalizedMap) => string | null;
 
 /**
  * Returns a function that selects the translation of a name. It prefers `locale`. The fallbacks are the same
  * as in `selectTranslation`: the default locale of the market, then that of the merchant.
  */
-export function createNameSelector(
+export function createTranslatedNameSelector(
   product: ProductAggregate,
   locale: string,
-  market: ProductMarketPart | undefined,
-): NameSelector {
+  market: StoredProductMarket | undefined,
+): TranslatedNameSelector {
   const fallbacks = [market?.defaultLocale, product.merchant.defaultLocale].filter(
     (tag) => tag !== undefined,
   );
@@ -164,7 +167,11 @@ export function createNameSelector(
   };
 }
 
-export function renderImage(media: ProductMediaPart, names: NameSelector, publicUrl: string): ImageView {
+export function renderImage(
+  media: StoredProductMedia,
+  names: TranslatedNameSelector,
+  publicUrl: string,
+): ImageView {
   return {
     url: absoluteMediaUrl(media.url, publicUrl),
     alt: names(media.alts),
@@ -178,13 +185,13 @@ export function absoluteMediaUrl(url: string, publicUrl: string): string {
 }
 
 interface PricedVariant {
-  readonly variant: ProductVariantPart;
-  readonly price: VariantPricePart;
+  readonly variant: StoredProductVariant;
+  readonly price: StoredVariantPrice;
 }
 
-export function pricedVariantsIn(
+export function findPricedVariants(
   product: ProductAggregate,
-  market: ProductMarketPart | undefined,
+  market: StoredProductMarket | undefined,
 ): PricedVariant[] {
   return product.variants.flatMap((variant) => {
     const price = variant.prices.find((candidate) => candidate.marketId === market?.id);
@@ -192,9 +199,9 @@ export function pricedVariantsIn(
   });
 }
 
-export function priceRangeOf(
+export function calculatePriceRange(
   amounts: readonly number[],
-  market: ProductMarketPart | undefined,
+  market: StoredProductMarket | undefined,
 ): PriceRange | null {
   if (market === undefined || amounts.length === 0) return null;
   return {
@@ -244,7 +251,7 @@ function createRowNameSelector({
   kept: { locale },
   merchantLocale,
   marketLocale,
-}: ProductSummaryRow): NameSelector {
+}: ProductSummaryRow): TranslatedNameSelector {
   const fallbacks = marketLocale === null ? [merchantLocale] : [marketLocale, merchantLocale];
   return (names) => {
     // Shortcut for the most frequent case: the name has a translation in exactly this locale.

@@ -19,7 +19,7 @@ import {
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import { findProductAggregates } from "./read-products.ts";
-import { type ProductChange, productConflict, lockCatalog, publishProductChanges } from "./change-catalog.ts";
+import { type ChangedProduct, productConflict, lockCatalog, recordProductChanges } from "./change-catalog.ts";
 
 export interface PriceAmounts {
   /** Price in minor units; null ends the offer in the market. */
@@ -62,11 +62,11 @@ export async function setPrices(
   const befores = await findProductAggregates(transaction, [...new Set(productOf.values())], context.now);
   const changed = await savePrices(transaction, context, prices);
   const productIds = [...new Set(changed.flatMap((variantId) => productOf.get(variantId) ?? []))].toSorted();
-  const products = productIds.flatMap((id): ProductChange[] => {
+  const products = productIds.flatMap((id): ChangedProduct[] => {
     const before = befores.get(id);
     return before === undefined ? [] : [{ before, types: ["product.price_changed"] }];
   });
-  if (products.length > 0) await publishProductChanges(transaction, context, { changed: products });
+  if (products.length > 0) await recordProductChanges(transaction, context, { changed: products });
   return { productIds };
 }
 

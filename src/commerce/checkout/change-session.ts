@@ -28,7 +28,7 @@ import {
   type SessionAggregate,
   type SessionStatus,
 } from "./session-aggregate.ts";
-import { sellableLines, requireStockHeld } from "./session-stock.ts";
+import { filterSellableLines, requireNoStockShortage } from "./session-stock.ts";
 
 export interface LockedSession {
   readonly cart: CartAggregate;
@@ -66,7 +66,7 @@ export async function readSession(transaction: Transaction, sessionId: string): 
 
 /**
  * The columns of a session that an update sets; columns that are left out stay. Sessions that end without an
- * order are updated by `releaseSession` instead.
+ * order are updated by `endSessionAndUnlockCart` instead.
  */
 export interface SessionUpdate {
   readonly status?: Extract<SessionStatus, "open" | "processing" | "completed">;
@@ -104,7 +104,12 @@ export async function saveSession(
 }
 
 /** Returns the columns of a session that are copied from its cart. */
-export function sessionFieldsOfCart({ country, currency, locale, totalMinor }: CartAggregate): SessionUpdate {
+export function copySessionFieldsFromCart({
+  country,
+  currency,
+  locale,
+  totalMinor,
+}: CartAggregate): SessionUpdate {
   return { country, currency, locale, amountTotalMinor: totalMinor };
 }
 
@@ -217,11 +222,11 @@ export async function repriceSessionCart(
   const shortages = await holdStock(transaction, context, {
     sessionId: session.id,
     expiresAt: new Date(session.expiresAt),
-    lines: sellableLines(after.lines, warnings),
+    lines: filterSellableLines(after.lines, warnings),
   });
   // The failure reports the version that the cart had before this change, because the failure rolls the
   // change back.
-  requireStockHeld({ ...after, version: cart.version }, shortages, context.now);
+  requireNoStockShortage({ ...after, version: cart.version }, shortages, context.now);
   return { cart: after, warnings, isChanged: after.version !== cart.version };
 }
 
@@ -236,7 +241,7 @@ export interface SessionTarget extends ExpectedVersionInput {
   readonly sessionId: string;
 }
 
-export interface SessionChange {
+export interface SessionChangeRequest {
   readonly target: SessionTarget;
   /** Runs before pricing and may write rows that belong to the change. Returns the plan for the cart. */
   readonly prepare: (
@@ -249,7 +254,7 @@ export interface SessionChange {
 export async function changeSession(
   transaction: Transaction,
   context: CartCommandContext,
-  { target, prepare }: SessionChange,
+  { target, prepare }: SessionChangeRequest,
 ): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, context, target.sessionId);
   requireOpenSession(session, target, context.now);
@@ -261,7 +266,7 @@ export async function changeSession(
   if (!isChanged) return { cart: after, session };
   return {
     cart: after,
-    session: await saveSession(transaction, context, { session, patch: sessionFieldsOfCart(after) }),
+    session: await saveSession(transaction, context, { session, patch: copySessionFieldsFromCart(after) }),
   };
 }
 

@@ -20,7 +20,7 @@ import { holdStock } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
 import { type LockedSession, readSession, type SessionCommandContext } from "./change-session.ts";
-import { requireAvailableLines, requireStockHeld, requireFullQuantities } from "./session-stock.ts";
+import { requireAvailableLines, requireNoStockShortage, requireFullQuantities } from "./session-stock.ts";
 import { keepPersonalDataUntilSessionEnd } from "./keep-personal-data.ts";
 import { returnUrlFaults, digestPageSecret } from "./session-page.ts";
 import { sessionSecretSealContext } from "./session-aggregate.ts";
@@ -146,7 +146,11 @@ async function startSession(
   const { cart, next, sessionId, expiresAt } = newSession;
   await insertSession(transaction, context, newSession);
   const lines = next.lines.map(({ variantId, quantity }) => ({ variantId, quantity }));
-  requireStockHeld(cart, await holdStock(transaction, context, { sessionId, expiresAt, lines }), context.now);
+  requireNoStockShortage(
+    cart,
+    await holdStock(transaction, context, { sessionId, expiresAt, lines }),
+    context.now,
+  );
   const { address, buyerEmailId } = next;
   await keepPersonalDataUntilSessionEnd(
     transaction,

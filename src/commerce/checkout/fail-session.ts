@@ -11,7 +11,7 @@ import { lockLivePayment, type PaymentRow, savePayment } from "#commerce/payment
 import { releasePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type LockedSession, lockSession, saveSession, publishSessionEvent } from "./change-session.ts";
-import { releaseSession } from "./release-sessions.ts";
+import { endSessionAndUnlockCart } from "./release-sessions.ts";
 import { keepPersonalDataAfterFailedPayment } from "./keep-personal-data.ts";
 import { sessionFailure, requireProcessingSession } from "./session-aggregate.ts";
 
@@ -39,7 +39,7 @@ export async function failSession(
     throw sessionFailure("invalid_state", session, { now: context.now, reason: "no_payment" });
   if (payment.status !== "pending")
     throw sessionFailure("invalid_state", session, { now: context.now, reason: "payment_authorized" });
-  return failLockedPayment(transaction, context, {
+  return recordFailedPayment(transaction, context, {
     cart,
     session,
     payment,
@@ -59,7 +59,7 @@ export interface FailedPaymentInput extends LockedSession {
 }
 
 /** Records the failed payment and reopens its session, or expires the session if its time is over. */
-export async function failLockedPayment(
+export async function recordFailedPayment(
   transaction: Transaction,
   context: CartCommandContext,
   input: FailedPaymentInput,
@@ -70,7 +70,7 @@ export async function failLockedPayment(
     await savePayment(transaction, { payment, patch: { status: "failed", failureCode }, now });
     context.outbox.append({ type: "payment.failed", id: payment.id, previous: { status: payment.status } });
   } else {
-    await abandonPayment(transaction, context, { payment, failureCode });
+    await cancelAndVoidPayment(transaction, context, { payment, failureCode });
   }
   await releasePromotionUses(transaction, { sessionId: session.id, now });
   const expiresAt = new Date(session.expiresAt);
@@ -84,7 +84,7 @@ export async function failLockedPayment(
  * Cancels the payment and queues a void at the provider. The void is retried until the provider reports the
  * final status of the payment.
  */
-export async function abandonPayment(
+export async function cancelAndVoidPayment(
   transaction: Transaction,
   { now, merchantId, outbox, events }: CartCommandContext,
   { payment, failureCode }: Pick<FailedPaymentInput, "payment" | "failureCode">,
@@ -127,5 +127,5 @@ async function expireSessionAfterFailure(
     id: session.id,
     previous: { status: session.status },
   });
-  return releaseSession(transaction, context, { cart, session, status: "expired" });
+  return endSessionAndUnlockCart(transaction, context, { cart, session, status: "expired" });
 }

@@ -102,7 +102,7 @@ async function expireDueSession(
   const cart = (await findCarts(transaction, [cartId], context.now)).get(cartId);
   if (cart === undefined || session.status !== "open" || new Date(session.expiresAt) > context.now)
     return false;
-  await releaseSession(transaction, context, { cart, session, status: "expired" });
+  await endSessionAndUnlockCart(transaction, context, { cart, session, status: "expired" });
   return true;
 }
 
@@ -118,7 +118,7 @@ type SessionReleaseContext = Pick<CartCommandContext, "merchantId" | "outbox" | 
  * Ends a session without an order, unlocks its cart and publishes the events. The caller has locked both; the
  * session is open or processing. If the session has taken promotion uses, the caller must release them.
  */
-export async function releaseSession(
+export async function endSessionAndUnlockCart(
   transaction: Transaction,
   context: SessionReleaseContext,
   release: SessionRelease,
@@ -160,5 +160,5 @@ export async function cancelSession(
   const { cart, session } = await lockSession(transaction, context, input.sessionId);
   requireOpenSession(session, input, context.now);
   const cancellation = { reason: input.reason, note: input.note ?? null, actor: context.cancelActor };
-  return releaseSession(transaction, context, { cart, session, status: "canceled", cancellation });
+  return endSessionAndUnlockCart(transaction, context, { cart, session, status: "canceled", cancellation });
 }

@@ -8,7 +8,7 @@ import type { Reader, Transaction } from "#database/transaction.ts";
 import { faultAt, type Faults } from "#foundation/faults.ts";
 import { isCleanText } from "#foundation/text.ts";
 
-export interface SessionPage {
+export interface CheckoutPageRow {
   readonly sessionId: string;
   readonly merchantId: string;
   readonly cartId: string;
@@ -16,7 +16,10 @@ export interface SessionPage {
   readonly holderDigest: Buffer | null;
 }
 
-export async function findSessionPage(reader: Reader, secret: string): Promise<SessionPage | undefined> {
+export async function findCheckoutPageRow(
+  reader: Reader,
+  secret: string,
+): Promise<CheckoutPageRow | undefined> {
   const row = await reader
     .selectFrom("hostedCheckoutSession")
     .select(["id as sessionId", "merchantId", "cartId", "pageDigest"])
@@ -27,7 +30,7 @@ export async function findSessionPage(reader: Reader, secret: string): Promise<S
   return { ...page, holderDigest: pageDigest === null ? null : Buffer.from(pageDigest) };
 }
 
-export interface SessionPageClaim {
+export interface CheckoutPageClaim {
   readonly sessionId: string;
   readonly digest: Buffer;
   /** Whether the browser takes the page over from another browser that claimed it. */
@@ -38,9 +41,9 @@ export interface SessionPageClaim {
  * Claims the checkout page for a browser. Returns false if another browser has claimed the page. Runs after
  * the change of the session in the same transaction, which holds the locks.
  */
-export async function claimSessionPage(
+export async function tryClaimCheckoutPage(
   transaction: Transaction,
-  { sessionId, digest, takesOver }: SessionPageClaim,
+  { sessionId, digest, takesOver }: CheckoutPageClaim,
 ): Promise<boolean> {
   let update = transaction
     .updateTable("hostedCheckoutSession")

@@ -16,7 +16,7 @@ function unbuyableLineIds(warnings: readonly StoredCartWarning[]): string[] {
   );
 }
 
-export function sellableLines(
+export function filterSellableLines(
   lines: readonly StoredCartLine[],
   warnings: readonly StoredCartWarning[],
 ): VariantQuantity[] {
@@ -56,7 +56,11 @@ export function requireFullQuantities(
 }
 
 /** Throws 409 `invalid_state` with reason `insufficient_stock` if stock could not be reserved for all lines. */
-export function requireStockHeld(cart: CartAggregate, shortages: readonly StockShortage[], now: Date): void {
+export function requireNoStockShortage(
+  cart: CartAggregate,
+  shortages: readonly StockShortage[],
+  now: Date,
+): void {
   if (shortages.length === 0) return;
   const lines = shortages.map(({ variantId, wanted, available }) => ({
     lineId: cart.lines.find((line) => line.variantId === variantId)?.id ?? null,

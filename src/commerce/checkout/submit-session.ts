@@ -20,7 +20,7 @@ import {
   lockSession,
   repriceSessionCart,
   saveSession,
-  sessionFieldsOfCart,
+  copySessionFieldsFromCart,
   publishSessionEvent,
 } from "./change-session.ts";
 import { requireAvailableLines, requireFullQuantities } from "./session-stock.ts";
@@ -66,7 +66,11 @@ export async function submitSession(
   await setStockHoldExpiry(transaction, { sessionId: session.id, expiresAt: null });
   await keepPersonalDataForOrder(transaction, getPersonalDataIds(cart));
   await startSessionPayment(transaction, context, { cart, session, token: input.paymentToken ?? null });
-  const patch = { ...sessionFieldsOfCart(cart), status: "processing", submittedAt: context.now } as const;
+  const patch = {
+    ...copySessionFieldsFromCart(cart),
+    status: "processing",
+    submittedAt: context.now,
+  } as const;
   const after = await saveSession(transaction, context, { session, patch });
   publishSessionEvent(context, "checkout_session.processing", {
     before: session,

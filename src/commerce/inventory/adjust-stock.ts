@@ -22,7 +22,7 @@ import { toSafeId } from "#foundation/ids.ts";
 import {
   insufficientStockFailure,
   lockStockLevels,
-  type StockChange,
+  type StockLevelBeforeAndAfter,
   type StockLevel,
   stockLimitFailure,
   publishStockEvents,
@@ -154,13 +154,13 @@ async function explainRefusal(
 }
 
 /** The counted stock on hand of one variant. */
-export interface StockCount {
+export interface CountedStock {
   readonly variantId: string;
   readonly onHand: number;
   readonly isNew: boolean;
 }
 
-interface CountCorrection extends StockCount {
+interface CountCorrection extends CountedStock {
   readonly delta: number;
   readonly reason: "received" | "correction";
 }
@@ -172,8 +172,8 @@ interface CountCorrection extends StockCount {
 export async function setCountedStock(
   transaction: Transaction,
   context: CommandContext,
-  counts: readonly StockCount[],
-): Promise<readonly StockChange[]> {
+  counts: readonly CountedStock[],
+): Promise<readonly StockLevelBeforeAndAfter[]> {
   if (counts.length === 0) return [];
   const ids = counts.map(({ variantId }) => variantId);
   let levels = await lockStockLevels(transaction, context, ids);
@@ -182,7 +182,7 @@ export async function setCountedStock(
     .map(({ variantId }) => variantId);
   if (short.length > 0 && (await releaseExpiredStockHolds(transaction, context, short)))
     levels = await lockStockLevels(transaction, context, ids);
-  const changes: StockChange[] = [];
+  const changes: StockLevelBeforeAndAfter[] = [];
   const moves = counts.flatMap((count): CountCorrection[] => {
     const before = levels.get(count.variantId);
     if (before === undefined || before.onHand === count.onHand) return [];
@@ -197,7 +197,7 @@ export async function setCountedStock(
 }
 
 /** Returns true if the count is lower than the units reserved for buyers. */
-function isBelowReserved({ onHand }: StockCount, level: StockLevel | undefined): boolean {
+function isBelowReserved({ onHand }: CountedStock, level: StockLevel | undefined): boolean {
   return level !== undefined && level.onHand !== onHand && level.reserved > onHand + level.backorderLimit;
 }
 

@@ -9,14 +9,14 @@ import {
   type HeldStock,
   lockHeldStock,
   type StockShortage,
-  toStockLevelMoves,
+  toStockLevelDeltas,
   toVariantQuantities,
 } from "./stock-holds.ts";
 import {
   lockStockLevels,
-  moveStockLevels,
+  applyStockLevelDeltas,
   type StockCommandContext,
-  type StockLevelMove,
+  type StockLevelDelta,
   sumQuantitiesByVariant,
   type VariantQuantity,
 } from "./stock-levels.ts";
@@ -25,7 +25,7 @@ import {
  * Turns the session's holds into an order's stock. Returns variant id → units taken from the stock on hand;
  * the remaining units stay reserved for the order.
  */
-export async function sellHeldStock(
+export async function convertHoldsToOrderStock(
   transaction: Transaction,
   context: StockCommandContext,
   { sessionId, note }: { readonly sessionId: string; readonly note: string },
@@ -36,14 +36,14 @@ export async function sellHeldStock(
     variantId,
     quantity: Math.min(quantity, levels.get(variantId)?.onHand ?? 0),
   }));
-  await moveStockLevels(transaction, context, {
-    moves: toStockLevelMoves(sold, levels, takeReservedUnits),
+  await applyStockLevelDeltas(transaction, context, {
+    moves: toStockLevelDeltas(sold, levels, takeReservedUnits),
     cause: { reason: "sold", note },
   });
   return sumQuantitiesByVariant(sold);
 }
 
-const takeReservedUnits = ({ quantity }: VariantQuantity): Omit<StockLevelMove, "level"> => ({
+const takeReservedUnits = ({ quantity }: VariantQuantity): Omit<StockLevelDelta, "level"> => ({
   onHand: -quantity,
   reserved: -quantity,
 });
@@ -76,8 +76,8 @@ export async function allocateStock(
       : [{ variantId, wanted: quantity, available: level.onHand }];
   });
   if (shortages.length > 0) return shortages;
-  await moveStockLevels(transaction, context, {
-    moves: toStockLevelMoves(wanted, levels, takeReservedUnits),
+  await applyStockLevelDeltas(transaction, context, {
+    moves: toStockLevelDeltas(wanted, levels, takeReservedUnits),
     cause: { reason: "sold", note },
   });
   return [];
@@ -106,11 +106,11 @@ export async function releaseOrderStock(
     lines.map(({ variantId, allocated: quantity }) => ({ variantId, quantity })),
   );
   const levels = await lockStockLevels(transaction, context, [...waiting.keys()]);
-  const moves = toStockLevelMoves(toVariantQuantities(waiting), levels, ({ variantId, quantity }) => ({
+  const moves = toStockLevelDeltas(toVariantQuantities(waiting), levels, ({ variantId, quantity }) => ({
     reserved: -quantity,
     onHand: allocated.get(variantId) ?? 0,
   }));
-  await moveStockLevels(transaction, context, { moves, cause: { reason: "canceled", note } });
+  await applyStockLevelDeltas(transaction, context, { moves, cause: { reason: "canceled", note } });
 }
 
 /** Adds returned units that can be sold again to the stock on hand. */
@@ -125,8 +125,8 @@ export async function restockReturnedUnits(
     context,
     back.map(({ variantId }) => variantId),
   );
-  await moveStockLevels(transaction, context, {
-    moves: toStockLevelMoves(back, levels, ({ quantity }) => ({ onHand: quantity })),
+  await applyStockLevelDeltas(transaction, context, {
+    moves: toStockLevelDeltas(back, levels, ({ quantity }) => ({ onHand: quantity })),
     cause: { reason: "returned", note },
   });
 }
@@ -152,8 +152,8 @@ export async function reserveAvailableStock(
     variantId,
     quantity: quantity - (missing.get(variantId) ?? 0),
   }));
-  await moveStockLevels(transaction, context, {
-    moves: toStockLevelMoves(promised, found.levels, ({ quantity }) => ({ reserved: quantity })),
+  await applyStockLevelDeltas(transaction, context, {
+    moves: toStockLevelDeltas(promised, found.levels, ({ quantity }) => ({ reserved: quantity })),
     cause: null,
   });
   return shortages;
@@ -175,8 +175,10 @@ export async function reserveStock(
   };
   const { levels, shortages } = await checkStock(transaction, context, { sessionId: null, wanted, held });
   if (shortages.length > 0) return shortages;
-  await moveStockLevels(transaction, context, {
-    moves: toStockLevelMoves(toVariantQuantities(wanted), levels, ({ quantity }) => ({ reserved: quantity })),
+  await applyStockLevelDeltas(transaction, context, {
+    moves: toStockLevelDeltas(toVariantQuantities(wanted), levels, ({ quantity }) => ({
+      reserved: quantity,
+    })),
     cause: null,
   });
   return [];

@@ -7,10 +7,10 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import {
   lockStockLevels,
-  moveStockLevels,
+  applyStockLevelDeltas,
   sumQuantitiesByVariant,
   type StockLevel,
-  type StockLevelMove,
+  type StockLevelDelta,
   type StockCommandContext,
   type VariantQuantity,
 } from "./stock-levels.ts";
@@ -45,13 +45,13 @@ export async function holdStock(
   const { levels, shortages } = await checkStock(transaction, context, { sessionId, wanted, held });
   if (shortages.length > 0) return shortages;
   const variantIds = [...new Set([...wanted.keys(), ...held.holds.keys()])];
-  const moves = variantIds.flatMap((variantId): StockLevelMove[] => {
+  const moves = variantIds.flatMap((variantId): StockLevelDelta[] => {
     const level = levels.get(variantId);
     return level === undefined
       ? []
       : [{ level, reserved: (wanted.get(variantId) ?? 0) - (held.holds.get(variantId) ?? 0) }];
   });
-  await moveStockLevels(transaction, context, { moves, cause: null });
+  await applyStockLevelDeltas(transaction, context, { moves, cause: null });
   await writeHolds(transaction, context, { sessionId, expiresAt, wanted });
   return [];
 }
@@ -155,8 +155,8 @@ async function deleteExpiredHolds(
       returning variant_id, quantity)
     select variant_id, sum(quantity)::int as quantity from ended group by variant_id
     order by variant_id`.execute(transaction);
-  return moveStockLevels(transaction, context, {
-    moves: toStockLevelMoves(rows, levels, ({ quantity }) => ({ reserved: -quantity })),
+  return applyStockLevelDeltas(transaction, context, {
+    moves: toStockLevelDeltas(rows, levels, ({ quantity }) => ({ reserved: -quantity })),
     cause: null,
   });
 }
@@ -182,12 +182,12 @@ export async function releaseExpiredStockHolds(
   );
 }
 
-/** Builds a change of the stock level for each row. Leaves out rows of deleted variants, which have no level. */
-export function toStockLevelMoves<Row extends { readonly variantId: string }>(
+/** Builds a stock level change for each row. Leaves out rows of deleted variants, which have no level. */
+export function toStockLevelDeltas<Row extends { readonly variantId: string }>(
   rows: readonly Row[],
   levels: ReadonlyMap<string, StockLevel>,
-  change: (row: Row, level: StockLevel) => Omit<StockLevelMove, "level">,
-): StockLevelMove[] {
+  change: (row: Row, level: StockLevel) => Omit<StockLevelDelta, "level">,
+): StockLevelDelta[] {
   return rows.flatMap((row) => {
     const level = levels.get(row.variantId);
     return level === undefined ? [] : [{ level, ...change(row, level) }];
@@ -234,10 +234,10 @@ export async function releaseStockHolds(
   const held = await lockHeldStock(transaction, context, { sessionId });
   if (held.holds.size === 0) return;
   await deleteHolds(transaction, sessionId);
-  const moves = toStockLevelMoves(toVariantQuantities(held.holds), held.levels, ({ quantity }) => ({
+  const moves = toStockLevelDeltas(toVariantQuantities(held.holds), held.levels, ({ quantity }) => ({
     reserved: -quantity,
   }));
-  await moveStockLevels(transaction, context, { moves, cause: null });
+  await applyStockLevelDeltas(transaction, context, { moves, cause: null });
 }
 
 export const toVariantQuantities = (quantities: ReadonlyMap<string, number>): VariantQuantity[] =>

@@ -23,7 +23,7 @@ export interface StockLevel extends VariantStock {
 }
 
 /** A stock level before and after a change. */
-export interface StockChange {
+export interface StockLevelBeforeAndAfter {
   readonly before: StockLevel;
   readonly after: StockLevel;
 }
@@ -48,7 +48,7 @@ export async function lockStockLevels(
 }
 
 /** A change of a locked level: units to add to the stock on hand and to the reserved units. */
-export interface StockLevelMove {
+export interface StockLevelDelta {
   readonly level: StockLevel;
   readonly onHand?: number;
   readonly reserved?: number;
@@ -64,10 +64,10 @@ export interface StockMovementCause {
  * Changes the levels and returns their new values. Callers must have checked the stock: throws an Error if
  * more would be reserved than is available.
  */
-export async function moveStockLevels(
+export async function applyStockLevelDeltas(
   transaction: Transaction,
   owner: StockCommandContext,
-  { moves, cause }: { readonly moves: readonly StockLevelMove[]; readonly cause: StockMovementCause | null },
+  { moves, cause }: { readonly moves: readonly StockLevelDelta[]; readonly cause: StockMovementCause | null },
 ): Promise<StockLevel[]> {
   const { merchantId, now } = owner;
   const moved = moves.filter(({ onHand = 0, reserved = 0 }) => onHand !== 0 || reserved !== 0);
@@ -154,7 +154,7 @@ export function sumQuantitiesByVariant(lines: readonly VariantQuantity[]): Map<s
 }
 
 /** The values of a stock level that a failure reports. */
-export interface StockLevelFigures {
+export interface ReportedStockLevel {
   readonly variantId: string;
   readonly onHand: number;
   readonly reserved: number;
@@ -163,7 +163,7 @@ export interface StockLevelFigures {
 
 /** Creates the failure for a change that would leave less stock than is reserved. */
 export function insufficientStockFailure(
-  { variantId, onHand, reserved, backorderLimit }: StockLevelFigures,
+  { variantId, onHand, reserved, backorderLimit }: ReportedStockLevel,
   asked: Readonly<Record<string, number>> = {},
 ): Failure {
   return stockFailure(variantId, "insufficient_stock", { onHand, reserved, backorderLimit, ...asked });
@@ -181,7 +181,7 @@ function stockFailure(variantId: string, reason: string, data: Readonly<Record<s
 }
 
 /** Changes by variant id, collected per transaction until its events are published. */
-const pendingChanges = new WeakMap<Outbox, Map<string, StockChange>>();
+const pendingChanges = new WeakMap<Outbox, Map<string, StockLevelBeforeAndAfter>>();
 
 /**
  * Publishes events for crossed thresholds: sold out, low, back in stock. A transaction publishes at most one
@@ -190,10 +190,10 @@ const pendingChanges = new WeakMap<Outbox, Map<string, StockChange>>();
  */
 export function publishStockEvents(
   { outbox, now }: StockCommandContext,
-  changes: readonly StockChange[],
+  changes: readonly StockLevelBeforeAndAfter[],
 ): void {
   if (changes.length === 0) return;
-  const collected = pendingChanges.get(outbox) ?? new Map<string, StockChange>();
+  const collected = pendingChanges.get(outbox) ?? new Map<string, StockLevelBeforeAndAfter>();
   for (const { before, after } of changes)
     collected.set(after.variantId, { before: collected.get(after.variantId)?.before ?? before, after });
   if (pendingChanges.has(outbox)) return;
@@ -204,7 +204,7 @@ export function publishStockEvents(
   });
 }
 
-function thresholdEvents({ before, after }: StockChange, now: Date): DomainEvent[] {
+function thresholdEvents({ before, after }: StockLevelBeforeAndAfter, now: Date): DomainEvent[] {
   const type = eventOf(stockStateOf(before), stockStateOf(after));
   return type === null ? [] : [{ type, id: after.variantId, previous: previousOf({ before, after }, now) }];
 }
@@ -226,7 +226,10 @@ function eventOf(was: StockState, is: StockState): DomainEvent["type"] | null {
 }
 
 /** Returns the former values, named as in the event's document (schema/events/variant.graphql). */
-function previousOf({ before, after }: StockChange, now: Date): Readonly<Record<string, unknown>> {
+function previousOf(
+  { before, after }: StockLevelBeforeAndAfter,
+  now: Date,
+): Readonly<Record<string, unknown>> {
   const { version, onHand, reserved, backorderLimit, lowStockThreshold } = before;
   const availability = computeAvailability(before, now);
   return {

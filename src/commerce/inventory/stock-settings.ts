@@ -8,8 +8,8 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import {
   insufficientStockFailure,
   lockStockLevels,
-  type StockChange,
-  type StockLevelFigures,
+  type StockLevelBeforeAndAfter,
+  type ReportedStockLevel,
   type StockLevel,
 } from "./stock-levels.ts";
 import { releaseExpiredStockHolds } from "./stock-holds.ts";
@@ -30,7 +30,7 @@ const lowStockThresholdDefault = 5;
 export interface StockSettingsResult {
   readonly isChanged: boolean;
   /** Changes of levels that existed before; the caller publishes their events after the change. */
-  readonly stockChanges: readonly StockChange[];
+  readonly stockChanges: readonly StockLevelBeforeAndAfter[];
 }
 
 /**
@@ -71,7 +71,7 @@ async function changeSettings(
   transaction: Transaction,
   context: CommandContext,
   settings: readonly StockSettingsInput[],
-): Promise<StockChange[]> {
+): Promise<StockLevelBeforeAndAfter[]> {
   await lockStockLevels(
     transaction,
     context,
@@ -97,7 +97,7 @@ async function writeSettings(
   transaction: Transaction,
   context: CommandContext,
   settings: readonly StockSettingsInput[],
-): Promise<StockChange[]> {
+): Promise<StockLevelBeforeAndAfter[]> {
   const { rows } = await sql<StockLevel & PreviousSettings>`
     update stock_level s set backorder_limit = coalesce(w."backorderLimit", s.backorder_limit),
       low_stock_threshold = coalesce(w."lowStockThreshold", s.low_stock_threshold), version = s.version + 1,
@@ -134,8 +134,8 @@ interface PreviousSettings {
 async function findRefusedSettings(
   transaction: Transaction,
   settings: readonly StockSettingsInput[],
-): Promise<readonly StockLevelFigures[]> {
-  const { rows } = await sql<StockLevelFigures>`
+): Promise<readonly ReportedStockLevel[]> {
+  const { rows } = await sql<ReportedStockLevel>`
     select s.variant_id, s.on_hand, s.reserved, s.backorder_limit from stock_level s
     join ${settingsRecordset(settings)} on s.variant_id = w."variantId"
     where s.backorder_limit <> w."backorderLimit" order by s.variant_id`.execute(transaction);

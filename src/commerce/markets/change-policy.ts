@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import {
   isHttpsUrl,
-  localizedFaults,
+  localizedTextFaults,
   type LocalizedTextInput,
   toLocalizedMap,
 } from "#commerce/catalog/catalog-fields.ts";
@@ -107,7 +107,7 @@ async function savePolicy(
 function policyFaults({ type, marketId, summaries, url, rules }: PolicyUpsertInput): Faults {
   return [
     ...choiceFaults("/type", type, { allowed: policyTypes, noun: "type" }),
-    ...localizedFaults("/summaries", summaries, { max: summaryMax, lines: "many" }),
+    ...localizedTextFaults("/summaries", summaries, { max: summaryMax, lines: "many" }),
     ...(url === null || url === undefined || isHttpsUrl(url)
       ? []
       : [faultAt("/url", "pattern_mismatch", "The URL must be an https URL without credentials.")]),

@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import {
   catalogBounds,
-  localizedFaults,
+  localizedTextFaults,
   type LocalizedTextInput,
   slugFaults,
   toLocalizedMap,
@@ -91,7 +91,7 @@ export async function upsertDeliveryMethod(
 function deliveryMethodFaults(input: DeliveryMethodUpsertInput): Faults {
   return [
     ...slugFaults("/code", input.code),
-    ...localizedFaults("/names", input.names, { max: catalogBounds.nameMax }),
+    ...localizedTextFaults("/names", input.names, { max: catalogBounds.nameMax }),
     ...textFaults("/carrier", input.carrier, { max: carrierMax }),
     ...integerFaults("/priceMinor", input.priceMinor, { min: 0, max: amountMinorMax }),
     ...integerFaults("/freeFromMinor", input.freeFromMinor, { min: 0, max: amountMinorMax }),

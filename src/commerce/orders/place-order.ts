@@ -9,7 +9,7 @@ import { sql } from "kysely";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { completeCart } from "#commerce/carts/cart-transitions.ts";
 import { type LockedSession, saveSession, publishSessionEvent } from "#commerce/checkout/change-session.ts";
-import { sellHeldStock } from "#commerce/inventory/order-stock.ts";
+import { convertHoldsToOrderStock } from "#commerce/inventory/order-stock.ts";
 import type { PaymentRow } from "#commerce/payments/payment-rows.ts";
 import { redeemPromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -41,7 +41,10 @@ export async function placeOrder(
   const orderId = createId("order", now.getTime());
   const number = createOrderNumber();
   await redeemPromotionUses(transaction, { sessionId: session.id, orderId, now });
-  const allocated = await sellHeldStock(transaction, context, { sessionId: session.id, note: number });
+  const allocated = await convertHoldsToOrderStock(transaction, context, {
+    sessionId: session.id,
+    note: number,
+  });
   const lines = toOrderLines(cart, { allocated, categories: await categoriesOf(transaction, cart), now });
   await insertOrder(transaction, context, {
     id: orderId,

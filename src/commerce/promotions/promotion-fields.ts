@@ -4,7 +4,7 @@
  * other.
  */
 import {
-  localizedFaults,
+  localizedTextFaults,
   type LocalizedTextInput,
   toLocalizedMap,
 } from "#commerce/catalog/catalog-fields.ts";
@@ -149,7 +149,7 @@ export function promotionFieldFaults(input: PromotionFields): Faults {
   return [
     ...(input.titles === undefined
       ? []
-      : localizedFaults("/titles", input.titles ?? [], { max: promotionBounds.titleMax })),
+      : localizedTextFaults("/titles", input.titles ?? [], { max: promotionBounds.titleMax })),
     ...integerFaults("/basisPoints", input.basisPoints, { min: 1, max: promotionBounds.basisPointsMax }),
     ...integerFaults("/amountMinor", input.amountMinor, { min: 1, max: amountMinorMax }),
     ...currencyFaults("/currency", input.currency),

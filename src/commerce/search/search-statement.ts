@@ -6,7 +6,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
-import { summaryColumnsSql, summaryJoinsSql } from "#commerce/catalog/read-summaries.ts";
+import { summaryColumnsSql, productSummaryJoinsSql } from "#commerce/catalog/read-summaries.ts";
 import { matchesOfWords, matchesWithoutWords, scoreSql, textRankSql, tierSql } from "./match-statements.ts";
 import { vocabularyVersionSql } from "./vocabulary-cache.ts";
 import {
@@ -114,7 +114,7 @@ function usedLocales({ hasWords }: SearchStatementForm): Sql {
 const isIn = (name: string, column: "head" | "words"): Sql =>
   sql`d.${sql.raw(column)} @@ ${parameter(name)}::tsquery`;
 
-const tables = summaryJoinsSql(sql`f`, {
+const tables = productSummaryJoinsSql(sql`f`, {
   country: countryParameter,
   now: sql`${parameter<Date>("now")}::timestamptz`,
 });

@@ -5,7 +5,7 @@
 import { lockSession, readSession } from "#commerce/checkout/change-session.ts";
 import { createSession, sessionLifetimeMinutes } from "#commerce/checkout/create-session.ts";
 import type { SessionCancelReason } from "#commerce/checkout/end-session.ts";
-import { cancelSession, releaseSession } from "#commerce/checkout/release-sessions.ts";
+import { cancelSession, endSessionAndUnlockCart } from "#commerce/checkout/release-sessions.ts";
 import { submitSession } from "#commerce/checkout/submit-session.ts";
 import { demoPaymentToken, settlePendingPayments } from "#demo/rows/order-money-rows.ts";
 import { requireSessionId, type ScenarioContext, type ScenarioStep } from "./scenario-context.ts";
@@ -85,6 +85,6 @@ export const cancelCheckout =
 export const expireCheckout: ScenarioStep = async (context) => {
   const commandContext = context.commandContextFor("system");
   const locked = await lockSession(context.transaction, commandContext, requireSessionId(context));
-  await releaseSession(context.transaction, commandContext, { ...locked, status: "expired" });
+  await endSessionAndUnlockCart(context.transaction, commandContext, { ...locked, status: "expired" });
   return {};
 };

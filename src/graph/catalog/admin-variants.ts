@@ -1,8 +1,8 @@
 /** Graph types and query of a merchant's variants, with their stock and current prices. */
 import type {
-  VariantPricePart,
+  StoredVariantPrice,
   ProductAggregate,
-  ProductVariantPart,
+  StoredProductVariant,
 } from "#commerce/catalog/read-products.ts";
 import { variantAvailability } from "#commerce/catalog/render-product.ts";
 import { money } from "#foundation/money.ts";
@@ -12,7 +12,7 @@ import { MarketRef, MoneyRef, VariantRef } from "#graph/refs.ts";
 import { AvailabilityEnum, type Restriction, RestrictionEnum } from "./products.ts";
 
 const PriceRef = builder
-  .objectRef<VariantPricePart & { readonly product: ProductAggregate }>("Price")
+  .objectRef<StoredVariantPrice & { readonly product: ProductAggregate }>("Price")
   .implement({
     description: "The current price of a variant in one market.",
     fields: (t) => ({
@@ -65,7 +65,7 @@ function currencyOf({
   return market.currency;
 }
 
-const StockLevelRef = builder.objectRef<ProductVariantPart>("StockLevel").implement({
+const StockLevelRef = builder.objectRef<StoredProductVariant>("StockLevel").implement({
   description: "The stock of a variant. All quantities are numbers of units.",
   fields: (t) => ({
     onHand: t.exposeInt("onHand", {

@@ -1,14 +1,14 @@
 /** Graph types of the parts of a merchant's product: texts, options, attributes, pictures and videos. */
 import type {
-  ProductMediaPart,
+  StoredProductMedia,
   ProductAggregate,
-  ProductTranslationPart,
+  StoredProductTranslation,
 } from "#commerce/catalog/read-products.ts";
 import { builder } from "#graph/builder.ts";
 import { MediaTypeEnum } from "./product-detail.ts";
 
 export const ProductTranslationRef = builder
-  .objectRef<ProductTranslationPart>("ProductTranslation")
+  .objectRef<StoredProductTranslation>("ProductTranslation")
   .implement({
     description: "The texts of a product in one locale.",
     fields: (t) => ({
@@ -92,7 +92,7 @@ export const AttributeDefinitionRef = builder
     }),
   });
 
-export const MediaRef = builder.objectRef<ProductMediaPart>("Media").implement({
+export const MediaRef = builder.objectRef<StoredProductMedia>("Media").implement({
   description: "A picture or video of a product.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The ID of the picture or video, `med_…`." }),

@@ -17,11 +17,11 @@ import { type CheckoutVisit } from "./visit.ts";
 import {
   sendFormPage,
   redirectToPage,
-  answerFailure,
+  answerFormFailure,
   reloadSession,
   changeAndRedirect,
   applySessionChange,
-  claimPage,
+  claimCheckoutPageForBrowser,
 } from "./form-replies.ts";
 
 type Answer = Promise<FastifyReply> | FastifyReply;
@@ -70,7 +70,7 @@ export async function runCheckoutAction(
     return await doIt(visit, form);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return answerFailure(visit, form, error);
+    return answerFormFailure(visit, form, error);
   }
 }
 
@@ -228,7 +228,7 @@ async function submit(visit: CheckoutVisit, form: URLSearchParams): Promise<void
       { viewer, requestId: request.id, variables: { sessionId, key, input } },
       transaction,
     );
-    await claimPage(visit, transaction, false);
+    await claimCheckoutPageForBrowser(visit, transaction, false);
     return { status: 303, contentType: "text/plain", body: "" };
   });
 }
@@ -240,7 +240,7 @@ async function giveUp(visit: CheckoutVisit, form: URLSearchParams): Promise<Fast
   const variables = { sessionId: viewer.sessionId, key: `page-${input.expectedVersion}`, input };
   await inTransaction(pageContext.services.db, async (transaction) => {
     await pageContext.documents.giveUp({ viewer, requestId: request.id, variables }, transaction);
-    await claimPage(visit, transaction, false);
+    await claimCheckoutPageForBrowser(visit, transaction, false);
   });
   return redirectToPage(visit);
 }

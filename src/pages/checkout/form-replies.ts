@@ -6,7 +6,7 @@ import type { FastifyReply } from "fastify";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 import { type FieldFault, typedAddress } from "./address-view.ts";
-import { claimSessionPage } from "#commerce/checkout/session-page.ts";
+import { tryClaimCheckoutPage } from "#commerce/checkout/session-page.ts";
 import type { RunCheckoutDocument } from "./checkout-services.ts";
 import { checkoutPage, type CheckoutFormState } from "./checkout-view.ts";
 import type { PageSession } from "./documents.ts";
@@ -36,7 +36,7 @@ const failuresShownByState: ReadonlySet<string> = new Set([
   "idempotency_in_progress",
 ]);
 
-export async function answerFailure(
+export async function answerFormFailure(
   visit: CheckoutVisit,
   form: URLSearchParams,
   failure: Failure,
@@ -118,17 +118,17 @@ export function applySessionChange(
       { viewer, requestId: request.id, variables: { sessionId: viewer.sessionId, input } },
       transaction,
     );
-    await claimPage(visit, transaction, takesOver);
+    await claimCheckoutPageForBrowser(visit, transaction, takesOver);
   });
 }
 
-export async function claimPage(
+export async function claimCheckoutPageForBrowser(
   { viewer, browser }: CheckoutVisit,
   transaction: Transaction,
   takesOver: boolean,
 ): Promise<void> {
   const { sessionId } = viewer;
-  const isHeld = await claimSessionPage(transaction, { sessionId, digest: browser.digest, takesOver });
+  const isHeld = await tryClaimCheckoutPage(transaction, { sessionId, digest: browser.digest, takesOver });
   // Another browser has taken the session over meanwhile. The page that is shown next explains this.
   if (!isHeld) throw fail("checkout_session_version_conflict");
 }

@@ -8,7 +8,7 @@ import type { BuyerViewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
 import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { type HtmlPage, pageHeaders, renderPage } from "#pages/shared/page.ts";
-import { findSessionPage, type SessionPage } from "#commerce/checkout/session-page.ts";
+import { findCheckoutPageRow, type CheckoutPageRow } from "#commerce/checkout/session-page.ts";
 import type { CheckoutServices } from "./checkout-services.ts";
 import type { CheckoutDocuments, PageSession } from "./documents.ts";
 import { type Language, pageLanguage, type Translate, createTranslator } from "./texts.ts";
@@ -25,7 +25,7 @@ export interface CheckoutVisit {
   readonly secret: string;
   /** The page's URL path. */
   readonly path: string;
-  readonly page: SessionPage;
+  readonly page: CheckoutPageRow;
   readonly viewer: BuyerViewer;
   readonly session: PageSession;
   readonly browser: PageBrowser;
@@ -45,7 +45,7 @@ export interface CheckoutVisit {
 const secretPattern = /^[\w-]{43}$/;
 
 interface FoundSession {
-  readonly page: SessionPage;
+  readonly page: CheckoutPageRow;
   readonly viewer: BuyerViewer;
 }
 
@@ -58,7 +58,7 @@ async function findSession(
   request: FastifyRequest,
 ): Promise<FoundSession | undefined> {
   const { secret } = request.params as { readonly secret: string };
-  const page = secretPattern.test(secret) ? await findSessionPage(services.db, secret) : undefined;
+  const page = secretPattern.test(secret) ? await findCheckoutPageRow(services.db, secret) : undefined;
   if (page !== undefined) return { page, viewer: sessionBuyerViewer(page) };
   await services.limits.requireSecretsLeft(request);
   await services.limits.countWrongSecret(request);
@@ -132,7 +132,7 @@ export async function openCheckoutVisit(
   };
 }
 
-export const sessionBuyerViewer = ({ sessionId, merchantId, cartId }: SessionPage): BuyerViewer => ({
+export const sessionBuyerViewer = ({ sessionId, merchantId, cartId }: CheckoutPageRow): BuyerViewer => ({
   kind: "buyer",
   sessionId,
   merchantId,

@@ -10,7 +10,7 @@ import {
   releaseOrderStock,
   reserveStock,
   restockReturnedUnits,
-  sellHeldStock,
+  convertHoldsToOrderStock,
 } from "#commerce/inventory/order-stock.ts";
 import { holdStock, releaseStockHolds, setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
@@ -205,7 +205,8 @@ describeOnBoth("the stock", (open) => {
     const variantId = await stocked(3, 10);
     const sessionId = await held(variantId, 5, null);
     const sold = await world.run(
-      (transaction, context, note: string) => sellHeldStock(transaction, context, { sessionId, note }),
+      (transaction, context, note: string) =>
+        convertHoldsToOrderStock(transaction, context, { sessionId, note }),
       "N-1",
     );
     expect([...sold]).toEqual([[variantId, 3]]);
@@ -235,7 +236,8 @@ describeOnBoth("the stock", (open) => {
     const variantId = await stocked(3, 10);
     const sessionId = await held(variantId, 5, null);
     await world.run(
-      (transaction, context, note: string) => sellHeldStock(transaction, context, { sessionId, note }),
+      (transaction, context, note: string) =>
+        convertHoldsToOrderStock(transaction, context, { sessionId, note }),
       "N-2",
     );
     await world.run(
@@ -269,7 +271,8 @@ describeOnBoth("the stock", (open) => {
     const sessionId = await held(variantId, 2, null);
     await world.db.deleteFrom("variant").where("id", "=", variantId).execute();
     const sold = await world.run(
-      (transaction, context, note: string) => sellHeldStock(transaction, context, { sessionId, note }),
+      (transaction, context, note: string) =>
+        convertHoldsToOrderStock(transaction, context, { sessionId, note }),
       "N-3",
     );
     expect([...sold]).toEqual([]);
@@ -346,7 +349,7 @@ const acts: Readonly<Record<"hold" | "release" | "sell" | "cancel" | "allocate" 
       .where("sessionId", "=", sessionId)
       .executeTakeFirst();
     const allocated =
-      (await sellHeldStock(transaction, context, { sessionId, note: "s" })).get(variantId) ?? 0;
+      (await convertHoldsToOrderStock(transaction, context, { sessionId, note: "s" })).get(variantId) ?? 0;
     order.allocated += allocated;
     order.waiting += (hold?.quantity ?? 0) - allocated;
   },

@@ -2,7 +2,7 @@
  * Writes the outcome of a payment operation once: to the payment or refund, and to their order or checkout
  * session. An operation that was settled before changes nothing.
  */
-import { abandonPayment, failLockedPayment } from "#commerce/checkout/fail-session.ts";
+import { cancelAndVoidPayment, recordFailedPayment } from "#commerce/checkout/fail-session.ts";
 import { lockSession } from "#commerce/checkout/change-session.ts";
 import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
 import { type ClaimedPaymentOperation, endPaymentOperation } from "#commerce/payments/payment-operations.ts";
@@ -75,7 +75,7 @@ async function settleAuthorization(
     if (payment.orderId !== null) return;
     if (outcome.outcome === "declined")
       return failPayment(transaction, context, { payment, failureCode: outcome.code });
-    return abandonPayment(transaction, context, { payment, failureCode: "late" });
+    return cancelAndVoidPayment(transaction, context, { payment, failureCode: "late" });
   }
   if (outcome.outcome === "authorized" && isAgreedAmount) {
     await placeOrder(transaction, context, {
@@ -87,7 +87,7 @@ async function settleAuthorization(
   }
   if (outcome.outcome === "authorized")
     log.error({ paymentId: payment.id, sessionId }, "The provider authorized another amount than requested.");
-  await failLockedPayment(transaction, context, {
+  await recordFailedPayment(transaction, context, {
     cart,
     session,
     payment,
