@@ -6,10 +6,10 @@ import { createServiceEvents } from "#foundation/events.ts";
 import { appendAuditEntries, commandLineActor } from "#access/audit.ts";
 import { eraseBuyer, type ErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
 import {
-  type ErasureFindings,
+  type BuyerDataToErase,
   type ErasureTarget,
   findErasureScope,
-  findForErasure,
+  findBuyerDataToErase,
   isSameErasureScope,
   lockErasureScope,
 } from "#commerce/orders/erasure/erasure-scope.ts";
@@ -43,7 +43,7 @@ export async function eraseBuyerOnRequest(
 ): Promise<ErasureResult> {
   const { db, keyring, now } = services;
   for (let round = 1; round <= roundsMax; round += 1) {
-    const finds = await findForErasure(db, keyring, { target: request.target, now });
+    const finds = await findBuyerDataToErase(db, keyring, { target: request.target, now });
     const erased = await inTransaction(db, (transaction) =>
       eraseFinds(transaction, services, { ...request, finds }),
     );
@@ -63,7 +63,7 @@ export async function eraseBuyerOnRequest(
 async function eraseFinds(
   transaction: Transaction,
   { keyring, render, publicUrl, now }: ErasureServices,
-  { target, isForced, finds }: ErasureRequest & { readonly finds: ErasureFindings },
+  { target, isForced, finds }: ErasureRequest & { readonly finds: BuyerDataToErase },
 ): Promise<ErasureResult | undefined> {
   const { scope } = finds;
   await lockErasureScope(transaction, scope);

@@ -4,16 +4,16 @@
  */
 import { guaranteeMonthsMin, isInEuropeanUnion, type ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import {
-  lineArrival,
-  lineLossTime,
-  orderPolicy,
-  windowBoundaries,
+  calculateLineArrival,
+  calculateLineLossTime,
+  getOrderPolicy,
+  getWindowBoundaries,
   type OrderWindow,
-  windowFromArrival,
-  withdrawalFromPlacing,
-  withdrawalWindow,
+  calculateWindowFromArrival,
+  calculateWithdrawalWindowFromPlacing,
+  calculateWithdrawalWindow,
 } from "#commerce/orders/order-terms.ts";
-import { type Decision, decisionOf } from "#commerce/orders/eligibility-reason.ts";
+import { type EligibilityDecision, decideEligibility } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { Money } from "#foundation/money.ts";
@@ -53,7 +53,7 @@ export interface AfterSalesOptionTerms {
 /** An option of the given kind, with its decision and the reasons for the decision. */
 export interface AfterSalesOptionOfKind<Kind extends string> extends AfterSalesOptionTerms {
   readonly kind: Kind;
-  readonly decision: Decision;
+  readonly decision: EligibilityDecision;
   readonly eligibleQuantity: number;
   /** Reasons against the option; empty if and only if the decision is "allowed". */
   readonly reasons: readonly AfterSalesReason[];
@@ -107,7 +107,7 @@ export function toAfterSalesOption({
   policyId,
   terms,
 }: AfterSalesOptionInput): AfterSalesOption {
-  const decision = decisionOf(reasons);
+  const decision = decideEligibility(reasons);
   const isDenied = decision === "denied";
   return {
     kind,
@@ -151,27 +151,27 @@ interface AfterSalesWindows {
 }
 
 export function calculateAfterSalesWindows(order: OrderAggregate, line: OrderLine): AfterSalesWindows {
-  const { windowDays, exchangeWindowDays, extendUntil } = orderPolicy(order, "return").rules;
-  const { months } = orderPolicy(order, "warranty").rules;
-  const arrival = lineArrival(order, line);
-  const returns = windowFromArrival(order, arrival, { ...daysOf(windowDays), extendUntil });
-  const warranted = windowFromArrival(order, arrival, { months });
+  const { windowDays, exchangeWindowDays, extendUntil } = getOrderPolicy(order, "return").rules;
+  const { months } = getOrderPolicy(order, "warranty").rules;
+  const arrival = calculateLineArrival(order, line);
+  const returns = calculateWindowFromArrival(order, arrival, { ...daysOf(windowDays), extendUntil });
+  const warranted = calculateWindowFromArrival(order, arrival, { months });
   return {
     returns,
     exchanges:
       exchangeWindowDays === null
         ? null
-        : windowFromArrival(order, arrival, { days: exchangeWindowDays, extendUntil }),
+        : calculateWindowFromArrival(order, arrival, { days: exchangeWindowDays, extendUntil }),
     faults: months > 0 ? longer(returns, warranted) : returns,
     loss: {
       clock: "shipped_plus_transit",
-      startsAt: lineLossTime(order, line),
+      startsAt: calculateLineLossTime(order, line),
       endsAt: null,
       estimated: true,
     },
     withdrawal: withdrawalOf(order, line),
     guarantee: isInEuropeanUnion(order.country)
-      ? windowFromArrival(order, arrival, { months: guaranteeMonthsMin })
+      ? calculateWindowFromArrival(order, arrival, { months: guaranteeMonthsMin })
       : null,
     warranted: months > 0 ? warranted : null,
     registered: registeredWindow(findLineWarranty(order, line)),
@@ -179,10 +179,10 @@ export function calculateAfterSalesWindows(order: OrderAggregate, line: OrderLin
 }
 
 function withdrawalOf(order: OrderAggregate, line: OrderLine): OrderWindow {
-  const { windowDays } = orderPolicy(order, "withdrawal").rules;
+  const { windowDays } = getOrderPolicy(order, "withdrawal").rules;
   return line.requiresShipping
-    ? withdrawalWindow(order, windowDays)
-    : withdrawalFromPlacing(order, windowDays);
+    ? calculateWithdrawalWindow(order, windowDays)
+    : calculateWithdrawalWindowFromPlacing(order, windowDays);
 }
 
 export function findLineWarranty(
@@ -194,7 +194,7 @@ export function findLineWarranty(
 
 export function getWindowChangeTimes(windows: AfterSalesWindows): number[] {
   return Object.values(windows).flatMap((window: OrderWindow | null) =>
-    window === null ? [] : windowBoundaries(window),
+    window === null ? [] : getWindowBoundaries(window),
   );
 }
 

@@ -1,12 +1,12 @@
 /** The policies of an order that its after-sales options depend on, as shown to the buyer. */
-import { orderPolicy, type WindowClock } from "#commerce/orders/order-terms.ts";
+import { getOrderPolicy, type WindowStartEvent } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 
 /** A policy of the order (return, warranty or withdrawal) that after-sales options depend on. */
 export interface AfterSalesPolicy {
   readonly id: string;
   readonly type: "return" | "warranty" | "withdrawal";
-  readonly clock: WindowClock;
+  readonly clock: WindowStartEvent;
   /** Length of the policy's window in days; null if the window has no end or is counted in months. */
   readonly windowDays: number | null;
   readonly summary: string;
@@ -16,9 +16,9 @@ export interface AfterSalesPolicy {
 /** Returns the order's return, withdrawal and warranty policies. */
 export function afterSalesPolicies(order: OrderAggregate): AfterSalesPolicy[] {
   const [returns, withdrawals, warranty] = [
-    orderPolicy(order, "return"),
-    orderPolicy(order, "withdrawal"),
-    orderPolicy(order, "warranty"),
+    getOrderPolicy(order, "return"),
+    getOrderPolicy(order, "withdrawal"),
+    getOrderPolicy(order, "warranty"),
   ];
   return [
     toAfterSalesPolicy(returns, { type: "return", clock: "delivered", windowDays: returns.rules.windowDays }),

@@ -5,10 +5,10 @@
  * disagree.
  */
 import {
-  bestDecision,
-  type Decision,
-  validUntil,
-  withoutRepeats,
+  findBestDecision,
+  type EligibilityDecision,
+  calculateValidUntil,
+  removeRepeatedReasons,
 } from "#commerce/orders/eligibility-reason.ts";
 import type {
   LineQuantity,
@@ -101,7 +101,7 @@ export function evaluateAfterSalesEligibility(
     openCases: order.returns.filter(isOpenReturn).map(toOpenReturnSummary),
     policies: afterSalesPolicies(order),
     evaluatedAt: facts.now.toISOString(),
-    validUntil: validUntil(facts.now, [
+    validUntil: calculateValidUntil(facts.now, [
       ...facts.changeTimes,
       ...contexts.flatMap(({ windows }) => getWindowChangeTimes(windows)),
     ]),
@@ -192,8 +192,8 @@ function addUndeliveredUnits(
 }
 
 function overallDecision(lines: readonly AfterSalesLineEligibility[]): AfterSalesEligibility["decision"] {
-  const decided: Decision[] = lines.map(({ options }) =>
-    bestDecision(options.map(({ decision }) => decision)),
+  const decided: EligibilityDecision[] = lines.map(({ options }) =>
+    findBestDecision(options.map(({ decision }) => decision)),
   );
   if (decided.every((decision) => decision === "denied")) return "not_eligible";
   return decided.includes("denied") ? "partially_eligible" : "eligible";
@@ -224,7 +224,7 @@ function combineLines(
   optionFrom: (line: AfterSalesLineContext) => AfterSalesOption,
 ): OrderLevelAfterSalesOption {
   const options = lines.map((lineContext) => ({ lineContext, option: optionFrom(lineContext) }));
-  const decision = bestDecision(options.map(({ option }) => option.decision));
+  const decision = findBestDecision(options.map(({ option }) => option.decision));
   const best = combinableOptions(options.filter(({ option }) => option.decision === decision));
   const [first] = best;
   if (first === undefined) throw new Error("An order has no lines.");
@@ -238,7 +238,7 @@ function combineLines(
     kind,
     decision,
     eligibleQuantity: chosen.reduce((sum, { quantity }) => sum + quantity, 0),
-    reasons: withoutRepeats(best.flatMap((one) => one.option.reasons)),
+    reasons: removeRepeatedReasons(best.flatMap((one) => one.option.reasons)),
     window: earliestWindow(best.map((one) => one.option.window)),
     ...(decision === "denied" ? {} : combinedRefund(lineContext.order, { option, chosen })),
   };

@@ -5,7 +5,11 @@
 import type { ReturnRules } from "#commerce/markets/policy-rules.ts";
 import { isWindowOver, type OrderWindow } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import { isOpenReturn, unsentIntangibles, uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
+import {
+  isOpenReturn,
+  countUnsentIntangibleUnits,
+  uncanceledQuantity,
+} from "#commerce/orders/order-statuses.ts";
 import type { AfterSalesOptionContext } from "./after-sales-option.ts";
 import { type AfterSalesReason, afterSalesObstacle } from "./reasons.ts";
 
@@ -167,7 +171,7 @@ export function countWithdrawableUnsentUnits({ returns }: Returns, line: OrderLi
   const requestedReturns = returns.filter(
     (found) => found.status === "requested" && isWithdrawalOfUnsentUnits(found),
   );
-  return Math.max(0, unsentIntangibles(line) - countRequestedUnits(requestedReturns, line));
+  return Math.max(0, countUnsentIntangibleUnits(line) - countRequestedUnits(requestedReturns, line));
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The terms of after-sales options: return methods, fees, refund and evidence. */
 import type { ReturnMethod, ReturnRules } from "#commerce/markets/policy-rules.ts";
-import { orderPolicy } from "#commerce/orders/order-terms.ts";
+import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { money } from "#foundation/money.ts";
 import type { AfterSalesFee, AfterSalesOptionContext, AfterSalesOptionTerms } from "./after-sales-option.ts";
@@ -37,7 +37,7 @@ export function createRefundTerms(
     fees: methods.includes("keep_item") ? [] : feesOf(context, value),
     estimatedRefund: money(value.refundMinor, order.currency),
     settlement: hasStoreCredit ? ["original_payment", "store_credit"] : ["original_payment"],
-    evidenceRequired: getRequiredEvidence(orderPolicy(order, "return").rules),
+    evidenceRequired: getRequiredEvidence(getOrderPolicy(order, "return").rules),
   };
 }
 
@@ -57,7 +57,7 @@ function feesOf(
   { restockingMinor, postageMinor }: ReturnType<typeof calculateReturnValue>,
 ): AfterSalesFee[] {
   const { order } = context;
-  const { restockingBasisPoints } = orderPolicy(order, "return").rules;
+  const { restockingBasisPoints } = getOrderPolicy(order, "return").rules;
   const amount = (minor: number): AfterSalesFee["amount"] => money(minor, order.currency);
   return [
     ...(restockingMinor > 0

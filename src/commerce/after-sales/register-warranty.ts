@@ -11,7 +11,7 @@ import {
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import { orderFailure } from "#commerce/orders/order-checks.ts";
-import { dayEndAfter, lineDeliveredAt, orderPolicy } from "#commerce/orders/order-terms.ts";
+import { calculateDayEndAfter, lineDeliveredAt, getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
@@ -85,13 +85,13 @@ export function calculateWarrantyTerm(order: OrderAggregate, lineId: string): Wa
   const registered = order.warranties.find((warranty) => warranty.lineId === lineId);
   if (registered !== undefined)
     throw orderFailure("already_exists", order, { data: { lineId, warrantyId: registered.id } });
-  const { months, repairs, replacements } = orderPolicy(order, "warranty").rules;
+  const { months, repairs, replacements } = getOrderPolicy(order, "warranty").rules;
   if (months === 0)
     throw orderFailure("invalid_state", order, { reason: "warranty_not_offered", data: { lineId } });
   const startsAt = warrantyStart(order, line);
   return {
     startsAt,
-    endsAt: dayEndAfter(startsAt, { months }, order.timeZone),
+    endsAt: calculateDayEndAfter(startsAt, { months }, order.timeZone),
     repairsLeft: repairs,
     replacementsLeft: replacements,
   };

@@ -16,13 +16,13 @@ import {
   lineSelectionFaults,
   noteMax,
   orderConflict,
-  requireSelectable,
+  requireSelectableUnits,
   requireKnownLines,
 } from "#commerce/orders/order-checks.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import type { Decision } from "#commerce/orders/eligibility-reason.ts";
+import type { EligibilityDecision } from "#commerce/orders/eligibility-reason.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { fail } from "#foundation/failure.ts";
 import { loadAfterSalesFacts } from "./load-after-sales-facts.ts";
@@ -115,7 +115,7 @@ export interface ReturnPlan extends Pick<
   OrderReturn,
   "method" | "settlement" | "refundMinor" | "feeMinor" | "policyId"
 > {
-  readonly decision: Exclude<Decision, "denied">;
+  readonly decision: Exclude<EligibilityDecision, "denied">;
   readonly lines: readonly LineQuantity[];
 }
 
@@ -185,7 +185,7 @@ function requireOffered(
     quantity: eligibleQuantity,
     reasons: reasons.toSorted((one, other) => Number(other.blocking) - Number(one.blocking)),
   }));
-  requireSelectable(order, {
+  requireSelectableUnits(order, {
     lines,
     selectable,
     reason: "quantity_exhausted",

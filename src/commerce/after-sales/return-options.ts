@@ -3,7 +3,7 @@
  * function evaluates one kind of reason: either faults of the merchant or ordinary reasons.
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
-import { isWindowOver, orderPolicy } from "#commerce/orders/order-terms.ts";
+import { isWindowOver, getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import {
   undeliveredRefundPolicyObstacles,
@@ -40,7 +40,7 @@ import {
 
 /** Option to send delivered units back for a refund. */
 export function createReturnRefundOption(context: AfterSalesOptionContext): AfterSalesOption {
-  const { id: policyId, rules } = orderPolicy(context.order, "return");
+  const { id: policyId, rules } = getOrderPolicy(context.order, "return");
   const units = returnableUnitsOf(context);
   const { window, reasons } = windowObstacles(context, context.windows.returns);
   const rest = [
@@ -66,7 +66,7 @@ export function createReturnRefundOption(context: AfterSalesOptionContext): Afte
 
 /** Option to exchange delivered units for another variant of the same product and price. */
 export function createExchangeOption(context: AfterSalesOptionContext): AfterSalesOption {
-  const { id: policyId, rules } = orderPolicy(context.order, "return");
+  const { id: policyId, rules } = getOrderPolicy(context.order, "return");
   const { window, reasons } = windowObstacles(context, context.windows.exchanges ?? context.windows.returns);
   const rest = [
     ...productRestrictionObstacles(context),
@@ -95,7 +95,7 @@ export function createExchangeOption(context: AfterSalesOptionContext): AfterSal
  * not want the goods back (`keepItemMinor`).
  */
 export function createKeepItemRefundOption(context: AfterSalesOptionContext): AfterSalesOption {
-  const { id: policyId, rules } = orderPolicy(context.order, "return");
+  const { id: policyId, rules } = getOrderPolicy(context.order, "return");
   const { window, reasons } = windowObstacles(context, context.windows.returns);
   const units = returnableUnitsOf(context);
   const { refundMinor } = calculateSingleLineReturnValue(context, {
@@ -138,7 +138,7 @@ export function createKeepItemRefundOption(context: AfterSalesOptionContext): Af
 /** Option to get a refund for units that were sent and never delivered. */
 export function createUndeliveredRefundOption(context: AfterSalesLineContext): AfterSalesOption {
   const { order, line, facts, windows } = context;
-  const { id: policyId, rules } = orderPolicy(order, "return");
+  const { id: policyId, rules } = getOrderPolicy(order, "return");
   const { startsAt } = windows.loss;
   const isBegun = startsAt !== null && Date.parse(startsAt) <= facts.now.getTime();
   const missing = countUndeliveredUnits(order, line);
@@ -174,7 +174,7 @@ export function createUndeliveredRefundOption(context: AfterSalesLineContext): A
  */
 export function createWithdrawalOption(context: AfterSalesOptionContext): AfterSalesOption {
   const { order, line, facts, windows } = context;
-  const { id: policyId, rules } = orderPolicy(order, "withdrawal");
+  const { id: policyId, rules } = getOrderPolicy(order, "withdrawal");
   const unsent = countWithdrawableUnsentUnits(order, line);
   const { quantity, reasons } =
     unsent > 0 ? { quantity: unsent, reasons: [] } : checkReturnableUnits(order, line);
@@ -186,7 +186,7 @@ export function createWithdrawalOption(context: AfterSalesOptionContext): AfterS
   ];
   const none = rules.windowDays > 0 ? [] : [afterSalesObstacle("region_not_supported")];
   const methods: readonly ReturnMethod[] =
-    unsent > 0 ? ["keep_item"] : getGoodsReturnMethods(orderPolicy(order, "return").rules);
+    unsent > 0 ? ["keep_item"] : getGoodsReturnMethods(getOrderPolicy(order, "return").rules);
   return toAfterSalesOption({
     kind: "withdrawal",
     ...addReasonsIfAvailable(

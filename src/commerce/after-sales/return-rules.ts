@@ -3,10 +3,10 @@
  * refuses a step, and the value of returned units (their share of the order, less the buyer's fees).
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
-import { shippingLeftMinor, unitsValueMinor } from "#commerce/orders/order-value.ts";
+import { remainingShippingMinor, unitsValueMinor } from "#commerce/orders/order-value.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnKind, ReturnStatus } from "#commerce/orders/order-states.ts";
-import { orderPolicy } from "#commerce/orders/order-terms.ts";
+import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import { multiplyDivideHalfEven } from "#commerce/pricing/discounts.ts";
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 import { countRefundedOrDueUnits } from "./obstacles.ts";
@@ -46,13 +46,13 @@ export function calculateReturnValue(order: OrderAggregate, valued: ReturnValueI
   const { kind, isFault, method, lines: valuedLines } = valued;
   if (!kindsWithRefund.has(kind))
     return { lines: [], shippingMinor: 0, restockingMinor: 0, postageMinor: 0, refundMinor: 0 };
-  const { restockingBasisPoints, returnShippingMinor } = orderPolicy(order, "return").rules;
+  const { restockingBasisPoints, returnShippingMinor } = getOrderPolicy(order, "return").rules;
   const lines = valuedLines.map(({ lineId, quantity }) => ({
     lineId,
     quantity,
     amountMinor: lineUnitsValue(order, { lineId, quantity }),
   }));
-  const shippingMinor = refundsDelivery(order, valued) ? Math.max(0, shippingLeftMinor(order)) : 0;
+  const shippingMinor = refundsDelivery(order, valued) ? Math.max(0, remainingShippingMinor(order)) : 0;
   const isRestocked = kind === "return_refund" && !isFault;
   const fees = lines.map(({ amountMinor }) =>
     isRestocked ? multiplyDivideHalfEven(amountMinor, restockingBasisPoints, wholeBasisPoints) : 0,

@@ -16,7 +16,7 @@ import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { unsentIntangibles } from "#commerce/orders/order-statuses.ts";
+import { countUnsentIntangibleUnits } from "#commerce/orders/order-statuses.ts";
 import { cancelUnits } from "#commerce/orders/cancellation/cancel-units.ts";
 import {
   cancelReplacementFulfillment,
@@ -268,7 +268,7 @@ async function withdrawUnsent(
 function requireUnsent({ lines }: OrderAggregate, found: OrderReturn): void {
   const sent = found.lines.filter(({ lineId, quantity }) => {
     const line = lines.find(({ id }) => id === lineId);
-    return line === undefined || unsentIntangibles(line) < quantity;
+    return line === undefined || countUnsentIntangibleUnits(line) < quantity;
   });
   if (sent.length === 0) return;
   const data = { lineIds: sent.map(({ lineId }) => lineId) };

@@ -2,7 +2,7 @@
  * The options to have an item repaired or replaced: under a registered warranty, or under the statutory
  * guarantee.
  */
-import { isWindowOver, orderPolicy, type OrderWindow } from "#commerce/orders/order-terms.ts";
+import { isWindowOver, getOrderPolicy, type OrderWindow } from "#commerce/orders/order-terms.ts";
 import type { OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnStatus } from "#commerce/orders/order-states.ts";
 import {
@@ -37,7 +37,7 @@ export function createWarrantyOption(context: AfterSalesLineContext, kind: Warra
         : Math.min(units.quantity, remainingUnitsOf(context, { registration, kind })),
     codes: returnReasonsByKind[kind],
     window: laterWindow(context),
-    policyId: orderPolicy(order, "warranty").id,
+    policyId: getOrderPolicy(order, "warranty").id,
     terms: () => termsOf(context, kind),
   });
 }
@@ -131,7 +131,7 @@ function laterWindow({ windows: { registered, guarantee } }: AfterSalesLineConte
 function termsOf(context: AfterSalesLineContext, kind: WarrantyRemedy): AfterSalesOptionTerms {
   const hasSerial = (findLineWarranty(context.order, context.line)?.serialNumber ?? null) !== null;
   return {
-    methods: getGoodsReturnMethods(orderPolicy(context.order, "return").rules),
+    methods: getGoodsReturnMethods(getOrderPolicy(context.order, "return").rules),
     fees: [createFreeReturnShippingFee(context)],
     estimatedRefund: null,
     settlement: kind === "replacement" ? ["replacement"] : [],

@@ -8,7 +8,7 @@ import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import {
   promotionCodeJson,
-  type PromotionJson,
+  type PromotionRuleJson,
   promotionRuleJson,
   toPromotionRule,
   promotionUsesByBuyer,
@@ -108,9 +108,9 @@ interface OfferRow {
   readonly merchantLocale: string;
   readonly market: CartOfferMarket;
   readonly variants: readonly CartOfferVariant[];
-  readonly automatic: readonly { readonly rule: PromotionJson; readonly used: number }[];
+  readonly automatic: readonly { readonly rule: PromotionRuleJson; readonly used: number }[];
   readonly code: {
-    readonly rule: PromotionJson;
+    readonly rule: PromotionRuleJson;
     readonly used: number;
     readonly code: NonNullable<PromotionRule["code"]>;
   } | null;

@@ -5,7 +5,7 @@
  */
 import { priceCart, type PricedCart } from "#commerce/pricing/price-cart.ts";
 import {
-  type PromotionChoice,
+  type ChosenPromotions,
   choosePromotions,
   type PromotionRefusal,
 } from "#commerce/promotions/choose-promotions.ts";
@@ -189,7 +189,7 @@ function chooseCartPromotions(
   draft: CartDraft,
   { market, automatic, code }: CartOffer,
   { now, lines, shippingMinor, address }: PromotionChoiceInput,
-): PromotionChoice {
+): ChosenPromotions {
   const pricing = {
     taxIncluded: market.taxIncluded,
     lines,
@@ -232,7 +232,7 @@ function toStoredLine(
   return { ...stored, ...amounts, position };
 }
 
-function toStoredPromotions({ automatic, code, priced }: PromotionChoice): StoredCartPromotion[] {
+function toStoredPromotions({ automatic, code, priced }: ChosenPromotions): StoredCartPromotion[] {
   const discountOf = (promotionId: string): Pick<StoredCartPromotion, "discountMinor" | "allocations"> =>
     priced.discounts.find((discount) => discount.promotionId === promotionId) ?? {
       discountMinor: 0,

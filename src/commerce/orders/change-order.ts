@@ -16,9 +16,14 @@ import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import type { Cancellation, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
-import { findOrders, isForeignOrder, type OrderPart, partTables } from "./find-orders.ts";
+import { findOrders, isOrderOfOtherBuyer, type OrderPartKind, partTables } from "./find-orders.ts";
 import { orderFailure } from "./order-checks.ts";
-import { appendCompletion, type OrderEvent, publishOrderEvents, writeTimeline } from "./order-events.ts";
+import {
+  appendCompletionToTimeline,
+  type OrderEvent,
+  publishOrderEvents,
+  writeTimelineEntries,
+} from "./order-events.ts";
 import { deriveStatuses } from "./order-statuses.ts";
 
 /** The context of commands that change orders: merchant, actor, time, outbox and services. */
@@ -50,19 +55,19 @@ export interface OrderChangeOutcome extends OrderPatch {
  * Writes the parts (lines, fulfillments, payments, returns) and returns the change of the order itself.
  * Returns null to leave the order unchanged.
  */
-export type ChangeOrderWork = (order: OrderAggregate) => Promise<OrderChangeOutcome | null>;
+export type OrderChangeWork = (order: OrderAggregate) => Promise<OrderChangeOutcome | null>;
 
-export interface OrderChange {
+export interface OrderChangeRequest {
   readonly target: OrderTarget;
   /** Throws if the order's state does not allow the change. Called before the version is checked. */
   readonly requireState?: (order: OrderAggregate) => void;
-  readonly work: ChangeOrderWork;
+  readonly work: OrderChangeWork;
 }
 
 export async function changeOrder(
   transaction: Transaction,
   context: OrderCommandContext,
-  { target, requireState, work }: OrderChange,
+  { target, requireState, work }: OrderChangeRequest,
 ): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, context, target.orderId);
   requireState?.(order);
@@ -89,7 +94,7 @@ export async function lockOrder(
   // were before the wait.
   const order =
     locked === undefined ? undefined : (await findOrders(transaction, [locked.id])).get(locked.id);
-  if (order === undefined || isForeignOrder(order, context)) throw fail("order_not_found");
+  if (order === undefined || isOrderOfOtherBuyer(order, context)) throw fail("order_not_found");
   return order;
 }
 
@@ -100,7 +105,7 @@ export async function lockOrder(
 export async function findOrderIdByPartId(
   transaction: Transaction,
   { merchantId }: Pick<OrderCommandContext, "merchantId">,
-  { part, id }: { readonly part: OrderPart; readonly id: string },
+  { part, id }: { readonly part: OrderPartKind; readonly id: string },
 ): Promise<string> {
   const { rows } = await sql<{ orderId: string | null }>`
     select order_id from ${sql.table(partTables[part])} where id = ${toSafeId(id)}
@@ -112,7 +117,7 @@ export async function findOrderIdByPartId(
 
 export interface LockedOrderChange extends ExpectedVersionInput {
   readonly order: OrderAggregate;
-  readonly work: ChangeOrderWork;
+  readonly work: OrderChangeWork;
 }
 
 /** Changes an order that the caller has locked. A transaction may change each order at most once. */
@@ -132,7 +137,7 @@ async function saveOrder(
   context: OrderCommandContext,
   { order, outcome }: { readonly order: OrderAggregate; readonly outcome: OrderChangeOutcome },
 ): Promise<OrderAggregate> {
-  await writeTimeline(transaction, context, { orderId: order.id, events: outcome.events });
+  await writeTimelineEntries(transaction, context, { orderId: order.id, events: outcome.events });
   const read = (await findOrders(transaction, [order.id])).get(order.id);
   if (read === undefined) throw new Error(`Order ${order.id} is locked but cannot be read.`);
   const patched = applyOutcome(read, outcome, context);
@@ -143,7 +148,7 @@ async function saveOrder(
     updatedAt: context.now.toISOString(),
   };
   await writeOrder(transaction, after);
-  const completed = await appendCompletion(transaction, context, { before: order, after });
+  const completed = await appendCompletionToTimeline(transaction, context, { before: order, after });
   publishOrderEvents(context, outcome.events, { before: order, after: completed });
   return completed;
 }
@@ -196,7 +201,7 @@ async function writeOrder(transaction: Transaction, order: OrderAggregate): Prom
 }
 
 /** Services for changes without a request, for example after a payment provider has answered. */
-export interface SystemServices {
+export interface SystemChangeServices {
   readonly db: Database;
   readonly now: Date;
   readonly keyring: Keyring;
@@ -209,8 +214,8 @@ export interface SystemServices {
 const systemCause = { operationId: null, actor: "system", requestId: null } as const;
 
 /** Runs a change of an order in a new transaction, with the actor `system`. */
-export function changeAsSystem<Changed>(
-  services: SystemServices,
+export function changeOrderAsSystem<Changed>(
+  services: SystemChangeServices,
   merchantId: string,
   work: (transaction: Transaction, context: OrderCommandContext) => Promise<Changed>,
 ): Promise<Changed> {
@@ -241,7 +246,7 @@ export interface ChangedOrderPart {
 
 interface OrderPartChange {
   readonly orderId: string;
-  readonly work: ChangeOrderWork;
+  readonly work: OrderChangeWork;
 }
 
 export async function changeOrderOfPart(

@@ -9,14 +9,14 @@ import { type SessionSubmitInput, submitSession } from "#commerce/checkout/submi
 import { lockLivePayment } from "#commerce/payments/payment-rows.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { changeAsSystem, type OrderCommandContext, type SystemServices } from "./change-order.ts";
+import { changeOrderAsSystem, type OrderCommandContext, type SystemChangeServices } from "./change-order.ts";
 import { placeOrder, toOrderPayment } from "./place-order.ts";
 
 /**
  * Submits a checkout and, if its total is 0, places the order. A cart can be saved only once per transaction,
  * so if submitting changed the cart, background work places the order in the next transaction.
  */
-export async function submitCheckout(
+export async function submitSessionAndPlaceFreeOrder(
   transaction: Transaction,
   context: OrderCommandContext,
   input: SessionSubmitInput,
@@ -49,7 +49,7 @@ export async function completeSession(
 
 /** Places the orders of submitted checkouts with a total of 0. Returns their number. */
 export function placeFreeCheckouts(
-  services: SystemServices & { readonly signal?: AbortSignal | undefined },
+  services: SystemChangeServices & { readonly signal?: AbortSignal | undefined },
 ): Promise<number> {
   const { db, signal } = services;
   return handleDueRows({
@@ -64,7 +64,7 @@ export function placeFreeCheckouts(
         .limit(rowsMax)
         .execute(),
     handle: ({ id, merchantId }) =>
-      changeAsSystem(services, merchantId, (transaction, context) =>
+      changeOrderAsSystem(services, merchantId, (transaction, context) =>
         placeFreeCheckout(transaction, context, id),
       ),
     signal,

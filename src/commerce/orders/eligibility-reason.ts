@@ -14,19 +14,21 @@ export interface EligibilityReason<Code extends string = string> {
 
 /** The decisions, from the most to the least favorable for the caller. */
 export const decisions = ["allowed", "request_required", "denied"] as const;
-export type Decision = (typeof decisions)[number];
+export type EligibilityDecision = (typeof decisions)[number];
 
-export function decisionOf(reasons: readonly EligibilityReason[]): Decision {
+export function decideEligibility(reasons: readonly EligibilityReason[]): EligibilityDecision {
   if (reasons.length === 0) return "allowed";
   return reasons.some(({ blocking }) => blocking) ? "denied" : "request_required";
 }
 
-export function bestDecision(list: readonly Decision[]): Decision {
+export function findBestDecision(list: readonly EligibilityDecision[]): EligibilityDecision {
   return decisions.find((decision) => list.includes(decision)) ?? "denied";
 }
 
 /** Removes reasons whose code is already in the list. */
-export function withoutRepeats<Reason extends EligibilityReason>(reasons: readonly Reason[]): Reason[] {
+export function removeRepeatedReasons<Reason extends EligibilityReason>(
+  reasons: readonly Reason[],
+): Reason[] {
   return reasons.filter(({ code }, index) => reasons.findIndex((other) => other.code === code) === index);
 }
 
@@ -36,7 +38,7 @@ const answerMinutesMax = 15;
  * The time until which an eligibility answer is valid if the order does not change: the earliest of
  * `instants` (milliseconds since the epoch) after `now`, but at most 15 minutes.
  */
-export function validUntil(now: Date, instants: readonly number[]): string {
+export function calculateValidUntil(now: Date, instants: readonly number[]): string {
   const at = now.getTime();
   return new Date(
     Math.min(at + answerMinutesMax * 60_000, ...instants.filter((instant) => instant > at)),

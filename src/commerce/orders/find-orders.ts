@@ -10,7 +10,7 @@ import { paddedInTemplate, prepareStatement } from "#database/prepared-template.
 import { toSafeId } from "#foundation/ids.ts";
 import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
-import { type PaymentView, type RefundView, toPayment, toRefund } from "./render-parts.ts";
+import { type PaymentView, type RefundView, toPaymentView, toRefundView } from "./render-parts.ts";
 
 export interface OrderFilter {
   /** Null selects the orders of all merchants. */
@@ -32,7 +32,7 @@ export function selectOrderIds(
   return list;
 }
 
-export interface PartOwner {
+export interface OrderPartOwner {
   readonly merchantId: string;
   /** Null if the payment or refund belongs to a checkout without an order. */
   readonly orderId: string | null;
@@ -42,11 +42,11 @@ export interface PartOwner {
  * Finds the merchant and the order of a part; undefined if the part does not exist. The caller must check the
  * merchant.
  */
-export async function findPartOwner(
+export async function findOrderPartOwner(
   reader: Reader,
-  { part, id }: { readonly part: OrderPart; readonly id: string },
-): Promise<PartOwner | undefined> {
-  const { rows } = await sql<PartOwner>`select merchant_id, order_id from ${sql.table(partTables[part])}
+  { part, id }: { readonly part: OrderPartKind; readonly id: string },
+): Promise<OrderPartOwner | undefined> {
+  const { rows } = await sql<OrderPartOwner>`select merchant_id, order_id from ${sql.table(partTables[part])}
       where id = ${toSafeId(id)}`.execute(reader);
   return rows[0];
 }
@@ -62,7 +62,7 @@ export async function findPaymentWithoutOrder(reader: Reader, id: string): Promi
       created_at, ${utcText(sql`updated_at`)} as updated_at
     from payment where id = ${toSafeId(id)} and order_id is null`.execute(reader);
   const [payment] = rows;
-  return payment === undefined ? null : toPayment(payment, { ...payment, orderId: null });
+  return payment === undefined ? null : toPaymentView(payment, { ...payment, orderId: null });
 }
 
 /** Finds a refund of a payment that succeeded too late to place an order. */
@@ -73,7 +73,7 @@ export async function findRefundWithoutOrder(reader: Reader, id: string): Promis
       ${utcText(sql`created_at`)} as created_at, ${utcText(sql`updated_at`)} as updated_at
     from refund where id = ${toSafeId(id)} and order_id is null`.execute(reader);
   const [refund] = rows;
-  return refund === undefined ? null : toRefund(refund, { currency: refund.currency, orderId: null });
+  return refund === undefined ? null : toRefundView(refund, { currency: refund.currency, orderId: null });
 }
 
 /** The table of each kind of part. */
@@ -85,10 +85,11 @@ export const partTables = {
   warranty: "warranty_registration",
 } as const;
 
-export type OrderPart = keyof typeof partTables;
+/** The kinds of objects that belong to an order and have an id of their own. */
+export type OrderPartKind = keyof typeof partTables;
 
 /** Whether a buyer calls and the order belongs to another buyer. */
-export function isForeignOrder(
+export function isOrderOfOtherBuyer(
   { buyerReference }: Pick<OrderAggregate, "buyerReference">,
   caller: { readonly actor: OrderActor; readonly buyerReference: string | null },
 ): boolean {

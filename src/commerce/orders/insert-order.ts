@@ -11,14 +11,14 @@ import type { OrderLine, OrderPayment, OrderPromotion } from "./order-aggregate.
 import { deriveStatuses } from "./order-statuses.ts";
 
 /** An order line with the id of the cart line that it was created from. */
-export type PlacedLine = OrderLine & { readonly cartLineId: string };
+export type OrderLineFromCart = OrderLine & { readonly cartLineId: string };
 
 interface OrderToInsert {
   readonly id: string;
   readonly number: string;
   readonly cart: CartAggregate;
   readonly sessionId: string;
-  readonly lines: readonly PlacedLine[];
+  readonly lines: readonly OrderLineFromCart[];
   readonly payment: OrderPayment | null;
 }
 
@@ -86,7 +86,7 @@ export async function insertOrder(
 export async function insertOrderLines(
   transaction: Transaction,
   { merchantId }: OrderCommandContext,
-  { orderId, lines }: { readonly orderId: string; readonly lines: readonly PlacedLine[] },
+  { orderId, lines }: { readonly orderId: string; readonly lines: readonly OrderLineFromCart[] },
 ): Promise<void> {
   await transaction
     .insertInto("orderLine")
@@ -107,7 +107,7 @@ export async function insertOrderLines(
 async function placedPromotions(
   transaction: Transaction,
   cart: CartAggregate,
-  lines: readonly PlacedLine[],
+  lines: readonly OrderLineFromCart[],
 ): Promise<OrderPromotion[]> {
   const applied = cart.promotions.filter(({ state }) => state === "applied");
   const rules = await findPromotionRules(

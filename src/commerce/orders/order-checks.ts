@@ -46,15 +46,15 @@ export function requireKnownLines(order: OrderAggregate, lines: readonly LineQua
 }
 
 /** The number of units of a line that a command may select, with the reasons for this limit. */
-export interface SelectableLine<Reason extends { readonly code: string }> {
+export interface SelectableOrderLine<Reason extends { readonly code: string }> {
   readonly lineId: string;
   readonly quantity: number;
   readonly reasons: readonly Reason[];
 }
 
-export interface LineSelection<Reason extends { readonly code: string }> {
+export interface OrderLineSelection<Reason extends { readonly code: string }> {
   readonly lines: readonly LineQuantity[];
-  readonly selectable: readonly SelectableLine<Reason>[];
+  readonly selectable: readonly SelectableOrderLine<Reason>[];
   /** Reason of the failure's conflict if none of the lines has a reason. */
   readonly reason: string;
   readonly message: string;
@@ -64,9 +64,9 @@ export interface LineSelection<Reason extends { readonly code: string }> {
  * Throws if a line has fewer selectable units than the caller selected. The failure names every such line and
  * the reasons.
  */
-export function requireSelectable<Reason extends { readonly code: string }>(
+export function requireSelectableUnits<Reason extends { readonly code: string }>(
   order: OrderAggregate,
-  selection: LineSelection<Reason>,
+  selection: OrderLineSelection<Reason>,
 ): void {
   const there = new Map(selection.selectable.map((line) => [line.lineId, line]));
   const short = selection.lines.flatMap(({ lineId, quantity }, index) => {
@@ -111,7 +111,7 @@ export function requireCurrency({ currency }: OrderAggregate, amount: AmountInpu
   ]);
 }
 
-export interface OrderRefusal {
+export interface OrderFailureOptions {
   readonly reason?: string | null;
   readonly data?: Readonly<Record<string, unknown>>;
   readonly message?: string;
@@ -121,7 +121,7 @@ export interface OrderRefusal {
 export function orderFailure(
   code: FailureCode,
   order: OrderAggregate,
-  { message, ...refused }: OrderRefusal = {},
+  { message, ...refused }: OrderFailureOptions = {},
 ): Failure {
   return fail(code, {
     conflict: orderConflict(order, refused),
@@ -131,7 +131,7 @@ export function orderFailure(
 
 export function orderConflict(
   order: OrderAggregate,
-  { reason = null, data = {} }: Omit<OrderRefusal, "message"> = {},
+  { reason = null, data = {} }: Omit<OrderFailureOptions, "message"> = {},
 ): FailureConflict {
   return {
     resource: "order",

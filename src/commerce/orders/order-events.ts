@@ -32,14 +32,17 @@ interface OrderBeforeAndAfter {
  * Adds `order_completed` to the timeline if the change completed the order. The status is derived after all
  * other timeline entries are written, so this entry is the last.
  */
-export async function appendCompletion(
+export async function appendCompletionToTimeline(
   transaction: Transaction,
   acting: ActorAndTime,
   changed: OrderBeforeAndAfter,
 ): Promise<OrderAggregate> {
   const { after } = changed;
   if (!isCompletedBy(changed)) return after;
-  await writeTimeline(transaction, acting, { orderId: after.id, events: [{ type: "order.completed" }] });
+  await writeTimelineEntries(transaction, acting, {
+    orderId: after.id,
+    events: [{ type: "order.completed" }],
+  });
   const line = { at: acting.now.toISOString(), type: "order_completed", actor: acting.actor };
   return { ...after, timeline: [...after.timeline, line].slice(-timelineMax) };
 }
@@ -48,7 +51,7 @@ export async function appendCompletion(
 const timelineMax = 50;
 
 /** Writes a timeline entry for each event except `order.updated`. */
-export async function writeTimeline(
+export async function writeTimelineEntries(
   transaction: Transaction,
   { now, actor }: ActorAndTime,
   { orderId, events }: { readonly orderId: string; readonly events: readonly OrderEvent[] },

@@ -98,7 +98,7 @@ function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfil
   const sum = (count: (line: OrderLine) => number): number =>
     sent.reduce((total, line) => total + count(line), 0);
   // Units that were refunded and then lost are subtracted, because they are neither waiting nor in transit.
-  const settled = sum((line) => settledUnits({ fulfillments }, line));
+  const settled = sum((line) => countUnitsRefundedBeforeLoss({ fulfillments }, line));
   const wanted = sum(uncanceledQuantity) - settled;
   if (wanted === 0) return "canceled";
   const [shipped, delivered] = [sum((line) => line.shipped) - settled, sum((line) => line.delivered)];
@@ -149,7 +149,7 @@ function statusOf(
 
 type Fulfilled = Pick<OrderAggregate, "fulfillments">;
 
-export function unitsInFulfillments(fulfillments: OrderAggregate["fulfillments"], id: string): number {
+export function countUnitsInFulfillments(fulfillments: OrderAggregate["fulfillments"], id: string): number {
   const lines = fulfillments
     .filter(({ returnId }) => returnId === null)
     .flatMap((fulfillment) => fulfillment.lines);
@@ -169,7 +169,7 @@ function unitsAt(
   { id }: OrderLine,
   statuses: ReadonlySet<FulfillmentStatus>,
 ): number {
-  return unitsInFulfillments(
+  return countUnitsInFulfillments(
     fulfillments.filter(({ status }) => statuses.has(status)),
     id,
   );
@@ -179,7 +179,7 @@ function unitsAt(
  * The number of units that were refunded before the parcel was lost or came back. These units stay counted as
  * sent and are not replaced.
  */
-export function settledUnits(order: Fulfilled, line: OrderLine): number {
+export function countUnitsRefundedBeforeLoss(order: Fulfilled, line: OrderLine): number {
   if (line.refunded === 0) return 0;
   return Math.max(
     0,
@@ -196,12 +196,15 @@ type Refunded = Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">;
 /**
  * Returns the number of refunded units of a line that never reached the buyer. It is the larger of two
  * numbers: the refunded units that were reported as not received, and the refunded minus the delivered units.
- * Units that `settledUnits` counts are subtracted.
+ * Units that `countUnitsRefundedBeforeLoss` counts are subtracted.
  */
-export function refundedUndelivered(order: Refunded, line: OrderLine): number {
+export function countRefundedUndeliveredUnits(order: Refunded, line: OrderLine): number {
   if (line.refunded === 0) return 0;
   const missed = Math.min(line.refunded, missedUnits(order, line));
-  return Math.max(0, Math.max(missed, line.refunded - line.delivered) - settledUnits(order, line));
+  return Math.max(
+    0,
+    Math.max(missed, line.refunded - line.delivered) - countUnitsRefundedBeforeLoss(order, line),
+  );
 }
 
 function missedUnits({ refunds, returns }: Refunded, { id }: OrderLine): number {
@@ -221,15 +224,15 @@ function missedUnits({ refunds, returns }: Refunded, { id }: OrderLine): number 
  * Returns the number of a line's units outside active fulfillments that must not be sent, because they were
  * refunded without being delivered.
  */
-export function unsendableUnits(order: Refunded, line: OrderLine): number {
+export function countUnsendableUnits(order: Refunded, line: OrderLine): number {
   return (
-    settledUnits(order, line) +
-    Math.max(0, refundedUndelivered(order, line) - unitsAt(order, line, underwayStatuses))
+    countUnitsRefundedBeforeLoss(order, line) +
+    Math.max(0, countRefundedUndeliveredUnits(order, line) - unitsAt(order, line, underwayStatuses))
   );
 }
 
 /** The number of units that replace lost units and have no reserved stock. */
-export function unreservedUnits({ fulfillments }: Fulfilled, id: string): number {
+export function countUnreservedUnits({ fulfillments }: Fulfilled, id: string): number {
   const lines = fulfillments
     .filter(({ returnId }) => returnId === null)
     .flatMap((fulfillment) => fulfillment.lines);
@@ -237,7 +240,7 @@ export function unreservedUnits({ fulfillments }: Fulfilled, id: string): number
 }
 
 /** The number of units of services and digital products that are ordered but neither delivered nor refunded. */
-export function unsentIntangibles(line: OrderLine): number {
+export function countUnsentIntangibleUnits(line: OrderLine): number {
   if (line.requiresShipping) return 0;
   return Math.max(0, uncanceledQuantity(line) - line.shipped - Math.max(0, line.refunded - line.shipped));
 }

@@ -9,10 +9,10 @@ import type { OrderAggregate, OrderFulfillment, OrderLine, OrderPolicy } from ".
 import { sentStatuses, uncanceledQuantity } from "./order-statuses.ts";
 
 /** The event from which a window is counted. */
-export type WindowClock = "delivered" | "shipped_plus_transit" | "placed" | "warranty_start";
+export type WindowStartEvent = "delivered" | "shipped_plus_transit" | "placed" | "warranty_start";
 
 export interface OrderWindow {
-  readonly clock: WindowClock;
+  readonly clock: WindowStartEvent;
   /** Null if the start is not known yet. */
   readonly startsAt: string | null;
   /** The window's last millisecond; null if the window has no end or the end is not known yet. */
@@ -39,13 +39,13 @@ export interface LineArrival {
 const transitDays = 7;
 
 /** The last millisecond of the day on which the length after an instant ends. */
-export function dayEndAfter(instant: string, length: WindowLength, timeZone: string): string {
+export function calculateDayEndAfter(instant: string, length: WindowLength, timeZone: string): string {
   const day = Temporal.Instant.from(instant).toZonedDateTimeISO(timeZone).toPlainDate().add(length);
   return endOf(day, timeZone);
 }
 
 /** The last millisecond of a day `YYYY-MM-DD` in a time zone. */
-export function dayEnd(day: string, timeZone: string): string {
+export function calculateDayEnd(day: string, timeZone: string): string {
   return endOf(Temporal.PlainDate.from(day), timeZone);
 }
 
@@ -58,7 +58,10 @@ export const isWindowOver = ({ endsAt }: Pick<OrderWindow, "endsAt">, now: Date)
   endsAt !== null && Date.parse(endsAt) < now.getTime();
 
 /** The instants (milliseconds since the epoch) at which a window begins and at which it has ended. */
-export function windowBoundaries({ startsAt, endsAt }: Pick<OrderWindow, "startsAt" | "endsAt">): number[] {
+export function getWindowBoundaries({
+  startsAt,
+  endsAt,
+}: Pick<OrderWindow, "startsAt" | "endsAt">): number[] {
   return [
     ...(startsAt === null ? [] : [Date.parse(startsAt)]),
     ...(endsAt === null ? [] : [Date.parse(endsAt) + 1]),
@@ -69,7 +72,7 @@ export function windowBoundaries({ startsAt, endsAt }: Pick<OrderWindow, "starts
  * The arrival of all sent units of a line: a window must not end because of a first parcel while another is
  * in transit. Null if no unit was sent.
  */
-export function lineArrival(
+export function calculateLineArrival(
   order: Pick<OrderAggregate, "fulfillments">,
   line: Pick<OrderLine, "id">,
 ): LineArrival | null {
@@ -104,7 +107,7 @@ function parcelsOf(
  * The time from which an undelivered parcel of a line counts as lost: 7 days after its expected delivery, or
  * at once if its delivery failed. Null if no parcel is in transit.
  */
-export function lineLossTime(
+export function calculateLineLossTime(
   order: Pick<OrderAggregate, "fulfillments">,
   line: Pick<OrderLine, "id">,
 ): string | null {
@@ -122,26 +125,26 @@ function parcelLossTime({
   return laterByDays(estimatedDeliveryAt ?? laterByDays(shippedAt, transitDays), transitDays);
 }
 
-export interface CountedWindow extends WindowLength {
+export interface WindowTerms extends WindowLength {
   /** The earliest last day of the window, `YYYY-MM-DD`. A window without days and months has no end. */
   readonly extendUntil?: string | null;
 }
 
 /** A window that is counted from the arrival of a line. */
-export function windowFromArrival(
+export function calculateWindowFromArrival(
   order: Pick<OrderAggregate, "timeZone">,
   arrival: LineArrival | null,
-  counted: CountedWindow,
+  counted: WindowTerms,
 ): OrderWindow {
   if (arrival === null) return { clock: "delivered", startsAt: null, endsAt: null, estimated: false };
   const { days, months, extendUntil = null } = counted;
   const isEndless = days === undefined && months === undefined;
   const length = days === undefined ? { months: months ?? 0 } : { days };
-  const ends = isEndless ? null : dayEndAfter(arrival.at, length, order.timeZone);
+  const ends = isEndless ? null : calculateDayEndAfter(arrival.at, length, order.timeZone);
   const endsAt =
     ends === null || extendUntil === null
       ? ends
-      : (latest([ends, dayEnd(extendUntil, order.timeZone)]) ?? ends);
+      : (latest([ends, calculateDayEnd(extendUntil, order.timeZone)]) ?? ends);
   return {
     clock: arrival.clock,
     startsAt: arrival.startsAt,
@@ -151,14 +154,14 @@ export function windowFromArrival(
 }
 
 /** The withdrawal window of units that are not shipped (yet): counted from the purchase. */
-export function withdrawalFromPlacing(
+export function calculateWithdrawalWindowFromPlacing(
   order: Pick<OrderAggregate, "timeZone" | "placedAt">,
   days: number,
 ): OrderWindow {
   return {
     clock: "placed",
     startsAt: order.placedAt,
-    endsAt: dayEndAfter(order.placedAt, { days }, order.timeZone),
+    endsAt: calculateDayEndAfter(order.placedAt, { days }, order.timeZone),
     estimated: false,
   };
 }
@@ -167,14 +170,14 @@ export function withdrawalFromPlacing(
  * The withdrawal window of all goods of an order: counted from the arrival of the last line, and without an
  * end until the last line was sent.
  */
-export function withdrawalWindow(
+export function calculateWithdrawalWindow(
   order: Pick<OrderAggregate, "timeZone" | "placedAt" | "lines" | "fulfillments">,
   days: number,
 ): OrderWindow {
   const lines = order.lines.filter((line) => line.requiresShipping && uncanceledQuantity(line) > 0);
-  if (lines.length === 0) return withdrawalFromPlacing(order, days);
+  if (lines.length === 0) return calculateWithdrawalWindowFromPlacing(order, days);
   const arrivals = lines.map((line) => ({
-    arrival: lineArrival(order, line),
+    arrival: calculateLineArrival(order, line),
     isAllSent: line.shipped === uncanceledQuantity(line),
     isAllThere: line.delivered === uncanceledQuantity(line),
   }));
@@ -184,7 +187,7 @@ export function withdrawalWindow(
   const clock = estimated && last !== null ? "shipped_plus_transit" : "delivered";
   if (last === null || arrivals.some(({ isAllSent }) => !isAllSent))
     return { clock, startsAt, endsAt: null, estimated };
-  return { clock, startsAt, endsAt: dayEndAfter(last, { days }, order.timeZone), estimated };
+  return { clock, startsAt, endsAt: calculateDayEndAfter(last, { days }, order.timeZone), estimated };
 }
 
 function laterByDays(instant: string, days: number): string {
@@ -199,14 +202,14 @@ const latest = (instants: readonly (string | null)[]): string | null => withoutN
 const earliest = (instants: readonly (string | null)[]): string | null => withoutNulls(instants)[0] ?? null;
 
 /** A policy of an order with the rules of its type. */
-export type PolicyOfType<Type extends PolicyType> = Omit<OrderPolicy, "rules"> & {
+export type OrderPolicyOfType<Type extends PolicyType> = Omit<OrderPolicy, "rules"> & {
   readonly rules: PolicyRulesByType[Type];
 };
 
-export function orderPolicy<Type extends PolicyType>(
+export function getOrderPolicy<Type extends PolicyType>(
   { id, policies }: Pick<OrderAggregate, "id" | "policies">,
   type: Type,
-): PolicyOfType<Type> {
+): OrderPolicyOfType<Type> {
   const policy = policies.find((candidate) => candidate.type === type);
   if (policy === undefined) throw new Error(`Order ${id} was placed without a policy of type ${type}.`);
   return { ...policy, rules: policy.rules as PolicyRulesByType[Type] };

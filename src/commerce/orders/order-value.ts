@@ -3,7 +3,12 @@
  * payments. Pure. Both the cancellation command and the cancellation eligibility use these functions.
  */
 import type { LineQuantity, OrderAggregate, OrderFulfillment, OrderLine } from "./order-aggregate.ts";
-import { authorizedMinor, netCapturedMinor, unreservedUnits, uncanceledQuantity } from "./order-statuses.ts";
+import {
+  authorizedMinor,
+  netCapturedMinor,
+  countUnreservedUnits,
+  uncanceledQuantity,
+} from "./order-statuses.ts";
 
 export interface CanceledUnits extends LineQuantity {
   readonly variantId: string;
@@ -20,7 +25,7 @@ export interface CanceledUnits extends LineQuantity {
  * The lines that an unsent fulfillment keeps after a cancellation; without lines, the fulfillment is
  * canceled.
  */
-export interface FulfillmentCut {
+export interface FulfillmentReduction {
   readonly fulfillmentId: string;
   readonly lines: readonly LineQuantity[];
 }
@@ -35,7 +40,7 @@ export interface CancellationValue {
   readonly refundMinor: number;
   /** True if no ordered unit is left, so that the whole order is canceled. */
   readonly isWhole: boolean;
-  readonly cuts: readonly FulfillmentCut[];
+  readonly cuts: readonly FulfillmentReduction[];
 }
 
 type Valued = Pick<
@@ -44,7 +49,7 @@ type Valued = Pick<
 >;
 
 /** Computes the value and effects of canceling unsent units. `lines` contain each line at most once. */
-export function cancellationValue(order: Valued, lines: readonly LineQuantity[]): CancellationValue {
+export function calculateCancellationValue(order: Valued, lines: readonly LineQuantity[]): CancellationValue {
   const quantities = new Map(lines.map(({ lineId, quantity }) => [lineId, quantity]));
   const units = order.lines.flatMap((line) => {
     const quantity = quantities.get(line.id) ?? 0;
@@ -55,7 +60,7 @@ export function cancellationValue(order: Valued, lines: readonly LineQuantity[])
     canceled: line.canceled + (quantities.get(line.id) ?? 0),
   }));
   const isAnyShipped = left.some((line) => line.requiresShipping && uncanceledQuantity(line) > 0);
-  const shippingMinor = isAnyShipped || units.length === 0 ? 0 : shippingLeftMinor(order);
+  const shippingMinor = isAnyShipped || units.length === 0 ? 0 : remainingShippingMinor(order);
   const amountMinor = units.reduce((sum, unit) => sum + unit.amountMinor, shippingMinor);
   const reducedMinor = Math.min(amountMinor, order.totalMinor - order.reducedMinor);
   return {
@@ -79,7 +84,7 @@ function unitsOf(
     variantId: line.variantId,
     quantity,
     waiting,
-    unreserved: Math.min(waiting, unreservedUnits(order, line.id)),
+    unreserved: Math.min(waiting, countUnreservedUnits(order, line.id)),
     allocated: quantity - waiting,
     amountMinor: unitsValueMinor(line, quantity),
   };
@@ -95,12 +100,12 @@ export function unitsValueMinor(
 ): number {
   return Math.min(
     totalMinor - reducedMinor,
-    unitShare({ amountMinor: totalMinor, ordered, gone: canceled + refunded, quantity }),
+    calculateShareOfUnits({ amountMinor: totalMinor, ordered, gone: canceled + refunded, quantity }),
   );
 }
 
 /** The order's shipping minus shipping that was canceled or refunded. */
-export function shippingLeftMinor({
+export function remainingShippingMinor({
   totalMinor,
   shippingReducedMinor,
   lines,
@@ -152,7 +157,10 @@ export function uncapturedMinor(payment: OrderAggregate["payments"][number]): nu
 const cutOrder: readonly OrderFulfillment["status"][] = ["ready_for_pickup", "packing", "pending"];
 
 /** Computes the cuts of fulfillments. Fulfillments of an exchange are not cut: their units were not ordered. */
-function cutsOf(fulfillments: readonly OrderFulfillment[], lines: readonly OrderLine[]): FulfillmentCut[] {
+function cutsOf(
+  fulfillments: readonly OrderFulfillment[],
+  lines: readonly OrderLine[],
+): FulfillmentReduction[] {
   const room = new Map(lines.map((line) => [line.id, uncanceledQuantity(line) - line.shipped]));
   const open = cutOrder.flatMap((status) =>
     fulfillments.filter((fulfillment) => fulfillment.status === status && fulfillment.returnId === null),
@@ -170,7 +178,7 @@ function cutsOf(fulfillments: readonly OrderFulfillment[], lines: readonly Order
   });
 }
 
-/** Units of a line whose share of the line's amount `unitShare` computes. */
+/** Units of a line whose share of the line's amount `calculateShareOfUnits` computes. */
 interface Portion {
   readonly amountMinor: number;
   readonly ordered: number;
@@ -184,7 +192,7 @@ interface Portion {
  * amount is rounded down at each unit, so the shares of any partition of the units add up to the line's
  * amount exactly.
  */
-export function unitShare({ amountMinor, ordered, gone, quantity }: Portion): number {
+export function calculateShareOfUnits({ amountMinor, ordered, gone, quantity }: Portion): number {
   const upTo = (units: number): bigint => (BigInt(amountMinor) * BigInt(units)) / BigInt(ordered);
   return Number(upTo(gone + quantity) - upTo(gone));
 }

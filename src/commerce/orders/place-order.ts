@@ -15,11 +15,11 @@ import { redeemPromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { OrderCommandContext } from "./change-order.ts";
-import { type OrderEvent, publishOrderEvents, writeTimeline } from "./order-events.ts";
+import { type OrderEvent, publishOrderEvents, writeTimelineEntries } from "./order-events.ts";
 import type { OrderAggregate, OrderPayment } from "./order-aggregate.ts";
 import { findOrders } from "./find-orders.ts";
 import { snapshotPolicies } from "./snapshot-policies.ts";
-import { insertOrder, insertOrderLines, type PlacedLine } from "./insert-order.ts";
+import { insertOrder, insertOrderLines, type OrderLineFromCart } from "./insert-order.ts";
 
 /** A checkout whose cart and session are locked. The session's status is `processing`. */
 export interface CheckoutToPlace extends LockedSession {
@@ -65,7 +65,7 @@ export async function placeOrder(
   if (payment !== null)
     await transaction.updateTable("payment").set({ orderId }).where("id", "=", payment.id).execute();
   const events: OrderEvent[] = [...paymentEvents(payment), { type: "order.placed" }];
-  await writeTimeline(transaction, context, { orderId, events });
+  await writeTimelineEntries(transaction, context, { orderId, events });
   const completed = await saveSession(transaction, context, {
     session,
     patch: { status: "completed", completedAt: now, orderId },
@@ -138,7 +138,7 @@ interface LineBasis {
   readonly now: Date;
 }
 
-function toOrderLines(cart: CartAggregate, { allocated, categories, now }: LineBasis): PlacedLine[] {
+function toOrderLines(cart: CartAggregate, { allocated, categories, now }: LineBasis): OrderLineFromCart[] {
   const ids = cart.lines.map(() => createId("orderLine", now.getTime())).toSorted();
   return cart.lines.map((line, position) => ({
     id: ids[position] ?? "",

@@ -13,7 +13,7 @@ import { type Money, money } from "#foundation/money.ts";
 import type { OrderAggregate, OrderLine, OrderPromotion } from "./order-aggregate.ts";
 import { unitsValueMinor } from "./order-value.ts";
 import { netCapturedMinor, outstandingMinor, uncanceledQuantity } from "./order-statuses.ts";
-import { type OrderPartViews, toParts } from "./render-parts.ts";
+import { type OrderPartViewsByKind, toOrderPartViews } from "./render-parts.ts";
 
 const quantityNames = [
   "ordered",
@@ -77,10 +77,10 @@ export interface OrderView extends Pick<
     readonly title: string;
     readonly discount: Money;
   }[];
-  readonly fulfillments: readonly OrderPartViews["fulfillments"][];
-  readonly payments: readonly OrderPartViews["payments"][];
-  readonly refunds: readonly OrderPartViews["refunds"][];
-  readonly returns: readonly OrderPartViews["returns"][];
+  readonly fulfillments: readonly OrderPartViewsByKind["fulfillments"][];
+  readonly payments: readonly OrderPartViewsByKind["payments"][];
+  readonly refunds: readonly OrderPartViewsByKind["refunds"][];
+  readonly returns: readonly OrderPartViewsByKind["returns"][];
   readonly buyer: { readonly reference: string; readonly guest: boolean; readonly emailHint: string | null };
   readonly deliveryAddress: MaskedAddress | null;
   readonly policies: readonly {
@@ -98,7 +98,7 @@ export interface OrderRenderContext {
   readonly publicUrl: string;
 }
 
-export function toOrder(order: OrderAggregate, { publicUrl }: OrderRenderContext): OrderView {
+export function toOrderView(order: OrderAggregate, { publicUrl }: OrderRenderContext): OrderView {
   const {
     id,
     number,
@@ -134,10 +134,10 @@ export function toOrder(order: OrderAggregate, { publicUrl }: OrderRenderContext
       title: titleOf(promotion, order),
       discount: money(promotion.discountMinor, currency),
     })),
-    fulfillments: toParts(order, "fulfillments"),
-    payments: toParts(order, "payments"),
-    refunds: toParts(order, "refunds"),
-    returns: toParts(order, "returns"),
+    fulfillments: toOrderPartViews(order, "fulfillments"),
+    payments: toOrderPartViews(order, "payments"),
+    refunds: toOrderPartViews(order, "refunds"),
+    returns: toOrderPartViews(order, "returns"),
     buyer: {
       reference: opaqueBuyerReference(order),
       guest: order.buyerReference === null,

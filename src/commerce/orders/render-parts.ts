@@ -67,7 +67,7 @@ export interface WarrantyView extends OrderWarranty {
   readonly orderId: string;
 }
 
-export interface OrderPartViews {
+export interface OrderPartViewsByKind {
   readonly fulfillments: FulfillmentView;
   readonly payments: PaymentView;
   readonly refunds: RefundView;
@@ -75,7 +75,7 @@ export interface OrderPartViews {
   readonly warranties: WarrantyView;
 }
 
-export function toFulfillment(
+export function toFulfillmentView(
   fulfillment: OrderFulfillment,
   { id: orderId }: Pick<OrderAggregate, "id">,
 ): FulfillmentView {
@@ -89,7 +89,7 @@ export interface PaymentOwner {
   readonly currency: string;
 }
 
-export function toPayment(
+export function toPaymentView(
   payment: Omit<OrderPayment, "pending" | "provider">,
   { orderId, sessionId, currency }: PaymentOwner,
 ): PaymentView {
@@ -114,7 +114,7 @@ export function toPayment(
   };
 }
 
-export function toRefund(
+export function toRefundView(
   refund: OrderRefund,
   { orderId, currency }: Pick<PaymentOwner, "orderId" | "currency">,
 ): RefundView {
@@ -140,7 +140,7 @@ export function toRefund(
   };
 }
 
-export function toReturn(
+export function toReturnView(
   part: OrderReturn,
   order: Pick<OrderAggregate, "id" | "currency" | "fulfillments">,
 ): ReturnView {
@@ -154,7 +154,7 @@ export function toReturn(
   };
 }
 
-export function toWarranty(
+export function toWarrantyView(
   warranty: OrderWarranty,
   { id: orderId }: Pick<OrderAggregate, "id">,
 ): WarrantyView {
@@ -162,21 +162,23 @@ export function toWarranty(
 }
 
 type Renderers = {
-  readonly [Part in keyof OrderPartViews]: (order: OrderAggregate) => readonly OrderPartViews[Part][];
+  readonly [Part in keyof OrderPartViewsByKind]: (
+    order: OrderAggregate,
+  ) => readonly OrderPartViewsByKind[Part][];
 };
 
 const renderers: Renderers = {
-  fulfillments: (order) => order.fulfillments.map((part) => toFulfillment(part, order)),
-  payments: (order) => order.payments.map((part) => toPayment(part, { ...order, orderId: order.id })),
-  refunds: (order) => order.refunds.map((part) => toRefund(part, { ...order, orderId: order.id })),
-  returns: (order) => order.returns.map((part) => toReturn(part, order)),
-  warranties: (order) => order.warranties.map((part) => toWarranty(part, order)),
+  fulfillments: (order) => order.fulfillments.map((part) => toFulfillmentView(part, order)),
+  payments: (order) => order.payments.map((part) => toPaymentView(part, { ...order, orderId: order.id })),
+  refunds: (order) => order.refunds.map((part) => toRefundView(part, { ...order, orderId: order.id })),
+  returns: (order) => order.returns.map((part) => toReturnView(part, order)),
+  warranties: (order) => order.warranties.map((part) => toWarrantyView(part, order)),
 };
 
 /** Renders all parts of one kind of an order, oldest first. */
-export function toParts<Part extends keyof OrderPartViews>(
+export function toOrderPartViews<Part extends keyof OrderPartViewsByKind>(
   order: OrderAggregate,
   part: Part,
-): readonly OrderPartViews[Part][] {
+): readonly OrderPartViewsByKind[Part][] {
   return renderers[part](order);
 }

@@ -77,7 +77,7 @@ function snapshotOf(
   const rules = completePolicyRules(type, stored, order);
   const summary = found === undefined ? undefined : summaryOf(found, order.locale);
   return {
-    summary: summary ?? defaultSummary(type, rules),
+    summary: summary ?? createDefaultPolicySummary(type, rules),
     url: found?.url ?? null,
     rules: JSON.stringify(rules),
   };
@@ -117,7 +117,10 @@ const defaultSummaries: Summaries = {
       : `What you bought is guaranteed for ${counted(months, "month")} from its delivery.`,
 };
 
-export function defaultSummary<Type extends PolicyType>(type: Type, rules: PolicyRulesByType[Type]): string {
+export function createDefaultPolicySummary<Type extends PolicyType>(
+  type: Type,
+  rules: PolicyRulesByType[Type],
+): string {
   return defaultSummaries[type](rules);
 }
 

@@ -51,7 +51,7 @@ export interface DiscountableLine {
  * Returns a function that decides whether a line is entitled. The IDs are in sets, because many lines are
  * checked.
  */
-export function createEntitlementCheck({
+export function createEntitledLineCheck({
   productIds,
   categoryIds,
 }: PromotionEntitlement): (line: DiscountableLine) => boolean {
@@ -61,7 +61,7 @@ export function createEntitlementCheck({
   return (line) => products.has(line.productId) || line.categoryIds.some((id) => categories.has(id));
 }
 
-export function totalQuantity(lines: readonly DiscountableLine[]): number {
+export function sumLineQuantities(lines: readonly DiscountableLine[]): number {
   return lines.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
@@ -79,9 +79,9 @@ interface UnitCounts {
 }
 
 /** Returns a function that decides whether a line counts as bought (X). */
-export function createBoughtCheck(rule: BuyXGetYRule): (line: DiscountableLine) => boolean {
+export function createBoughtLineCheck(rule: BuyXGetYRule): (line: DiscountableLine) => boolean {
   const { productIds, categoryIds } = rule.buy;
-  return createEntitlementCheck(
+  return createEntitledLineCheck(
     productIds.length === 0 && categoryIds.length === 0 ? rule.entitled : rule.buy,
   );
 }
@@ -90,7 +90,7 @@ export function createBoughtCheck(rule: BuyXGetYRule): (line: DiscountableLine) 
  * Returns how many times the rule applies to the lines. Units in both sets can serve either side, but each
  * unit serves only one.
  */
-export function countApplications(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
+export function countRuleApplications(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
   const { buyQuantity, getQuantity } = rule;
   return Math.floor(
@@ -109,12 +109,12 @@ export function countMissingUnits(rule: BuyXGetYRule, lines: readonly Discountab
 }
 
 function countedUnitsOf(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): UnitCounts {
-  const isEntitled = createEntitlementCheck(rule.entitled);
-  const isBought = createBoughtCheck(rule);
+  const isEntitled = createEntitledLineCheck(rule.entitled);
+  const isBought = createBoughtLineCheck(rule);
   return {
-    entitled: totalQuantity(lines.filter(isEntitled)),
-    bought: totalQuantity(lines.filter(isBought)),
-    either: totalQuantity(lines.filter((line) => isEntitled(line) || isBought(line))),
+    entitled: sumLineQuantities(lines.filter(isEntitled)),
+    bought: sumLineQuantities(lines.filter(isBought)),
+    either: sumLineQuantities(lines.filter((line) => isEntitled(line) || isBought(line))),
   };
 }
 
@@ -145,7 +145,7 @@ function discountLines(
   cart: RemainingCartAmounts,
 ): readonly number[] {
   if (rule.kind === "buy_x_get_y") return discountGetUnits(rule, cart);
-  const isEntitled = createEntitlementCheck(rule.entitled);
+  const isEntitled = createEntitledLineCheck(rule.entitled);
   if (rule.kind === "gift") {
     return discountUnits(unitsOf(cart, isEntitled), {
       lineCount: cart.lines.length,
@@ -164,13 +164,13 @@ function discountLines(
 }
 
 function discountGetUnits(rule: BuyXGetYRule, cart: RemainingCartAmounts): readonly number[] {
-  const applications = countApplications(rule, cart.lines);
-  const isBought = createBoughtCheck(rule);
+  const applications = countRuleApplications(rule, cart.lines);
+  const isBought = createBoughtLineCheck(rule);
   // Bought units must stay undiscounted. Of the units that could serve either side, only those in excess of
   // all X units may be discounted.
-  let spare = totalQuantity(cart.lines.filter(isBought)) - applications * rule.buyQuantity;
+  let spare = sumLineQuantities(cart.lines.filter(isBought)) - applications * rule.buyQuantity;
   const offered: UnitGroup[] = [];
-  for (const group of unitsOf(cart, createEntitlementCheck(rule.entitled))) {
+  for (const group of unitsOf(cart, createEntitledLineCheck(rule.entitled))) {
     const isShared = isBought(group.line);
     const count = isShared ? Math.min(group.count, spare) : group.count;
     if (isShared) spare -= count;

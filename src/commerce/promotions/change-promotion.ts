@@ -22,7 +22,7 @@ import {
   mergePromotionFields,
   emptyPromotionValues,
   type PromotionFields,
-  type PromotionValues,
+  type StoredPromotionFields,
   promotionRuleFaults,
 } from "./promotion-fields.ts";
 import { type PromotionKind, promotionKinds, type PromotionRule } from "./promotion-rule.ts";
@@ -122,7 +122,7 @@ async function requireMerchant(transaction: Transaction, context: CommandContext
   if (merchant === undefined) throw fail("merchant_not_found");
 }
 
-function requireLimitAboveUsed(promotion: PromotionRow, { usageLimit }: PromotionValues): void {
+function requireLimitAboveUsed(promotion: PromotionRow, { usageLimit }: StoredPromotionFields): void {
   const { used } = promotion;
   if (usageLimit === null || usageLimit >= used) return;
   const message = `"usageLimit" must be at least ${used}, the number of uses so far.`;
@@ -133,13 +133,13 @@ function requireLimitAboveUsed(promotion: PromotionRow, { usageLimit }: Promotio
   });
 }
 
-function toValues(row: PromotionRow): PromotionValues {
-  const values: PromotionValues = { ...row, titles: row.titles as PromotionValues["titles"] };
+function toValues(row: PromotionRow): StoredPromotionFields {
+  const values: StoredPromotionFields = { ...row, titles: row.titles as StoredPromotionFields["titles"] };
   // Keeps only the columns that a merchant can set, which leaves out the id, the status and the version.
   return mergePromotionFields(values, {});
 }
 
-function toColumns({ titles, ...values }: PromotionValues): Columns {
+function toColumns({ titles, ...values }: StoredPromotionFields): Columns {
   return {
     ...values,
     titles: JSON.stringify(titles),
@@ -153,9 +153,9 @@ function toColumns({ titles, ...values }: PromotionValues): Columns {
 }
 
 type Columns = {
-  readonly [Name in Exclude<keyof PromotionValues, "titles">]: PromotionValues[Name] extends readonly string[]
-    ? string[]
-    : PromotionValues[Name];
+  readonly [
+    Name in Exclude<keyof StoredPromotionFields, "titles">
+  ]: StoredPromotionFields[Name] extends readonly string[] ? string[] : StoredPromotionFields[Name];
 } & {
   readonly titles: string;
 };
@@ -217,7 +217,7 @@ async function missingReferenceFaults(
 async function requireMarketCurrency(
   transaction: Transaction,
   context: CommandContext,
-  { currency, marketIds }: PromotionValues,
+  { currency, marketIds }: StoredPromotionFields,
 ): Promise<void> {
   if (currency === null) return;
   const { rows } = await sql`

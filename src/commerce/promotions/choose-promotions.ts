@@ -11,18 +11,18 @@ import {
   type PricingLine,
 } from "#commerce/pricing/price-cart.ts";
 import {
-  createBoughtCheck,
+  createBoughtLineCheck,
   type DiscountableLine,
-  createEntitlementCheck,
+  createEntitledLineCheck,
   countMissingUnits,
   multiplyMinorUnits,
-  totalQuantity,
+  sumLineQuantities,
   sumMinorUnits,
 } from "#commerce/pricing/discounts.ts";
 import type { PromotionRule, PromotionRefusalReason } from "./promotion-rule.ts";
 
 /** The facts of a cart that decide which promotions apply. */
-export interface PromotionCartFacts {
+export interface PromotionCartContext {
   readonly marketId: string;
   readonly currency: string;
   readonly buyerReference: string | null;
@@ -43,7 +43,7 @@ export interface PromotionRefusal {
 }
 
 /** The promotions chosen for a cart, and the cart's prices with them. */
-export interface PromotionChoice {
+export interface ChosenPromotions {
   /** Automatic promotions that reduce the price, in the order in which they are applied. */
   readonly automatic: readonly PromotionRule[];
   /**
@@ -61,7 +61,10 @@ export interface CandidatePromotions {
 }
 
 /** Chooses the promotions of a cart and prices the cart with them. */
-export function choosePromotions(facts: PromotionCartFacts, offered: CandidatePromotions): PromotionChoice {
+export function choosePromotions(
+  facts: PromotionCartContext,
+  offered: CandidatePromotions,
+): ChosenPromotions {
   const automatic = chooseAutomatic(facts, offered.automatic);
   if (offered.code === null) return toPromotionChoice(facts, automatic, null);
   const rule = offered.code;
@@ -74,10 +77,10 @@ export function choosePromotions(facts: PromotionCartFacts, offered: CandidatePr
 }
 
 function toPromotionChoice(
-  facts: PromotionCartFacts,
+  facts: PromotionCartContext,
   automatic: readonly PromotionRule[],
-  code: PromotionChoice["code"],
-): PromotionChoice {
+  code: ChosenPromotions["code"],
+): ChosenPromotions {
   return {
     automatic,
     code,
@@ -90,7 +93,7 @@ function toPromotionChoice(
  * price, and then alone.
  */
 function chooseAutomatic(
-  facts: PromotionCartFacts,
+  facts: PromotionCartContext,
   offered: readonly PromotionRule[],
 ): readonly PromotionRule[] {
   const eligible = offered.filter((rule) => findRefusal(rule, facts) === null).toSorted(byPrecedence);
@@ -113,7 +116,7 @@ function byPrecedence(a: PromotionRule, b: PromotionRule): number {
 function resolveCombination(
   code: PromotionRule,
   automatic: readonly PromotionRule[],
-  facts: PromotionCartFacts,
+  facts: PromotionCartContext,
 ): "combined" | "code_alone" | "superseded_by_better_deal" | "combination_disallowed" {
   const [first] = automatic;
   if (first === undefined) return "combined";
@@ -125,14 +128,14 @@ function resolveCombination(
   return code.priority > first.priority ? "code_alone" : "combination_disallowed";
 }
 
-function priceWith(facts: PromotionCartFacts, rules: readonly PromotionRule[]): PricedCart {
+function priceWith(facts: PromotionCartContext, rules: readonly PromotionRule[]): PricedCart {
   return priceCart({ ...facts.pricing, discounts: rules.map(({ discount }) => discount) });
 }
 
-type Condition = (rule: PromotionRule, facts: PromotionCartFacts) => PromotionRefusal | null;
+type Condition = (rule: PromotionRule, facts: PromotionCartContext) => PromotionRefusal | null;
 
 const refuseIf = (
-  isBroken: (rule: PromotionRule, facts: PromotionCartFacts) => boolean,
+  isBroken: (rule: PromotionRule, facts: PromotionCartContext) => boolean,
   reason: PromotionRefusalReason,
 ): Condition => {
   return (rule, facts) => (isBroken(rule, facts) ? { reason, data: {} } : null);
@@ -169,7 +172,7 @@ const conditions: readonly Condition[] = [
   requireMinimumQuantity,
 ];
 
-function findRefusal(rule: PromotionRule, facts: PromotionCartFacts): PromotionRefusal | null {
+function findRefusal(rule: PromotionRule, facts: PromotionCartContext): PromotionRefusal | null {
   for (const condition of conditions) {
     const refusal = condition(rule, facts);
     if (refusal !== null) return refusal;
@@ -191,15 +194,15 @@ function needsBuyer(rule: PromotionRule): boolean {
   return rule.requiresSignIn || rule.perBuyerLimit !== null || rule.isForSomeBuyers;
 }
 
-function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartFacts): PricingLine[] {
-  return pricing.lines.filter(createEntitlementCheck(rule.discount.entitled));
+function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartContext): PricingLine[] {
+  return pricing.lines.filter(createEntitledLineCheck(rule.discount.entitled));
 }
 
 /**
  * Checks the minimum subtotal before discounts, so that one promotion cannot take away the condition of
  * another.
  */
-function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartFacts): PromotionRefusal | null {
+function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartContext): PromotionRefusal | null {
   const requiredAmountMinor = rule.minimumSubtotalMinor ?? 0;
   const subtotals = entitledLinesOf(rule, facts).map(({ unitPriceMinor, quantity }) =>
     multiplyMinorUnits(unitPriceMinor, quantity),
@@ -214,10 +217,10 @@ function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartFacts):
  * Checks the minimum number of entitled units. "Buy X, get Y" also needs the units of one application.
  * Reports the requirement that lacks the most units.
  */
-function requireMinimumQuantity(rule: PromotionRule, facts: PromotionCartFacts): PromotionRefusal | null {
+function requireMinimumQuantity(rule: PromotionRule, facts: PromotionCartContext): PromotionRefusal | null {
   const minimum = rule.minimumQuantity ?? 0;
   const asked = [
-    { requiredQuantity: minimum, missingQuantity: minimum - totalQuantity(entitledLinesOf(rule, facts)) },
+    { requiredQuantity: minimum, missingQuantity: minimum - sumLineQuantities(entitledLinesOf(rule, facts)) },
   ];
   if (rule.discount.kind === "buy_x_get_y") {
     const { buyQuantity, getQuantity } = rule.discount;
@@ -270,10 +273,10 @@ export function promotionConditionsOfLines(
   lines: readonly ConditionLine[],
 ): PromotionConditions {
   const { discount, minimumSubtotalMinor: subtotalMinor, minimumQuantity: quantity } = rule;
-  const entitled = lines.filter(createEntitlementCheck(discount.entitled)).map(({ id }) => id);
+  const entitled = lines.filter(createEntitledLineCheck(discount.entitled)).map(({ id }) => id);
   const minimum =
     subtotalMinor === null && quantity === null ? null : { lineIds: entitled, subtotalMinor, quantity };
   if (discount.kind === "buy_x_get_y")
-    return { boughtLineIds: lines.filter(createBoughtCheck(discount)).map(({ id }) => id), minimum };
+    return { boughtLineIds: lines.filter(createBoughtLineCheck(discount)).map(({ id }) => id), minimum };
   return { boughtLineIds: discount.kind === "gift" && minimum !== null ? entitled : [], minimum };
 }

@@ -76,7 +76,7 @@ export interface PromotionFields {
 }
 
 /** The stored values of a promotion's fields. */
-export interface PromotionValues {
+export interface StoredPromotionFields {
   readonly titles: Readonly<Record<string, string>>;
   readonly basisPoints: number | null;
   readonly amountMinor: number | null;
@@ -101,7 +101,7 @@ export interface PromotionValues {
 }
 
 /** The values of a promotion without any field set. */
-export const emptyPromotionValues: PromotionValues = {
+export const emptyPromotionValues: StoredPromotionFields = {
   titles: {},
   basisPoints: null,
   amountMinor: null,
@@ -125,10 +125,13 @@ export const emptyPromotionValues: PromotionValues = {
   isExclusive: false,
 };
 
-const fieldNames = Object.keys(emptyPromotionValues) as (keyof PromotionValues)[];
+const fieldNames = Object.keys(emptyPromotionValues) as (keyof StoredPromotionFields)[];
 
 /** Merges the input into the stored values. A null field takes its empty value. */
-export function mergePromotionFields(values: PromotionValues, fields: PromotionFields): PromotionValues {
+export function mergePromotionFields(
+  values: StoredPromotionFields,
+  fields: PromotionFields,
+): StoredPromotionFields {
   const { titles } = fields;
   const given = {
     ...fields,
@@ -139,7 +142,7 @@ export function mergePromotionFields(values: PromotionValues, fields: PromotionF
       name,
       given[name] === undefined ? values[name] : (given[name] ?? emptyPromotionValues[name]),
     ]),
-  ) as unknown as PromotionValues;
+  ) as unknown as StoredPromotionFields;
   const hasAmount = merged.amountMinor !== null || merged.minimumSubtotalMinor !== null;
   return hasAmount || typeof fields.currency === "string" ? merged : { ...merged, currency: null };
 }
@@ -204,7 +207,7 @@ const fieldsOfKind: Readonly<Record<PromotionKind, readonly (typeof kindFields)[
 };
 
 /** Checks that a promotion's fields fit its kind, currency and time window. */
-export function promotionRuleFaults(kind: PromotionKind, values: PromotionValues): Faults {
+export function promotionRuleFaults(kind: PromotionKind, values: StoredPromotionFields): Faults {
   const needed = fieldsOfKind[kind];
   const { startsAt, endsAt } = values;
   return [
@@ -231,7 +234,7 @@ const notAllowedFaults = (name: string, kind: PromotionKind, isNeeded: boolean):
     ? []
     : [faultAt(`/${name}`, "not_allowed", `"${name}" is not allowed for a promotion of kind ${kind}.`)];
 
-function moneyFaults({ amountMinor, minimumSubtotalMinor, currency }: PromotionValues): Faults {
+function moneyFaults({ amountMinor, minimumSubtotalMinor, currency }: StoredPromotionFields): Faults {
   const hasAmount = amountMinor !== null || minimumSubtotalMinor !== null;
   if (hasAmount && currency === null)
     return [faultAt("/currency", "required", '"currency" is required with an amount or a minimum subtotal.')];

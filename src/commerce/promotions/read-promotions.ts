@@ -26,7 +26,7 @@ type PromotionDiscountJson =
   | { readonly kind: "gift"; readonly getQuantity: number };
 
 /** A promotion's row as `promotionRuleJson` writes it. */
-export type PromotionJson = PromotionDiscountJson & {
+export type PromotionRuleJson = PromotionDiscountJson & {
   readonly id: string;
   readonly trigger: "code" | "automatic";
   readonly status: PromotionStatus;
@@ -61,7 +61,7 @@ type Buyer = string | null | RawBuilder<string | null>;
  */
 export const promotionRuleJson = (
   buyerReference: Buyer,
-): RawBuilder<PromotionJson> => sql<PromotionJson>`json_build_object(
+): RawBuilder<PromotionRuleJson> => sql<PromotionRuleJson>`json_build_object(
   'id', p.id, 'trigger', p.trigger, 'kind', p.kind, 'status', p.status, 'titles', p.titles,
   'basisPoints', p.basis_points, 'amountMinor', p.amount_minor, 'currency', p.currency, 'buyQuantity',
   p.buy_quantity, 'getQuantity', p.get_quantity,
@@ -87,7 +87,7 @@ export const promotionCodeJson = sql<
 
 /** Converts the JSON of a promotion to a rule. */
 export function toPromotionRule(
-  promotion: PromotionJson,
+  promotion: PromotionRuleJson,
   { usedByBuyer: used, code }: Pick<PromotionRule, "usedByBuyer" | "code">,
 ): PromotionRule {
   return {
@@ -114,7 +114,7 @@ export function toPromotionRule(
   };
 }
 
-function toDiscount(promotion: PromotionJson): DiscountRule {
+function toDiscount(promotion: PromotionRuleJson): DiscountRule {
   const parts = {
     id: promotion.id,
     entitled: { productIds: promotion.entitledProductIds, categoryIds: promotion.entitledCategoryIds },
@@ -142,7 +142,7 @@ export async function findPromotionRules(
   ids: readonly string[],
 ): Promise<Map<string, PromotionRule>> {
   if (ids.length === 0) return new Map();
-  const { rows } = await sql<{ promotion: PromotionJson }>`
+  const { rows } = await sql<{ promotion: PromotionRuleJson }>`
     select ${promotionRuleJson(null)} as promotion from promotion p where p.id = any(${ids}::text[])`.execute(
     reader,
   );

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
-import { settleOperation } from "#commerce/orders/payment/settle-payment.ts";
+import { settlePaymentOperation } from "#commerce/orders/payment/settle-payment.ts";
 import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
 import type { ClaimedPaymentOperation } from "#commerce/payments/payment-operations.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -239,7 +239,7 @@ export async function settlePendingPayments(
   for (const operation of rows) {
     const capturedMinor = isCaptured ? operation.amountMinor : 0;
     await writeProviderRecords(transaction, operation, capturedMinor);
-    await settleOperation(transaction, context, {
+    await settlePaymentOperation(transaction, context, {
       operation,
       outcome: createOutcome(operation, capturedMinor),
       log,

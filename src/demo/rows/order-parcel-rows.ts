@@ -5,7 +5,7 @@ import type {
   OrderLine,
   OrderReturn,
 } from "#commerce/orders/order-aggregate.ts";
-import { unitShare } from "#commerce/orders/order-value.ts";
+import { calculateShareOfUnits } from "#commerce/orders/order-value.ts";
 import { createId } from "#foundation/ids.ts";
 import { hashText } from "#demo/random.ts";
 import type { TableRow } from "./insert-rows.ts";
@@ -136,7 +136,12 @@ function createReturnRows({ ids, history, lines: [line] }: OrderParcelInput): Ta
       reason: "unwanted",
       method: "mail",
       settlement: "original_payment",
-      refundMinor: unitShare({ amountMinor: line.totalMinor, ordered: line.ordered, gone: 0, quantity: 1 }),
+      refundMinor: calculateShareOfUnits({
+        amountMinor: line.totalMinor,
+        ordered: line.ordered,
+        gone: 0,
+        quantity: 1,
+      }),
       requestedAt,
       closedAt,
       version: isClosed ? 5 : 1,

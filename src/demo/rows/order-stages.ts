@@ -3,7 +3,7 @@
  * step.
  */
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import { unitShare } from "#commerce/orders/order-value.ts";
+import { calculateShareOfUnits } from "#commerce/orders/order-value.ts";
 import type { TableRow } from "./insert-rows.ts";
 
 /** A step in the history of a generated order. */
@@ -113,7 +113,7 @@ interface LineAmount {
 export function computeReducedMinor(stage: OrderStage, { totalMinor, ordered, isFirst }: LineAmount): number {
   if (stage === "canceled" || stage === "refunded") return totalMinor;
   return stage === "returned" && isFirst
-    ? unitShare({ amountMinor: totalMinor, ordered, gone: 0, quantity: 1 })
+    ? calculateShareOfUnits({ amountMinor: totalMinor, ordered, gone: 0, quantity: 1 })
     : 0;
 }
 

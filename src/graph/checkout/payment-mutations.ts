@@ -6,7 +6,7 @@ import { frontendCallers, type GraphContext } from "#graph/context.ts";
 import { z } from "zod";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
 import { failSession, type SessionFailReason } from "#commerce/checkout/fail-session.ts";
-import { completeSession, submitCheckout } from "#commerce/orders/complete-session.ts";
+import { completeSession, submitSessionAndPlaceFreeOrder } from "#commerce/orders/complete-session.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { sessionPaymentMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
@@ -93,7 +93,7 @@ defineMutation({
     "payment fails, the session is open again. If the total is 0, the order is placed at once.",
   input: SubmitInput,
   type: CheckoutSessionRef,
-  run: submitCheckout,
+  run: submitSessionAndPlaceFreeOrder,
   answer,
 });
 

@@ -11,11 +11,11 @@ import type {
   CancellationRefund,
 } from "#commerce/orders/cancellation/eligibility.ts";
 import { type CancellationObstacle, cancellationObstacles } from "#commerce/orders/cancellation/reasons.ts";
-import type { WindowClock } from "#commerce/orders/order-terms.ts";
-import type { Decision } from "#commerce/orders/eligibility-reason.ts";
+import type { WindowStartEvent } from "#commerce/orders/order-terms.ts";
+import type { EligibilityDecision } from "#commerce/orders/eligibility-reason.ts";
 import { defineEnum } from "#graph/builder.ts";
 
-export const EligibilityDecisionEnum = defineEnum<Decision>("EligibilityDecision", {
+export const EligibilityDecisionEnum = defineEnum<EligibilityDecision>("EligibilityDecision", {
   description: "Whether the buyer can do something with an order.",
   values: {
     allowed: "The request is carried out at once.",
@@ -112,7 +112,7 @@ export const FeePayerEnum = defineEnum<"buyer" | "merchant">("EligibilityFeePaye
   values: { buyer: "The buyer; the fee is deducted from the refund.", merchant: "The merchant." },
 });
 
-export const WindowClockEnum = defineEnum<WindowClock>("EligibilityClock", {
+export const WindowClockEnum = defineEnum<WindowStartEvent>("EligibilityClock", {
   description: "The event at which a time window starts.",
   values: {
     delivered: "The delivery.",

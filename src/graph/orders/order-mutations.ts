@@ -17,7 +17,7 @@ import {
 } from "#commerce/orders/fulfillment/move-fulfillment.ts";
 import { carrierMax, createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
 import type { ChangedOrderPart } from "#commerce/orders/change-order.ts";
-import type { TrackedStatus } from "#commerce/orders/fulfillment/fulfillment-rules.ts";
+import type { ReportedTrackingStatus } from "#commerce/orders/fulfillment/fulfillment-rules.ts";
 import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
 import {
   approveCancellation,
@@ -132,7 +132,7 @@ const FulfillmentShipInput = builder.inputType("FulfillmentShipInput", {
   }),
 });
 
-const TrackedStatusEnum = defineEnum<TrackedStatus>("FulfillmentTrackedStatus", {
+const TrackedStatusEnum = defineEnum<ReportedTrackingStatus>("FulfillmentTrackedStatus", {
   description: "The status that a carrier or pickup store reports for a fulfillment.",
   values: {
     in_transit: "The fulfillment is in transit.",

@@ -2,13 +2,13 @@
 import {
   findPaymentWithoutOrder,
   findRefundWithoutOrder,
-  findPartOwner,
-  isForeignOrder,
+  findOrderPartOwner,
+  isOrderOfOtherBuyer,
   selectOrderIds,
-  type OrderPart,
+  type OrderPartKind,
 } from "#commerce/orders/find-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { type OrderPartViews, toParts } from "#commerce/orders/render-parts.ts";
+import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/render-parts.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import {
@@ -39,7 +39,7 @@ export function isOrderVisible(order: OrderAggregate, context: GraphContext): bo
   if (context.viewer.kind === "buyer") return order.sessionId === context.viewer.sessionId;
   return (
     isOfCallerMerchant(order.merchant.id, context) &&
-    !isForeignOrder(order, { actor: getOrderActor(context), buyerReference: context.buyerReference })
+    !isOrderOfOtherBuyer(order, { actor: getOrderActor(context), buyerReference: context.buyerReference })
   );
 }
 
@@ -157,26 +157,29 @@ builder.queryFields((t) => ({
   }),
 }));
 
-interface PartQuery<Parts extends keyof OrderPartViews> {
-  readonly part: OrderPart;
+interface PartQuery<Parts extends keyof OrderPartViewsByKind> {
+  readonly part: OrderPartKind;
   readonly parts: Parts;
   readonly id: string;
   /**
    * Finds a payment, refund or other part that is not linked to an order, for example the payment of a failed
    * checkout.
    */
-  readonly withoutOrder?: (reader: GraphContext["db"], id: string) => Promise<OrderPartViews[Parts] | null>;
+  readonly withoutOrder?: (
+    reader: GraphContext["db"],
+    id: string,
+  ) => Promise<OrderPartViewsByKind[Parts] | null>;
 }
 
-async function findPart<Parts extends keyof OrderPartViews>(
+async function findPart<Parts extends keyof OrderPartViewsByKind>(
   context: GraphContext,
   { part, parts, id, withoutOrder }: PartQuery<Parts>,
-): Promise<OrderPartViews[Parts] | null> {
-  const owner = await findPartOwner(context.db, { part, id });
+): Promise<OrderPartViewsByKind[Parts] | null> {
+  const owner = await findOrderPartOwner(context.db, { part, id });
   if (owner === undefined || !isOfCallerMerchant(owner.merchantId, context)) return null;
   if (owner.orderId === null) return withoutOrder === undefined ? null : withoutOrder(context.db, id);
   const order = await context.loaders.orders.load(owner.orderId);
-  return order === null ? null : (toParts(order, parts).find((view) => view.id === id) ?? null);
+  return order === null ? null : (toOrderPartViews(order, parts).find((view) => view.id === id) ?? null);
 }
 
 /** Returns the buyer to filter by. A storefront may only list orders of the buyer that it serves. */

@@ -1,7 +1,7 @@
 /** The GraphQL type of orders, with the complete address and e-mail address for the merchant's staff. */
-import { toOrder } from "#commerce/orders/render-order.ts";
+import { toOrderView } from "#commerce/orders/render-order.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { type OrderPartViews, toParts } from "#commerce/orders/render-parts.ts";
+import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/render-parts.ts";
 import { fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
@@ -120,7 +120,7 @@ builder.objectFields(OrderRef, (t) => ({
     type: [WarrantyRef],
     description: "The warranties that are registered for the order's lines.",
     complexity: { multiplier: 3 },
-    resolve: ({ stored }) => [...toParts(stored, "warranties")],
+    resolve: ({ stored }) => [...toOrderPartViews(stored, "warranties")],
   }),
 }));
 
@@ -198,16 +198,16 @@ export function toGraphOrder(
   order: OrderAggregate,
   { publicUrl }: Pick<GraphContext, "publicUrl">,
 ): GraphOrder {
-  return { ...toOrder(order, { publicUrl }), stored: order };
+  return { ...toOrderView(order, { publicUrl }), stored: order };
 }
 
 /** Returns one part of an order; throws `resource_not_found` if the order has no such part. */
-export function getOrderPartView<Part extends keyof OrderPartViews>(
+export function getOrderPartView<Part extends keyof OrderPartViewsByKind>(
   order: OrderAggregate,
   part: Part,
   id: string,
-): OrderPartViews[Part] {
-  const view = toParts(order, part).find((candidate) => candidate.id === id);
+): OrderPartViewsByKind[Part] {
+  const view = toOrderPartViews(order, part).find((candidate) => candidate.id === id);
   if (view === undefined) throw fail("resource_not_found");
   return view;
 }

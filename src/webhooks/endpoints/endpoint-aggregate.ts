@@ -97,7 +97,7 @@ export function changedEndpointFieldsBefore(
   );
 }
 
-export interface RefusedEndpoint {
+export interface EndpointFailureOptions {
   readonly reason?: string;
   readonly data?: Readonly<Record<string, unknown>>;
   readonly message?: string;
@@ -108,7 +108,7 @@ type Conflicting = Pick<WebhookEndpoint, "id" | "status" | "version">;
 export function endpointFailure(
   code: FailureCode,
   endpoint: Conflicting,
-  { message, ...refused }: RefusedEndpoint = {},
+  { message, ...refused }: EndpointFailureOptions = {},
 ): Failure {
   return fail(code, {
     conflict: conflictOf(endpoint, refused),
@@ -118,7 +118,7 @@ export function endpointFailure(
 
 function conflictOf(
   { id, status, version }: Conflicting,
-  { reason = null, data = {} }: { reason?: string | null; data?: RefusedEndpoint["data"] },
+  { reason = null, data = {} }: { reason?: string | null; data?: EndpointFailureOptions["data"] },
 ): FailureConflict {
   return { resource: "webhook_endpoint", id, currentStatus: status, currentVersion: version, reason, data };
 }

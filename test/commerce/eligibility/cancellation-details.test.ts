@@ -7,8 +7,13 @@ import {
   cancellationEligibility,
   type CancellationEligibility,
 } from "#commerce/orders/cancellation/eligibility.ts";
-import { joinedLineSets } from "#commerce/orders/cancellation/obstacles.ts";
-import { bestDecision, decisionOf, validUntil, withoutRepeats } from "#commerce/orders/eligibility-reason.ts";
+import { findLinesJoinedByPromotions } from "#commerce/orders/cancellation/obstacles.ts";
+import {
+  findBestDecision,
+  decideEligibility,
+  calculateValidUntil,
+  removeRepeatedReasons,
+} from "#commerce/orders/eligibility-reason.ts";
 import type { OrderFulfillment, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
 import { eur } from "./paper-answer.ts";
 import {
@@ -164,14 +169,16 @@ describe("a bundle that a promotion creates", () => {
     ...promotion,
   });
   const sets = (promotion: Partial<OrderPromotion>): unknown =>
-    joinedLineSets({ promotions: [bought(promotion)] });
+    findLinesJoinedByPromotions({ promotions: [bought(promotion)] });
 
   it("consists of the given lines and the bought lines, each once", () => {
     expect(sets({})).toEqual([["oln_1", "oln_0"]]);
     expect(sets({ kind: "buy_x_get_y" })).toEqual([["oln_1", "oln_0"]]);
     expect(sets({ boughtLineIds: [] })).toEqual([["oln_1"]]);
     expect(
-      joinedLineSets({ promotions: [paperPromotion("gift", [{ lineId: "oln_1", amountMinor: 100 }])] }),
+      findLinesJoinedByPromotions({
+        promotions: [paperPromotion("gift", [{ lineId: "oln_1", amountMinor: 100 }])],
+      }),
     ).toEqual([["oln_1"]]);
   });
 
@@ -315,27 +322,29 @@ describe("a decision", () => {
   const reason = (code: string, blocking: boolean) => ({ code, message: code, blocking, data: {} });
 
   it("is allowed without reasons, requires consent if all reasons can be waived, else is denied", () => {
-    expect(decisionOf([])).toBe("allowed");
-    expect(decisionOf([reason("a", false)])).toBe("request_required");
-    expect(decisionOf([reason("a", false), reason("b", true)])).toBe("denied");
+    expect(decideEligibility([])).toBe("allowed");
+    expect(decideEligibility([reason("a", false)])).toBe("request_required");
+    expect(decideEligibility([reason("a", false), reason("b", true)])).toBe("denied");
   });
 
   it("over several lines is the best of them, and denied for no line", () => {
-    expect(bestDecision(["denied", "request_required", "allowed"])).toBe("allowed");
-    expect(bestDecision(["denied", "request_required"])).toBe("request_required");
-    expect(bestDecision([])).toBe("denied");
+    expect(findBestDecision(["denied", "request_required", "allowed"])).toBe("allowed");
+    expect(findBestDecision(["denied", "request_required"])).toBe("request_required");
+    expect(findBestDecision([])).toBe("denied");
   });
 
   it("contains each code once, in its first form", () => {
     const [one, other, again] = [reason("a", true), reason("b", true), reason("a", false)];
-    expect(withoutRepeats([one, other, again])).toEqual([one, other]);
+    expect(removeRepeatedReasons([one, other, again])).toEqual([one, other]);
   });
 
   it("is valid for 15 minutes, or until the next period begins or ends", () => {
     const now = new Date(placedAt);
     const at = now.getTime();
-    expect(validUntil(now, [])).toBe(later(placedAt, 15 * minute).toISOString());
-    expect(validUntil(now, [at - 1, at, at + 16 * minute])).toBe(later(placedAt, 15 * minute).toISOString());
-    expect(validUntil(now, [at + 2, at + 1])).toBe(later(placedAt, 1).toISOString());
+    expect(calculateValidUntil(now, [])).toBe(later(placedAt, 15 * minute).toISOString());
+    expect(calculateValidUntil(now, [at - 1, at, at + 16 * minute])).toBe(
+      later(placedAt, 15 * minute).toISOString(),
+    );
+    expect(calculateValidUntil(now, [at + 2, at + 1])).toBe(later(placedAt, 1).toISOString());
   });
 });

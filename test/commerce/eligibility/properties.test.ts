@@ -8,7 +8,7 @@ import "#test/support/properties.ts";
 import { evaluateAfterSalesEligibility, evaluateReturnOption } from "#commerce/after-sales/eligibility.ts";
 import { returnReasonsByKind } from "#commerce/after-sales/reasons.ts";
 import { cancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
-import { bestDecision, decisionOf } from "#commerce/orders/eligibility-reason.ts";
+import { findBestDecision, decideEligibility } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import { factsAt, paperOrder, placedAt } from "./paper-order.ts";
 
@@ -150,18 +150,18 @@ describe("a cancellation answer", () => {
     fc.assert(
       fc.property(asked, instant, ({ order: one, now }, other) => {
         const answer = cancellationEligibility(one, new Date(now));
-        expect(answer.decision).toBe(bestDecision(answer.lines.map(({ decision }) => decision)));
+        expect(answer.decision).toBe(findBestDecision(answer.lines.map(({ decision }) => decision)));
         expect(answer.decision === "allowed").toBe(answer.reasons.length === 0);
         expect(answer.refund === null).toBe(answer.decision === "denied");
         for (const [index, { decision, reasons, cancelableQuantity }] of answer.lines.entries()) {
           const { ordered = 0, canceled = 0, shipped = 0 } = one.lines[index] ?? {};
-          expect(decision).toBe(decisionOf(reasons));
+          expect(decision).toBe(decideEligibility(reasons));
           expect(cancelableQuantity).toBe(decision === "denied" ? 0 : ordered - canceled - shipped);
         }
         expect(answer.refund?.estimated.amountMinor ?? 0).toBeLessThanOrEqual(one.totalMinor);
         const [early = now, late = now] = [now, other].toSorted();
         const then = [early, late].map((at) => cancellationEligibility(one, new Date(at)).decision);
-        expect(bestDecision(then)).toBe(then[0]);
+        expect(findBestDecision(then)).toBe(then[0]);
       }),
     );
   });
@@ -183,7 +183,10 @@ describe("an after-sales answer", () => {
             estimatedRefund,
             allowedReasonCodes,
           } of options) {
-            expect([decision, eligibleQuantity > 0]).toEqual([decisionOf(reasons), decision !== "denied"]);
+            expect([decision, eligibleQuantity > 0]).toEqual([
+              decideEligibility(reasons),
+              decision !== "denied",
+            ]);
             expect(eligibleQuantity).toBeLessThanOrEqual(shipped);
             expect(new Set(allowedReasonCodes).size).toBe(allowedReasonCodes.length);
             // The amount includes at most the shipping.

@@ -8,13 +8,13 @@ import {
   calculateAfterSalesWindows,
 } from "#commerce/after-sales/after-sales-option.ts";
 import {
-  lineArrival,
+  calculateLineArrival,
   lineDeliveredAt,
   isWindowOver,
-  lineLossTime,
-  windowBoundaries,
-  windowFromArrival,
-  withdrawalWindow,
+  calculateLineLossTime,
+  getWindowBoundaries,
+  calculateWindowFromArrival,
+  calculateWithdrawalWindow,
 } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 import { at } from "./paper-answer.ts";
@@ -33,17 +33,17 @@ describe("a window", () => {
   });
 
   it("changes at its begin and after its last millisecond, if those are known", () => {
-    expect(windowBoundaries({ startsAt: at, endsAt: after(1) })).toEqual([
+    expect(getWindowBoundaries({ startsAt: at, endsAt: after(1) })).toEqual([
       Date.parse(at),
       Date.parse(after(1)) + 1,
     ]);
-    expect(windowBoundaries({ startsAt: at, endsAt: null })).toEqual([Date.parse(at)]);
-    expect(windowBoundaries({ startsAt: null, endsAt: null })).toEqual([]);
+    expect(getWindowBoundaries({ startsAt: at, endsAt: null })).toEqual([Date.parse(at)]);
+    expect(getWindowBoundaries({ startsAt: null, endsAt: null })).toEqual([]);
   });
 
   it("has not begun without a delivery, and has no end without days or months", () => {
     const order = paperOrder();
-    expect(windowFromArrival(order, null, { days: 30 })).toEqual({
+    expect(calculateWindowFromArrival(order, null, { days: 30 })).toEqual({
       clock: "delivered",
       startsAt: null,
       endsAt: null,
@@ -51,11 +51,11 @@ describe("a window", () => {
     });
     const arrival = { startsAt: at, at, clock: "delivered" } as const;
     const open = { clock: "delivered", startsAt: at, endsAt: null, estimated: false };
-    expect(windowFromArrival(order, arrival, {})).toEqual(open);
+    expect(calculateWindowFromArrival(order, arrival, {})).toEqual(open);
     // The merchant's extension date does not give the period an end.
-    expect(windowFromArrival(order, arrival, { extendUntil: "2026-12-31" })).toEqual(open);
-    expect(windowFromArrival(order, arrival, { days: 1 }).endsAt).toBe("2026-03-06T22:59:59.999Z");
-    expect(windowFromArrival(order, arrival, { days: 1, extendUntil: "2026-03-05" }).endsAt).toBe(
+    expect(calculateWindowFromArrival(order, arrival, { extendUntil: "2026-12-31" })).toEqual(open);
+    expect(calculateWindowFromArrival(order, arrival, { days: 1 }).endsAt).toBe("2026-03-06T22:59:59.999Z");
+    expect(calculateWindowFromArrival(order, arrival, { days: 1, extendUntil: "2026-03-05" }).endsAt).toBe(
       "2026-03-06T22:59:59.999Z",
     );
   });
@@ -74,7 +74,7 @@ describe("an arrival", () => {
   ] as const)("of a parcel that is %s is expected: %s", (status, expected) => {
     const arrival =
       expected === null ? null : { startsAt: expected, at: expected, clock: "shipped_plus_transit" };
-    expect(lineArrival(sent({ status, shippedAt: at }), line)).toEqual(arrival);
+    expect(calculateLineArrival(sent({ status, shippedAt: at }), line)).toEqual(arrival);
   });
 
   it("is the last known delivery, and counts parcels in transit only while they may arrive later", () => {
@@ -83,18 +83,18 @@ describe("an arrival", () => {
       shippedAt: at,
       deliveredAt,
     });
-    expect(lineArrival(sent(came(after(3)), came(after(2))), line)).toEqual({
+    expect(calculateLineArrival(sent(came(after(3)), came(after(2))), line)).toEqual({
       startsAt: after(3),
       at: after(3),
       clock: "delivered",
     });
     const underWay = { status: "in_transit", shippedAt: at } as const;
-    expect(lineArrival(sent(came(after(2)), underWay), line)).toEqual({
+    expect(calculateLineArrival(sent(came(after(2)), underWay), line)).toEqual({
       startsAt: after(2),
       at: after(7),
       clock: "shipped_plus_transit",
     });
-    expect(lineArrival(sent(came(after(9)), underWay), line)).toEqual({
+    expect(calculateLineArrival(sent(came(after(9)), underWay), line)).toEqual({
       startsAt: after(9),
       at: after(9),
       clock: "shipped_plus_transit",
@@ -107,7 +107,7 @@ describe("an arrival", () => {
       sent({ ...came, returnId: "ret_1" }),
       sent({ ...came, lines: [{ lineId: "oln_7", quantity: 1 }] }),
     ]) {
-      expect(lineArrival(order, line)).toBeNull();
+      expect(calculateLineArrival(order, line)).toBeNull();
       expect(lineDeliveredAt(order, line)).toBeNull();
     }
     expect(lineDeliveredAt(sent(came, { ...came, deliveredAt: after(1), returnId: "ret_1" }), line)).toBe(at);
@@ -124,7 +124,7 @@ describe("a loss", () => {
     ["delivered", null],
     ["canceled", null],
   ] as const)("of a parcel that is %s counts from %s", (status, expected) => {
-    expect(lineLossTime(sent({ status, shippedAt: at, updatedAt: after(5) }), line)).toBe(expected);
+    expect(calculateLineLossTime(sent({ status, shippedAt: at, updatedAt: after(5) }), line)).toBe(expected);
   });
 
   it("counts from the expected delivery date if it is known, of several parcels from the last", () => {
@@ -133,18 +133,18 @@ describe("a loss", () => {
       shippedAt: at,
       estimatedDeliveryAt: after(days),
     });
-    expect(lineLossTime(sent(parcel(2)), line)).toBe(after(9));
-    expect(lineLossTime(sent(parcel(3), parcel(2)), line)).toBe(after(10));
+    expect(calculateLineLossTime(sent(parcel(2)), line)).toBe(after(9));
+    expect(calculateLineLossTime(sent(parcel(3), parcel(2)), line)).toBe(after(10));
   });
 
   it("does not exist for units that were never shipped", () => {
     for (const status of ["pending", "packing", "failed"] as const)
-      expect(lineLossTime(sent({ status, updatedAt: after(5) }), line)).toBeNull();
+      expect(calculateLineLossTime(sent({ status, updatedAt: after(5) }), line)).toBeNull();
   });
 });
 
 describe("the right of withdrawal", () => {
-  const window = (paper: PaperOrder): unknown => withdrawalWindow(paperOrder(paper), 14);
+  const window = (paper: PaperOrder): unknown => calculateWithdrawalWindow(paperOrder(paper), 14);
   const parcel = (lineId: string, deliveredAt: string | null): Partial<OrderFulfillment> => ({
     status: deliveredAt === null ? "in_transit" : "delivered",
     shippedAt: at,
@@ -216,7 +216,8 @@ describe("all periods of a line", () => {
     return calculateAfterSalesWindows(order, first);
   };
   const ends = (days: number): unknown => ({
-    endsAt: windowFromArrival(paperOrder(), { startsAt: at, at, clock: "delivered" }, { days }).endsAt,
+    endsAt: calculateWindowFromArrival(paperOrder(), { startsAt: at, at, clock: "delivered" }, { days })
+      .endsAt,
   });
 
   it("are for defects the longer of return period and warranty, or only the return period", () => {
@@ -261,7 +262,7 @@ describe("all periods of a line", () => {
     });
     expect([few.exchanges, few.warranted, few.guarantee, few.registered]).toEqual([null, null, null, null]);
     expect(getWindowChangeTimes(few)).toEqual(
-      [few.returns, few.faults, few.loss, few.withdrawal].flatMap(windowBoundaries),
+      [few.returns, few.faults, few.loss, few.withdrawal].flatMap(getWindowBoundaries),
     );
   });
 });

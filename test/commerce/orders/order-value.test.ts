@@ -5,9 +5,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  cancellationValue,
+  calculateCancellationValue,
   refundableOrderMinor,
-  shippingLeftMinor,
+  remainingShippingMinor,
   uncapturedMinor,
   unitsValueMinor,
 } from "#commerce/orders/order-value.ts";
@@ -20,7 +20,7 @@ import type {
 import { outstandingMinor, uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import "#test/support/properties.ts";
 
-type Valued = Parameters<typeof cancellationValue>[0];
+type Valued = Parameters<typeof calculateCancellationValue>[0];
 
 const lineOf = (id: string, line: Partial<OrderLine>): OrderLine =>
   ({
@@ -65,7 +65,7 @@ function orderOf({ lines, shippingMinor = 0, capturedMinor, fulfillments = [] }:
 
 /** The order after the cancellation was written, while its refund is pending. */
 function after(order: Valued, asked: { readonly lineId: string; readonly quantity: number }): Valued {
-  const value = cancellationValue(order, [asked]);
+  const value = calculateCancellationValue(order, [asked]);
   const refund = { status: "pending", amountMinor: value.refundMinor } as OrderRefund;
   return {
     ...order,
@@ -144,13 +144,13 @@ describe("the value of a cancellation", () => {
       ],
       shippingMinor: 50,
     });
-    expect(cancellationValue(order, [{ lineId: "a", quantity: 2 }])).toMatchObject({
+    expect(calculateCancellationValue(order, [{ lineId: "a", quantity: 2 }])).toMatchObject({
       lines: [{ waiting: 2, allocated: 0, amountMinor: 66 }],
       shippingMinor: 0,
       refundMinor: 66,
       isWhole: false,
     });
-    expect(cancellationValue(order, [{ lineId: "a", quantity: 3 }])).toMatchObject({
+    expect(calculateCancellationValue(order, [{ lineId: "a", quantity: 3 }])).toMatchObject({
       lines: [{ waiting: 2, allocated: 1, amountMinor: 100 }],
       shippingMinor: 50,
       refundMinor: 150,
@@ -166,7 +166,7 @@ describe("the value of a cancellation", () => {
     };
     const [payment] = order.payments;
     const paid = { ...order, payments: [Object.assign({}, payment, { refundedMinor: 300 }) as OrderPayment] };
-    expect(cancellationValue(paid, [{ lineId: "a", quantity: 1 }])).toMatchObject({
+    expect(calculateCancellationValue(paid, [{ lineId: "a", quantity: 1 }])).toMatchObject({
       reducedMinor: 700,
       refundMinor: 700,
     });
@@ -174,14 +174,14 @@ describe("the value of a cancellation", () => {
 
   it("refunds the shipping once: an earlier refund of shipping reduces it", () => {
     const both = [lineOf("a", { totalMinor: 1000 }), lineOf("b", { totalMinor: 500 })];
-    expect(shippingLeftMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 0 })).toBe(400);
-    expect(shippingLeftMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 150 })).toBe(250);
-    expect(shippingLeftMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 400 })).toBe(0);
+    expect(remainingShippingMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 0 })).toBe(400);
+    expect(remainingShippingMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 150 })).toBe(250);
+    expect(remainingShippingMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 400 })).toBe(0);
   });
 
   it("of no units is zero, without the shipping", () => {
     const order = orderOf({ lines: [lineOf("a", { requiresShipping: false })], shippingMinor: 50 });
-    expect(cancellationValue(order, [])).toMatchObject({
+    expect(calculateCancellationValue(order, [])).toMatchObject({
       lines: [],
       shippingMinor: 0,
       reducedMinor: 0,
@@ -201,7 +201,7 @@ describe("the value of a cancellation", () => {
 
   it("of a free order is zero", () => {
     const order = orderOf({ lines: [lineOf("a", { totalMinor: 0 })] });
-    expect(cancellationValue(order, [{ lineId: "a", quantity: 1 }])).toMatchObject({
+    expect(calculateCancellationValue(order, [{ lineId: "a", quantity: 1 }])).toMatchObject({
       reducedMinor: 0,
       refundMinor: 0,
       isWhole: true,
@@ -220,7 +220,7 @@ describe("the value of a cancellation", () => {
         fulfillment("exchange", "pending", 1, "ret_x"),
       ],
     });
-    const cuts = (quantity: number) => cancellationValue(order, [{ lineId: "a", quantity }]).cuts;
+    const cuts = (quantity: number) => calculateCancellationValue(order, [{ lineId: "a", quantity }]).cuts;
     expect(cuts(1)).toEqual([]);
     expect(cuts(2)).toEqual([{ fulfillmentId: "planned", lines: [{ lineId: "a", quantity: 1 }] }]);
     expect(cuts(4)).toEqual([
@@ -242,11 +242,11 @@ describe("the value of a cancellation", () => {
       lines: open,
       fulfillments: [fulfillment("planned", "pending", 1), fulfillment("ready", "ready_for_pickup", 1)],
     });
-    expect(cancellationValue(order, [{ lineId: "b", quantity: 1 }]).cuts).toEqual([
+    expect(calculateCancellationValue(order, [{ lineId: "b", quantity: 1 }]).cuts).toEqual([
       { fulfillmentId: "planned", lines: [{ lineId: "a", quantity: 1 }] },
     ]);
     const larger = { ...order, fulfillments: [fulfillment("planned", "pending", 2)] };
-    expect(cancellationValue(larger, [{ lineId: "b", quantity: 1 }]).cuts).toEqual([
+    expect(calculateCancellationValue(larger, [{ lineId: "b", quantity: 1 }]).cuts).toEqual([
       {
         fulfillmentId: "planned",
         lines: [

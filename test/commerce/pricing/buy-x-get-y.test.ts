@@ -4,9 +4,9 @@
  */
 import { describe, expect, it } from "vitest";
 import {
-  countApplications,
+  countRuleApplications,
   type BuyXGetYRule,
-  createEntitlementCheck,
+  createEntitledLineCheck,
   countMissingUnits,
 } from "#commerce/pricing/discounts.ts";
 
@@ -58,7 +58,7 @@ describe("the missing units", () => {
   ])("of a cart with %s", (_name, parts, lines, missing) => {
     const asked = rule(parts);
     expect(countMissingUnits(asked, lines)).toBe(missing);
-    expect(countApplications(asked, lines) > 0).toBe(missing === 0);
+    expect(countRuleApplications(asked, lines) > 0).toBe(missing === 0);
   });
 });
 
@@ -73,6 +73,6 @@ describe("the entitled lines", () => {
     ["either, where both are named", ["lamp"], ["camping"], true],
     ["neither", ["lamp"], ["kitchen"], false],
   ])("are %s", (_name, productIds, categoryIds, expected) => {
-    expect(createEntitlementCheck({ productIds, categoryIds })(tent)).toBe(expected);
+    expect(createEntitledLineCheck({ productIds, categoryIds })(tent)).toBe(expected);
   });
 });

@@ -1,11 +1,11 @@
 /** Properties of the choice of promotions for any cart, checked by a second implementation of the conditions. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createEntitlementCheck } from "#commerce/pricing/discounts.ts";
+import { createEntitledLineCheck } from "#commerce/pricing/discounts.ts";
 import { priceCart } from "#commerce/pricing/price-cart.ts";
 import {
-  type PromotionCartFacts,
-  type PromotionChoice,
+  type PromotionCartContext,
+  type ChosenPromotions,
   choosePromotions,
 } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
@@ -68,13 +68,13 @@ const situation = fc.record({
   code: fc.option(promotion("code", "code"), { freq: 4 }),
 });
 
-const appliedOf = ({ automatic, code }: PromotionChoice): PromotionRule[] => [
+const appliedOf = ({ automatic, code }: ChosenPromotions): PromotionRule[] => [
   ...automatic,
   ...(code?.refusal === null ? [code.rule] : []),
 ];
 
 /** Checks all conditions at once in any order, unlike the module. */
-function isBroken(rule: PromotionRule, facts: PromotionCartFacts): boolean {
+function isBroken(rule: PromotionRule, facts: PromotionCartContext): boolean {
   return [isNotNow(rule), isNotForBuyer(rule, facts.buyerReference), isNotForCart(rule, facts)].includes(
     true,
   );
@@ -95,8 +95,8 @@ function isNotForBuyer(rule: PromotionRule, buyer: string | null): boolean {
   );
 }
 
-function isNotForCart(rule: PromotionRule, { marketId, currency, pricing }: PromotionCartFacts): boolean {
-  const entitled = pricing.lines.filter(createEntitlementCheck(rule.discount.entitled));
+function isNotForCart(rule: PromotionRule, { marketId, currency, pricing }: PromotionCartContext): boolean {
+  const entitled = pricing.lines.filter(createEntitledLineCheck(rule.discount.entitled));
   const units = entitled.reduce((sum, { quantity }) => sum + quantity, 0);
   const subtotal = entitled.reduce((sum, { unitPriceMinor, quantity }) => sum + unitPriceMinor * quantity, 0);
   return [

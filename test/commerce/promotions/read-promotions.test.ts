@@ -6,7 +6,7 @@ import { activatePromotion } from "#commerce/promotions/promotion-status.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import {
-  type PromotionJson,
+  type PromotionRuleJson,
   promotionRuleJson,
   toPromotionRule,
 } from "#commerce/promotions/read-promotions.ts";
@@ -188,7 +188,7 @@ describeOnBoth("promotions as carts read them", (open) => {
   it.each(kinds)("have the fields of their kind: %o", async (input, discount) => {
     const id = await makePromotion(world, input);
     const { rows } = await sql<{
-      promotion: PromotionJson;
+      promotion: PromotionRuleJson;
     }>`select ${promotionRuleJson(null)} as promotion from promotion p where p.id = ${id}`.execute(world.db);
     const [row] = rows;
     if (row === undefined) throw new Error("The promotion is not there.");

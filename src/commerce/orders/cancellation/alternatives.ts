@@ -2,19 +2,19 @@
  * Finds what a buyer can do instead of canceling: return units, withdraw from the purchase or contact the
  * merchant; and when these alternatives change.
  */
-import { type Decision } from "#commerce/orders/eligibility-reason.ts";
+import { type EligibilityDecision } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import {
-  lineArrival,
+  calculateLineArrival,
   isWindowOver,
-  orderPolicy,
-  windowBoundaries,
+  getOrderPolicy,
+  getWindowBoundaries,
   type OrderWindow,
-  windowFromArrival,
-  withdrawalFromPlacing,
-  withdrawalWindow,
+  calculateWindowFromArrival,
+  calculateWithdrawalWindowFromPlacing,
+  calculateWithdrawalWindow,
 } from "#commerce/orders/order-terms.ts";
-import { unsentIntangibles } from "#commerce/orders/order-statuses.ts";
+import { countUnsentIntangibleUnits } from "#commerce/orders/order-statuses.ts";
 
 export type CancellationAlternative = "return" | "withdrawal" | "contact_merchant";
 
@@ -24,9 +24,9 @@ interface CancellationAlternatives {
 }
 
 /** Finds the alternatives to a cancellation, and the instants at which they may change. */
-export function findAlternatives(
+export function findCancellationAlternatives(
   order: OrderAggregate,
-  { decision, now }: { readonly decision: Decision; readonly now: Date },
+  { decision, now }: { readonly decision: EligibilityDecision; readonly now: Date },
 ): CancellationAlternatives {
   const { canReturn, canWithdraw, changesAt } = afterSalesWindowsAt(order, now);
   const canContactMerchant =
@@ -63,7 +63,7 @@ function afterSalesWindowsAt(order: OrderAggregate, now: Date): AfterSalesWindow
   return {
     canReturn: returns.some(isOpen),
     canWithdraw: withdrawals.some(isOpen),
-    changesAt: [...returns, ...withdrawals].flatMap(windowBoundaries),
+    changesAt: [...returns, ...withdrawals].flatMap(getWindowBoundaries),
   };
 }
 
@@ -71,7 +71,7 @@ const nonReturnable = ["no_returns", "final_sale", "custom_made", "perishable", 
 
 /** The return windows of sent units that the merchant's policy accepts for return. */
 function returnWindows(order: OrderAggregate): OrderWindow[] {
-  const { mode, windowDays, extendUntil, excludedCountries, excludedCategoryIds } = orderPolicy(
+  const { mode, windowDays, extendUntil, excludedCountries, excludedCategoryIds } = getOrderPolicy(
     order,
     "return",
   ).rules;
@@ -82,7 +82,7 @@ function returnWindows(order: OrderAggregate): OrderWindow[] {
   const lines = order.lines.filter(
     (line) => hasKeptUnits(line) && isTaken(line) && !hasRestriction(line, nonReturnable),
   );
-  return lines.map((line) => windowFromArrival(order, lineArrival(order, line), counted));
+  return lines.map((line) => calculateWindowFromArrival(order, calculateLineArrival(order, line), counted));
 }
 
 /**
@@ -90,14 +90,14 @@ function returnWindows(order: OrderAggregate): OrderWindow[] {
  * that are not delivered yet have a window of their own from the purchase on.
  */
 function withdrawalWindows(order: OrderAggregate): OrderWindow[] {
-  const { windowDays } = orderPolicy(order, "withdrawal").rules;
+  const { windowDays } = getOrderPolicy(order, "withdrawal").rules;
   if (windowDays === 0) return [];
   const lines = order.lines.filter((line) => !hasRestriction(line, ["custom_made", "perishable"]));
   const isSent = lines.some((line) => hasKeptUnits(line) && !hasRestriction(line, ["digital"]));
-  const isPromised = lines.some((line) => unsentIntangibles(line) > 0);
+  const isPromised = lines.some((line) => countUnsentIntangibleUnits(line) > 0);
   return [
-    ...(isSent ? [withdrawalWindow(order, windowDays)] : []),
-    ...(isPromised ? [withdrawalFromPlacing(order, windowDays)] : []),
+    ...(isSent ? [calculateWithdrawalWindow(order, windowDays)] : []),
+    ...(isPromised ? [calculateWithdrawalWindowFromPlacing(order, windowDays)] : []),
   ];
 }
 

@@ -13,7 +13,7 @@ import {
   type CancellationReasonView,
   toCancellationReason,
 } from "./reasons.ts";
-import { findSplitLineSet } from "./obstacles.ts";
+import { findPartlyCanceledLineSet } from "./obstacles.ts";
 import {
   changeLockedOrder,
   lockOrder,
@@ -25,7 +25,7 @@ import {
   lineSelectionFaults,
   noteMax,
   orderFailure,
-  requireSelectable,
+  requireSelectableUnits,
   requireKnownLines,
 } from "#commerce/orders/order-checks.ts";
 import type {
@@ -120,7 +120,7 @@ export function decideCancellation(
  * Y". Such lines can only be canceled together.
  */
 function requireWholeSets(order: OrderAggregate, lines: readonly LineQuantity[]): void {
-  const lineIds = findSplitLineSet(order, lines);
+  const lineIds = findPartlyCanceledLineSet(order, lines);
   if (lineIds === undefined) return;
   const reasons = [toCancellationReason("line_not_separable", { data: { lineIds } })];
   const message = "A promotion joins the chosen units with other units: they can only be canceled together.";
@@ -154,7 +154,7 @@ export function requireCancelable(
     quantity: decision === "denied" ? 0 : cancelableQuantity,
     reasons: decision === "denied" ? reasons : goneUnitsReasons(stored.get(lineId)),
   }));
-  requireSelectable(order, { lines, selectable, ...refusal });
+  requireSelectableUnits(order, { lines, selectable, ...refusal });
 }
 
 /** The reasons why fewer units of a line can be canceled than were ordered. */

@@ -9,15 +9,15 @@ import type { Transaction } from "#database/transaction.ts";
 import {
   type CanceledUnits,
   type CancellationValue,
-  cancellationValue,
-  type FulfillmentCut,
+  calculateCancellationValue,
+  type FulfillmentReduction,
 } from "#commerce/orders/order-value.ts";
 import { type OrderChangeOutcome, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { allocateRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
-import { dropUnreserved } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
+import { clearUnreservedUnits } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
 import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 
 export interface UnitsToCancel {
@@ -38,7 +38,7 @@ export async function cancelUnits(
   cancellation: UnitsToCancel,
 ): Promise<OrderChangeOutcome> {
   const { order, lines, reason, note, actor } = cancellation;
-  const value = cancellationValue(order, lines);
+  const value = calculateCancellationValue(order, lines);
   if (value.isWhole) await restorePromotionUses(transaction, { orderId: order.id, now: context.now });
   const stock = value.lines.map(({ variantId, waiting, unreserved, allocated }) => ({
     variantId,
@@ -47,7 +47,7 @@ export async function cancelUnits(
   }));
   await releaseOrderStock(transaction, context, stock, order.number);
   const unreserved = value.lines.map((units) => ({ lineId: units.lineId, quantity: units.unreserved }));
-  await dropUnreserved(transaction, { order, returnId: null, lines: unreserved });
+  await clearUnreservedUnits(transaction, { order, returnId: null, lines: unreserved });
   await cancelLineUnits(transaction, order.id, value.lines);
   const events: OrderEvent[] = [
     { type: value.isWhole ? "order.canceled" : "order.partially_canceled" },
@@ -92,7 +92,7 @@ async function cancelLineUnits(
 async function cutFulfillments(
   transaction: Transaction,
   { now }: OrderCommandContext,
-  { order, cuts }: { readonly order: OrderAggregate; readonly cuts: readonly FulfillmentCut[] },
+  { order, cuts }: { readonly order: OrderAggregate; readonly cuts: readonly FulfillmentReduction[] },
 ): Promise<OrderEvent[]> {
   const events: OrderEvent[] = [];
   for (const { fulfillmentId, lines } of cuts) {

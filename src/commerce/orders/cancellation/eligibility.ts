@@ -4,29 +4,29 @@
  * The cancellation command uses the same function.
  */
 import { type Money, money } from "#foundation/money.ts";
-import { cancellationValue } from "#commerce/orders/order-value.ts";
-import { type AssessedLine, assessLines, cancellationWindowEnd } from "./obstacles.ts";
+import { calculateCancellationValue } from "#commerce/orders/order-value.ts";
+import { type CheckedCancellationLine, checkCancellationLines, cancellationWindowEnd } from "./obstacles.ts";
 import {
   cancellationReasonOptions,
   type CancellationReasonView,
   type CancellationReasonOption,
 } from "./reasons.ts";
 import {
-  bestDecision,
-  type Decision,
-  decisionOf,
-  validUntil,
-  withoutRepeats,
+  findBestDecision,
+  type EligibilityDecision,
+  decideEligibility,
+  calculateValidUntil,
+  removeRepeatedReasons,
 } from "#commerce/orders/eligibility-reason.ts";
 import type { LineQuantity, OrderAggregate, PromotionMinimum } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import { orderPolicy, type PolicyOfType } from "#commerce/orders/order-terms.ts";
+import { getOrderPolicy, type OrderPolicyOfType } from "#commerce/orders/order-terms.ts";
 import { authorizedMinor, uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
-import { type CancellationAlternative, findAlternatives } from "./alternatives.ts";
+import { type CancellationAlternative, findCancellationAlternatives } from "./alternatives.ts";
 
 export interface CancellationLine {
   readonly lineId: string;
-  readonly decision: Decision;
+  readonly decision: EligibilityDecision;
   readonly cancelableQuantity: number;
   readonly orderedQuantity: number;
   readonly reasons: readonly CancellationReasonView[];
@@ -57,7 +57,7 @@ export interface CancellationEligibility {
   readonly orderId: string;
   readonly orderVersion: number;
   readonly action: "cancel";
-  readonly decision: Decision;
+  readonly decision: EligibilityDecision;
   readonly scope: "order" | "lines" | "none";
   /** Empty if and only if the decision is `allowed`. */
   readonly reasons: readonly CancellationReasonView[];
@@ -81,17 +81,17 @@ export function cancellationEligibility(
   now: Date,
   actor: OrderActor = "buyer",
 ): CancellationEligibility {
-  const policy = orderPolicy(order, "cancellation");
-  const assessed = assessLines({ order, rules: policy.rules, now, actor });
+  const policy = getOrderPolicy(order, "cancellation");
+  const assessed = checkCancellationLines({ order, rules: policy.rules, now, actor });
   const lines = assessed.map(toLine);
-  const decision = bestDecision(lines.map((line) => line.decision));
+  const decision = findBestDecision(lines.map((line) => line.decision));
   const best = lines.filter((line) => line.decision === decision);
   const chosen =
     decision === "denied"
       ? []
       : best.map(({ lineId, cancelableQuantity }) => ({ lineId, quantity: cancelableQuantity }));
   const scope = scopeOf(order, chosen);
-  const other = findAlternatives(order, { decision, now });
+  const other = findCancellationAlternatives(order, { decision, now });
   const deadline = deadlineOf(order, policy);
   return {
     orderId: order.id,
@@ -99,7 +99,7 @@ export function cancellationEligibility(
     action: "cancel",
     decision,
     scope,
-    reasons: withoutRepeats(best.flatMap(({ reasons }) => reasons)),
+    reasons: removeRepeatedReasons(best.flatMap(({ reasons }) => reasons)),
     lines,
     allowedReasonCodes: decision === "denied" ? [] : cancellationReasonOptions,
     deadline,
@@ -108,15 +108,15 @@ export function cancellationEligibility(
     alternatives: other.alternatives,
     policy: { id: policy.id, type: "cancellation", summary: policy.summary },
     evaluatedAt: now.toISOString(),
-    validUntil: validUntil(now, [
+    validUntil: calculateValidUntil(now, [
       ...other.changesAt,
       ...(deadline?.clock === "placed" && deadline.at !== null ? [Date.parse(deadline.at)] : []),
     ]),
   };
 }
 
-function toLine({ line, open, reasons }: AssessedLine): CancellationLine {
-  const decision = decisionOf(reasons);
+function toLine({ line, open, reasons }: CheckedCancellationLine): CancellationLine {
+  const decision = decideEligibility(reasons);
   return {
     lineId: line.id,
     decision,
@@ -143,7 +143,7 @@ function scopeOf(
 
 function deadlineOf(
   order: OrderAggregate,
-  { rules }: PolicyOfType<"cancellation">,
+  { rules }: OrderPolicyOfType<"cancellation">,
 ): CancellationDeadline | null {
   if (rules.mode === "none") return null;
   const endsAt = cancellationWindowEnd(order, rules);
@@ -157,7 +157,7 @@ function deadlineOf(
 
 /** The estimated refund: captured amounts are refunded, authorized amounts are captured in part or voided. */
 function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): CancellationRefund {
-  const { refundMinor, reducedMinor, shippingMinor } = cancellationValue(order, chosen);
+  const { refundMinor, reducedMinor, shippingMinor } = calculateCancellationValue(order, chosen);
   const authorized = order.payments.reduce((sum, payment) => sum + authorizedMinor(payment), 0);
   const notTakenMinor = refundMinor > 0 ? 0 : Math.min(reducedMinor, authorized);
   return {

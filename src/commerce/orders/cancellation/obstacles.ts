@@ -5,7 +5,7 @@
  */
 import type { CancellationRules } from "#commerce/markets/policy-rules.ts";
 import { type CancellationReasonView, toCancellationReason } from "./reasons.ts";
-import { decisionOf } from "#commerce/orders/eligibility-reason.ts";
+import { decideEligibility } from "#commerce/orders/eligibility-reason.ts";
 import type {
   LineQuantity,
   OrderAggregate,
@@ -15,14 +15,14 @@ import type {
 import type { FulfillmentStatus, OrderActor } from "#commerce/orders/order-states.ts";
 import { isOpenReturn, uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 
-export interface AssessedLine {
+export interface CheckedCancellationLine {
   readonly line: OrderLine;
   /** The number of units that are neither canceled nor sent. */
   readonly open: number;
   readonly reasons: readonly CancellationReasonView[];
 }
 
-export interface Assessment {
+export interface CancellationCheckContext {
   readonly order: OrderAggregate;
   readonly rules: CancellationRules;
   readonly now: Date;
@@ -33,18 +33,18 @@ export interface Assessment {
   readonly actor: OrderActor;
 }
 
-export function assessLines(assessment: Assessment): AssessedLine[] {
-  const { order, actor } = assessment;
+export function checkCancellationLines(context: CancellationCheckContext): CheckedCancellationLine[] {
+  const { order, actor } = context;
   const end = endOf(order);
   if (end !== null) return order.lines.map((line) => ({ line, open: 0, reasons: [end] }));
   const ofOrder = stateObstacles(order);
-  const assessed = order.lines.map((line) => assessLine(assessment, { line, ofOrder }));
+  const checked = order.lines.map((line) => checkCancellationLine(context, { line, ofOrder }));
   return actor === "buyer"
-    ? assessed.map((one) => ({
+    ? checked.map((one) => ({
         ...one,
-        reasons: [...one.reasons, ...splitSetObstacles(order, { one, assessed })],
+        reasons: [...one.reasons, ...splitSetObstacles(order, { one, checked })],
       }))
-    : assessed;
+    : checked;
 }
 
 /**
@@ -58,16 +58,16 @@ export function cancellationWindowEnd(
   return windowMinutes === null ? null : Date.parse(placedAt) + windowMinutes * 60_000;
 }
 
-function assessLine(
-  assessment: Assessment,
+function checkCancellationLine(
+  context: CancellationCheckContext,
   { line, ofOrder }: { readonly line: OrderLine; readonly ofOrder: readonly CancellationReasonView[] },
-): AssessedLine {
-  const { order, actor } = assessment;
+): CheckedCancellationLine {
+  const { order, actor } = context;
   const open = uncanceledQuantity(line) - line.shipped;
   if (open === 0) return { line, open, reasons: [nothingOpen(line)] };
   const fixed = [...ofOrder, ...returnObstacles(order, line)];
   if (fixed.length > 0 || actor !== "buyer") return { line, open, reasons: fixed };
-  return { line, open, reasons: [...policyObstacles(assessment), ...packingObstacles(order, line)] };
+  return { line, open, reasons: [...policyObstacles(context), ...packingObstacles(order, line)] };
 }
 
 /**
@@ -124,7 +124,7 @@ function returnObstacles({ returns }: OrderAggregate, { id }: OrderLine): Cancel
   return open === undefined ? [] : [toCancellationReason("return_open", { data: { returnId: open.id } })];
 }
 
-function policyObstacles({ order, rules, now }: Assessment): CancellationReasonView[] {
+function policyObstacles({ order, rules, now }: CancellationCheckContext): CancellationReasonView[] {
   if (rules.mode === "none") return [toCancellationReason("self_service_disabled")];
   const endsAt = cancellationWindowEnd(order, rules);
   const isOver = endsAt !== null && now.getTime() >= endsAt;
@@ -162,15 +162,18 @@ function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): Ca
 /** Requires the merchant's approval for a line if the other lines of its set cannot be canceled completely. */
 function splitSetObstacles(
   order: OrderAggregate,
-  { one, assessed }: { readonly one: AssessedLine; readonly assessed: readonly AssessedLine[] },
+  {
+    one,
+    checked,
+  }: { readonly one: CheckedCancellationLine; readonly checked: readonly CheckedCancellationLine[] },
 ): CancellationReasonView[] {
-  if (decisionOf(one.reasons) === "denied") return [];
-  const isWhole = ({ line, open, reasons }: AssessedLine): boolean =>
-    open === uncanceledQuantity(line) && decisionOf(reasons) !== "denied";
-  const splitSet = joinedLineSets(order).find(
+  if (decideEligibility(one.reasons) === "denied") return [];
+  const isWhole = ({ line, open, reasons }: CheckedCancellationLine): boolean =>
+    open === uncanceledQuantity(line) && decideEligibility(reasons) !== "denied";
+  const splitSet = findLinesJoinedByPromotions(order).find(
     (lineIds) =>
       lineIds.includes(one.line.id) &&
-      assessed.some((other) => lineIds.includes(other.line.id) && !isWhole(other)),
+      checked.some((other) => lineIds.includes(other.line.id) && !isWhole(other)),
   );
   return splitSet === undefined
     ? []
@@ -180,7 +183,9 @@ function splitSetObstacles(
 /** Kinds of promotions that join the discounted lines and the lines that had to be bought. */
 const joining: ReadonlySet<OrderPromotion["kind"]> = new Set(["buy_x_get_y", "gift"]);
 
-export function joinedLineSets({ promotions }: Pick<OrderAggregate, "promotions">): (readonly string[])[] {
+export function findLinesJoinedByPromotions({
+  promotions,
+}: Pick<OrderAggregate, "promotions">): (readonly string[])[] {
   return promotions
     .filter(({ kind, discountMinor }) => joining.has(kind) && discountMinor > 0)
     .map(({ allocations, boughtLineIds = [] }) => {
@@ -196,13 +201,13 @@ export function joinedLineSets({ promotions }: Pick<OrderAggregate, "promotions"
  * The first set of joined lines of which the chosen units contain some units but not all; undefined if there
  * is none.
  */
-export function findSplitLineSet(
+export function findPartlyCanceledLineSet(
   order: Pick<OrderAggregate, "promotions" | "lines">,
   chosen: readonly LineQuantity[],
 ): readonly string[] | undefined {
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
   const wanted = new Map(order.lines.map((line) => [line.id, uncanceledQuantity(line)]));
-  return joinedLineSets(order).find(
+  return findLinesJoinedByPromotions(order).find(
     (lineIds) =>
       lineIds.some((id) => (quantities.get(id) ?? 0) > 0) &&
       lineIds.some((id) => (quantities.get(id) ?? 0) < (wanted.get(id) ?? 0)),

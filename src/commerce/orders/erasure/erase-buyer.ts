@@ -13,7 +13,7 @@ import { emptyIdempotencyRecords, findIdempotencyRecords } from "#database/idemp
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
-import { type ErasureFindings, findAnswerOwners } from "./erasure-scope.ts";
+import { type BuyerDataToErase, findStoredAnswerOwners } from "./erasure-scope.ts";
 
 export interface ErasureResult {
   /** The number of erased addresses and email addresses, without those erased before. */
@@ -29,7 +29,7 @@ interface ErasureInput {
    * The data found before the transaction. The caller has locked the carts and orders in the scope and has
    * then checked that the scope has not changed.
    */
-  readonly finds: ErasureFindings;
+  readonly finds: BuyerDataToErase;
   /** Erase even if an order is not sent yet. Such an order loses its delivery address. */
   readonly isForced: boolean;
 }
@@ -115,10 +115,10 @@ async function redactEvents(transaction: Transaction, subjectIds: readonly strin
 async function redactStoredAnswers(
   transaction: Transaction,
   { keyring, merchantId }: CartCommandContext,
-  finds: ErasureFindings,
+  finds: BuyerDataToErase,
 ): Promise<number> {
   const { traces, answers, lookedUpTo } = finds;
-  const ownerIds = await findAnswerOwners(transaction, merchantId);
+  const ownerIds = await findStoredAnswerOwners(transaction, merchantId);
   const newer = await findIdempotencyRecords(transaction, keyring, {
     ownerIds,
     holds: traces.isIn,

@@ -138,7 +138,7 @@ async function findBuyerByReference(
   return { merchantId, cartIds: rows.map(({ id }) => id).filter((id) => id !== null), buyerReference: value };
 }
 
-export interface ErasureFindings {
+export interface BuyerDataToErase {
   readonly scope: ErasureScope;
   readonly traces: BuyerTraces;
   /** Answers stored for repeated idempotent requests that contain data of the buyer. */
@@ -159,15 +159,15 @@ interface ErasureSearch {
  */
 const lateMsMax = 600_000;
 
-export async function findForErasure(
+export async function findBuyerDataToErase(
   db: Database,
   keyring: Keyring,
   { target, now }: ErasureSearch,
-): Promise<ErasureFindings> {
+): Promise<BuyerDataToErase> {
   const scope = await findErasureScope(db, target);
   const traces = await findBuyerTraces(db, keyring, scope);
   const answers = await findIdempotencyRecords(db, keyring, {
-    ownerIds: await findAnswerOwners(db, scope.merchantId),
+    ownerIds: await findStoredAnswerOwners(db, scope.merchantId),
     holds: traces.isIn,
   });
   return { scope, traces, answers, lookedUpTo: new Date(now.getTime() - lateMsMax) };
@@ -194,7 +194,7 @@ async function findBuyerTraces(reader: Reader, keyring: Keyring, scope: ErasureS
  * Returns the ids of the callers whose stored answers may contain data of the merchant's buyers: the
  * merchant's installations and tokens, and tokens without a merchant.
  */
-export async function findAnswerOwners(reader: Reader, merchantId: string): Promise<string[]> {
+export async function findStoredAnswerOwners(reader: Reader, merchantId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from installation where merchant_id = ${merchantId}
     union all select id from internal_token where merchant_id = ${merchantId} or merchant_id is null`.execute(

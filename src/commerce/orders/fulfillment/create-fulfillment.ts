@@ -21,8 +21,8 @@ import {
 } from "#commerce/orders/order-checks.ts";
 import {
   needsFulfillment,
-  unitsInFulfillments,
-  unsendableUnits,
+  countUnitsInFulfillments,
+  countUnsendableUnits,
   uncanceledQuantity,
 } from "#commerce/orders/order-statuses.ts";
 import { type FulfillmentType, isLiveFulfillment, requireShippableOrder } from "./fulfillment-rules.ts";
@@ -137,8 +137,8 @@ export function unfulfilledUnits(
   return Math.max(
     0,
     uncanceledQuantity(line) -
-      unitsInFulfillments(order.fulfillments.filter(isLiveFulfillment), line.id) -
-      unsendableUnits(order, line),
+      countUnitsInFulfillments(order.fulfillments.filter(isLiveFulfillment), line.id) -
+      countUnsendableUnits(order, line),
   );
 }
 

@@ -4,7 +4,7 @@
  */
 import { fail, type Failure } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { type OrderRefusal, orderFailure } from "#commerce/orders/order-checks.ts";
+import { type OrderFailureOptions, orderFailure } from "#commerce/orders/order-checks.ts";
 import type { OrderAggregate, OrderFulfillment, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
 
@@ -12,7 +12,7 @@ export type FulfillmentType = OrderFulfillment["type"];
 
 const underwayStatuses = ["shipped", "in_transit", "out_for_delivery"] as const;
 
-export const fulfillmentMoves = {
+export const fulfillmentTransitions = {
   pack: {
     to: "packing",
     event: "fulfillment.packed",
@@ -71,16 +71,16 @@ export const fulfillmentMoves = {
     readonly from: Readonly<Record<FulfillmentType, readonly FulfillmentStatus[]>>;
   }
 >;
-export type FulfillmentMove = keyof typeof fulfillmentMoves;
+export type FulfillmentTransition = keyof typeof fulfillmentTransitions;
 
 /** The statuses that a carrier or a pickup shop reports. */
-export const trackedStatuses = [
+export const reportedTrackingStatuses = [
   "in_transit",
   "out_for_delivery",
   "ready_for_pickup",
   "returned_to_sender",
 ] as const;
-export type TrackedStatus = (typeof trackedStatuses)[number];
+export type ReportedTrackingStatus = (typeof reportedTrackingStatuses)[number];
 
 /**
  * The statuses of fulfillments that will not bring their units to the buyer; the units need another
@@ -90,25 +90,25 @@ const endedStatuses: ReadonlySet<FulfillmentStatus> = new Set(["canceled", "fail
 export const isLiveFulfillment = ({ status }: Pick<OrderFulfillment, "status">): boolean =>
   !endedStatuses.has(status);
 
-const shippingMoves: ReadonlySet<FulfillmentMove> = new Set(["pack", "ship", "ready_for_pickup"]);
+const shippingMoves: ReadonlySet<FulfillmentTransition> = new Set(["pack", "ship", "ready_for_pickup"]);
 
 /**
  * Whether a move hands units over to a carrier or the buyer. Such a move requires a shippable order. Parcels
  * in transit may be delivered whatever the order's status.
  */
-const isHandover = (move: FulfillmentMove, { type }: OrderFulfillment): boolean =>
+const isHandover = (move: FulfillmentTransition, { type }: OrderFulfillment): boolean =>
   shippingMoves.has(move) || (move === "deliver" && type === "pickup");
 
-export function requireFulfillmentMove(
+export function requireFulfillmentTransition(
   order: OrderAggregate,
   fulfillment: OrderFulfillment,
-  move: FulfillmentMove,
+  move: FulfillmentTransition,
 ): void {
-  const from: readonly FulfillmentStatus[] = fulfillmentMoves[move].from[fulfillment.type];
+  const from: readonly FulfillmentStatus[] = fulfillmentTransitions[move].from[fulfillment.type];
   if (!from.includes(fulfillment.status)) {
     const message =
       `A fulfillment of type ${fulfillment.type} that is ${fulfillment.status} cannot become ` +
-      `${fulfillmentMoves[move].to}.`;
+      `${fulfillmentTransitions[move].to}.`;
     throw refuseFulfillment(fulfillment, { message, data: { type: fulfillment.type, allowed: from } });
   }
   if (move === "cancel" && fulfillment.returnId !== null) {
@@ -160,7 +160,7 @@ export function requireShippableOrder(
 
 function refuseFulfillment(
   { id, status, version }: OrderFulfillment,
-  { message, reason = null, data = {} }: OrderRefusal & { readonly message: string },
+  { message, reason = null, data = {} }: OrderFailureOptions & { readonly message: string },
 ): Failure {
   return fail("invalid_state", {
     message,

@@ -17,10 +17,10 @@ import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import { orderFailure } from "#commerce/orders/order-checks.ts";
 import {
-  refundedUndelivered,
-  settledUnits,
-  unitsInFulfillments,
-  unreservedUnits,
+  countRefundedUndeliveredUnits,
+  countUnitsRefundedBeforeLoss,
+  countUnitsInFulfillments,
+  countUnreservedUnits,
   uncanceledQuantity,
 } from "#commerce/orders/order-statuses.ts";
 import { insertFulfillment } from "./create-fulfillment.ts";
@@ -33,13 +33,13 @@ import type {
 } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
 
-export interface FulfillmentInOrder {
+export interface OrderAndFulfillment {
   readonly order: OrderAggregate;
   readonly fulfillment: OrderFulfillment;
 }
 
 /** By how much each count changes for every unit: 1, -1 or 0. */
-export interface UnitChange {
+export interface CountChangePerUnit {
   readonly allocated?: number;
   readonly shipped?: number;
   readonly delivered?: number;
@@ -49,13 +49,13 @@ export interface UnitChange {
  * Changes the counts of the order's lines for the units in `lines`; for all units of the fulfillment if
  * `lines` is left out.
  */
-export async function countUnits(
+export async function changeOrderLineCounts(
   transaction: Transaction,
   {
     fulfillment,
     lines = fulfillment.lines,
-  }: Pick<FulfillmentInOrder, "fulfillment"> & { readonly lines?: readonly LineQuantity[] },
-  { allocated = 0, shipped = 0, delivered = 0 }: UnitChange,
+  }: Pick<OrderAndFulfillment, "fulfillment"> & { readonly lines?: readonly LineQuantity[] },
+  { allocated = 0, shipped = 0, delivered = 0 }: CountChangePerUnit,
 ): Promise<void> {
   if (fulfillment.returnId !== null || lines.length === 0) return;
   await sql`
@@ -77,10 +77,10 @@ const taken: ReadonlySet<FulfillmentStatus> = new Set([
 ]);
 
 /** Allocates the fulfillment's waiting units from the stock on hand. Throws if the stock is too low. */
-export async function allocateUnits(
+export async function allocateFulfillmentUnits(
   transaction: Transaction,
   context: OrderCommandContext,
-  change: FulfillmentInOrder,
+  change: OrderAndFulfillment,
 ): Promise<void> {
   const { order, fulfillment } = change;
   if (taken.has(fulfillment.status)) return;
@@ -88,8 +88,12 @@ export async function allocateUnits(
   if (waiting.length === 0) return;
   requireStock(order, await reserveAvailableStock(transaction, context, unreservedOf(waiting)));
   requireStock(order, await allocateStock(transaction, context, waiting, order.number));
-  await dropUnreserved(transaction, { order, returnId: fulfillment.returnId, lines: unreservedOf(waiting) });
-  await countUnits(transaction, { fulfillment, lines: waiting }, { allocated: 1 });
+  await clearUnreservedUnits(transaction, {
+    order,
+    returnId: fulfillment.returnId,
+    lines: unreservedOf(waiting),
+  });
+  await changeOrderLineCounts(transaction, { fulfillment, lines: waiting }, { allocated: 1 });
 }
 
 interface WaitingUnits extends LineQuantity {
@@ -108,14 +112,17 @@ function unreservedOf(waiting: readonly WaitingUnits[]): WaitingUnits[] {
  * Returns the fulfillment's units that must still be allocated, because the allocated units of the line do
  * not cover them. Reserved stock is assigned to them first; the rest counts as `unreserved`.
  */
-function waitingUnits({ order, fulfillment }: FulfillmentInOrder): WaitingUnits[] {
+function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits[] {
   const others = order.fulfillments.filter(({ id, status }) => id !== fulfillment.id && taken.has(status));
   return fulfillment.lines.flatMap(({ lineId, quantity }) => {
     const line = lineOf(order, lineId);
     const missing =
       quantity -
-      Math.max(0, line.allocated - settledUnits(order, line) - unitsInFulfillments(others, lineId));
-    const promised = uncanceledQuantity(line) - line.allocated - unreservedUnits(order, lineId);
+      Math.max(
+        0,
+        line.allocated - countUnitsRefundedBeforeLoss(order, line) - countUnitsInFulfillments(others, lineId),
+      );
+    const promised = uncanceledQuantity(line) - line.allocated - countUnreservedUnits(order, lineId);
     return missing <= 0
       ? []
       : [
@@ -133,15 +140,15 @@ function waitingUnits({ order, fulfillment }: FulfillmentInOrder): WaitingUnits[
  * Reserves stock for replacements of lost units, as far as stock is available. Lacking stock is recorded and
  * does not prevent the move to `failed`.
  */
-export async function replaceLostUnits(
+export async function reserveReplacementOfLostUnits(
   transaction: Transaction,
   context: OrderCommandContext,
-  change: FulfillmentInOrder,
+  change: OrderAndFulfillment,
 ): Promise<OrderEvent[]> {
   const { fulfillment } = change;
   if (fulfillment.returnId !== null) return createReplacementFulfillment(transaction, context, change);
   const { again } = splitLost(change);
-  await countUnits(transaction, { fulfillment, lines: again }, { shipped: -1, allocated: -1 });
+  await changeOrderLineCounts(transaction, { fulfillment, lines: again }, { shipped: -1, allocated: -1 });
   await markUnreserved(
     transaction,
     fulfillment.id,
@@ -154,15 +161,15 @@ export async function replaceLostUnits(
  * Handles units that came back to the sender: refunded units go back to the stock, the others wait for the
  * next fulfillment. For an exchange, the next fulfillment is created at once.
  */
-export async function takeBackUnits(
+export async function handleUnitsReturnedToSender(
   transaction: Transaction,
   context: OrderCommandContext,
-  change: FulfillmentInOrder,
+  change: OrderAndFulfillment,
 ): Promise<OrderEvent[]> {
   const { order, fulfillment } = change;
   if (fulfillment.returnId === null) {
     const { again, settled } = splitLost(change);
-    await countUnits(transaction, { fulfillment, lines: again }, { shipped: -1 });
+    await changeOrderLineCounts(transaction, { fulfillment, lines: again }, { shipped: -1 });
     await restockReturnedUnits(transaction, context, settled, order.number);
     return [];
   }
@@ -178,13 +185,13 @@ export async function takeBackUnits(
 type LostUnits = LineQuantity & { readonly variantId: string };
 
 /** Divides the units of a lost fulfillment into units to send again and units that were refunded. */
-function splitLost({ order, fulfillment }: FulfillmentInOrder): {
+function splitLost({ order, fulfillment }: OrderAndFulfillment): {
   readonly again: readonly LostUnits[];
   readonly settled: readonly LostUnits[];
 } {
   const parts = fulfillment.lines.map(({ lineId, quantity }) => {
     const line = lineOf(order, lineId);
-    const settled = Math.min(quantity, refundedUndelivered(order, line));
+    const settled = Math.min(quantity, countRefundedUndeliveredUnits(order, line));
     return { lineId, variantId: line.variantId, settled, again: quantity - settled };
   });
   const of = (name: "settled" | "again"): LostUnits[] =>
@@ -213,7 +220,7 @@ function missingOf(lines: readonly LostUnits[], shortages: readonly StockShortag
 async function createReplacementFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
-  change: FulfillmentInOrder,
+  change: OrderAndFulfillment,
 ): Promise<OrderEvent[]> {
   const { order, fulfillment } = change;
   const { returnId, type, carrier } = fulfillment;
@@ -235,7 +242,7 @@ async function createReplacementFulfillment(
 }
 
 /** The units that an exchange sends: the chosen variant, or the same variant again. */
-function replacementUnits({ order, fulfillment }: FulfillmentInOrder): WaitingUnits[] {
+function replacementUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits[] {
   const chosen = order.returns.find(({ id }) => id === fulfillment.returnId)?.exchangeVariantId ?? null;
   return fulfillment.lines.map(({ lineId, quantity, unreserved = 0 }) => ({
     lineId,
@@ -286,7 +293,7 @@ interface DroppedUnits {
  * Removes the record of units without reserved stock, because stock is reserved now or the units were
  * canceled. The oldest records are removed first.
  */
-export async function dropUnreserved(
+export async function clearUnreservedUnits(
   transaction: Transaction,
   { order, returnId, lines }: DroppedUnits,
 ): Promise<void> {

@@ -13,17 +13,17 @@ import {
 } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import {
-  type FulfillmentMove,
-  fulfillmentMoves,
-  requireFulfillmentMove,
-  type TrackedStatus,
+  type FulfillmentTransition,
+  fulfillmentTransitions,
+  requireFulfillmentTransition,
+  type ReportedTrackingStatus,
 } from "./fulfillment-rules.ts";
 import {
-  countUnits,
-  type FulfillmentInOrder,
-  replaceLostUnits,
-  takeBackUnits,
-  allocateUnits,
+  changeOrderLineCounts,
+  type OrderAndFulfillment,
+  reserveReplacementOfLostUnits,
+  handleUnitsReturnedToSender,
+  allocateFulfillmentUnits,
 } from "./fulfillment-stock.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 
@@ -32,19 +32,19 @@ export interface FulfillmentTarget extends ExpectedVersionInput {
   readonly fulfillmentId: string;
 }
 
-export interface Tracking {
+export interface ParcelTracking {
   readonly carrier?: string | null | undefined;
   readonly number?: string | null | undefined;
   readonly url?: string | null | undefined;
 }
 
 export interface FulfillmentShipInput extends FulfillmentTarget {
-  readonly tracking?: Tracking | null | undefined;
+  readonly tracking?: ParcelTracking | null | undefined;
   readonly estimatedDeliveryAt?: Date | null | undefined;
 }
 
 export interface FulfillmentTrackInput extends FulfillmentTarget {
-  readonly status: TrackedStatus;
+  readonly status: ReportedTrackingStatus;
 }
 
 export const trackingNumberMax = 64;
@@ -60,7 +60,7 @@ export function packFulfillment(
     target,
     name: "pack",
     row: { packingStartedAt: context.now },
-    effect: async (change) => allocateUnits(transaction, context, change),
+    effect: async (change) => allocateFulfillmentUnits(transaction, context, change),
   });
 }
 
@@ -85,13 +85,13 @@ export function shipFulfillment(
       ...(tracking?.carrier === null || tracking?.carrier === undefined ? {} : { carrier: tracking.carrier }),
     },
     effect: async (change) => {
-      await allocateUnits(transaction, context, change);
-      await countUnits(transaction, change, { shipped: 1 });
+      await allocateFulfillmentUnits(transaction, context, change);
+      await changeOrderLineCounts(transaction, change, { shipped: 1 });
     },
   });
 }
 
-function trackingFaults({ carrier, number, url }: Tracking): Faults {
+function trackingFaults({ carrier, number, url }: ParcelTracking): Faults {
   const isUrlFine = url === null || url === undefined || isHttpsUrl(url);
   return [
     ...textFaults("/tracking/carrier", carrier, { max: carrierMax }),
@@ -125,7 +125,9 @@ export function trackFulfillment(
     target: input,
     name: input.status,
     effect: async (change) =>
-      input.status === "returned_to_sender" ? takeBackUnits(transaction, context, change) : undefined,
+      input.status === "returned_to_sender"
+        ? handleUnitsReturnedToSender(transaction, context, change)
+        : undefined,
   });
 }
 
@@ -140,7 +142,7 @@ export function deliverFulfillment(
     row: { deliveredAt: context.now },
     // A pickup counts as shipped and delivered at the same time.
     effect: async (change) =>
-      countUnits(transaction, change, {
+      changeOrderLineCounts(transaction, change, {
         delivered: 1,
         shipped: change.fulfillment.type === "pickup" ? 1 : 0,
       }),
@@ -155,7 +157,7 @@ export function failFulfillment(
   return move(transaction, context, {
     target,
     name: "fail",
-    effect: async (change) => replaceLostUnits(transaction, context, change),
+    effect: async (change) => reserveReplacementOfLostUnits(transaction, context, change),
   });
 }
 
@@ -170,7 +172,7 @@ export function cancelFulfillment(
 
 interface MoveParts {
   readonly target: FulfillmentTarget;
-  readonly name: FulfillmentMove;
+  readonly name: FulfillmentTransition;
   /** Further columns of the fulfillment's row to change. */
   readonly row?: {
     readonly packingStartedAt?: Date;
@@ -182,7 +184,7 @@ interface MoveParts {
     readonly trackingUrl?: string | null;
   };
   /** Changes the order's lines and the stock; returns further events. */
-  readonly effect?: (change: FulfillmentInOrder) => Promise<readonly OrderEvent[] | void>;
+  readonly effect?: (change: OrderAndFulfillment) => Promise<readonly OrderEvent[] | void>;
 }
 
 async function move(
@@ -194,11 +196,11 @@ async function move(
   const orderId = await findOrderIdByPartId(transaction, context, { part: "fulfillment", id });
   const order = await changeOrder(transaction, context, {
     target: { orderId, expectedVersion },
-    requireState: (found) => requireFulfillmentMove(found, fulfillmentOf(found, id), name),
+    requireState: (found) => requireFulfillmentTransition(found, fulfillmentOf(found, id), name),
     work: async (found) => {
       const fulfillment = fulfillmentOf(found, id);
       const followed = (await effect?.({ order: found, fulfillment })) ?? [];
-      const { to, event } = fulfillmentMoves[name];
+      const { to, event } = fulfillmentTransitions[name];
       await transaction
         .updateTable("fulfillment")
         .set({ ...row, status: to, version: fulfillment.version + 1, updatedAt: context.now })

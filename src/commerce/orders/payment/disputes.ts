@@ -13,7 +13,7 @@ import {
 import { orderFailure } from "#commerce/orders/order-checks.ts";
 import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import { refundablePaymentMinor } from "#commerce/orders/order-value.ts";
-import { lockPaymentWithOrder, type PaymentOfOrder, type PaymentTarget } from "./order-payment.ts";
+import { lockPaymentWithOrder, type OrderAndPayment, type PaymentTarget } from "./order-payment.ts";
 
 export const disputeReasons = [
   "fraudulent",
@@ -108,7 +108,7 @@ interface PaymentValues {
   readonly status?: OrderPayment["status"];
 }
 
-interface PaymentChange extends PaymentOfOrder {
+interface PaymentChange extends OrderAndPayment {
   readonly expectedVersion: number | null | undefined;
   readonly values: PaymentValues;
   readonly outcome: OrderChangeOutcome;

@@ -28,7 +28,7 @@ export interface PaymentTarget extends ExpectedVersionInput {
   readonly paymentId: string;
 }
 
-export interface PaymentOfOrder {
+export interface OrderAndPayment {
   readonly order: OrderAggregate;
   readonly payment: OrderPayment;
 }
@@ -38,7 +38,7 @@ export async function lockPaymentWithOrder(
   transaction: Transaction,
   context: OrderCommandContext,
   paymentId: string,
-): Promise<PaymentOfOrder> {
+): Promise<OrderAndPayment> {
   const order = await lockOrder(
     transaction,
     context,
@@ -50,7 +50,7 @@ export async function lockPaymentWithOrder(
 }
 
 /** The amount that can be captured: authorized, still owed, and without a pending capture. */
-export function capturableMinor({ order, payment }: PaymentOfOrder): number {
+export function capturableMinor({ order, payment }: OrderAndPayment): number {
   return Math.max(0, Math.min(uncapturedMinor(payment), owedAfterPendingMinor(order)));
 }
 
@@ -97,7 +97,7 @@ export async function capturePayment(
   });
 }
 
-function amountToCapture(found: PaymentOfOrder, requested: number | undefined): number {
+function amountToCapture(found: OrderAndPayment, requested: number | undefined): number {
   const { order } = found;
   requireNoDispute(order);
   const capturable = capturableMinor(found);

@@ -23,7 +23,7 @@ import {
   lineSelectionFaults,
   noteMax,
   orderFailure,
-  requireSelectable,
+  requireSelectableUnits,
   requireCurrency,
   requireKnownLines,
   requireNoDispute,
@@ -31,7 +31,7 @@ import {
 import {
   refundableOrderMinor,
   refundablePaymentMinor,
-  shippingLeftMinor,
+  remainingShippingMinor,
   unitsValueMinor,
 } from "#commerce/orders/order-value.ts";
 import type {
@@ -175,7 +175,7 @@ function overpaidMinor(order: OrderAggregate): number {
 }
 
 function toRefundLines(order: OrderAggregate, chosen: readonly LineQuantity[]): OrderRefund["lines"] {
-  requireSelectable(order, {
+  requireSelectableUnits(order, {
     lines: chosen,
     selectable: order.lines.map((line) => ({
       lineId: line.id,
@@ -204,7 +204,7 @@ function refundableUnits({ status }: OrderAggregate, line: OrderLine): number {
 }
 
 function shippingToRefund(order: OrderAggregate): number {
-  const leftMinor = shippingLeftMinor(order);
+  const leftMinor = remainingShippingMinor(order);
   if (leftMinor > 0) return leftMinor;
   throw orderFailure("invalid_state", order, {
     reason: "shipping_not_refundable",

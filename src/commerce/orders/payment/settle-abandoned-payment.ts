@@ -15,7 +15,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { AuthorizedPaymentResult } from "#commerce/payments/provider.ts";
 import { createId } from "#foundation/ids.ts";
-import { failureCodeOf, type PaymentSettlement, settleRefundOperation } from "./settle-movement.ts";
+import { getPaymentFailureCode, type PaymentSettlement, settleRefundOperation } from "./settle-movement.ts";
 
 /** Settles the void of a payment whose session ended before the provider answered. */
 export async function settleAbandonedPayment(
@@ -121,7 +121,7 @@ export async function settleLateRefund(
   { operation, outcome, log }: PaymentSettlement,
 ): Promise<void> {
   const { now, outbox } = context;
-  const failureCode = failureCodeOf(outcome);
+  const failureCode = getPaymentFailureCode(outcome);
   if (!(await endPaymentOperation(transaction, { id: operation.id, failureCode, now }))) return;
   const payment = await lockPayment(transaction, operation.paymentId);
   if (failureCode !== null) {

@@ -17,20 +17,20 @@ import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { voidIfNothingOwed } from "./order-payment.ts";
 
-export async function settleMovement(
+export async function settlePaymentMovement(
   transaction: Transaction,
   context: OrderCommandContext,
   { operation, outcome, orderId }: PaymentSettlement & { readonly orderId: string },
 ): Promise<void> {
   const { now } = context;
   const order = await lockOrder(transaction, context, orderId);
-  const failureCode = failureCodeOf(outcome);
+  const failureCode = getPaymentFailureCode(outcome);
   await changeLockedOrder(transaction, context, {
     order,
     work: async () => {
       if (!(await endPaymentOperation(transaction, { id: operation.id, failureCode, now }))) return null;
       const payment = await lockPayment(transaction, operation.paymentId);
-      const settled: SettledMovement = { operation, payment, failureCode, now };
+      const settled: SettledPaymentMovement = { operation, payment, failureCode, now };
       // Voids what is still authorized if nothing is owed any more: after a successful capture the part that
       // was not captured, after a failed capture of a canceled order the whole authorization.
       if (operation.kind === "capture")
@@ -62,7 +62,7 @@ function withoutPendingCapture(
   return { ...order, payments };
 }
 
-export interface SettledMovement extends Pick<PaymentSettlement, "operation"> {
+export interface SettledPaymentMovement extends Pick<PaymentSettlement, "operation"> {
   readonly payment: PaymentRow;
   readonly failureCode: string | null;
   readonly now: Date;
@@ -71,7 +71,7 @@ export interface SettledMovement extends Pick<PaymentSettlement, "operation"> {
 /** Settles a refund. A refund that the provider declined leaves the payment unchanged. */
 export async function settleRefundOperation(
   transaction: Transaction,
-  { operation, payment, failureCode, now }: SettledMovement,
+  { operation, payment, failureCode, now }: SettledPaymentMovement,
 ): Promise<OrderEvent[]> {
   const status = failureCode === null ? "succeeded" : "failed";
   const event = await endRefund(transaction, { operationId: operation.id, status, now });
@@ -86,7 +86,7 @@ export async function settleRefundOperation(
 
 async function settleAmounts(
   transaction: Transaction,
-  { operation, payment, failureCode, now }: SettledMovement,
+  { operation, payment, failureCode, now }: SettledPaymentMovement,
 ): Promise<OrderEvent[]> {
   const { id, status, capturedMinor, voidedMinor } = payment;
   if (failureCode !== null) {
@@ -138,7 +138,7 @@ export interface PaymentSettlement {
 }
 
 /** The failure code of an outcome; null if the operation succeeded. */
-export function failureCodeOf(outcome: PaymentOperationOutcome): string | null {
+export function getPaymentFailureCode(outcome: PaymentOperationOutcome): string | null {
   if (outcome.outcome === "succeeded") return null;
   return outcome.outcome === "declined" ? outcome.code : "unresolved";
 }

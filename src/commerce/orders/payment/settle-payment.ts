@@ -16,25 +16,25 @@ import {
 import type { Transaction } from "#database/transaction.ts";
 import type { Log } from "#foundation/log.ts";
 import {
-  changeAsSystem,
+  changeOrderAsSystem,
   type OrderCommandContext,
-  type SystemServices,
+  type SystemChangeServices,
 } from "#commerce/orders/change-order.ts";
 import { placeOrder, toOrderPayment } from "#commerce/orders/place-order.ts";
 import { settleAbandonedPayment, settleLateRefund } from "./settle-abandoned-payment.ts";
-import { type PaymentSettlement, settleMovement } from "./settle-movement.ts";
+import { type PaymentSettlement, settlePaymentMovement } from "./settle-movement.ts";
 
 export function settlePayment(
-  services: SystemServices & { readonly log: Log },
+  services: SystemChangeServices & { readonly log: Log },
   operation: ClaimedPaymentOperation,
   outcome: PaymentOperationOutcome,
 ): Promise<void> {
-  return changeAsSystem(services, operation.merchantId, (transaction, context) =>
-    settleOperation(transaction, context, { operation, outcome, log: services.log }),
+  return changeOrderAsSystem(services, operation.merchantId, (transaction, context) =>
+    settlePaymentOperation(transaction, context, { operation, outcome, log: services.log }),
   );
 }
 
-export async function settleOperation(
+export async function settlePaymentOperation(
   transaction: Transaction,
   context: OrderCommandContext,
   settling: PaymentSettlement,
@@ -46,7 +46,7 @@ export async function settleOperation(
     .select(["orderId", "sessionId"])
     .where("id", "=", paymentId)
     .executeTakeFirstOrThrow();
-  if (orderId !== null) return settleMovement(transaction, context, { ...settling, orderId });
+  if (orderId !== null) return settlePaymentMovement(transaction, context, { ...settling, orderId });
   await lockSession(transaction, context, sessionId);
   return kind === "void"
     ? settleAbandonedPayment(transaction, context, settling)
