@@ -5,10 +5,10 @@
  */
 import { type Insertable, type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { AuditEntryTable, Tables } from "#database/tables.ts";
-import { pageById } from "#database/sql-fragments.ts";
+import { applyKeysetPage } from "#database/sql-fragments.ts";
 import { insertRows } from "#database/prepared-template.ts";
 import { type Reader, type Transaction, runWithCommit } from "#database/transaction.ts";
-import { createOrderedId, firstIdAt, type IdKind, getIdKind } from "#foundation/ids.ts";
+import { createOrderedId, lowestIdAt, type IdKind, getIdKind } from "#foundation/ids.ts";
 import { credentialIdOf, isIntegrator, type Viewer } from "./viewer.ts";
 
 export type AuditRow = Selectable<AuditEntryTable>;
@@ -241,10 +241,10 @@ export function selectAuditEntries(
   }
   // Ids of audit entries start with their time, so a range of ids selects a range of times.
   if (from !== null && from !== undefined)
-    list = list.where("auditEntry.id", ">=", firstIdAt("audit", from.getTime()));
+    list = list.where("auditEntry.id", ">=", lowestIdAt("audit", from.getTime()));
   return until === null || until === undefined
     ? list
-    : list.where("auditEntry.id", "<", firstIdAt("audit", until.getTime()));
+    : list.where("auditEntry.id", "<", lowestIdAt("audit", until.getTime()));
 }
 
 const rowsPerPage = 500;
@@ -256,7 +256,7 @@ export async function* readAuditPages(
 ): AsyncGenerator<readonly AuditRow[], void> {
   for (let after: string | undefined; ;) {
     const query = selectAuditEntries(reader, filter);
-    const rows = await pageById(query, "audit_entry.id", {
+    const rows = await applyKeysetPage(query, "audit_entry.id", {
       after,
       limit: rowsPerPage,
       isInverted: false,

@@ -1,6 +1,6 @@
 /** Apps and installations: an installation is an app that a merchant has given some scopes. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
-import { fail, failAt } from "#foundation/failure.ts";
+import { fail, failWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { getBrokenConstraint } from "#database/database-errors.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
@@ -61,7 +61,7 @@ export async function createInstallation(
     .execute()
     .catch((error: unknown) => {
       if (getBrokenConstraint(error) !== "installation_live") throw error;
-      throw failAt("already_exists", {
+      throw failWithDetail("already_exists", {
         in: "body",
         field: "/appId",
         code: "duplicate",

@@ -1,6 +1,6 @@
 /** Merchants: creating, changing, suspending and reading them. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
-import { fail, failAt, type FailureConflict } from "#foundation/failure.ts";
+import { fail, failWithDetail, type FailureConflict } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { getSqlState, uniqueViolation } from "#database/database-errors.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
@@ -28,7 +28,7 @@ export async function createMerchant(
     .execute()
     .catch((error: unknown) => {
       if (getSqlState(error) !== uniqueViolation) throw error;
-      throw failAt("already_exists", {
+      throw failWithDetail("already_exists", {
         in: "body",
         field: "/slug",
         code: "duplicate",

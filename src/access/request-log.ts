@@ -6,7 +6,7 @@
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { firstIdAt } from "#foundation/ids.ts";
+import { lowestIdAt } from "#foundation/ids.ts";
 import type { Log } from "#foundation/log.ts";
 import type { ApiRequestTable, Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
@@ -144,7 +144,7 @@ const rowsPerStatement = 2_000;
 
 /** Deletes requests older than the retention period. Returns how many were deleted. */
 export async function sweepApiRequests(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
-  const before = firstIdAt("request", now.getTime() - requestRetentionDays * 86_400_000);
+  const before = lowestIdAt("request", now.getTime() - requestRetentionDays * 86_400_000);
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from api_request where id in (select id from api_request where id < ${before} order by id

@@ -27,7 +27,7 @@ import { openMesh } from "#mesh/open-mesh.ts";
 import { oauthPlugin } from "#oauth/plugin.ts";
 import type { MetricsExchange } from "#observability/gather-metrics.ts";
 import { createServiceMetrics } from "#observability/service-metrics.ts";
-import { createQueueReader } from "#observability/queue-metrics.ts";
+import { createQueueMetricsReader } from "#observability/queue-metrics.ts";
 import { createMetricsExposition, healthPlugin, metricsPlugin } from "#observability/plugin.ts";
 import { checkoutPlugin } from "#pages/checkout/plugin.ts";
 import { consolePlugin } from "#pages/console/plugin.ts";
@@ -238,7 +238,7 @@ async function createHttpServer(
   await server.register(metricsPlugin, {
     ...createMetricsExposition({
       registry: metrics.registry,
-      readQueue: createQueueReader({ db, clock }),
+      readQueue: createQueueMetricsReader({ db, clock }),
       exchange,
     }),
     token: settings.metricsToken,

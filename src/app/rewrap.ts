@@ -13,7 +13,7 @@ import { signingKeySealContext } from "#access/oauth/signing-keys.ts";
 import { personalDataSealContext as placeOfPersonalData } from "#commerce/addresses/personal-data.ts";
 import { sessionSecretSealContext } from "#commerce/checkout/session-aggregate.ts";
 import { paymentTokenSealContext } from "#commerce/payments/payment-rows.ts";
-import { recordSealContext } from "#database/idempotency.ts";
+import { idempotencyRecordSealContext } from "#database/idempotency.ts";
 import { webhookSecretSealContext } from "#webhooks/signatures.ts";
 
 export interface RewrapResult {
@@ -271,6 +271,6 @@ export const sealedColumns: readonly SealedColumn[] = [
       { name: "owner_id", type: "text" },
       { name: "idempotency_key", type: "bytea" },
     ],
-    placeOf: (ownerId, digest) => recordSealContext({ ownerId, digest: bytes(digest) }),
+    placeOf: (ownerId, digest) => idempotencyRecordSealContext({ ownerId, digest: bytes(digest) }),
   },
 ];

@@ -9,7 +9,7 @@ import type { ProcessRole } from "#app/background.ts";
 import { findFreePort } from "#app/open-resources.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter } from "#http/rate-limiter.ts";
-import { answerLimits, type ProcessPort } from "#http/shared-limiter.ts";
+import { answerLimitRequests, type ProcessPort } from "#http/shared-limiter.ts";
 import { createMetricsHub } from "#observability/gather-metrics.ts";
 import {
   type ServiceReadyInfo,
@@ -30,7 +30,7 @@ export async function serveInProcesses(serving: ServeOptions): Promise<void> {
   const metrics = createMetricsHub();
   const children = createChildProcesses(log, (child) => {
     const childPort = portOf(child);
-    if (limiter !== undefined) answerLimits(childPort, limiter);
+    if (limiter !== undefined) answerLimitRequests(childPort, limiter);
     return metrics.join(childPort);
   });
   stopOnSignal(children.stop, log);

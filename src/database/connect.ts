@@ -41,7 +41,7 @@ export interface OpenedDatabase {
   readonly engine: "pglite" | "postgres";
   readonly db: Database;
   /** Runs scripts of several statements on a separate connection; returns the rows of each statement. */
-  script<Result>(work: (run: RunScript) => Promise<Result>): Promise<Result>;
+  script<Result>(work: (run: RunSqlScript) => Promise<Result>): Promise<Result>;
   /**
    * Receives notices of other processes on the database. The embedded database has only one process, so it
    * misses no notice.
@@ -60,7 +60,7 @@ export interface PoolState {
   readonly waiting: number;
 }
 
-export type RunScript = (sql: string) => Promise<Record<string, unknown>[][]>;
+export type RunSqlScript = (sql: string) => Promise<Record<string, unknown>[][]>;
 
 const connectTimeoutMs = 2500;
 /** Connect timeout of scripts. Scripts run at start, when the machine may be busy and no caller waits. */
@@ -92,7 +92,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       if (!pglite.closed) await pglite.close();
       release();
     };
-    const run: RunScript = async (text) => (await pglite.exec(text)).map((result) => result.rows);
+    const run: RunSqlScript = async (text) => (await pglite.exec(text)).map((result) => result.rows);
     return {
       engine: "pglite",
       db,

@@ -26,14 +26,14 @@ const isKnownMessage = (text: string): boolean => messages.some((message) => tex
 export function isDatabaseUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  if (codes.has(code) || code.startsWith("08") || isKnownMessage(error.message) || isUnanswered(error))
+  if (codes.has(code) || code.startsWith("08") || isKnownMessage(error.message) || isQueryTimeout(error))
     return true;
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnreachable);
   return error.cause !== undefined && isDatabaseUnreachable(error.cause);
 }
 
 /** True if pg stopped waiting for an answer; the statement may still run. */
-export function isUnanswered(error: unknown): boolean {
+export function isQueryTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === "Query read timeout";
 }
 
@@ -41,13 +41,13 @@ export function isUnanswered(error: unknown): boolean {
  * Turns an internal error into 503 `service_unavailable` if its cause is an unreachable database, a full
  * disk, or repeated aborts because of concurrent transactions.
  */
-export function orUnavailable(failure: Failure): Failure {
+export function toUnavailableIfTemporary(failure: Failure): Failure {
   if (failure.code !== "internal_error" || !isTemporary(failure.cause)) return failure;
   return fail("service_unavailable", { cause: failure.cause, retryAfterSeconds: 2 });
 }
 
 const isTemporary = (cause: unknown): boolean =>
-  isDatabaseUnreachable(cause) || isAbortedByOthers(cause) || isOutOfResources(cause);
+  isDatabaseUnreachable(cause) || isAbortedByConcurrency(cause) || isOutOfResources(cause);
 
 /** SQLSTATEs of serialization failure and deadlock. */
 const abortedStates = new Set(["40001", "40P01"]);
@@ -56,9 +56,9 @@ const abortedStates = new Set(["40001", "40P01"]);
  * True if PostgreSQL aborted a statement because of concurrent work (serialization failure, deadlock, a
  * changed table). Also checks causes, because the GraphQL layer wraps errors.
  */
-export function isAbortedByOthers(error: unknown): boolean {
+export function isAbortedByConcurrency(error: unknown): boolean {
   if (abortedStates.has(getSqlState(error) ?? "") || isPlanStale(error)) return true;
-  return error instanceof Error && error.cause !== undefined && isAbortedByOthers(error.cause);
+  return error instanceof Error && error.cause !== undefined && isAbortedByConcurrency(error.cause);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Finds and handles due rows. A row that fails is skipped until the next run, and reported at the end. */
-export interface DueRows<Row extends DueRow> {
+export interface DueRowsTask<Row extends DueRow> {
   /** Finds the next due rows after the given row. Handling a row must not change the order. */
   readonly find: (after: Row | undefined, rowsMax: number) => Promise<readonly Row[]>;
   /** Handles a row in its own transactions. Returns false if the row needed no work any more. */
@@ -21,7 +21,7 @@ export async function handleDueRows<Row extends DueRow>({
   find,
   handle,
   signal,
-}: DueRows<Row>): Promise<number> {
+}: DueRowsTask<Row>): Promise<number> {
   const failures: Error[] = [];
   let handled = 0;
   let failed = 0;
@@ -40,7 +40,7 @@ export async function handleDueRows<Row extends DueRow>({
 async function* eachDueRow<Row extends DueRow>({
   find,
   signal,
-}: Omit<DueRows<Row>, "handle">): AsyncGenerator<Row, void> {
+}: Omit<DueRowsTask<Row>, "handle">): AsyncGenerator<Row, void> {
   for (let rows: readonly Row[] | undefined; rows === undefined || rows.length === batchRowsMax;) {
     rows = await find(rows?.at(-1), batchRowsMax);
     for (const row of rows) {

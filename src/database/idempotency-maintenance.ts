@@ -12,7 +12,7 @@ import {
 } from "#foundation/encryption.ts";
 import type { Database } from "./connect.ts";
 import { type Reader, type Transaction } from "./transaction.ts";
-import { oldestStored, recordSealContext } from "./idempotency.ts";
+import { getRecordExpiryCutoff, idempotencyRecordSealContext } from "./idempotency.ts";
 
 const sweptPerBatch = 1000;
 
@@ -25,7 +25,7 @@ export async function sweepIdempotencyRecords(
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from idempotency_record where (owner_id, idempotency_key) in (
-        select owner_id, idempotency_key from idempotency_record where created_at <= ${oldestStored(now)}
+        select owner_id, idempotency_key from idempotency_record where created_at <= ${getRecordExpiryCutoff(now)}
         order by created_at limit ${sweptPerBatch})`.execute(db);
     const deleted = Number(numAffectedRows);
     total += deleted;
@@ -34,7 +34,7 @@ export async function sweepIdempotencyRecords(
 }
 
 /** The primary key of a record. */
-export interface RecordKey {
+export interface IdempotencyRecordKey {
   readonly ownerId: string;
   readonly idempotencyKey: Uint8Array;
 }
@@ -57,9 +57,9 @@ export async function findIdempotencyRecords(
   reader: Reader,
   keyring: Keyring,
   { ownerIds, holds, since }: RecordSearch,
-): Promise<RecordKey[]> {
-  const found: RecordKey[] = [];
-  for (let after: RecordKey | undefined; ;) {
+): Promise<IdempotencyRecordKey[]> {
+  const found: IdempotencyRecordKey[] = [];
+  for (let after: IdempotencyRecordKey | undefined; ;) {
     const rows = await reader
       .selectFrom("idempotencyRecord")
       .select(["ownerId", "idempotencyKey", "sealed", "dataKey", "keyId"])
@@ -84,7 +84,7 @@ export async function findIdempotencyRecords(
   }
 }
 
-function decryptBody(keyring: Keyring, row: SealedValue & RecordKey): string | undefined {
+function decryptBody(keyring: Keyring, row: SealedValue & IdempotencyRecordKey): string | undefined {
   try {
     return keyring.open(row, sealContextOf(row)).toString();
   } catch (error) {
@@ -93,17 +93,17 @@ function decryptBody(keyring: Keyring, row: SealedValue & RecordKey): string | u
   }
 }
 
-const sealContextOf = ({ ownerId, idempotencyKey }: RecordKey): SealContext =>
-  recordSealContext({ ownerId, digest: Buffer.from(idempotencyKey) });
+const sealContextOf = ({ ownerId, idempotencyKey }: IdempotencyRecordKey): SealContext =>
+  idempotencyRecordSealContext({ ownerId, digest: Buffer.from(idempotencyKey) });
 
 /**
  * Removes the stored answers of records and keeps their keys in use. A retry gets `idempotency_key_reused`
  * and has no effect. Returns the number of emptied records.
  */
-export async function emptyIdempotencyRecords(
+export async function eraseAnswersOfIdempotencyRecords(
   transaction: Transaction,
   keyring: Keyring,
-  keys: readonly RecordKey[],
+  keys: readonly IdempotencyRecordKey[],
 ): Promise<number> {
   const keysByRowId = new Map(keys.map((key) => [sealContextOf(key).rowId, key]));
   let emptied = 0;

@@ -163,7 +163,7 @@ const findText = `select fingerprint, status, content_type as "contentType", sea
   from idempotency_record where owner_id = $1 and idempotency_key = $2`;
 
 const buildFindStatement = ({ ownerId, digest, now }: DigestedClaim): CompiledQuery<FoundRecord> =>
-  CompiledQuery.raw(findText, [ownerId, digest, oldestStored(now)]);
+  CompiledQuery.raw(findText, [ownerId, digest, getRecordExpiryCutoff(now)]);
 
 async function findRecord(
   db: Database,
@@ -176,12 +176,12 @@ async function findRecord(
 }
 
 function openRecord(row: FoundRecord, keyring: Keyring, claim: DigestedClaim): StoredAnswer {
-  const fingerprint = keyring.digest(row, recordSealContext(claim), claim.fingerprint);
+  const fingerprint = keyring.digest(row, idempotencyRecordSealContext(claim), claim.fingerprint);
   if (!fingerprint.equals(row.fingerprint)) throw fail("idempotency_key_reused");
   return {
     status: row.status,
     contentType: row.contentType,
-    body: keyring.open(row, recordSealContext(claim)).toString(),
+    body: keyring.open(row, idempotencyRecordSealContext(claim)).toString(),
   };
 }
 
@@ -198,12 +198,15 @@ async function writeRecord(
 ): Promise<void> {
   const { status, contentType, body } = recorded;
   const { ownerId, digest, now } = claim;
-  const context = recordSealContext(claim);
+  const context = idempotencyRecordSealContext(claim);
   const { sealed, dataKey, keyId } = keyring.seal(body, context);
   // The fingerprint is keyed, because a password in the request could be guessed from a plain digest.
   const fingerprint = keyring.digest({ sealed, dataKey, keyId }, context, claim.fingerprint);
   if (hasExpiredRecord)
-    await runWithCommit(transaction, CompiledQuery.raw(deleteText, [ownerId, digest, oldestStored(now)]));
+    await runWithCommit(
+      transaction,
+      CompiledQuery.raw(deleteText, [ownerId, digest, getRecordExpiryCutoff(now)]),
+    );
   await runWithCommit(
     transaction,
     CompiledQuery.raw(writeText, [
@@ -227,9 +230,9 @@ const writeText = `insert into idempotency_record (owner_id, idempotency_key, fi
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
 /** Returns the creation time up to which records have expired. */
-export const oldestStored = (now: Date): Date => new Date(now.getTime() - answerStoredMs);
+export const getRecordExpiryCutoff = (now: Date): Date => new Date(now.getTime() - answerStoredMs);
 
-export const recordSealContext = ({
+export const idempotencyRecordSealContext = ({
   ownerId,
   digest,
 }: Pick<DigestedClaim, "ownerId" | "digest">): SealContext => ({

@@ -2,7 +2,7 @@
  * Notices between the processes on one PostgreSQL (LISTEN, NOTIFY). A broken connection is opened again, and
  * then the listener is notified that notices may have been missed. A listener that must not miss notices
  * checks `isCurrent` first. Four times a second this file checks that the connection answers, and every ten
- * seconds that notices arrive on it (`createNoticeProof`).
+ * seconds that notices arrive on it (`createNoticeLivenessCheck`).
  */
 import type { ServiceEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
@@ -53,7 +53,7 @@ export function listenForNotices(
   let next: NodeJS.Timeout | undefined;
   let isOver = false;
   let receivedUpToMs = Number.NEGATIVE_INFINITY;
-  const proof = createNoticeProof({
+  const proof = createNoticeLivenessCheck({
     send: (payload) => notify(db, channel, payload),
     onNoticesLost: () => onNoticesLost?.(),
     onRegained: () => onNotice(""),
@@ -143,7 +143,7 @@ interface ProofParts {
   readonly onRegained: () => void;
 }
 
-export interface NoticeProof {
+export interface NoticeLivenessCheck {
   /** True if a notice that this process sent to itself has arrived recently. */
   readonly isGiven: () => boolean;
   /** Handles a notice. Returns true if this or another process sent the notice only as a proof. */
@@ -174,7 +174,11 @@ const proofPrefix = "proof:";
  * notices. So this process sends itself a notice through the pool from time to time, and waits until it
  * arrives.
  */
-export function createNoticeProof({ send, onNoticesLost, onRegained }: ProofParts): NoticeProof {
+export function createNoticeLivenessCheck({
+  send,
+  onNoticesLost,
+  onRegained,
+}: ProofParts): NoticeLivenessCheck {
   let sent: { readonly payload: string; readonly begunAtMs: number; committedAtMs: number } | undefined;
   let provenAtMs = Number.NEGATIVE_INFINITY;
   let nextAtMs = Number.NEGATIVE_INFINITY;

@@ -54,7 +54,7 @@ export function prepareStatement<Row>(
 }
 
 /** Runs a statement and returns its only row. */
-export async function runForRow<Row>(reader: Reader, statement: PreparedTemplate): Promise<Row> {
+export async function runForSingleRow<Row>(reader: Reader, statement: PreparedTemplate): Promise<Row> {
   const { rows } = await reader.executeQuery<Row>(prepareStatement(reader, statement));
   const [row] = rows;
   if (row === undefined) throw new Error("The statement returned no row.");
@@ -84,7 +84,7 @@ interface PaddedInTemplate {
 }
 
 /** Returns an in-list with parameters for the ids, for use in a prepared template. */
-export function paddedInTemplate(ids: readonly string[]): PaddedInTemplate {
+export function createPaddedInListTemplate(ids: readonly string[]): PaddedInTemplate {
   const [first] = ids;
   if (first === undefined || ids.length > lengthMax)
     return { form: "any", write: () => sql`= any(${parameter("ids")}::text[])`, values: { ids } };

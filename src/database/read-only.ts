@@ -7,7 +7,7 @@ import { E_TIMEOUT, Semaphore as MutexSemaphore, withTimeout } from "async-mutex
 import { CompiledQuery } from "kysely";
 import { fail, type Failure } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
-import { isUnanswered, getSqlState } from "./database-errors.ts";
+import { isQueryTimeout, getSqlState } from "./database-errors.ts";
 import { inTransaction, type Transaction } from "./transaction.ts";
 
 export type ReportReader = <Result>(read: (reader: Transaction) => Promise<Result>) => Promise<Result>;
@@ -49,7 +49,7 @@ export function createReportReader(
     try {
       return await semaphore(() => inTransaction(db, read, opening));
     } catch (error) {
-      if (getSqlState(error) !== queryCanceled && !isUnanswered(error)) throw error;
+      if (getSqlState(error) !== queryCanceled && !isQueryTimeout(error)) throw error;
       const message =
         `The report took longer than the limit of ${timeoutMs / 1000} s. Request fewer days, or ` +
         "one merchant.";

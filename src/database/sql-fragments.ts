@@ -14,7 +14,7 @@ export interface KeysetPage {
  * Adds a keyset page to a query, in the order of ids, which is the order of creation. No row is repeated or
  * missed if rows are added or removed between two pages.
  */
-export function pageById<Tables, Name extends keyof Tables, Row>(
+export function applyKeysetPage<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
   column: string,
   { after, before, limit, isInverted }: KeysetPage,
@@ -29,7 +29,7 @@ export function pageById<Tables, Name extends keyof Tables, Row>(
 const countMax = 10_000;
 
 /** Counts rows up to 10 000. An exact larger count would take too long. */
-export async function cappedCount<Tables, Name extends keyof Tables, Row>(
+export async function countRowsUpToLimit<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
   reader: Reader,
 ): Promise<number> {
@@ -48,5 +48,5 @@ export async function cappedCount<Tables, Name extends keyof Tables, Row>(
  * Returns the SQL expression that formats a time as an RFC 3339 text in UTC. It is needed for times inside
  * JSON, which the driver does not convert.
  */
-export const utcText = (column: RawBuilder<unknown>): RawBuilder<string> =>
+export const utcTextSql = (column: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

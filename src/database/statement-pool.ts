@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
-import { isPlanStale, isUnanswered } from "./database-errors.ts";
+import { isPlanStale, isQueryTimeout } from "./database-errors.ts";
 
 export interface StatementLimits {
   /** Limit in milliseconds of a statement outside a transaction. */
@@ -68,7 +68,7 @@ export function createStatementPool(pool: pg.Pool, { prepared, limits }: Stateme
         try {
           return await query(client, text, values);
         } catch (error) {
-          if (isUnanswered(error)) unanswered = error;
+          if (isQueryTimeout(error)) unanswered = error;
           // The statement is not sent again here, because its transaction may have ended. `inTransaction` runs
           // the transaction again.
           if (isPlanStale(error)) names.renew();

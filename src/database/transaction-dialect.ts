@@ -26,7 +26,7 @@ async function sendInTurn(steps: readonly Step[]): Promise<void> {
 }
 
 /** Statements that are pipelined with the begin and the commit of a transaction. */
-export interface PipelinedEnds {
+export interface BeginAndCommitStatements {
   /** Statements sent with BEGIN. They may only read and take locks, because BEGIN may fail. */
   readonly opening: readonly CompiledQuery[];
   readonly opened: QueryResult<unknown>[];
@@ -34,9 +34,12 @@ export interface PipelinedEnds {
   readonly closing: readonly CompiledQuery[];
 }
 
-const pipelinedEnds = new AsyncLocalStorage<PipelinedEnds>();
+const pipelinedEnds = new AsyncLocalStorage<BeginAndCommitStatements>();
 
-export function withPipelinedEnds<Result>(ends: PipelinedEnds, work: () => Promise<Result>): Promise<Result> {
+export function withBeginAndCommitStatements<Result>(
+  ends: BeginAndCommitStatements,
+  work: () => Promise<Result>,
+): Promise<Result> {
   return pipelinedEnds.run(ends, work);
 }
 

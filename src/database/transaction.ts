@@ -5,9 +5,9 @@ import {
   canBePipelined,
   runInsideTransaction,
   sendPipelined,
-  withPipelinedEnds,
+  withBeginAndCommitStatements,
 } from "./transaction-dialect.ts";
-import { isAbortedByOthers } from "./database-errors.ts";
+import { isAbortedByConcurrency } from "./database-errors.ts";
 import type { Tables } from "./tables.ts";
 
 export type Transaction = KyselyTransaction<Tables>;
@@ -73,7 +73,7 @@ export function inTransaction<Result>(
   return retryAborted(async () => {
     let callbacks: readonly (() => void)[] = [];
     const ends = { opening, opened: [] as QueryResult<unknown>[], closing: [] as CompiledQuery[] };
-    const result = await withPipelinedEnds(ends, () =>
+    const result = await withBeginAndCommitStatements(ends, () =>
       db.transaction().execute(async (transaction) => {
         closingStatements.set(transaction, ends.closing);
         const done = await runInsideTransaction(() => work(transaction, ends.opened));
@@ -104,7 +104,7 @@ async function retryAborted<Result>(work: () => Promise<Result>): Promise<Result
     try {
       return await work();
     } catch (error) {
-      if (attempt >= attemptsMax || !isAbortedByOthers(error)) throw error;
+      if (attempt >= attemptsMax || !isAbortedByConcurrency(error)) throw error;
       repeatedTransactions += 1;
     }
   }

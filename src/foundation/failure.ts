@@ -164,7 +164,7 @@ export function fail(code: FailureCode, parts?: FailureOptions): Failure {
 }
 
 /** Returns a failure with one fault in the request. */
-export function failAt(code: FailureCode, detail: FailureDetail): Failure {
+export function failWithDetail(code: FailureCode, detail: FailureDetail): Failure {
   return new Failure(code, { details: [detail], message: detail.message });
 }
 

@@ -2,7 +2,7 @@
  * Checks of input fields. Each check is a pure function that returns a list of faults, so that a client gets
  * all faults at once, before any row is read. `field` is a JSON Pointer into the input.
  */
-import { fail, failAt, type Failure, type FailureCode, type FailureDetail } from "./failure.ts";
+import { fail, failWithDetail, type Failure, type FailureCode, type FailureDetail } from "./failure.ts";
 import { isCleanText, isCountry } from "./text.ts";
 import { isCurrency } from "./money.ts";
 
@@ -18,12 +18,12 @@ export function faultAt(field: string, code: string, message: string): FailureDe
 }
 
 /** Returns a failure for a fault that only the database shows, for example an unknown id or a name in use. */
-export function refuseAt(
+export function failAtField(
   failure: FailureCode,
   field: string,
   { code, message }: { readonly code: string; readonly message: string },
 ): Failure {
-  return failAt(failure, faultAt(field, code, message));
+  return failWithDetail(failure, faultAt(field, code, message));
 }
 
 export interface TextRule {
@@ -71,23 +71,27 @@ export function integerFaults(
   return [faultAt(field, code, `The value must be an integer from ${min} to ${max}.`)];
 }
 
-export function countFaults(field: string, list: readonly unknown[], { min, max }: NumberRule): Faults {
+export function listLengthFaults(field: string, list: readonly unknown[], { min, max }: NumberRule): Faults {
   if (list.length < min) return [faultAt(field, "too_short", `The list must have at least ${min} entries.`)];
   if (list.length > max) return [faultAt(field, "too_long", `The list must have at most ${max} entries.`)];
   return [];
 }
 
 /** Checks that an optional list has at most `max` entries without duplicates. */
-export function listFaults(field: string, list: readonly string[] | null | undefined, max: number): Faults {
+export function uniqueListFaults(
+  field: string,
+  list: readonly string[] | null | undefined,
+  max: number,
+): Faults {
   if (list === null || list === undefined) return [];
   return [
-    ...countFaults(field, list, { min: 0, max }),
-    ...repeatFaults(list, (index) => `${field}/${index}`),
+    ...listLengthFaults(field, list, { min: 0, max }),
+    ...duplicateFaults(list, (index) => `${field}/${index}`),
   ];
 }
 
 /** Returns a fault for every key that occurred earlier in the list. */
-export function repeatFaults(keys: readonly string[], fieldOf: (index: number) => string): Faults {
+export function duplicateFaults(keys: readonly string[], fieldOf: (index: number) => string): Faults {
   return keys.flatMap((key, index) =>
     keys.indexOf(key) < index
       ? [faultAt(fieldOf(index), "duplicate", "The list contains this entry twice.")]
@@ -96,7 +100,7 @@ export function repeatFaults(keys: readonly string[], fieldOf: (index: number) =
 }
 
 /** Checks that a value is in a list. `noun` names the value in the message. */
-export function choiceFaults(
+export function allowedValueFaults(
   field: string,
   value: string,
   { allowed, noun }: { readonly allowed: readonly string[]; readonly noun: string },

@@ -82,7 +82,7 @@ export function createOrderedId(kind: IdKind, at: number): string {
 }
 
 /** Returns a lower bound: ids of the kind that were created at that time or later sort after it. */
-export function firstIdAt(kind: IdKind, at: number): string {
+export function lowestIdAt(kind: IdKind, at: number): string {
   return `${prefixes[kind]}_${timeOf(at)}${"0".repeat(16)}`;
 }
 

@@ -4,7 +4,7 @@ import { anonymousViewer, credentialOwnerOf, isIntegrator, type Viewer } from "#
 import { parseAcceptLanguage } from "#foundation/text.ts";
 import { isTracing, runInChildSpan } from "#foundation/tracing.ts";
 import { createContext, type GraphContext, type GraphServices, type ReadSource } from "#graph/context.ts";
-import { addressKey } from "#http/caller.ts";
+import { toClientAddressKey } from "#http/caller.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { RunDocument } from "#mesh/run.ts";
 import type { RestCall, GatewayServices, RestStep } from "./rest-call.ts";
@@ -180,7 +180,7 @@ export function createOperationExecutor(
       requestId,
       languages,
       operationId: id,
-      client: addressKey(request.ip),
+      client: toClientAddressKey(request.ip),
       once,
       onOnce: once === null ? undefined : keepRecordedAnswer(call),
     };

@@ -5,8 +5,8 @@
 import { type DefaultConnectionArguments, resolveCursorConnection } from "@pothos/plugin-relay";
 import type { SelectQueryBuilder } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { cappedCount, type KeysetPage, pageById } from "#database/sql-fragments.ts";
-import { failAt } from "#foundation/failure.ts";
+import { countRowsUpToLimit, type KeysetPage, applyKeysetPage } from "#database/sql-fragments.ts";
+import { failWithDetail } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
 
 builder.globalConnectionField("totalCount", (t) =>
@@ -76,7 +76,7 @@ export async function loadConnection<Tables, Name extends keyof Tables, Row exte
 ): Promise<ConnectionResult<Row>> {
   requirePageSize(args);
   const found = await loadConnectionPage(args, (page) => loadPage(query, paging, page));
-  return { ...found, totalCount: () => cappedCount(query, db) };
+  return { ...found, totalCount: () => countRowsUpToLimit(query, db) };
 }
 
 /** Loads one page of rows with the given function, and adds the cursor of each row. */
@@ -100,7 +100,11 @@ function loadPage<Tables, Name extends keyof Tables, Row>(
   page: KeysetPage,
 ): Promise<readonly Row[]> {
   if ("loadPage" in paging) return paging.loadPage(page);
-  return pageById(query, paging.column, paging.isNewestFirst === true ? reversePage(page) : page).execute();
+  return applyKeysetPage(
+    query,
+    paging.column,
+    paging.isNewestFirst === true ? reversePage(page) : page,
+  ).execute();
 }
 
 function toPage(part: {
@@ -126,7 +130,7 @@ const reversePage = ({ after, before, limit, isInverted }: KeysetPage): KeysetPa
 function requirePageSize({ first, last }: DefaultConnectionArguments): void {
   for (const [name, value] of Object.entries({ first, last })) {
     if (typeof value !== "number" || (value >= 0 && value <= pageSizeMax)) continue;
-    throw failAt("invalid_field", {
+    throw failWithDetail("invalid_field", {
       in: "body",
       field: `/${name}`,
       code: value < 0 ? "too_small" : "too_large",

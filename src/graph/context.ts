@@ -15,7 +15,7 @@ import type { Keyring } from "#foundation/encryption.ts";
 import type { HostNameChecker } from "#webhooks/endpoint-url.ts";
 import type { RenderEventSubject } from "#webhooks/outbox.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import { fail, failAt } from "#foundation/failure.ts";
+import { fail, failWithDetail } from "#foundation/failure.ts";
 import type { SubscriptionWatch } from "./live/watch.ts";
 import { createLoaders, type Loaders, type SharedAggregateReads } from "./loaders.ts";
 
@@ -155,7 +155,7 @@ export function createContext(
  * Copies the context for a transaction: every resolver and loader then uses the transaction, and nothing
  * cached before is reused.
  */
-export function contextInTransaction<Context extends GraphContext>(
+export function copyContextForTransaction<Context extends GraphContext>(
   context: Context,
   transaction: Transaction,
 ): Context {
@@ -246,7 +246,7 @@ export function getListMerchantId(
 export function requireMerchantId(context: GraphContext, merchantId: string | null | undefined): string {
   const owner = getCallerMerchantId(context);
   if (owner === null && (merchantId === null || merchantId === undefined)) {
-    throw failAt("missing_field", {
+    throw failWithDetail("missing_field", {
       in: "body",
       field: "/merchantId",
       code: "required",

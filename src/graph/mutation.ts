@@ -33,13 +33,13 @@ export interface OpenedMutation<Context> {
   readonly merchantId: string | null;
   /** Runs the command with its context, and then publishes the events of its changes. */
   readonly run: <Changed>(
-    at: MutationMoment,
+    at: MutationTransaction,
     command: (context: Context) => Promise<Changed>,
   ) => Promise<Changed>;
 }
 
 /** The transaction of a command, and the time that the command writes into all rows and events. */
-export interface MutationMoment {
+export interface MutationTransaction {
   readonly transaction: Transaction;
   readonly now: Date;
 }

@@ -5,7 +5,7 @@
  * conversion before they are sent.
  */
 import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from "graphql";
-import { type FailureCode, failAt } from "#foundation/failure.ts";
+import { type FailureCode, failWithDetail } from "#foundation/failure.ts";
 import {
   isCleanText,
   isCountry,
@@ -39,7 +39,7 @@ function scalar<Value>({ parse, rule, ...rest }: ScalarDefinition<Value>): Graph
       typeof value === "string" && rest.normalize !== undefined ? rest.normalize(value) : value,
     );
     if (parsed === undefined)
-      throw failAt(rest.failure ?? "invalid_field", {
+      throw failWithDetail(rest.failure ?? "invalid_field", {
         in: "body",
         field: "",
         code: "invalid_format",

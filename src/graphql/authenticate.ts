@@ -8,9 +8,9 @@ import { recordInternalTokenUse } from "#access/keys/internal-tokens.ts";
 import { type InternalViewer, isStaffViewer, type TokenViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import type { GraphServices } from "#graph/context.ts";
-import { addressKey, authenticate, type Authentication } from "#http/caller.ts";
+import { toClientAddressKey, authenticate, type Authentication } from "#http/caller.ts";
 import { findConsoleCaller } from "#http/staff-session.ts";
-import { limitFailure, type RateLimiter } from "#http/rate-limiter.ts";
+import { createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 
 export interface InternalAuthentication {
   /** Verifies the caller of a request; throws the failure to answer with. */
@@ -53,7 +53,7 @@ function authenticationOf({
   // Unknown session secrets are counted together with wrong tokens.
   const onUnknown = async (request: FastifyRequest): Promise<void> => {
     const state = await limiter.consume("auth-fail", getClientKey(request));
-    if (state?.isExceeded === true) throw limitFailure("too_many_failed_attempts", state);
+    if (state?.isExceeded === true) throw createRateLimitFailure("too_many_failed_attempts", state);
   };
   return async (request) => {
     const person = await findConsoleCaller(request, { db, clock, publicUrl, isUse, onUnknown });
@@ -65,7 +65,7 @@ function authenticationOf({
 }
 
 /** Returns the key under which requests of the caller's address are counted. */
-export const getClientKey = ({ ip }: FastifyRequest): string => addressKey(ip);
+export const getClientKey = ({ ip }: FastifyRequest): string => toClientAddressKey(ip);
 
 /** The server context that Yoga gets with each request. */
 export interface YogaServerContext {
@@ -79,7 +79,7 @@ export function setViewer(request: FastifyRequest, viewer: InternalViewer): void
 }
 
 /** Records the token or the staff member in the log line of the request. */
-export function recordCredential(request: FastifyRequest, viewer: InternalViewer): void {
+export function recordCredentialForLog(request: FastifyRequest, viewer: InternalViewer): void {
   request.credential = isStaffViewer(viewer) ? { staffId: viewer.staffId } : { tokenId: viewer.tokenId };
 }
 

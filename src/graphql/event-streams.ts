@@ -9,19 +9,19 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#foundation/clock.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 
-export interface OpenStream {
+export interface EventStream {
   /** Aborted when the stream ends. Its reason is the failure to send to the client, if there is one. */
   readonly signal: AbortSignal;
   readonly end: (failure?: Failure) => void;
 }
 
-export interface OpenStreams {
+export interface EventStreams {
   /** Opens a stream; throws if a limit is reached. */
-  readonly open: (caller: FastifyRequest, callerId: string) => OpenStream;
+  readonly open: (caller: FastifyRequest, callerId: string) => EventStream;
   readonly close: () => void;
 }
 
-export interface StreamParts {
+export interface EventStreamsOptions {
   readonly clock: Clock;
   /** Verifies the caller again; throws if the credential is no longer valid. */
   readonly recheck: (caller: FastifyRequest) => Promise<unknown>;
@@ -37,7 +37,7 @@ const retryAfterSeconds = 5;
 const lifeMsMax = 3_600_000;
 const checkMs = 1_000;
 
-interface Entry extends OpenStream {
+interface Entry extends EventStream {
   readonly caller: FastifyRequest;
   readonly callerId: string;
   /** The credential that the caller sent; streams with the same credential are verified once. */
@@ -45,13 +45,13 @@ interface Entry extends OpenStream {
   readonly endsAt: number;
 }
 
-export function createOpenStreams({ clock, recheck }: StreamParts): OpenStreams {
+export function createEventStreams({ clock, recheck }: EventStreamsOptions): EventStreams {
   const entries = new Set<Entry>();
   let checking: NodeJS.Timeout | undefined;
   let isOver = false;
   // The timer verifies all streams, so it must not belong to the trace of the first stream's request.
   const inDetachedContext = AsyncLocalStorage.snapshot();
-  const open = (caller: FastifyRequest, callerId: string): OpenStream => {
+  const open = (caller: FastifyRequest, callerId: string): EventStream => {
     requireFreeStream([...entries], callerId, isOver);
     const over = new AbortController();
     const { socket, headers } = caller.raw;
@@ -116,7 +116,10 @@ function requireFreeStream(entries: readonly Entry[], callerId: string, isOver: 
 }
 
 /** Ends the streams of one credential if it is no longer valid. An unavailable database does not end them. */
-async function checkStreams(streams: readonly Entry[], recheck: StreamParts["recheck"]): Promise<void> {
+async function checkStreams(
+  streams: readonly Entry[],
+  recheck: EventStreamsOptions["recheck"],
+): Promise<void> {
   const [first] = streams;
   if (first === undefined) return;
   try {
@@ -131,14 +134,14 @@ async function checkStreams(streams: readonly Entry[], recheck: StreamParts["rec
  * The results of a subscription, to be sent by the protocol of graphql-sse: each result as `next`, the end as
  * `complete`, and a comment after a time without results.
  */
-export interface SubscriptionResults extends OpenStream {
+export interface SubscriptionResults extends EventStream {
   /** Waits for the next event of the subscription; `return` ends the wait at once. */
   readonly steps: AsyncIterator<unknown>;
-  readonly renderStep: (step: unknown) => Promise<StepResult>;
+  readonly renderStep: (step: unknown) => Promise<SubscriptionStepResult>;
   readonly renderEnd: (reason: unknown) => object | undefined;
 }
 
-export interface StepResult {
+export interface SubscriptionStepResult {
   readonly result: object;
   /** True if the subject of the subscription no longer exists. */
   readonly isLast: boolean;

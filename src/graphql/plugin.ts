@@ -8,8 +8,8 @@ import type { DocumentNode, ExecutionArgs } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
 import { LRUCache } from "lru-cache";
 import type { InternalViewer } from "#access/viewer.ts";
-import { orUnavailable } from "#database/database-errors.ts";
-import { fail, failAt, type Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
+import { toUnavailableIfTemporary } from "#database/database-errors.ts";
+import { fail, failWithDetail, type Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
 import { isBuyerReference, parseAcceptLanguage } from "#foundation/text.ts";
 import type { Log } from "#foundation/log.ts";
 import { refuseOtherMethods } from "#http/server.ts";
@@ -19,7 +19,7 @@ import { PublicError } from "#mesh/public-error.ts";
 import {
   getClientKey,
   type InternalAuthentication,
-  recordCredential,
+  recordCredentialForLog,
   wasReplayed,
   setReplayed,
   setViewer,
@@ -27,7 +27,7 @@ import {
   type YogaServerContext,
 } from "./authenticate.ts";
 import { translateFailures } from "./failures.ts";
-import { createOpenStreams, type OpenStreams, sendEvents } from "./event-streams.ts";
+import { createEventStreams, type EventStreams, sendEvents } from "./event-streams.ts";
 import { rememberAcceptHeader, getSubscriptionResults, streamSubscriptions } from "./subscriptions.ts";
 
 export interface GraphqlOptions {
@@ -44,7 +44,7 @@ const bytesMaxOf = ({ role }: InternalViewer): number =>
   (role === "admin" || role === "operator" ? 8 : 1) * mebibyte;
 
 export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, options) => {
-  const streams = createOpenStreams({
+  const streams = createEventStreams({
     clock: options.services.clock,
     recheck: options.authentication.recheck,
   });
@@ -67,7 +67,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
       // Refuses a malformed X-Buyer-Reference header as a fault of the whole request. Later, the fault would
       // be reported for a single operation.
       buyerReferenceOf(request);
-      recordCredential(request, viewer);
+      recordCredentialForLog(request, viewer);
       request.bodyBytesMax = bytesMaxOf(viewer);
       // A body with a declared length over the limit is refused before it is read.
       if (Number(request.headers["content-length"] ?? 0) > request.bodyBytesMax)
@@ -131,7 +131,7 @@ const callerDetailsOf = (request: FastifyRequest, viewer: InternalViewer): Omit<
 
 function createGraphYoga(
   { mesh, services, log, authentication: { recheck } }: GraphqlOptions,
-  streams: OpenStreams,
+  streams: EventStreams,
 ): ReturnType<typeof createYoga<YogaServerContext, GraphContext>> {
   const { schema, run } = mesh;
   const contextOf = contextsOf({ services });
@@ -174,7 +174,7 @@ const executeThroughMesh = (run: Mesh["run"]): Plugin<GraphContext> => ({
         return await run(document, context, { variables: variableValues, operationName });
       } catch (error) {
         // The error was thrown by a hook of an additional plugin.
-        return { errors: [new PublicError(orUnavailable(toFailure(error)), context)] };
+        return { errors: [new PublicError(toUnavailableIfTemporary(toFailure(error)), context)] };
       }
     });
   },
@@ -244,7 +244,7 @@ function toHttpFailure(error: unknown): Failure {
   if (status === 413) return fail("request_too_large");
   if (status === 415) return fail("unsupported_media_type");
   if (status === 400) return fail("malformed_request");
-  return orUnavailable(toFailure(error));
+  return toUnavailableIfTemporary(toFailure(error));
 }
 
 /**
@@ -277,7 +277,7 @@ function buyerReferenceOf(request: FastifyRequest): string | null {
   if (value === undefined) return null;
   if (typeof value === "string" && isBuyerReference(value)) return value;
   const message = "X-Buyer-Reference has 1 to 128 printable ASCII characters without space and @.";
-  throw failAt("malformed_request", {
+  throw failWithDetail("malformed_request", {
     in: "header",
     field: "X-Buyer-Reference",
     code: "pattern_mismatch",

@@ -18,21 +18,26 @@ import {
 } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { credentialIdOf, type InternalViewer } from "#access/viewer.ts";
-import { orUnavailable } from "#database/database-errors.ts";
-import { Failure, failAt, toFailure } from "#foundation/failure.ts";
+import { toUnavailableIfTemporary } from "#database/database-errors.ts";
+import { Failure, failWithDetail, toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { requireCleanTexts } from "#mesh/clean-text.ts";
 import { measureQueryCost, requireCostWithinLimit } from "#mesh/plugins/limits.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import type { RunDocument } from "#mesh/run.ts";
 import type { YogaServerContext } from "./authenticate.ts";
-import type { OpenStream, OpenStreams, SubscriptionResults, StepResult } from "./event-streams.ts";
+import type {
+  EventStream,
+  EventStreams,
+  SubscriptionResults,
+  SubscriptionStepResult,
+} from "./event-streams.ts";
 import { type FailureServices, translateResult } from "./failures.ts";
 
 export interface SubscriptionServices extends FailureServices {
   readonly schema: GraphQLSchema;
   readonly run: RunDocument;
-  readonly streams: OpenStreams;
+  readonly streams: EventStreams;
   /** Verifies the caller again and returns the viewer. */
   readonly recheck: (caller: FastifyRequest) => Promise<InternalViewer>;
   readonly contextOf: (caller: FastifyRequest, viewer: InternalViewer) => GraphContext;
@@ -91,7 +96,8 @@ async function begin(args: Subscribing, services: SubscriptionServices): Promise
     const source = await createSourceEventStream(args);
     if (!(Symbol.asyncIterator in source)) return refused(stream, source);
     const steps = source[Symbol.asyncIterator]();
-    const renderStep = (step: unknown): Promise<StepResult> => renderStepResult(step, args, services);
+    const renderStep = (step: unknown): Promise<SubscriptionStepResult> =>
+      renderStepResult(step, args, services);
     const renderEnd = (reason: unknown): object | undefined =>
       reason instanceof Failure
         ? translateResult({ errors: [asPublicError(reason, args.contextValue)] }, caller, services)
@@ -104,7 +110,7 @@ async function begin(args: Subscribing, services: SubscriptionServices): Promise
   }
 }
 
-function refused({ end }: OpenStream, result: ExecutionResult): ExecutionResult {
+function refused({ end }: EventStream, result: ExecutionResult): ExecutionResult {
   end();
   return result;
 }
@@ -116,7 +122,7 @@ function refused({ end }: OpenStream, result: ExecutionResult): ExecutionResult 
 function requireRoot({ document, operationName }: Subscribing): void {
   const root = getOperationAST(document, operationName)?.selectionSet;
   if (root === undefined || !isConditional(root, document)) return;
-  throw failAt("malformed_request", {
+  throw failWithDetail("malformed_request", {
     in: "body",
     field: "/query",
     code: "not_allowed",
@@ -144,7 +150,7 @@ const fragmentOf = (
   ) as FragmentDefinitionNode | undefined;
 
 const notAccepted = (): Failure =>
-  failAt("malformed_request", {
+  failWithDetail("malformed_request", {
     in: "header",
     field: "Accept",
     code: "required",
@@ -156,7 +162,7 @@ async function renderStepResult(
   step: unknown,
   args: Subscribing,
   services: SubscriptionServices,
-): Promise<StepResult> {
+): Promise<SubscriptionStepResult> {
   const { caller } = args.contextValue;
   const result = await runStep(step, args, services);
   const isLast = Object.values(result.data ?? {}).every((value) => value === null);
@@ -179,7 +185,7 @@ async function runStep(
     });
   } catch (error) {
     // Translated here, because the stream would otherwise end without a reason.
-    return { errors: [asPublicError(orUnavailable(toFailure(error)), args.contextValue)] };
+    return { errors: [asPublicError(toUnavailableIfTemporary(toFailure(error)), args.contextValue)] };
   }
 }
 

@@ -4,7 +4,7 @@
  * only from pages of this service.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { fail, failAt } from "#foundation/failure.ts";
+import { fail, failWithDetail } from "#foundation/failure.ts";
 
 const depthMax = 16;
 /** The maximum number of members of an object. The inputs of the API have less than a tenth of it. */
@@ -100,7 +100,7 @@ function requireSafeMember(
   if (isSafeKey && !isContainer(value[key])) return;
   const field = `${path}/${key.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1")}`;
   if (!isSafeKey)
-    throw failAt("unknown_field", {
+    throw failWithDetail("unknown_field", {
       in: "body",
       field,
       code: "unknown",

@@ -13,13 +13,13 @@ import {
 import { fail, Failure } from "#foundation/failure.ts";
 import type { RateBucket } from "#access/viewer.ts";
 import type { LoginLimit } from "#access/people/staff-sessions.ts";
-import { limitFailure, type RateLimiter } from "./rate-limiter.ts";
+import { createRateLimitFailure, type RateLimiter } from "./rate-limiter.ts";
 
 /**
  * Returns the values of all header lines with this name. `request.headers` has only the first of several
  * lines, or all of them joined.
  */
-export function headerLines(request: FastifyRequest, name: string): string[] {
+export function getHeaderLines(request: FastifyRequest, name: string): string[] {
   const lines: string[] = [];
   if (request.headers[name] === undefined) return lines;
   const { rawHeaders } = request.raw;
@@ -78,14 +78,14 @@ export async function authenticate<RequestFacts, Viewer>(
 ): Promise<Viewer> {
   let authorization: Authorization | undefined;
   try {
-    authorization = readAuthorization(headerLines(request, "authorization"));
+    authorization = readAuthorization(getHeaderLines(request, "authorization"));
     if (authorization === undefined) throw fail("credentials_missing");
     return await route.verify(authorization, facts);
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 401) throw error;
     if (error.code !== "credentials_missing" && !error.code.endsWith("_suspended")) {
-      const state = await route.limiter.consume("auth-fail", addressKey(request.ip));
-      if (state?.isExceeded === true) throw limitFailure("too_many_failed_attempts", state);
+      const state = await route.limiter.consume("auth-fail", toClientAddressKey(request.ip));
+      if (state?.isExceeded === true) throw createRateLimitFailure("too_many_failed_attempts", state);
     }
     throw addAuthenticateChallenge(error, route, authorization?.scheme);
   }
@@ -95,7 +95,7 @@ export async function authenticate<RequestFacts, Viewer>(
  * Returns the key by which anonymous callers are counted: the IPv4 address, or the /64 network of an IPv6
  * address.
  */
-export function addressKey(address: string): string {
+export function toClientAddressKey(address: string): string {
   if (!ipaddr.isValid(address)) return "unknown";
   const parsed = ipaddr.parse(address);
   if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
@@ -141,7 +141,7 @@ export function createLoginLimit(limiter: RateLimiter): LoginLimit {
   };
   return {
     take: async ({ account, address }) => {
-      const key = addressKey(address);
+      const key = toClientAddressKey(address);
       const addressSecondsLeft = await secondsLeft("login-fail-address", key);
       if (addressSecondsLeft !== undefined) return addressSecondsLeft;
       const accountSecondsLeft = await secondsLeft("login-fail", account);
@@ -149,7 +149,7 @@ export function createLoginLimit(limiter: RateLimiter): LoginLimit {
       return accountSecondsLeft;
     },
     subtract: async ({ account, address }) => {
-      await limiter.giveBack("login-fail-address", addressKey(address));
+      await limiter.giveBack("login-fail-address", toClientAddressKey(address));
       await limiter.giveBack("login-fail", account);
     },
   };

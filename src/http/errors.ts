@@ -6,7 +6,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { orUnavailable } from "#database/database-errors.ts";
+import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import {
   fail,
   type Failure,
@@ -34,7 +34,7 @@ export function toPublicFailure(error: unknown): Failure {
     const code = frameworkFailures[error.code];
     if (code !== undefined) return fail(code);
   }
-  return orUnavailable(toFailure(error));
+  return toUnavailableIfTemporary(toFailure(error));
 }
 
 export interface ErrorServices {

@@ -56,7 +56,7 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
       if (cost > 0) windows.set(name, window);
     }
     window.count += cost;
-    return limitStateOf(bucket, quota, { count: window.count, msLeft: window.endsAt - time });
+    return calculateLimitState(bucket, quota, { count: window.count, msLeft: window.endsAt - time });
   };
   return {
     consume: (bucket, key) => countIn(bucket, key, 1),
@@ -75,7 +75,7 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
 }
 
 /** Returns the state of a caller's quota from the count of the caller's window. */
-export function limitStateOf(
+export function calculateLimitState(
   bucket: RateBucket,
   quota: number,
   { count, msLeft }: { count: number; msLeft: number },
@@ -113,7 +113,7 @@ export function countRequest(
 function applyLimit(reply: FastifyReply, state: LimitState | undefined): void {
   if (state === undefined) return;
   setLimitHeaders(reply, state);
-  if (state.isExceeded) throw limitFailure("rate_limited", state);
+  if (state.isExceeded) throw createRateLimitFailure("rate_limited", state);
 }
 
 /** Throws if the next request would exceed the quota, and counts nothing. */
@@ -125,7 +125,7 @@ export async function refuseExceededQuota(
   const state = await limiter.peek(bucket, key);
   if (state === undefined || state.remaining > 0) return;
   setLimitHeaders(reply, state);
-  throw limitFailure("rate_limited", state);
+  throw createRateLimitFailure("rate_limited", state);
 }
 
 /** Sets the headers of draft-ietf-httpapi-ratelimit-headers. */
@@ -138,7 +138,10 @@ function setLimitHeaders(
     .header("ratelimit", `"${bucket}";r=${remaining};t=${resetSeconds}`);
 }
 
-export function limitFailure(code: "rate_limited" | "too_many_failed_attempts", state: LimitState): Error {
+export function createRateLimitFailure(
+  code: "rate_limited" | "too_many_failed_attempts",
+  state: LimitState,
+): Error {
   const counted = state.bucket.includes("-fail") ? "failed attempts" : "requests";
   const message =
     `At most ${state.quota} ${counted} in ${state.windowSeconds} s; try again in ` +

@@ -11,7 +11,12 @@ import { Redis } from "ioredis";
 import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
 import { type RateBucket, rateQuotas, getScaledRateQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
-import { createMemoryLimiter, type LimitState, type RateLimiter, limitStateOf } from "./rate-limiter.ts";
+import {
+  createMemoryLimiter,
+  type LimitState,
+  type RateLimiter,
+  calculateLimitState,
+} from "./rate-limiter.ts";
 
 export function createRedisLimiter(url: string, scale: number, log: Log): RateLimiter {
   const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 250 });
@@ -48,7 +53,7 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
     try {
       const result = cost === 1 ? await limiter.consume(key) : await limiter.get(key);
       recordRedisState(true);
-      return limitStateOf(bucket, quota, {
+      return calculateLimitState(bucket, quota, {
         count: result?.consumedPoints ?? 0,
         msLeft: result?.msBeforeNext ?? rateQuotas[bucket].windowSeconds * 1000,
       });
@@ -56,7 +61,10 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
       // If the quota is exceeded, the library rejects with the count, so Redis has answered.
       recordRedisState(error instanceof RateLimiterRes);
       if (error instanceof RateLimiterRes)
-        return limitStateOf(bucket, quota, { count: error.consumedPoints, msLeft: error.msBeforeNext });
+        return calculateLimitState(bucket, quota, {
+          count: error.consumedPoints,
+          msLeft: error.msBeforeNext,
+        });
       return cost === 1 ? memory.consume(bucket, key) : memory.peek(bucket, key);
     }
   };

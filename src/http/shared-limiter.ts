@@ -155,7 +155,7 @@ function openChannel(port: ProcessPort, { countHere, recordParentState }: Channe
 }
 
 /** Makes the parent process answer the requests of the process at the other end of the channel. */
-export function answerLimits(port: ProcessPort, limiter: RateLimiter): void {
+export function answerLimitRequests(port: ProcessPort, limiter: RateLimiter): void {
   port.onMessage((message) => {
     if (isOfType<LimitRequestBatch>(message, "limits-asked")) void answerBatch(port, message, limiter);
   });

@@ -123,7 +123,7 @@ function restoreEach(from: readonly WithDefault[], to: readonly WithDefault[]): 
  * Returns the document with its enum values in lower case, as the contract schema has them. Arguments of
  * directives are not changed.
  */
-export function withContractEnums(contractSchema: GraphQLSchema, document: DocumentNode): DocumentNode {
+export function convertEnumsToContract(contractSchema: GraphQLSchema, document: DocumentNode): DocumentNode {
   const types = new TypeInfo(contractSchema);
   return visit(
     document,

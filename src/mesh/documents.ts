@@ -18,7 +18,7 @@ import {
   type SelectionSetNode,
   validate,
 } from "graphql";
-import { getCompiledQuery, markServiceDocument, withContractEnums } from "./contract-schema.ts";
+import { getCompiledQuery, markServiceDocument, convertEnumsToContract } from "./contract-schema.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
@@ -157,7 +157,7 @@ export function readDocuments(
     const definition = written.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
     if (definition === undefined) continue;
     const document = markServiceDocument(
-      withContractEnums(contractSchema, inlineFragments(written, fragments)),
+      convertEnumsToContract(contractSchema, inlineFragments(written, fragments)),
       `The document ${basename(location)}`,
     );
     const [fault] = validate(contractSchema, document);

@@ -16,7 +16,7 @@ import {
   type SelectionSetNode,
   separateOperations,
 } from "graphql";
-import { failAt, type Failure } from "#foundation/failure.ts";
+import { failWithDetail, type Failure } from "#foundation/failure.ts";
 import { requestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
 import { idempotencyKeyArgument, getMutationPreparation } from "#graph/mutation.ts";
 import { isIntegrator } from "#access/viewer.ts";
@@ -97,7 +97,12 @@ export function getRootFields(selectionSet: SelectionSetNode, document: Document
 }
 
 const keyFailure = (code: string, message: string): Failure =>
-  failAt("idempotency_key_invalid", { in: "body", field: `/${idempotencyKeyArgument}`, code, message });
+  failWithDetail("idempotency_key_invalid", {
+    in: "body",
+    field: `/${idempotencyKeyArgument}`,
+    code,
+    message,
+  });
 
 /**
  * Returns the string default values of variables, by variable name, because the idempotency key may be the

@@ -4,7 +4,7 @@
  * become `internal_error`.
  */
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from "graphql";
-import { orUnavailable } from "#database/database-errors.ts";
+import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { fail, Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
 
 /** The request id and the base URL of the links in an error body. */
@@ -81,7 +81,7 @@ function toResultFailure(error: unknown, { isExecuted, suggests }: ErrorConversi
   const isRaisedByGraphql =
     error instanceof GraphQLError &&
     (original === undefined || original === null || original instanceof GraphQLError);
-  if (!isRaisedByGraphql) return orUnavailable(toFailure(original));
+  if (!isRaisedByGraphql) return toUnavailableIfTemporary(toFailure(original));
   // The message of graphql-js helps a client to correct the document. Quoted values are removed from it.
   const isAboutVariable = error.path === undefined && error.message.startsWith("Variable ");
   if (isExecuted && !isAboutVariable) return fail("internal_error", { cause: error });

@@ -11,7 +11,7 @@ import type { GraphContext } from "#graph/context.ts";
 import type { QueryVariables } from "./contract-schema.ts";
 
 /** Options of one execution. */
-export interface RunOptions {
+export interface DocumentRunOptions {
   readonly variables?: QueryVariables | null | undefined;
   /** The operation to execute; required if the document has several operations. */
   readonly operationName?: string | null | undefined;
@@ -26,7 +26,7 @@ export interface RunOptions {
 export type RunDocument = (
   document: DocumentNode,
   context: GraphContext,
-  options?: RunOptions,
+  options?: DocumentRunOptions,
 ) => Promise<ExecutionResult> | ExecutionResult;
 
 /**

@@ -20,7 +20,7 @@ import {
 import { accessTokenAudience } from "#access/authorization.ts";
 import { integratorScopes } from "#access/viewer.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { orUnavailable } from "#database/database-errors.ts";
+import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";
 import type { OidcProviderModule } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
@@ -39,7 +39,7 @@ export function createAdapters(
     try {
       return await work;
     } catch (error) {
-      const { code, status, message } = orUnavailable(toFailure(error));
+      const { code, status, message } = toUnavailableIfTemporary(toFailure(error));
       throw code === "service_unavailable"
         ? Object.assign(new library.errors.TemporarilyUnavailable(message), { status, statusCode: status })
         : error;

@@ -1,6 +1,6 @@
 /** Error handlers for failures outside oidc-provider: a page for browsers, and RFC 6749's JSON for apps. */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { orUnavailable } from "#database/database-errors.ts";
+import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { type Failure, fail, defaultRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import { sendOauthPage } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
@@ -44,7 +44,9 @@ export function handleErrorAsJson(services: Pick<OauthServices, "log">): ErrorHa
  */
 function toRequestFailure(error: unknown): Failure {
   const status = (error as Partial<FastifyError>).statusCode ?? 500;
-  return status < 500 ? fail("malformed_request", { cause: error }) : orUnavailable(toFailure(error));
+  return status < 500
+    ? fail("malformed_request", { cause: error })
+    : toUnavailableIfTemporary(toFailure(error));
 }
 
 function recordFailure(

@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { appendAuditEntries } from "#access/audit.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
 import type { Log } from "#foundation/log.ts";
-import { addressKey, createLoginLimit } from "#http/caller.ts";
+import { toClientAddressKey, createLoginLimit } from "#http/caller.ts";
 import { type RateLimiter, countRequest } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
@@ -24,7 +24,7 @@ import { integratorScopes } from "#access/viewer.ts";
 import { handleErrorOnPage, handleErrorAsJson } from "./error-handlers.ts";
 import { interactionRoute, registerInteractionRoutes } from "./interactions.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { createProviderSource, type ProviderRefusal } from "./provider.ts";
+import { createProviderGetter, type RefusedOauthRequest } from "./provider.ts";
 
 export interface OauthOptions {
   readonly services: GraphServices;
@@ -48,7 +48,7 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
     loginLimit: createLoginLimit(limiter),
     // These requests count against the quota for anonymous reads of the API.
     limitAddress: async (request, reply) =>
-      countRequest(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
+      countRequest(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
     limitGrant: async (grantId) => {
       const state = await limiter.consume("write", `refresh:${grantId}`);
       return state?.isExceeded === true ? state.resetSeconds : undefined;
@@ -103,7 +103,7 @@ const postPaths = [oauthPaths.token, oauthPaths.revocation, oauthPaths.pushedAut
 
 function registerOauthRoutes(server: FastifyInstance, services: OauthServices): OauthRoutes {
   const requests = new WeakMap<IncomingMessage, FastifyRequest>();
-  const currentProvider = createProviderSource(services, {
+  const currentProvider = createProviderGetter(services, {
     onRefused: (refused) => recordRefusal(requests.get(refused.request), refused, services),
   });
   const { pathname } = new URL(services.publicUrl);
@@ -161,7 +161,7 @@ const limitPosts =
 /** Records the error code of a refused request for its log line. A server error gets a separate log line. */
 function recordRefusal(
   request: FastifyRequest | undefined,
-  { code, fault }: ProviderRefusal,
+  { code, fault }: RefusedOauthRequest,
   { log }: OauthServices,
 ): void {
   if (request === undefined) return;

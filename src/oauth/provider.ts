@@ -21,9 +21,14 @@ import { createAdapters } from "./adapter.ts";
 import { loadOidcProvider, type OidcProviderModule } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { findSignedInStaff, oauthMessagePage } from "./pages.ts";
-import { checkParameters, createPrompts, isOriginOf, requireScopes } from "./request-rules.ts";
+import {
+  checkParameterLengths,
+  createPrompts,
+  isOriginOfAnyUri,
+  checkRequestedScopes,
+} from "./request-rules.ts";
 
-export interface ProviderRefusal {
+export interface RefusedOauthRequest {
   readonly request: IncomingMessage;
   /** Error code of RFC 6749. */
   readonly code: string;
@@ -32,14 +37,14 @@ export interface ProviderRefusal {
 }
 
 export interface ProviderHooks {
-  readonly onRefused: (refused: ProviderRefusal) => void;
+  readonly onRefused: (refused: RefusedOauthRequest) => void;
 }
 
 /**
  * Returns a function that returns the current provider. A new provider is created when the signing keys
  * change, because oidc-provider reads them only once. All other state is in the database.
  */
-export function createProviderSource(services: OauthServices, hooks: ProviderHooks): () => Promise<Provider> {
+export function createProviderGetter(services: OauthServices, hooks: ProviderHooks): () => Promise<Provider> {
   let current: { readonly keyIds: string; readonly provider: Provider } | undefined;
   return async () => {
     const [library, keys] = await Promise.all([loadOidcProvider(), services.signingKeys.signing()]);
@@ -128,7 +133,7 @@ function createConfiguration(
     jwks: { keys },
     clientDefaults: { id_token_signed_response_alg: "ES256", token_endpoint_auth_method: "none" },
     clientAuthMethods,
-    clientBasedCORS: (_context, origin, client) => isOriginOf(client.redirectUris ?? [], origin),
+    clientBasedCORS: (_context, origin, client) => isOriginOfAnyUri(client.redirectUris ?? [], origin),
     allowOmittingSingleRegisteredRedirectUri: false,
     cookies: {
       names: { session: "oauth_session", interaction: "oauth_interaction", resume: "oauth_resume" },
@@ -139,7 +144,7 @@ function createConfiguration(
     scopes: integratorScopes,
     responseTypes: ["code"],
     pkce: { required: () => true },
-    extraParams: { state: checkParameters(library), scope: requireScopes(library) },
+    extraParams: { state: checkParameterLengths(library), scope: checkRequestedScopes(library) },
     issueRefreshToken: () => Promise.resolve(true),
     rotateRefreshToken: true,
     expiresWithSession: () => Promise.resolve(false),

@@ -11,7 +11,7 @@ type CheckParameter = (context: KoaContextWithOIDC, value: string | undefined) =
 /** Maximum number of characters of a parameter. Requests are stored, so their size is limited. */
 const parameterLengthMax = 2048;
 
-export const checkParameters =
+export const checkParameterLengths =
   ({ errors }: OidcProviderModule): CheckParameter =>
   ({ oidc }, state) => {
     for (const [name, value] of Object.entries(oidc.params ?? {})) {
@@ -29,14 +29,14 @@ export const checkParameters =
  * True if the origin belongs to a redirect URI. Private schemes have the origin `null`, which sandboxed pages
  * send too, so `null` never matches.
  */
-export const isOriginOf = (uris: readonly string[], origin: string): boolean =>
+export const isOriginOfAnyUri = (uris: readonly string[], origin: string): boolean =>
   origin !== "null" && uris.some((uri) => URL.parse(uri)?.origin === origin);
 
 /**
  * Checks the requested scopes. Without `scope`, all scopes are requested and the staff member chooses.
  * `offline_access` is ignored, because every client gets refresh tokens.
  */
-export const requireScopes =
+export const checkRequestedScopes =
   ({ errors }: OidcProviderModule): CheckParameter =>
   ({ oidc }, value) => {
     const requested = value?.split(" ").filter((scope) => scope !== "offline_access") ?? [];

@@ -56,7 +56,7 @@ const checkedMax = 10_000;
  * Creates the function that reads the metrics. If the database does not answer, the registry has only
  * `commerce_database_up` with 0.
  */
-export function createQueueReader({
+export function createQueueMetricsReader({
   db,
   clock,
   timeoutMs = defaultTimeoutMs,

@@ -11,14 +11,14 @@ import type { DeliveryAttemptResult, ServiceEvents } from "#foundation/events.ts
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import type { ServerObserver } from "#http/server.ts";
 import { countRateLimitRefusals, countIdempotentRequests, createHttpMetrics } from "./request-metrics.ts";
-import { type StateReadings, registerStateMetrics } from "./state-metrics.ts";
+import { type StateMetricReaders, registerStateMetrics } from "./state-metrics.ts";
 
 /** The metrics of one service, and the functions with which other modules record them. */
 export interface ServiceMetrics {
   readonly registry: Registry;
   readonly http: ServerObserver;
   /** Adds gauges whose values are read at each request for `/metrics`. */
-  readonly addStateReadings: (readings: StateReadings) => void;
+  readonly addStateReadings: (readings: StateMetricReaders) => void;
   /** Wraps a rate limiter so that its refusals are counted. */
   readonly measureLimiter: (limiter: RateLimiter) => RateLimiter;
   /** Wraps the execution of requests with idempotency keys so that their outcomes are counted. */

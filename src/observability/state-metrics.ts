@@ -6,7 +6,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { PoolState } from "#database/connect.ts";
 
 /** Functions that read the current state of the service. */
-export interface StateReadings {
+export interface StateMetricReaders {
   /** Reads the state of the connection pool; undefined for PGlite, which has a single connection. */
   readonly pool: () => PoolState | undefined;
   readonly subscriptions: () => number;
@@ -17,13 +17,13 @@ export interface StateReadings {
 }
 
 /** The readings of the caller, and those that the metrics module adds. */
-export interface RegisteredReadings extends StateReadings {
+export interface RegisteredStateMetricReaders extends StateMetricReaders {
   /** Reads the number of transactions that were run again since the process began. */
   readonly transactionsRunAgain: () => number;
 }
 
 /** Registers the gauges in the registry. */
-export function registerStateMetrics(registry: Registry, read: RegisteredReadings): void {
+export function registerStateMetrics(registry: Registry, read: RegisteredStateMetricReaders): void {
   const pool = (): PoolState => read.pool() ?? pglitePool;
   registerConnections(registry, pool);
   register(registry, {

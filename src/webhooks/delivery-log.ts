@@ -2,7 +2,7 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { WebhookAttemptTable } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
-import { firstIdAt } from "#foundation/ids.ts";
+import { lowestIdAt } from "#foundation/ids.ts";
 import { eventTypes, catalogReadSubjectTypes } from "./event-types.ts";
 import {
   type DeliveryStatus,
@@ -172,7 +172,7 @@ async function listEvents(
   installationIds: readonly string[],
   now: Date,
 ): Promise<ListedRow[]> {
-  const first = firstIdAt("event", eventRetentionStart(now).getTime() + 1);
+  const first = lowestIdAt("event", eventRetentionStart(now).getTime() + 1);
   const looked = newestMax + olderMax + 1;
   const { rows } = await sql<ListedRow>`
     with asked as (

@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { createId, firstIdAt } from "#foundation/ids.ts";
+import { createId, lowestIdAt } from "#foundation/ids.ts";
 import { isCleanText } from "#foundation/text.ts";
 import {
   mayInstallationReadEvent,
@@ -162,8 +162,8 @@ async function lockFailedDeliveries(
     select d.id, d.event_id from webhook_delivery d join event e on e.id = d.event_id join installation i
     on i.id = d.installation_id
     where d.installation_id = ${installationId} and ${ofEndpoint} and d.status = ${sql.lit(status)}
-      and d.replay_of is null and d.event_id >= ${firstIdAt("event", since.getTime())}
-      and d.event_id < ${firstIdAt("event", until.getTime())}
+      and d.replay_of is null and d.event_id >= ${lowestIdAt("event", since.getTime())}
+      and d.event_id < ${lowestIdAt("event", until.getTime())}
       and (d.event_id, d.id) > (${eventId}, ${id}) and ${mayInstallationReadEvent}
     order by d.event_id, d.id limit ${bulkReplayPageSize + 1}`.execute(transaction);
   const eventIds = [...new Set(rows.map((row) => row.eventId))];

@@ -4,9 +4,9 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
 import { createIdempotentRunner, type StoredAnswer } from "#database/idempotency.ts";
 import {
-  emptyIdempotencyRecords,
+  eraseAnswersOfIdempotencyRecords,
   findIdempotencyRecords,
-  type RecordKey,
+  type IdempotencyRecordKey,
 } from "#database/idempotency-maintenance.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";
@@ -15,8 +15,11 @@ import { describeOnBoth } from "#test/support/databases.ts";
 const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
 const now = new Date("2026-05-01T10:00:00.000Z");
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-const keyOf = (ownerId: string, key: string): RecordKey => ({ ownerId, idempotencyKey: digest(key) });
-const placesOf = (keys: readonly RecordKey[]): string[] =>
+const keyOf = (ownerId: string, key: string): IdempotencyRecordKey => ({
+  ownerId,
+  idempotencyKey: digest(key),
+});
+const placesOf = (keys: readonly IdempotencyRecordKey[]): string[] =>
   keys
     .map(({ ownerId, idempotencyKey }) => `${ownerId} ${Buffer.from(idempotencyKey).toString("hex")}`)
     .toSorted();
@@ -29,7 +32,7 @@ describeOnBoth("an idempotency record", (open) => {
       { ownerId, key, fingerprint: digest(key) },
       () => Promise.resolve<StoredAnswer>({ status: 200, contentType: "text/plain", body }),
     );
-  const find = (ownerIds: readonly string[], since?: Date): Promise<RecordKey[]> =>
+  const find = (ownerIds: readonly string[], since?: Date): Promise<IdempotencyRecordKey[]> =>
     findIdempotencyRecords(db, keyring, {
       ownerIds,
       holds: (body) => body.includes("Anna"),
@@ -96,8 +99,8 @@ describeOnBoth("an idempotency record", (open) => {
 
   it("is emptied once, however often it is listed, and its key stays used", async () => {
     const key = keyOf("ins_1", "a");
-    const empty = (keys: readonly RecordKey[]): Promise<number> =>
-      inTransaction(db, (transaction) => emptyIdempotencyRecords(transaction, keyring, keys));
+    const empty = (keys: readonly IdempotencyRecordKey[]): Promise<number> =>
+      inTransaction(db, (transaction) => eraseAnswersOfIdempotencyRecords(transaction, keyring, keys));
     expect(await empty([key, { ...key }, keyOf("ins_1", "none")])).toBe(1);
     expect(placesOf(await find(["ins_1", "ins_2"]))).toEqual(placesOf([keyOf("ins_2", "a")]));
     await expect(ask("ins_1", "a", "Anna")).rejects.toMatchObject({ code: "idempotency_key_reused" });

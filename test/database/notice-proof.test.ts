@@ -3,10 +3,10 @@
  * disproves it; a notice that could not be sent does neither.
  */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createNoticeProof, type NoticeProof } from "#database/notices.ts";
+import { createNoticeLivenessCheck, type NoticeLivenessCheck } from "#database/notices.ts";
 
 interface Connection {
-  readonly proof: NoticeProof;
+  readonly proof: NoticeLivenessCheck;
   readonly sent: string[];
   readonly said: string[];
   /** Checks every 250 ms for the given time, each answered at once. */
@@ -21,7 +21,7 @@ function connect(): Connection {
   const sent: string[] = [];
   const said: string[] = [];
   const state = { isDeaf: false, canSend: true };
-  const proof = createNoticeProof({
+  const proof = createNoticeLivenessCheck({
     send: (payload) => {
       sent.push(payload);
       if (!state.canSend) return Promise.reject(new Error("away"));

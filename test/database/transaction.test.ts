@@ -5,7 +5,7 @@ import type { Database } from "#database/connect.ts";
 import {
   getBrokenConstraint,
   isDatabaseUnreachable,
-  orUnavailable,
+  toUnavailableIfTemporary,
   getSqlState,
   uniqueViolation,
 } from "#database/database-errors.ts";
@@ -181,7 +181,7 @@ it("an unreachable database is distinguished from a wrong statement", async () =
   try {
     const error: unknown = await sql`select 1`.execute(away.db).catch((thrown: unknown) => thrown);
     expect(isDatabaseUnreachable(error)).toBe(true);
-    expect(orUnavailable(toFailure(error))).toMatchObject({
+    expect(toUnavailableIfTemporary(toFailure(error))).toMatchObject({
       code: "service_unavailable",
       status: 503,
       parts: { retryAfterSeconds: 2 },
@@ -190,7 +190,7 @@ it("an unreachable database is distinguished from a wrong statement", async () =
     await away.close();
   }
   expect(isDatabaseUnreachable(new Thrown("22012"))).toBe(false);
-  expect(orUnavailable(toFailure(new Thrown("22012")))).toMatchObject({ code: "internal_error" });
+  expect(toUnavailableIfTemporary(toFailure(new Thrown("22012")))).toMatchObject({ code: "internal_error" });
   for (const code of ["57P01", "08006", "53300", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"])
     expect(isDatabaseUnreachable(new Error("outer", { cause: new Thrown(code) }))).toBe(true);
 });

@@ -8,7 +8,7 @@ import {
   Failure,
   type FailureCode,
   fail,
-  failAt,
+  failWithDetail,
   failureKinds,
   defaultRetryAfterSeconds,
   toErrorBody,
@@ -109,7 +109,7 @@ it("the registry of failures creates the whole error body, nulls included", () =
     docUrl: "https://api.test/docs/errors#cart_version_conflict",
   });
   const detail = { in: "body", field: "/a", code: "too_long", message: "/a is too long." } as const;
-  expect(toErrorBody(failAt("invalid_field", detail), "req_1", "https://api.test")).toMatchObject({
+  expect(toErrorBody(failWithDetail("invalid_field", detail), "req_1", "https://api.test")).toMatchObject({
     message: "/a is too long.",
     details: [{ ...detail, allowed: null }],
     conflict: null,

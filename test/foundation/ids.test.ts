@@ -1,6 +1,6 @@
 /** Ids: their format, their order, and their uniqueness. */
 import { expect, it } from "vitest";
-import { createId, createOrderedId, firstIdAt, isId, type IdKind, prefixes } from "#foundation/ids.ts";
+import { createId, createOrderedId, lowestIdAt, isId, type IdKind, prefixes } from "#foundation/ids.ts";
 
 const kinds = Object.keys(prefixes) as IdKind[];
 
@@ -40,8 +40,8 @@ it("ids sort in the order of creation, whatever their time and whatever ids are 
   expect(ids.toSorted()).toEqual([...ofEarly, ...ofLate]);
   expect(ids.every((id) => isId("audit", id))).toBe(true);
   expect([
-    firstIdAt("audit", early) < (ofEarly[0] ?? ""),
-    (ofEarly.at(-1) ?? "") < firstIdAt("audit", late),
+    lowestIdAt("audit", early) < (ofEarly[0] ?? ""),
+    (ofEarly.at(-1) ?? "") < lowestIdAt("audit", late),
   ]).toEqual([true, true]);
 });
 

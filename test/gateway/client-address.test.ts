@@ -1,6 +1,6 @@
 /** The key by which anonymous callers are counted. */
 import { describe, expect, it } from "vitest";
-import { addressKey, clientAddress } from "#http/caller.ts";
+import { toClientAddressKey, clientAddress } from "#http/caller.ts";
 
 describe("the client's address", () => {
   it.each([
@@ -27,6 +27,6 @@ describe("the client's address", () => {
     ["no address", "unknown"],
     ["", "unknown"],
   ])("of %s counts as %s", (address, key) => {
-    expect(addressKey(address)).toBe(key);
+    expect(toClientAddressKey(address)).toBe(key);
   });
 });

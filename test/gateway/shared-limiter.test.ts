@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { createMemoryLimiter, type LimitState, type RateLimiter } from "#http/rate-limiter.ts";
-import { answerLimits, createSharedLimiter, type ProcessPort } from "#http/shared-limiter.ts";
+import { answerLimitRequests, createSharedLimiter, type ProcessPort } from "#http/shared-limiter.ts";
 
 afterEach(() => vi.useRealTimers());
 
@@ -58,7 +58,7 @@ function createMembers(howMany: number, scale = 1): Member[] {
   return Array.from({ length: howMany }, () => {
     const { near, far, ...line } = createLine();
     const logged: Record<string, unknown>[] = [];
-    answerLimits(far, counting);
+    answerLimitRequests(far, counting);
     const log = createLog("info", {
       write: (text) => void logged.push(JSON.parse(text) as Record<string, unknown>),
     });

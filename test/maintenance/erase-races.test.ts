@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { eraseBuyerOnRequest } from "#app/erase-buyers.ts";
-import type { Database, RunScript } from "#database/connect.ts";
+import type { Database, RunSqlScript } from "#database/connect.ts";
 import { createKeyring, type Keyring } from "#foundation/encryption.ts";
 import { type Checkout, drive, openCheckout, submitted } from "#test/commerce/payments/checkouts.ts";
 import { berlin, callCart, changeCart, makeCart } from "#test/operations/cart-calls.ts";
@@ -64,7 +64,7 @@ describe("erasing while an order is placed", () => {
     isForced: boolean,
   ): Promise<PromiseSettledResult<unknown>> {
     await submitted(world(), checkout, "tok_success");
-    return world().database.script(async (run: RunScript) => {
+    return world().database.script(async (run: RunSqlScript) => {
       await run(`select pg_advisory_lock(${held})`);
       const placing = drive(world());
       await expect.poll(waiting("insert into %sales_order%"), { timeout: 20_000 }).toBe(1);

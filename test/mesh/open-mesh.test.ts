@@ -6,7 +6,7 @@ import { type GraphQLSchema, print } from "graphql";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { collectFragments, inlineFragments } from "#mesh/documents.ts";
 import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
-import { withContractEnums } from "#mesh/contract-schema.ts";
+import { convertEnumsToContract } from "#mesh/contract-schema.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 import { fillMeshFolder } from "./mesh-folder.ts";
 import { operationCount } from "#test/gateway/contract-table.ts";
@@ -41,7 +41,9 @@ describe("openMesh", () => {
     const written = config.documents.flatMap(({ document }) => (document === undefined ? [] : [document]));
     const fragments = collectFragments(written);
     const texts = written
-      .map((document) => print(withContractEnums(ours.contractSchema, inlineFragments(document, fragments))))
+      .map((document) =>
+        print(convertEnumsToContract(ours.contractSchema, inlineFragments(document, fragments))),
+      )
       .filter((text) => text !== "");
     expect(
       [...ours.operations, ...ours.events.values()].map((document) => print(document)).toSorted(),

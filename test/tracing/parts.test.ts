@@ -15,7 +15,7 @@ import { createSharedReads } from "#database/shared-reads.ts";
 import { tracedDialect } from "#database/traced-dialect.ts";
 import { currentRecordedSpan, runInSpan } from "#foundation/tracing.ts";
 import { traceRequests } from "#http/request-spans.ts";
-import { createOpenStreams } from "#graphql/event-streams.ts";
+import { createEventStreams } from "#graphql/event-streams.ts";
 import { noteSpans } from "./noted-spans.ts";
 
 it("the span of an answered request has its status; that of an aborted one has none and a mark", async () => {
@@ -53,7 +53,7 @@ it("the span of an answered request has its status; that of an aborted one has n
 it("checks of the credentials of open streams belong to no trace", async () => {
   noteSpans();
   const found: string[] = [];
-  const streams = createOpenStreams({
+  const streams = createEventStreams({
     clock: { now: () => new Date() },
     recheck: () => Promise.resolve(found.push(currentRecordedSpan()?.traceId ?? "no trace")),
   });

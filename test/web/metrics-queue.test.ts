@@ -8,7 +8,7 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Database, OpenedDatabase } from "#database/connect.ts";
 import { createId } from "#foundation/ids.ts";
 import { createAttemptMetrics } from "#observability/service-metrics.ts";
-import { createQueueReader } from "#observability/queue-metrics.ts";
+import { createQueueMetricsReader } from "#observability/queue-metrics.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
 import {
@@ -36,7 +36,7 @@ describeOnBoth("the waiting work", (open, engine) => {
   });
 
   const readNow = async (countMax?: number): Promise<Scrape> => {
-    const registry = await createQueueReader({ db: database.db, clock: world.clock, countMax })();
+    const registry = await createQueueMetricsReader({ db: database.db, clock: world.clock, countMax })();
     return readScrape(await registry.metrics());
   };
   const valuesOf = ({ value }: Scrape): Record<string, number | undefined> => ({
@@ -287,7 +287,7 @@ describeOnBoth("the waiting work", (open, engine) => {
   });
 
   it("is read once in five seconds in one statement, however many readers there are", async () => {
-    const read = createQueueReader({ db: database.db, clock: world.clock });
+    const read = createQueueMetricsReader({ db: database.db, clock: world.clock });
     statements.length = 0;
     await Promise.all([read(), read(), read()]);
     world.clock.advance(4_999);
@@ -318,7 +318,7 @@ describe("an unreachable database", () => {
   it("is reported, hides the other metrics, and is not queried again for half a minute", async () => {
     const clock = new TestClock();
     const { db, asked, fail } = createAway();
-    const read = createQueueReader({ db, clock, timeoutMs: 20 });
+    const read = createQueueMetricsReader({ db, clock, timeoutMs: 20 });
     const look = async (): Promise<void> => {
       const found = readScrape(await (await read()).metrics());
       expect([...found.types.keys()]).toEqual(["commerce_database_up"]);
@@ -340,7 +340,7 @@ describe("an unreachable database", () => {
   it("that fails at once is queried again after the usual pause", async () => {
     const clock = new TestClock();
     const { db, asked, fail } = createAway();
-    const read = createQueueReader({ db, clock });
+    const read = createQueueMetricsReader({ db, clock });
     const first = read();
     fail();
     expect(await (await first).metrics()).toContain("commerce_database_up 0");

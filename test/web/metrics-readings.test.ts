@@ -7,12 +7,12 @@ import { Registry } from "prom-client";
 import { expect, it, onTestFinished } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { createRedisLimiter } from "#http/redis-limiter.ts";
-import { type RegisteredReadings, registerStateMetrics } from "#observability/state-metrics.ts";
+import { type RegisteredStateMetricReaders, registerStateMetrics } from "#observability/state-metrics.ts";
 import { readScrape } from "./scrape.ts";
 
 it("each state is read under the metric of its name", async () => {
   const registry = new Registry();
-  const readings: RegisteredReadings = {
+  const readings: RegisteredStateMetricReaders = {
     pool: () => ({ max: 7, total: 5, idle: 2, waiting: 4 }),
     subscriptions: () => 6,
     isCurrent: () => false,

@@ -3,7 +3,7 @@ import { CompiledQuery, type KyselyPlugin, sql } from "kysely";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
-import { cappedCount } from "#database/sql-fragments.ts";
+import { countRowsUpToLimit } from "#database/sql-fragments.ts";
 import { endUndeliverableDeliveries } from "#webhooks/sweeps.ts";
 import { findEventLogs } from "#webhooks/delivery-log.ts";
 import { type DeliveryFilter, selectDeliveryIds, findDeliveryPage } from "#webhooks/delivery-pages.ts";
@@ -161,9 +161,9 @@ describeOnBoth("the delivery log", (_open, engine) => {
     it("has counts equal to the list, and shows nothing to another merchant", async () => {
       const { db } = world().database;
       const foreign = { ...filterOf(null), merchantId: world().demo.merchants.second.id };
-      expect(await cappedCount(selectDeliveryIds(db, filterOf(null)), db)).toBe(2000);
-      expect(await cappedCount(selectDeliveryIds(db, filterOf("exhausted")), db)).toBe(30);
-      expect(await cappedCount(selectDeliveryIds(db, foreign), db)).toBe(0);
+      expect(await countRowsUpToLimit(selectDeliveryIds(db, filterOf(null)), db)).toBe(2000);
+      expect(await countRowsUpToLimit(selectDeliveryIds(db, filterOf("exhausted")), db)).toBe(30);
+      expect(await countRowsUpToLimit(selectDeliveryIds(db, foreign), db)).toBe(0);
       expect(await findDeliveryPage(db, foreign, { limit: 21, isInverted: false })).toEqual([]);
     });
 

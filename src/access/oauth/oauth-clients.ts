@@ -5,7 +5,7 @@
 import type { Selectable, SelectQueryBuilder } from "kysely";
 import type { OauthClientTable, Tables } from "#database/tables.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
-import { fail, failAt } from "#foundation/failure.ts";
+import { fail, failWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
 import type { clientAuthMethods } from "#access/authorization.ts";
@@ -53,11 +53,11 @@ const uriLengthMax = 2048;
 function requireRedirectUris(uris: readonly string[]): void {
   const message = `A client must have 1 to ${urisMax} redirect URIs, each different.`;
   if (uris.length === 0 || uris.length > urisMax || new Set(uris).size < uris.length)
-    throw failAt("invalid_field", { in: "body", field: "/redirectUris", code: "items", message });
+    throw failWithDetail("invalid_field", { in: "body", field: "/redirectUris", code: "items", message });
   uris.forEach((uri, index) => {
     const fault = redirectUriFault(uri);
     if (fault !== undefined)
-      throw failAt("invalid_field", {
+      throw failWithDetail("invalid_field", {
         in: "body",
         field: `/redirectUris/${index}`,
         code: "redirect_uri_not_allowed",
@@ -111,7 +111,7 @@ function requireKeys({ authMethod, jwks }: OauthClientInput): void {
 }
 
 const keysFailure = (message: string): Error =>
-  failAt("invalid_field", { in: "body", field: "/jwks", code: "jwks", message });
+  failWithDetail("invalid_field", { in: "body", field: "/jwks", code: "jwks", message });
 
 const curves: Readonly<Record<string, unknown>> = { EC: "P-256", OKP: "Ed25519" };
 

@@ -7,7 +7,7 @@ import { type SelectQueryBuilder, type Selectable, sql, type Updateable } from "
 import { getBrokenConstraint } from "#database/database-errors.ts";
 import type { StaffAccountTable, Tables } from "#database/tables.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
-import { fail, failAt } from "#foundation/failure.ts";
+import { fail, failWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
 import { hashPassword, matchesPassword, passwordLength } from "./passwords.ts";
@@ -88,7 +88,7 @@ const refuseDuplicateEmail =
   (field: string, message: string) =>
   (error: unknown): never => {
     if (getBrokenConstraint(error) !== "staff_account_by_email") throw error;
-    throw failAt("already_exists", { in: "body", field, code: "duplicate", message });
+    throw failWithDetail("already_exists", { in: "body", field, code: "duplicate", message });
   };
 
 const emailFormat = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u;
@@ -106,7 +106,7 @@ function requireValidFields({ email, name }: Pick<StaffInput, "email" | "name">)
 }
 
 const fieldFailure = (field: string, code: string, message: string): Error =>
-  failAt("invalid_field", { in: "body", field, code, message });
+  failWithDetail("invalid_field", { in: "body", field, code, message });
 
 /** Normalizes an e-mail address for comparison: NFC, trimmed, in lower case. */
 export function normalizeEmail(email: string): string {

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
-import { utcText } from "#database/sql-fragments.ts";
+import { utcTextSql } from "#database/sql-fragments.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { IntegratorViewer } from "#access/viewer.ts";
 
@@ -85,8 +85,8 @@ export async function findReadinessData(
       m.mode as merchant_mode, m.status as merchant_status, m.suspended_at as merchant_suspended_at,
       m.default_market,
       (select coalesce(json_agg(json_build_object('id', k.id, 'scopes', k.scopes, 'createdAt',
-      ${utcText(sql`k.created_at`)},
-          'expiresAt', ${utcText(sql`k.expires_at`)}, 'rotatesTo', k.rotates_to) order by k.id), '[]')
+      ${utcTextSql(sql`k.created_at`)},
+          'expiresAt', ${utcTextSql(sql`k.expires_at`)}, 'rotatesTo', k.rotates_to) order by k.id), '[]')
         from api_key k where k.installation_id = i.id and k.revoked_at is null and (k.expires_at is null
         or k.expires_at > ${sentAt}::timestamptz)) as keys,
       (select max(coalesce(k.revoked_at, k.expires_at)) from api_key k

@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { Reader } from "#database/transaction.ts";
-import { utcText } from "#database/sql-fragments.ts";
+import { utcTextSql } from "#database/sql-fragments.ts";
 import type { AfterSalesFacts } from "./after-sales-option.ts";
 
 const returnDays = 365;
@@ -32,8 +32,8 @@ export async function loadAfterSalesFactsByOrder(
   const since = new Date(now.getTime() - returnDays * dayMs);
   const { rows } = await sql<FactsRow & { readonly orderId: string }>`
     select asked.id as order_id, coalesce(stocked.list, '[]'::json) as stocked, returns.count as returns,
-      json_build_array(${utcText(sql`stocked.freed_at`)}, ${utcText(sql`priced.turns_at`)},
-      ${utcText(sql`returns.turns_at`)}) as change_times
+      json_build_array(${utcTextSql(sql`stocked.freed_at`)}, ${utcTextSql(sql`priced.turns_at`)},
+      ${utcTextSql(sql`returns.turns_at`)}) as change_times
     from unnest(${orders.map(({ id }) => id)}::text[]) as asked (id)
     join sales_order o on o.id = asked.id
     cross join lateral (

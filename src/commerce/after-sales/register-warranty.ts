@@ -2,7 +2,7 @@
  * Registers the warranty of a delivered order line, for the buyer. The terms are those with which the order
  * was placed.
  */
-import { type Faults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { type Faults, failAtField, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import {
   type ChangedOrderPart,
   changeLockedOrder,
@@ -78,7 +78,7 @@ export interface WarrantyTerm {
 export function calculateWarrantyTerm(order: OrderAggregate, lineId: string): WarrantyTerm {
   const line = order.lines.find(({ id }) => id === lineId);
   if (line === undefined)
-    throw refuseAt("resource_not_found", "/lineId", {
+    throw failAtField("resource_not_found", "/lineId", {
       code: "unknown",
       message: '"lineId" is not a line of this order.',
     });

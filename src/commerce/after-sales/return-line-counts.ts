@@ -1,6 +1,6 @@
 /** Checks the unit counts of a return's lines that the merchant reports on receipt and inspection. */
 import type { OrderReturn, ReturnLine } from "#commerce/orders/order-aggregate.ts";
-import { faultAt, type Faults, integerFaults, repeatFaults } from "#foundation/faults.ts";
+import { faultAt, type Faults, integerFaults, duplicateFaults } from "#foundation/faults.ts";
 
 /**
  * Unit counts of one return line. Every line is counted once, and no count may be higher than in the step
@@ -24,7 +24,7 @@ export function returnLineCountFaults<Count extends ReturnLineCount>(
   const ids = counts.map(({ lineId }) => lineId);
   const missing = lines.filter(({ lineId }) => !ids.includes(lineId)).map(({ lineId }) => lineId);
   return [
-    ...repeatFaults(ids, (index) => `/lines/${index}/lineId`),
+    ...duplicateFaults(ids, (index) => `/lines/${index}/lineId`),
     ...counts.flatMap((count, index) => lineCountFaults(lines, { count, index, bounds })),
     ...(missing.length === 0
       ? []

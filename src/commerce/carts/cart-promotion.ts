@@ -2,7 +2,7 @@
  * Applies and removes the promotion code of a cart, which has at most one. A new code replaces the old code.
  * If the new code is refused, the old code stays.
  */
-import { failAt, fail } from "#foundation/failure.ts";
+import { failWithDetail, fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
 import {
   promotionCodeLengthMax,
@@ -59,7 +59,7 @@ export function planPromotionCode(
     const message =
       `"code" must have 1 to ${promotionCodeLengthMax} letters, digits, _ and -, ` +
       "and must start with a letter or a digit.";
-    throw failAt("invalid_field", { in: "body", field: "/code", code: "pattern_mismatch", message });
+    throw failWithDetail("invalid_field", { in: "body", field: "/code", code: "pattern_mismatch", message });
   }
   let replaced: string | null = null;
   const plan: CartChangePlanner = (before) => {
@@ -88,7 +88,7 @@ function planNewCode(
     codeNormalized,
     reviewOffer: ({ code }) => {
       if (code?.code === null || code === undefined) {
-        throw failAt("promotion_code_not_found", {
+        throw failWithDetail("promotion_code_not_found", {
           in: "body",
           field: "/code",
           code: "unknown",

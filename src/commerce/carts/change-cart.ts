@@ -11,7 +11,7 @@ import type { PromotionRefusal } from "#commerce/promotions/choose-promotions.ts
 import { prepareStatement, parameter } from "#database/prepared-template.ts";
 import { runPipelined, type Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import { fail, failAt } from "#foundation/failure.ts";
+import { fail, failWithDetail } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toSafeId } from "#foundation/ids.ts";
@@ -249,7 +249,7 @@ export function repriceCartOrFail(
   } catch (error) {
     if (!(error instanceof AmountOutOfRangeError)) throw error;
     const message = "An amount of the cart would be too large. Reduce the quantities.";
-    throw failAt("invalid_field", { in: "body", field: "/lines", code: "out_of_range", message });
+    throw failWithDetail("invalid_field", { in: "body", field: "/lines", code: "out_of_range", message });
   }
 }
 

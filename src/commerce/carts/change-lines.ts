@@ -3,11 +3,11 @@
  * reserves nothing: the checkout session reserves.
  */
 import {
-  countFaults,
+  listLengthFaults,
   faultAt,
   type Faults,
   integerFaults,
-  repeatFaults,
+  duplicateFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -118,11 +118,11 @@ export function cartLineFaults(
   count: { readonly min: number; readonly max: number },
 ): Faults {
   return [
-    ...countFaults("/lines", lines, count),
+    ...listLengthFaults("/lines", lines, count),
     ...lines.flatMap(({ quantity }, index) =>
       integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: cartLineQuantityMax }),
     ),
-    ...repeatFaults(
+    ...duplicateFaults(
       lines.map(({ variantId }) => variantId),
       (index) => `/lines/${index}/variantId`,
     ),
@@ -140,11 +140,11 @@ export async function updateCartLines(
 ): Promise<CartAggregate> {
   const { lines } = input;
   requireNoFaults([
-    ...countFaults("/lines", lines, { min: 1, max: changedLinesMax }),
+    ...listLengthFaults("/lines", lines, { min: 1, max: changedLinesMax }),
     ...lines.flatMap(({ quantity }, index) =>
       integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: cartLineQuantityMax }),
     ),
-    ...repeatFaults(
+    ...duplicateFaults(
       lines.map(({ lineId }) => lineId),
       (index) => `/lines/${index}/lineId`,
     ),
@@ -180,8 +180,8 @@ export async function removeCartLines(
 ): Promise<CartAggregate> {
   const { lineIds } = input;
   requireNoFaults([
-    ...countFaults("/lineIds", lineIds, { min: 1, max: cartLinesMax }),
-    ...repeatFaults(lineIds, (index) => `/lineIds/${index}`),
+    ...listLengthFaults("/lineIds", lineIds, { min: 1, max: cartLinesMax }),
+    ...duplicateFaults(lineIds, (index) => `/lineIds/${index}`),
   ]);
   return changeCart(transaction, context, {
     target: input,

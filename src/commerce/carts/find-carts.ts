@@ -7,8 +7,8 @@ import { type CompiledQuery, type RawBuilder, type SelectQueryBuilder, sql } fro
 import type { Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
-import { paddedInTemplate, parameter, prepareStatement } from "#database/prepared-template.ts";
-import { utcText } from "#database/sql-fragments.ts";
+import { createPaddedInListTemplate, parameter, prepareStatement } from "#database/prepared-template.ts";
+import { utcTextSql } from "#database/sql-fragments.ts";
 import {
   type CartAggregate,
   cartColumns,
@@ -41,7 +41,7 @@ export function cartsByIdQuery(
   ids: readonly string[],
   now: Date,
 ): CompiledQuery<CartQueryRow> {
-  const list = paddedInTemplate(ids);
+  const list = createPaddedInListTemplate(ids);
   const write = (): RawBuilder<CartQueryRow> =>
     sql`select ${aggregate} as cart from cart c join merchant m on m.id = c.merchant_id
       where c.id ${list.write()}`;
@@ -65,7 +65,7 @@ const lines = sql<
     coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(readAt, ownHold)},
       'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold',
       coalesce(sl.low_stock_threshold, 0), 'discontinued', v.discontinued,
-      'availableFrom', ${utcText(sql`v.available_from`)}) end) order by l.position, l.id)
+      'availableFrom', ${utcTextSql(sql`v.available_from`)}) end) order by l.position, l.id)
   from cart_line l left join variant v on v.id = l.variant_id left join product p on p.id = v.product_id left
   join stock_level sl on sl.variant_id = v.id
   where l.cart_id = c.id), '[]'::json)`;
@@ -76,7 +76,7 @@ const promotions = sql`coalesce((select json_agg(json_build_object('promotionId'
     'allocations', cp.allocations,
     'code', pc.code, 'titles', pm.titles, 'kind', pm.kind, 'basisPoints', pm.basis_points, 'amountMinor',
     pm.amount_minor, 'currency', pm.currency,
-    'startsAt', ${utcText(sql`pm.starts_at`)}, 'endsAt', ${utcText(sql`pm.ends_at`)}, 'isExclusive',
+    'startsAt', ${utcTextSql(sql`pm.starts_at`)}, 'endsAt', ${utcTextSql(sql`pm.ends_at`)}, 'isExclusive',
     pm.is_exclusive) order by cp.position, cp.promotion_id)
   from cart_promotion cp join promotion pm on pm.id = cp.promotion_id left join promotion_code pc
   on pc.id = cp.promotion_code_id
@@ -94,17 +94,17 @@ const aggregate = sql<CartAggregate>`json_build_object(
   'buyerEmail', (select json_build_object('id', e.id, 'hint', e.masked->'emailHint') from personal_data e
   where e.id = c.buyer_email_id),
   'address', (select json_build_object('id', a.id, 'masked', a.masked, 'level', a.level, 'expiresAt',
-  ${utcText(sql`c.address_expires_at`)},
-    'expiresAtMax', ${utcText(sql`c.address_expires_at_max`)}) from personal_data a
+  ${utcTextSql(sql`c.address_expires_at`)},
+    'expiresAtMax', ${utcTextSql(sql`c.address_expires_at_max`)}) from personal_data a
     where a.id = c.address_id),
   'session', (select json_build_object('id', s.id, 'status', s.status, 'expiresAt',
-  ${utcText(sql`s.expires_at`)}) from hosted_checkout_session s
+  ${utcTextSql(sql`s.expires_at`)}) from hosted_checkout_session s
     where s.cart_id = c.id order by s.status in ('open', 'processing', 'completed') desc, s.id desc limit 1),
   'orderId', c.order_id, 'mergedIntoCartId', c.merged_into_cart_id,
   'revocation', case when c.revocation_reason is not null
   then json_build_object('reason', c.revocation_reason, 'note', c.revocation_note) end,
-  'createdAt', ${utcText(sql`c.created_at`)}, 'updatedAt', ${utcText(sql`c.updated_at`)}, 'expiresAt',
-  ${utcText(sql`c.expires_at`)}, 'endedAt', ${utcText(sql`c.ended_at`)},
+  'createdAt', ${utcTextSql(sql`c.created_at`)}, 'updatedAt', ${utcTextSql(sql`c.updated_at`)}, 'expiresAt',
+  ${utcTextSql(sql`c.expires_at`)}, 'endedAt', ${utcTextSql(sql`c.ended_at`)},
   'lines', ${lines}, 'promotions', ${promotions})`;
 
 export interface CartListFilter {

@@ -13,7 +13,7 @@ import {
   toPromotionRule,
   promotionUsesByBuyer,
 } from "#commerce/promotions/read-promotions.ts";
-import { prepareStatement, paddedInTemplate, parameter } from "#database/prepared-template.ts";
+import { prepareStatement, createPaddedInListTemplate, parameter } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 export interface CartOfferVariant {
@@ -136,7 +136,7 @@ export async function loadCartOffer(transaction: Transaction, request: CartOffer
 
 function offerQuery(transaction: Transaction, request: CartOfferRequest): CompiledQuery<OfferRow> {
   const { merchantId, marketId, variantIds, buyerReference, code, heldBySessionId, now } = request;
-  const list = paddedInTemplate(variantIds);
+  const list = createPaddedInListTemplate(variantIds);
   const lookup = code === null ? "none" : "id" in code ? "id" : "normalized";
   const codeValue = code === null ? null : "id" in code ? code.id : code.normalized;
   const write = (): RawBuilder<OfferRow> => sql`

@@ -3,7 +3,7 @@
  * the buyer's reference and e-mail.
  */
 import { localeFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
-import { faultAt, type Faults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { faultAt, type Faults, failAtField, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { isBuyerReference, isCountry } from "#foundation/text.ts";
@@ -129,7 +129,7 @@ export async function requireMarketOfCountry(
     .where("marketCountry.country", "=", country)
     .executeTakeFirst();
   if (market === undefined)
-    throw refuseAt("invalid_field", "/market", {
+    throw failAtField("invalid_field", "/market", {
       code: "not_sold_there",
       message: "The merchant does not sell to this country.",
     });

@@ -1,5 +1,5 @@
 /** Selects a delivery option of a cart, among the options that are offered for the cart's address. */
-import { refuseAt } from "#foundation/faults.ts";
+import { failAtField } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { omitExpiredAddress, type ExpectedVersionInput, cartFailure } from "./cart-status.ts";
@@ -36,7 +36,7 @@ export function planDeliverySelection(
       checkResult: ({ deliveryMethodId, deliveryOptions }) => {
         if (deliveryMethodId === optionId) return;
         const allowed = (deliveryOptions ?? []).map(({ id }) => id);
-        throw refuseAt("invalid_field", "/optionId", {
+        throw failAtField("invalid_field", "/optionId", {
           code: "unknown",
           message: `The option is not offered for the cart. Offered options: ${allowed.join(", ") || "none"}.`,
         });

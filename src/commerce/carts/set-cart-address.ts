@@ -17,7 +17,7 @@ import type {
   PostalAddress,
   PostalAddressInput,
 } from "#commerce/addresses/postal-address.ts";
-import { refuseAt } from "#foundation/faults.ts";
+import { failAtField } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
 import { saveBuyerAddress } from "#commerce/addresses/saved-addresses.ts";
@@ -110,7 +110,7 @@ export async function saveAddressForBuyer(
   const { buyerReference } = cart;
   if (input.saveForBuyer !== true) return;
   if (buyerReference === null)
-    throw refuseAt("invalid_field", "/saveForBuyer", {
+    throw failAtField("invalid_field", "/saveForBuyer", {
       code: "buyer_required",
       message: "The cart has no buyer. Set the cart's buyer before an address is saved.",
     });
@@ -263,7 +263,7 @@ export async function setCartSavedAddress(
     .executeTakeFirst();
   const savedAddress = row === undefined ? undefined : openPersonalData(context.keyring, row);
   if (savedAddress?.kind !== "address") {
-    throw refuseAt("resource_not_found", "/savedAddressId", {
+    throw failAtField("resource_not_found", "/savedAddressId", {
       code: "unknown",
       message: "The cart's buyer has no saved address with this id.",
     });

@@ -3,12 +3,12 @@
  * GTINs and the fields of variants. Markets and promotions use them too.
  */
 import {
-  choiceFaults,
-  countFaults,
+  allowedValueFaults,
+  listLengthFaults,
   faultAt,
   type Faults,
   integerFaults,
-  repeatFaults,
+  duplicateFaults,
   textFaults,
   type TextRule,
 } from "#foundation/faults.ts";
@@ -100,12 +100,15 @@ export function localizedTextFaults(
   rule: TextRule & { readonly optional?: boolean },
 ): Faults {
   return [
-    ...countFaults(field, entries, { min: rule.optional === true ? 0 : 1, max: catalogBounds.localesMax }),
+    ...listLengthFaults(field, entries, {
+      min: rule.optional === true ? 0 : 1,
+      max: catalogBounds.localesMax,
+    }),
     ...entries.flatMap(({ locale, text }, index) => [
       ...localeFaults(`${field}/${index}/locale`, locale),
       ...textFaults(`${field}/${index}/text`, text, rule),
     ]),
-    ...repeatFaults(
+    ...duplicateFaults(
       entries.map(({ locale }) => toLocale(locale)),
       (index) => `${field}/${index}/locale`,
     ),
@@ -187,8 +190,8 @@ export function variantFaults(at: string, variant: VariantFields): Faults {
         ]),
     ...gtinFaults(`${at}/gtin`, variant.gtin),
     ...restrictionFaults(`${at}/restrictions`, variant.restrictions ?? []),
-    ...countFaults(`${at}/options`, variant.options, { min: 0, max: catalogBounds.optionsMax }),
-    ...repeatFaults(
+    ...listLengthFaults(`${at}/options`, variant.options, { min: 0, max: catalogBounds.optionsMax }),
+    ...duplicateFaults(
       variant.options.map(({ option }) => option),
       (index) => `${at}/options/${index}/option`,
     ),
@@ -210,9 +213,9 @@ export function variantFaults(at: string, variant: VariantFields): Faults {
 function restrictionFaults(field: string, given: readonly string[]): Faults {
   return [
     ...given.flatMap((restriction, index) =>
-      choiceFaults(`${field}/${index}`, restriction, { allowed: restrictions, noun: "restriction" }),
+      allowedValueFaults(`${field}/${index}`, restriction, { allowed: restrictions, noun: "restriction" }),
     ),
-    ...repeatFaults(given, (index) => `${field}/${index}`),
+    ...duplicateFaults(given, (index) => `${field}/${index}`),
   ];
 }
 

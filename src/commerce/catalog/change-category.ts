@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
-import { faultAt, type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
+import { faultAt, type Faults, integerFaults, failAtField, requireNoFaults } from "#foundation/faults.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import {
   catalogBounds,
@@ -215,18 +215,18 @@ async function requireValidParent(
       (select coalesce(max(level), 1) from down) as height`.execute(transaction);
   const { depth, isBelow, height } = rows[0] ?? { depth: 0, isBelow: false, height: 1 };
   if (depth === 0)
-    throw refuseAt("resource_not_found", "/parentId", {
+    throw failAtField("resource_not_found", "/parentId", {
       code: "resource_not_found",
       message: "The merchant has no category with this ID.",
     });
   if (isBelow)
-    throw refuseAt("invalid_field", "/parentId", {
+    throw failAtField("invalid_field", "/parentId", {
       code: "circle",
       message: "The parent must not be the category itself or a category below it.",
     });
   if (depth + height > catalogBounds.categoryDepthMax) {
     const message = `The category tree may have at most ${catalogBounds.categoryDepthMax} levels.`;
-    throw refuseAt("invalid_field", "/parentId", { code: "too_deep", message });
+    throw failAtField("invalid_field", "/parentId", { code: "too_deep", message });
   }
 }
 

@@ -8,12 +8,12 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
 import {
-  countFaults,
+  listLengthFaults,
   faultAt,
   type Faults,
   integerFaults,
-  listFaults,
-  repeatFaults,
+  uniqueListFaults,
+  duplicateFaults,
   requireNoFaults,
   textFaults,
 } from "#foundation/faults.ts";
@@ -146,19 +146,19 @@ export function productFaults(at: string, { brand, rating, attributes, options }
 }
 
 export const categoryListFaults = (field: string, keys: readonly string[] | null | undefined): Faults =>
-  listFaults(field, keys, catalogBounds.categoriesPerProductMax);
+  uniqueListFaults(field, keys, catalogBounds.categoriesPerProductMax);
 
 function attributesFaults(field: string, attributes: readonly AttributeInput[] | null | undefined): Faults {
   if (attributes === null || attributes === undefined) return [];
   return [
-    ...countFaults(field, attributes, { min: 0, max: catalogBounds.attributesMax }),
+    ...listLengthFaults(field, attributes, { min: 0, max: catalogBounds.attributesMax }),
     ...attributes.flatMap(({ code, names, value, unit }, index) => [
       ...codeFaults(`${field}/${index}/code`, code),
       ...localizedTextFaults(`${field}/${index}/names`, names, { max: catalogBounds.nameMax }),
       ...valueFaults(`${field}/${index}/value`, value),
       ...textFaults(`${field}/${index}/unit`, unit, { max: catalogBounds.unitMax }),
     ]),
-    ...repeatFaults(
+    ...duplicateFaults(
       attributes.map(({ code }) => code),
       (index) => `${field}/${index}/code`,
     ),
@@ -177,7 +177,7 @@ function valueFaults(field: string, value: unknown): Faults {
       faultAt(field, "wrong_type", "The value must be a string, a number, a boolean or a list of strings."),
     ];
   return [
-    ...countFaults(field, value, { min: 1, max: catalogBounds.attributeValuesMax }),
+    ...listLengthFaults(field, value, { min: 1, max: catalogBounds.attributeValuesMax }),
     ...value.flatMap((entry: unknown, index) => {
       if (typeof entry !== "string")
         return [faultAt(`${field}/${index}`, "wrong_type", "Every value of the list must be a string.")];

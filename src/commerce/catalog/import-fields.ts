@@ -1,5 +1,11 @@
 /** Input of a product import, and the validation of its items. */
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults } from "#foundation/faults.ts";
+import {
+  listLengthFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  duplicateFaults,
+} from "#foundation/faults.ts";
 import { catalogBounds, slugFaults, variantFaults, type VariantFields } from "./catalog-fields.ts";
 import { categoryListFaults, productFaults, type ProductFields } from "./change-product.ts";
 import { type TranslationInput, productTranslationsFaults } from "./product-texts.ts";
@@ -35,9 +41,9 @@ export function productImportItemFaults(item: ProductImportItem): Faults {
     ...categoryListFaults("/categorySlugs", item.categorySlugs),
     ...(item.categorySlugs ?? []).flatMap((slug, index) => slugFaults(`/categorySlugs/${index}`, slug)),
     ...productTranslationsFaults("/translations", item.translations, 0),
-    ...countFaults("/variants", item.variants, { min: 0, max: catalogBounds.variantsMax }),
+    ...listLengthFaults("/variants", item.variants, { min: 0, max: catalogBounds.variantsMax }),
     ...item.variants.flatMap((variant, index) => importVariantFaults(`/variants/${index}`, variant)),
-    ...repeatFaults(
+    ...duplicateFaults(
       item.variants.map(({ sku }) => sku.toLowerCase()),
       (index) => `/variants/${index}/sku`,
     ),
@@ -49,9 +55,9 @@ function importVariantFaults(at: string, variant: ImportVariantInput): Faults {
   return [
     ...variantFaults(at, variant),
     ...integerFaults(`${at}/onHand`, variant.onHand, { min: 0, max: catalogBounds.onHandMax }),
-    ...countFaults(`${at}/prices`, prices, { min: 0, max: catalogBounds.pricesMax }),
+    ...listLengthFaults(`${at}/prices`, prices, { min: 0, max: catalogBounds.pricesMax }),
     ...prices.flatMap((price, place) => priceFaults(`${at}/prices/${place}`, price)),
-    ...repeatFaults(
+    ...duplicateFaults(
       prices.map(({ marketHandle }) => marketHandle),
       (place) => `${at}/prices/${place}/marketHandle`,
     ),

@@ -8,7 +8,7 @@ import { publishStockEvents } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { Failure, type FailureCode, type FailureConflict, type FailureDetail } from "#foundation/failure.ts";
 import { catalogBounds } from "./catalog-fields.ts";
-import { countFaults, requireNoFaults } from "#foundation/faults.ts";
+import { listLengthFaults, requireNoFaults } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import {
@@ -46,7 +46,7 @@ export async function importProducts(
   context: CommandContext,
   { items }: ProductsImportInput,
 ): Promise<{ results: ProductImportResult[] }> {
-  requireNoFaults(countFaults("/items", items, { min: 1, max: catalogBounds.importItemsMax }));
+  requireNoFaults(listLengthFaults("/items", items, { min: 1, max: catalogBounds.importItemsMax }));
   const references = await readImportReferences(transaction, context, items);
   const results: ProductImportResult[] = [];
   const imported: ProductItemImportResult[] = [];

@@ -4,7 +4,7 @@
  * product's options. Reads and writes no data.
  */
 import { fail, type Failure } from "#foundation/failure.ts";
-import { faultAt, type Faults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
+import { faultAt, type Faults, failAtField, requireNoFaults } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import { catalogBounds, type VariantFields } from "./catalog-fields.ts";
 import { type LockedProduct, productConflict } from "./change-catalog.ts";
@@ -83,7 +83,7 @@ function findExisting(
   if (variantId === null || variantId === undefined) return rows.find((row) => isSameSku(row.sku, sku));
   const existing = rows.find(({ id }) => id === variantId);
   if (existing === undefined)
-    throw refuseAt("resource_not_found", `${at}/variantId`, {
+    throw failAtField("resource_not_found", `${at}/variantId`, {
       code: "resource_not_found",
       message: "The product has no variant with this ID.",
     });
@@ -92,7 +92,7 @@ function findExisting(
 
 function requireKnownMedia({ mediaIds }: VariantMergeContext, { at, mediaId }: VariantToSave): void {
   if (mediaId === null || mediaId === undefined || mediaIds.has(mediaId)) return;
-  throw refuseAt("resource_not_found", `${at}/mediaId`, {
+  throw failAtField("resource_not_found", `${at}/mediaId`, {
     code: "resource_not_found",
     message: "The product has no picture or video with this ID.",
   });

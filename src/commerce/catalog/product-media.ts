@@ -5,7 +5,13 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { choiceFaults, faultAt, type Faults, integerFaults, requireNoFaults } from "#foundation/faults.ts";
+import {
+  allowedValueFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  requireNoFaults,
+} from "#foundation/faults.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import {
@@ -95,7 +101,7 @@ async function shiftMediaPositions(
 function mediaFaults({ type, url, alts, width, height, position }: MediaAttachInput): Faults {
   const side = { min: 1, max: catalogBounds.mediaSidePixelsMax };
   return [
-    ...choiceFaults("/type", type, { allowed: ["image", "video"], noun: "type" }),
+    ...allowedValueFaults("/type", type, { allowed: ["image", "video"], noun: "type" }),
     ...(isMediaUrl(url)
       ? []
       : [

@@ -13,7 +13,7 @@ import {
   type LocalizedTextInput,
   toLocalizedMap,
 } from "./catalog-fields.ts";
-import { countFaults, type Faults, repeatFaults } from "#foundation/faults.ts";
+import { listLengthFaults, type Faults, duplicateFaults } from "#foundation/faults.ts";
 import { productConflict, type LockedProduct } from "./change-catalog.ts";
 
 export interface OptionInput {
@@ -34,9 +34,9 @@ export function productOptionsFaults(
 ): Faults {
   if (options === null || options === undefined) return [];
   return [
-    ...countFaults(field, options, { min: 0, max: catalogBounds.optionsMax }),
+    ...listLengthFaults(field, options, { min: 0, max: catalogBounds.optionsMax }),
     ...options.flatMap((option, index) => optionFaults(`${field}/${index}`, option)),
-    ...repeatFaults(
+    ...duplicateFaults(
       options.map(({ code }) => code),
       (index) => `${field}/${index}/code`,
     ),
@@ -47,12 +47,12 @@ function optionFaults(at: string, { code, names, choices }: OptionInput): Faults
   return [
     ...codeFaults(`${at}/code`, code),
     ...localizedTextFaults(`${at}/names`, names, { max: catalogBounds.nameMax }),
-    ...countFaults(`${at}/choices`, choices, { min: 1, max: catalogBounds.choicesMax }),
+    ...listLengthFaults(`${at}/choices`, choices, { min: 1, max: catalogBounds.choicesMax }),
     ...choices.flatMap((choice, index) => [
       ...codeFaults(`${at}/choices/${index}/code`, choice.code),
       ...localizedTextFaults(`${at}/choices/${index}/labels`, choice.labels, { max: catalogBounds.nameMax }),
     ]),
-    ...repeatFaults(
+    ...duplicateFaults(
       choices.map((choice) => choice.code),
       (index) => `${at}/choices/${index}/code`,
     ),

@@ -6,10 +6,10 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import {
-  countFaults,
+  listLengthFaults,
   faultAt,
   type Faults,
-  repeatFaults,
+  duplicateFaults,
   requireNoFaults,
   textFaults,
 } from "#foundation/faults.ts";
@@ -70,9 +70,9 @@ export function productTranslationsFaults(
   min: number,
 ): Faults {
   return [
-    ...countFaults(field, translations, { min, max: catalogBounds.localesMax }),
+    ...listLengthFaults(field, translations, { min, max: catalogBounds.localesMax }),
     ...translations.flatMap((translation, index) => translationFaults(`${field}/${index}`, translation)),
-    ...repeatFaults(
+    ...duplicateFaults(
       translations.map(({ locale }) => toLocale(locale)),
       (index) => `${field}/${index}/locale`,
     ),

@@ -5,13 +5,13 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import {
-  paddedInTemplate,
+  createPaddedInListTemplate,
   padToPowerOfTwo,
   parameter,
   prepareStatement,
 } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
-import { utcText } from "#database/sql-fragments.ts";
+import { utcTextSql } from "#database/sql-fragments.ts";
 import { reservedUnitsSql } from "./availability.ts";
 
 export type LocalizedMap = Readonly<Record<string, string>>;
@@ -122,7 +122,7 @@ export async function findProductAggregates(
   ids: readonly string[],
   now: Date,
 ): Promise<Map<string, ProductAggregate>> {
-  const list = paddedInTemplate(ids);
+  const list = createPaddedInListTemplate(ids);
   const write = (): RawBuilder<unknown> => sql`select ${aggregate} as product from product p join merchant m
       on m.id = p.merchant_id
     where p.id ${list.write()}`;
@@ -203,7 +203,7 @@ const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.ma
     'lowest30dMinor', (select min(h.amount_minor) from price h where h.variant_id = pr.variant_id
     and h.market_id = pr.market_id
        and h.valid_from < pr.valid_from and h.valid_until > pr.valid_from - interval '30 days'),
-    'validFrom', ${utcText(sql`pr.valid_from`)}) order by pr.market_id)
+    'validFrom', ${utcTextSql(sql`pr.valid_from`)}) order by pr.market_id)
   from price pr where pr.variant_id = v.id and pr.valid_until is null), '[]'::json)`;
 
 const variants = sql<
@@ -212,7 +212,7 @@ const variants = sql<
   'mediaId', v.media_id,
     'restrictions', v.restrictions, 'requiresShipping', v.requires_shipping, 'weightGrams', v.weight_grams,
     'maxOrderQuantity', v.max_order_quantity,
-    'discontinued', v.discontinued, 'availableFrom', ${utcText(sql`v.available_from`)}, 'onHand',
+    'discontinued', v.discontinued, 'availableFrom', ${utcTextSql(sql`v.available_from`)}, 'onHand',
     coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(now)},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold',
     coalesce(sl.low_stock_threshold, 0),
@@ -222,8 +222,8 @@ const variants = sql<
 const aggregate = sql<ProductAggregate>`json_build_object(
   'id', p.id, 'version', p.version, 'status', p.status, 'brand', p.brand, 'ratingAverage', p.rating_average,
   'ratingCount', p.rating_count,
-  'attributes', p.attributes, 'publishedAt', ${utcText(sql`p.published_at`)}, 'createdAt',
-  ${utcText(sql`p.created_at`)}, 'updatedAt', ${utcText(sql`p.updated_at`)},
+  'attributes', p.attributes, 'publishedAt', ${utcTextSql(sql`p.published_at`)}, 'createdAt',
+  ${utcTextSql(sql`p.created_at`)}, 'updatedAt', ${utcTextSql(sql`p.updated_at`)},
   'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale', m.default_locale,
   'defaultMarket', m.default_market),
   'translations', coalesce((select json_agg(json_build_object('locale', t.locale, 'slug', t.slug, 'title',

@@ -5,7 +5,7 @@
  * `renderProductSummary` builds the same summary from a whole product; a test compares both.
  */
 import { type RawBuilder, sql } from "kysely";
-import { utcText } from "#database/sql-fragments.ts";
+import { utcTextSql } from "#database/sql-fragments.ts";
 import { availabilityIndexSql } from "./availability.ts";
 import type { LocalizedMap } from "./read-products.ts";
 
@@ -64,9 +64,9 @@ export interface ProductSummaryRow {
 export const storedSummarySql = sql`json_build_object('id', p.id, 'slug', t.slug, 'locale', t.locale, 'title',
   t.title, 'summary', t.summary, 'brand', p.brand,
   'ratingAverage', p.rating_average, 'ratingCount', p.rating_count,
-  'publishedAt', ${utcText(sql`coalesce(p.published_at,
+  'publishedAt', ${utcTextSql(sql`coalesce(p.published_at,
     p.created_at)`)}, 'updatedAt',
-  ${utcText(sql`p.updated_at`)},
+  ${utcTextSql(sql`p.updated_at`)},
   'categories', (select json_agg(json_build_object('slug', c.slug, 'names', c.names)
   order by pc.position, c.id)
     from product_category pc join category c on c.id = pc.category_id where pc.product_id = p.id),

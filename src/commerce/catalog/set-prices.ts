@@ -9,11 +9,11 @@ import { fail } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { catalogBounds } from "./catalog-fields.ts";
 import {
-  countFaults,
+  listLengthFaults,
   faultAt,
   type Faults,
   integerFaults,
-  repeatFaults,
+  duplicateFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
@@ -49,9 +49,9 @@ export async function setPrices(
   { prices }: PricesSetInput,
 ): Promise<{ productIds: string[] }> {
   requireNoFaults([
-    ...countFaults("/prices", prices, { min: 1, max: catalogBounds.pricesMax }),
+    ...listLengthFaults("/prices", prices, { min: 1, max: catalogBounds.pricesMax }),
     ...prices.flatMap((price, index) => priceFaults(`/prices/${index}`, price)),
-    ...repeatFaults(
+    ...duplicateFaults(
       prices.map(({ variantId, marketId }) => `${variantId} ${marketId}`),
       (index) => `/prices/${index}`,
     ),

@@ -15,7 +15,7 @@ import {
 import { toCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
 import { applyCartChangePlan, lockCart } from "#commerce/carts/change-cart.ts";
 import { findCartByAddressToken } from "#commerce/carts/find-carts.ts";
-import { type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
+import { type Faults, integerFaults, failAtField, requireNoFaults } from "#foundation/faults.ts";
 import { holdStock } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
@@ -124,7 +124,7 @@ async function requireTokenOfCart(
     addressToken: toSafeId(addressToken),
   });
   if (cartId === cart.id && omitExpiredAddress(cart, now).address !== null) return;
-  throw refuseAt("invalid_field", "/addressToken", {
+  throw failAtField("invalid_field", "/addressToken", {
     code: "unknown",
     message: "The token does not belong to the cart's current address, or it has expired.",
   });

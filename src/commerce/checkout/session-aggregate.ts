@@ -7,7 +7,7 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { SessionCancellation } from "./end-session.ts";
 import type { Reader } from "#database/transaction.ts";
-import { utcText } from "#database/sql-fragments.ts";
+import { utcTextSql } from "#database/sql-fragments.ts";
 import type { SealContext, SealedValue } from "#foundation/encryption.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
@@ -68,11 +68,11 @@ export async function findSessions(
     s.cart_id, s.order_id, s.country, s.currency,
       s.locale, s.amount_total_minor, s.success_url, s.cancel_url, s.created_by, s.url_sealed, s.url_data_key,
       s.url_key_id, s.cancel_reason,
-      s.cancel_note, s.cancel_actor, ${utcText(sql`s.created_at`)} as created_at,
-      ${utcText(sql`s.updated_at`)} as updated_at,
-      ${utcText(sql`s.expires_at`)} as expires_at, ${utcText(sql`s.submitted_at`)} as submitted_at,
-      ${utcText(sql`s.completed_at`)} as completed_at,
-      ${utcText(sql`s.canceled_at`)} as canceled_at
+      s.cancel_note, s.cancel_actor, ${utcTextSql(sql`s.created_at`)} as created_at,
+      ${utcTextSql(sql`s.updated_at`)} as updated_at,
+      ${utcTextSql(sql`s.expires_at`)} as expires_at, ${utcTextSql(sql`s.submitted_at`)} as submitted_at,
+      ${utcTextSql(sql`s.completed_at`)} as completed_at,
+      ${utcTextSql(sql`s.canceled_at`)} as canceled_at
     from hosted_checkout_session s join merchant m on m.id = s.merchant_id
     where s.id = any(${ids}::text[])`.execute(reader);
   return new Map(rows.map((row) => [row.id, toSessionAggregate(row)]));

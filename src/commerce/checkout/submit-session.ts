@@ -13,7 +13,7 @@ import { startPayment } from "#commerce/payments/payment-rows.ts";
 import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { lockPromotions, takePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type Failure, failAt } from "#foundation/failure.ts";
+import { type Failure, failWithDetail } from "#foundation/failure.ts";
 import { amountMinorMax, isCurrency, money } from "#foundation/money.ts";
 import {
   type LockedSession,
@@ -137,7 +137,7 @@ function requireReadyToPay(
     });
   if (totalMinor > 0 && (paymentToken === null || paymentToken === undefined)) {
     const message = '"paymentToken" is required, because the total is above 0.';
-    throw failAt("missing_field", { in: "body", field: "/paymentToken", code: "required", message });
+    throw failWithDetail("missing_field", { in: "body", field: "/paymentToken", code: "required", message });
   }
 }
 

@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import {
-  choiceFaults,
+  allowedValueFaults,
   faultAt,
   type Faults,
   integerFaults,
@@ -112,7 +112,7 @@ function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
   return [
     ...integerFaults("/delta", delta, { min: -catalogBounds.onHandMax, max: catalogBounds.onHandMax }),
     ...(delta === 0 ? [faultAt("/delta", "out_of_range", '"delta" must not be 0.')] : []),
-    ...choiceFaults("/reason", reason, { allowed: stockAdjustReasons, noun: "reason" }),
+    ...allowedValueFaults("/reason", reason, { allowed: stockAdjustReasons, noun: "reason" }),
     ...textFaults("/note", note, { max: stockNoteLengthMax, lines: "many" }),
   ];
 }

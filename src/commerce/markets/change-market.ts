@@ -8,12 +8,12 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds, localeFaults, slugFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
 import {
-  countFaults,
+  listLengthFaults,
   countryFaults,
   currencyFaults,
   faultAt,
   type Faults,
-  repeatFaults,
+  duplicateFaults,
   requireNoFaults,
   textFaults,
 } from "#foundation/faults.ts";
@@ -88,9 +88,9 @@ function marketFaults(input: MarketUpsertInput): Faults {
             "The time zone must be a name of the IANA time zone database.",
           ),
         ]),
-    ...countFaults("/countries", input.countries, { min: 1, max: countriesMax }),
+    ...listLengthFaults("/countries", input.countries, { min: 1, max: countriesMax }),
     ...input.countries.flatMap((country, index) => countryFaults(`/countries/${index}`, country)),
-    ...repeatFaults(input.countries, (index) => `/countries/${index}`),
+    ...duplicateFaults(input.countries, (index) => `/countries/${index}`),
   ];
 }
 

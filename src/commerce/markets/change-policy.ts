@@ -12,15 +12,15 @@ import {
   toLocalizedMap,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
-  choiceFaults,
-  countFaults,
+  allowedValueFaults,
+  listLengthFaults,
   countryFaults,
   faultAt,
   type Faults,
   integerFaults,
-  listFaults,
+  uniqueListFaults,
   type NumberRule,
-  repeatFaults,
+  duplicateFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
 import { lockCatalog, raiseCatalogVersion } from "#commerce/catalog/change-catalog.ts";
@@ -106,7 +106,7 @@ async function savePolicy(
 
 function policyFaults({ type, marketId, summaries, url, rules }: PolicyUpsertInput): Faults {
   return [
-    ...choiceFaults("/type", type, { allowed: policyTypes, noun: "type" }),
+    ...allowedValueFaults("/type", type, { allowed: policyTypes, noun: "type" }),
     ...localizedTextFaults("/summaries", summaries, { max: summaryMax, lines: "many" }),
     ...(url === null || url === undefined || isHttpsUrl(url)
       ? []
@@ -181,8 +181,8 @@ function returnFaults(rules: PartialRules<ReturnRules>, marketId: string | null)
     ...integerFaults(at("returnsPerBuyerMax"), rules.returnsPerBuyerMax, ruleBounds.returnsPerBuyer),
     ...(methods === null || methods === undefined
       ? []
-      : countFaults(at("methods"), methods, ruleBounds.methods)),
-    ...repeatFaults(methods ?? [], (index) => `${at("methods")}/${index}`),
+      : listLengthFaults(at("methods"), methods, ruleBounds.methods)),
+    ...duplicateFaults(methods ?? [], (index) => `${at("methods")}/${index}`),
     ...(extendUntil === null || extendUntil === undefined || isDay(extendUntil)
       ? []
       : [faultAt(at("extendUntil"), "invalid_format", "extendUntil must be a date, YYYY-MM-DD.")]),
@@ -194,10 +194,10 @@ function returnFaults(rules: PartialRules<ReturnRules>, marketId: string | null)
 function excludedFaults({ excludedCategoryIds, excludedCountries }: PartialRules<ReturnRules>): Faults {
   const countries = excludedCountries ?? [];
   return [
-    ...listFaults(at("excludedCategoryIds"), excludedCategoryIds, ruleBounds.excludedCategories.max),
-    ...countFaults(at("excludedCountries"), countries, ruleBounds.excludedCountries),
+    ...uniqueListFaults(at("excludedCategoryIds"), excludedCategoryIds, ruleBounds.excludedCategories.max),
+    ...listLengthFaults(at("excludedCountries"), countries, ruleBounds.excludedCountries),
     ...countries.flatMap((country, index) => countryFaults(`${at("excludedCountries")}/${index}`, country)),
-    ...repeatFaults(countries, (index) => `${at("excludedCountries")}/${index}`),
+    ...duplicateFaults(countries, (index) => `${at("excludedCountries")}/${index}`),
   ];
 }
 

@@ -17,7 +17,7 @@ import {
   faultAt,
   type Faults,
   integerFaults,
-  refuseAt,
+  failAtField,
   requireNoFaults,
   textFaults,
 } from "#foundation/faults.ts";
@@ -126,7 +126,7 @@ export async function upsertTaxRate(
   await lockCatalog(transaction, context);
   const market = await requireMarket(transaction, context, input.marketId);
   if (!market.countries.includes(input.country)) {
-    throw refuseAt("invalid_field", "/country", {
+    throw failAtField("invalid_field", "/country", {
       code: "not_in_market",
       message: "The country must be one of the market's countries.",
     });

@@ -5,8 +5,8 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
-import { utcText } from "#database/sql-fragments.ts";
-import { paddedInTemplate, prepareStatement } from "#database/prepared-template.ts";
+import { utcTextSql } from "#database/sql-fragments.ts";
+import { createPaddedInListTemplate, prepareStatement } from "#database/prepared-template.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
@@ -58,8 +58,8 @@ export async function findPaymentWithoutOrder(reader: Reader, id: string): Promi
   >`
     select id, session_id, currency, status, method_type, amount_minor, captured_minor, voided_minor,
     refunded_minor, failure_code,
-      ${utcText(sql`disputed_at`)} as disputed_at, dispute_reason, version, ${utcText(sql`created_at`)} as
-      created_at, ${utcText(sql`updated_at`)} as updated_at
+      ${utcTextSql(sql`disputed_at`)} as disputed_at, dispute_reason, version, ${utcTextSql(sql`created_at`)} as
+      created_at, ${utcTextSql(sql`updated_at`)} as updated_at
     from payment where id = ${toSafeId(id)} and order_id is null`.execute(reader);
   const [payment] = rows;
   return payment === undefined ? null : toPaymentView(payment, { ...payment, orderId: null });
@@ -70,7 +70,7 @@ export async function findRefundWithoutOrder(reader: Reader, id: string): Promis
   const { rows } = await sql<OrderRefund & { readonly currency: string }>`
     select id, payment_id, return_id, status, amount_minor, currency, reason, note, lines, shipping_minor,
     version,
-      ${utcText(sql`created_at`)} as created_at, ${utcText(sql`updated_at`)} as updated_at
+      ${utcTextSql(sql`created_at`)} as created_at, ${utcTextSql(sql`updated_at`)} as updated_at
     from refund where id = ${toSafeId(id)} and order_id is null`.execute(reader);
   const [refund] = rows;
   return refund === undefined ? null : toRefundView(refund, { currency: refund.currency, orderId: null });
@@ -103,7 +103,7 @@ export async function findOrders(
   reader: Reader,
   ids: readonly string[],
 ): Promise<Map<string, OrderAggregate>> {
-  const list = paddedInTemplate(ids);
+  const list = createPaddedInListTemplate(ids);
   const write = (): RawBuilder<unknown> =>
     sql`select ${aggregate} as order from sales_order o join merchant m on m.id = o.merchant_id
       where o.id ${list.write()}`;
@@ -131,11 +131,11 @@ const lines = sql`(select json_agg(json_build_object('id', l.id, 'position', l.p
 const fulfillments = sql`coalesce((select json_agg(json_build_object('id', f.id, 'returnId', f.return_id,
   'status', f.status, 'type', f.type,
     'carrier', f.carrier, 'trackingNumber', f.tracking_number, 'trackingUrl', f.tracking_url,
-    'packingStartedAt', ${utcText(sql`f.packing_started_at`)},
-    'shippedAt', ${utcText(sql`f.shipped_at`)}, 'estimatedDeliveryAt',
-    ${utcText(sql`f.estimated_delivery_at`)}, 'deliveredAt', ${utcText(sql`f.delivered_at`)},
-    'version', f.version, 'createdAt', ${utcText(sql`f.created_at`)}, 'updatedAt',
-    ${utcText(sql`f.updated_at`)},
+    'packingStartedAt', ${utcTextSql(sql`f.packing_started_at`)},
+    'shippedAt', ${utcTextSql(sql`f.shipped_at`)}, 'estimatedDeliveryAt',
+    ${utcTextSql(sql`f.estimated_delivery_at`)}, 'deliveredAt', ${utcTextSql(sql`f.delivered_at`)},
+    'version', f.version, 'createdAt', ${utcTextSql(sql`f.created_at`)}, 'updatedAt',
+    ${utcTextSql(sql`f.updated_at`)},
     'lines', (select json_agg(json_build_object('lineId', fl.order_line_id, 'quantity', fl.quantity,
     'unreserved', fl.unreserved)
       order by l.position)
@@ -147,9 +147,9 @@ const payments = sql`coalesce((select json_agg(json_build_object('id', p.id, 'st
   p.provider, 'methodType', p.method_type,
     'amountMinor', p.amount_minor, 'capturedMinor', p.captured_minor, 'voidedMinor', p.voided_minor,
     'refundedMinor', p.refunded_minor,
-    'failureCode', p.failure_code, 'disputedAt', ${utcText(sql`p.disputed_at`)}, 'disputeReason',
+    'failureCode', p.failure_code, 'disputedAt', ${utcTextSql(sql`p.disputed_at`)}, 'disputeReason',
     p.dispute_reason, 'version', p.version,
-    'createdAt', ${utcText(sql`p.created_at`)}, 'updatedAt', ${utcText(sql`p.updated_at`)},
+    'createdAt', ${utcTextSql(sql`p.created_at`)}, 'updatedAt', ${utcTextSql(sql`p.updated_at`)},
     'pending', coalesce((select json_agg(json_build_object('kind', po.kind, 'amountMinor', po.amount_minor)
     order by po.id)
       from payment_operation po where po.payment_id = p.id and po.status = 'pending'), '[]'::json))
@@ -160,7 +160,7 @@ const refunds = sql`coalesce((select json_agg(json_build_object('id', r.id, 'pay
   'returnId', r.return_id, 'status', r.status,
     'amountMinor', r.amount_minor, 'reason', r.reason, 'note', r.note, 'lines', r.lines, 'shippingMinor',
     r.shipping_minor, 'version', r.version,
-    'createdAt', ${utcText(sql`r.created_at`)}, 'updatedAt', ${utcText(sql`r.updated_at`)}) order by r.id)
+    'createdAt', ${utcTextSql(sql`r.created_at`)}, 'updatedAt', ${utcTextSql(sql`r.updated_at`)}) order by r.id)
   from refund r where r.order_id = o.id), '[]'::json)`;
 
 const returns = sql`coalesce((select json_agg(json_build_object('id', r.id, 'kind', r.kind, 'status',
@@ -169,8 +169,8 @@ const returns = sql`coalesce((select json_agg(json_build_object('id', r.id, 'kin
     r.settlement,
     'refundMinor', r.refund_minor, 'feeMinor', r.fee_minor,
     'exchangeVariantId', r.exchange_variant_id, 'policyId', r.policy_id, 'requestedAt',
-    ${utcText(sql`r.requested_at`)}, 'closedAt', ${utcText(sql`r.closed_at`)},
-    'version', r.version, 'updatedAt', ${utcText(sql`r.updated_at`)},
+    ${utcTextSql(sql`r.requested_at`)}, 'closedAt', ${utcTextSql(sql`r.closed_at`)},
+    'version', r.version, 'updatedAt', ${utcTextSql(sql`r.updated_at`)},
     'lines', (select json_agg(json_build_object('lineId', rl.order_line_id, 'quantity', rl.quantity,
     'received', rl.received, 'accepted', rl.accepted,
       'restocked', rl.restocked) order by l.position)
@@ -180,23 +180,23 @@ const returns = sql`coalesce((select json_agg(json_build_object('id', r.id, 'kin
 
 const policies = sql`coalesce((select json_agg(json_build_object('id', s.id, 'type', s.type, 'summary',
   s.summary, 'url', s.url, 'rules', s.rules,
-    'capturedAt', ${utcText(sql`s.captured_at`)}) order by s.type) from policy_snapshot s
+    'capturedAt', ${utcTextSql(sql`s.captured_at`)}) order by s.type) from policy_snapshot s
     where s.order_id = o.id), '[]'::json)`;
 
 const warranties = sql`coalesce((select json_agg(json_build_object('id', w.id, 'lineId', w.order_line_id,
   'serialNumber', w.serial_number,
-    'status', w.status, 'startsAt', ${utcText(sql`w.starts_at`)}, 'endsAt', ${utcText(sql`w.ends_at`)},
+    'status', w.status, 'startsAt', ${utcTextSql(sql`w.starts_at`)}, 'endsAt', ${utcTextSql(sql`w.ends_at`)},
     'repairsLeft', w.repairs_left,
-    'replacementsLeft', w.replacements_left, 'version', w.version, 'createdAt', ${utcText(sql`w.created_at`)},
-    'updatedAt', ${utcText(sql`w.updated_at`)},
+    'replacementsLeft', w.replacements_left, 'version', w.version, 'createdAt', ${utcTextSql(sql`w.created_at`)},
+    'updatedAt', ${utcTextSql(sql`w.updated_at`)},
     'claims', coalesce((select json_agg(json_build_object('id', c.id, 'kind', c.kind, 'status', c.status,
     'description', c.description,
-      'resolution', c.resolution, 'openedAt', ${utcText(sql`c.opened_at`)}, 'resolvedAt',
-      ${utcText(sql`c.resolved_at`)}, 'returnId', c.return_id) order by c.id)
+      'resolution', c.resolution, 'openedAt', ${utcTextSql(sql`c.opened_at`)}, 'resolvedAt',
+      ${utcTextSql(sql`c.resolved_at`)}, 'returnId', c.return_id) order by c.id)
       from warranty_claim c where c.warranty_id = w.id), '[]'::json)) order by w.id)
   from warranty_registration w where w.order_id = o.id), '[]'::json)`;
 
-const timeline = sql`coalesce((select json_agg(json_build_object('at', ${utcText(sql`t.at`)}, 'type', t.type,
+const timeline = sql`coalesce((select json_agg(json_build_object('at', ${utcTextSql(sql`t.at`)}, 'type', t.type,
   'actor', t.actor) order by t.id)
   from (select * from order_timeline where order_id = o.id order by id desc limit 50) t), '[]'::json)`;
 
@@ -221,9 +221,9 @@ const aggregate = sql<OrderAggregate>`json_build_object(
   o.cancellation_request,
   'cancellation', case when o.canceled_at is not null then json_build_object('reason', o.canceled_reason,
   'note', o.canceled_note,
-    'actor', o.canceled_actor, 'at', ${utcText(sql`o.canceled_at`)}) end,
-  'holdReason', o.hold_reason, 'placedAt', ${utcText(sql`o.placed_at`)}, 'updatedAt',
-  ${utcText(sql`o.updated_at`)},
+    'actor', o.canceled_actor, 'at', ${utcTextSql(sql`o.canceled_at`)}) end,
+  'holdReason', o.hold_reason, 'placedAt', ${utcTextSql(sql`o.placed_at`)}, 'updatedAt',
+  ${utcTextSql(sql`o.updated_at`)},
   'lines', ${lines}, 'fulfillments', ${fulfillments}, 'payments', ${payments}, 'refunds', ${refunds},
   'returns', ${returns},
   'policies', ${policies}, 'warranties', ${warranties}, 'timeline', ${timeline})`;

@@ -3,11 +3,11 @@
  * command is refused.
  */
 import {
-  countFaults,
+  listLengthFaults,
   faultAt,
   type Faults,
   integerFaults,
-  repeatFaults,
+  duplicateFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
@@ -25,11 +25,11 @@ export const noteMax = 500;
 export function lineSelectionFaults(lines: readonly LineQuantity[] | null | undefined): Faults {
   if (lines === null || lines === undefined) return [];
   return [
-    ...countFaults("/lines", lines, { min: 1, max: linesMax }),
+    ...listLengthFaults("/lines", lines, { min: 1, max: linesMax }),
     ...lines.flatMap(({ quantity }, index) =>
       integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: quantityMax }),
     ),
-    ...repeatFaults(
+    ...duplicateFaults(
       lines.map(({ lineId }) => lineId),
       (index) => `/lines/${index}/lineId`,
     ),

@@ -5,7 +5,13 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
-import { choiceFaults, faultAt, type Faults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
+import {
+  allowedValueFaults,
+  faultAt,
+  type Faults,
+  failAtField,
+  requireNoFaults,
+} from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureDetail } from "#foundation/failure.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
@@ -48,8 +54,8 @@ export async function createPromotion(
   const { trigger, kind } = input;
   const values = mergePromotionFields(emptyPromotionValues, input);
   requireNoFaults([
-    ...choiceFaults("/trigger", trigger, { allowed: promotionTriggers, noun: "value" }),
-    ...choiceFaults("/kind", kind, { allowed: promotionKinds, noun: "value" }),
+    ...allowedValueFaults("/trigger", trigger, { allowed: promotionTriggers, noun: "value" }),
+    ...allowedValueFaults("/kind", kind, { allowed: promotionKinds, noun: "value" }),
     ...promotionFieldFaults(input),
     ...(promotionKinds.includes(kind) ? promotionRuleFaults(kind, values) : []),
   ]);
@@ -226,7 +232,7 @@ async function requireMarketCurrency(
     transaction,
   );
   if (rows.length > 0) return;
-  throw refuseAt("invalid_field", "/currency", {
+  throw failAtField("invalid_field", "/currency", {
     code: "currency_mismatch",
     message: '"currency" must be a currency of one of the promotion\'s markets.',
   });

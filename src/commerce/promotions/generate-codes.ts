@@ -4,7 +4,13 @@
  */
 import { randomInt } from "node:crypto";
 import { sql } from "kysely";
-import { countFaults, faultAt, type Faults, integerFaults, requireNoFaults } from "#foundation/faults.ts";
+import {
+  listLengthFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  requireNoFaults,
+} from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -137,7 +143,7 @@ function codesFaults(codes: readonly string[] | undefined): Faults {
     seen.add(normalized);
     return [];
   });
-  return [...countFaults("/codes", codes, { min: 1, max: bounds.codesMax }), ...faults];
+  return [...listLengthFaults("/codes", codes, { min: 1, max: bounds.codesMax }), ...faults];
 }
 
 function drawCode({ prefix, length }: Pick<PromotionCodesGenerateInput, "prefix" | "length">): string {

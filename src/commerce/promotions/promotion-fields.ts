@@ -13,7 +13,7 @@ import {
   faultAt,
   type Faults,
   integerFaults,
-  listFaults,
+  uniqueListFaults,
   textFaults,
 } from "#foundation/faults.ts";
 import { amountMinorMax } from "#foundation/money.ts";
@@ -163,12 +163,12 @@ export function promotionFieldFaults(input: PromotionFields): Faults {
       min: 1,
       max: promotionBounds.minimumQuantityMax,
     }),
-    ...listFaults("/entitledProductIds", input.entitledProductIds, promotionBounds.productsMax),
-    ...listFaults("/entitledCategoryIds", input.entitledCategoryIds, promotionBounds.categoriesMax),
-    ...listFaults("/buyProductIds", input.buyProductIds, promotionBounds.productsMax),
-    ...listFaults("/buyCategoryIds", input.buyCategoryIds, promotionBounds.categoriesMax),
-    ...listFaults("/marketIds", input.marketIds, promotionBounds.marketsMax),
-    ...listFaults("/buyerReferences", input.buyerReferences, promotionBounds.buyerReferencesMax),
+    ...uniqueListFaults("/entitledProductIds", input.entitledProductIds, promotionBounds.productsMax),
+    ...uniqueListFaults("/entitledCategoryIds", input.entitledCategoryIds, promotionBounds.categoriesMax),
+    ...uniqueListFaults("/buyProductIds", input.buyProductIds, promotionBounds.productsMax),
+    ...uniqueListFaults("/buyCategoryIds", input.buyCategoryIds, promotionBounds.categoriesMax),
+    ...uniqueListFaults("/marketIds", input.marketIds, promotionBounds.marketsMax),
+    ...uniqueListFaults("/buyerReferences", input.buyerReferences, promotionBounds.buyerReferencesMax),
     ...(input.buyerReferences ?? []).flatMap((reference, index) =>
       textFaults(`/buyerReferences/${index}`, reference, { max: promotionBounds.buyerReferenceLengthMax }),
     ),

@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { DiscountRule } from "#commerce/pricing/discounts.ts";
-import { type KeysetPage, utcText } from "#database/sql-fragments.ts";
+import { type KeysetPage, utcTextSql } from "#database/sql-fragments.ts";
 import type { PromotionCodeTable, PromotionTable, Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
 import type { PromotionRule, PromotionStatus } from "./promotion-rule.ts";
@@ -71,7 +71,7 @@ export const promotionRuleJson = (
   'requiresSignIn', p.requires_sign_in, 'isForSomeBuyers', cardinality(p.buyer_references) > 0,
   'isForThisBuyer', cardinality(p.buyer_references) = 0 or
   coalesce(${buyerReference}::text = any(p.buyer_references), false),
-  'startsAt', ${utcText(sql`p.starts_at`)}, 'endsAt', ${utcText(sql`p.ends_at`)},
+  'startsAt', ${utcTextSql(sql`p.starts_at`)}, 'endsAt', ${utcTextSql(sql`p.ends_at`)},
   'usageLimit', p.usage_limit, 'perBuyerLimit', p.per_buyer_limit, 'used', p.used, 'priority', p.priority,
   'isExclusive', p.is_exclusive)`;
 

@@ -6,7 +6,7 @@
 import type { RawBuilder } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
-import { runForRow } from "#database/prepared-template.ts";
+import { runForSingleRow } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
 import { expandSearchQuery } from "./expand-query.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
@@ -105,7 +105,7 @@ async function runSearch(reader: Reader, { input, query, now, isAgain }: SearchR
     values,
     hasManyForms: true,
   };
-  const search = (): Promise<Row> => runForRow<Row>(reader, statement);
+  const search = (): Promise<Row> => runForSingleRow<Row>(reader, statement);
   const row = form.hasWords
     ? await search()
     : await browse(reader, { key: countsCacheKey(form, values), values, count: search });
@@ -185,11 +185,14 @@ async function readCachedPage(
   const end = Math.min(Number(values["offset"]) + Number(values["limit"]), counted.total);
   if (end > first.length) return undefined;
   const hits = JSON.stringify(first.slice(Number(values["offset"]), end));
-  const page = await runForRow<Pick<Row, "hits" | "indexedAt"> & { readonly isCurrent: boolean }>(reader, {
-    form: "cached page",
-    write: cachedPageStatement,
-    values: { ...values, cachedHits: hits, snapshot },
-  });
+  const page = await runForSingleRow<Pick<Row, "hits" | "indexedAt"> & { readonly isCurrent: boolean }>(
+    reader,
+    {
+      form: "cached page",
+      write: cachedPageStatement,
+      values: { ...values, cachedHits: hits, snapshot },
+    },
+  );
   return page.isCurrent ? { ...counted, hits: page.hits, indexedAt: page.indexedAt } : undefined;
 }
 

@@ -8,10 +8,10 @@ import { requireVersion, type CommandContext } from "#commerce/command-context.t
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import {
-  countFaults,
+  listLengthFaults,
   faultAt,
   type Faults,
-  repeatFaults,
+  duplicateFaults,
   requireNoFaults,
   textFaults,
 } from "#foundation/faults.ts";
@@ -167,14 +167,20 @@ const foldPhrase = (text: string): string => joinWords(splitWords(text));
 
 function synonymFaults({ rules }: SynonymsSetInput): Faults {
   return [
-    ...countFaults("/rules", rules, { min: 0, max: synonymBounds.rulesMax }),
+    ...listLengthFaults("/rules", rules, { min: 0, max: synonymBounds.rulesMax }),
     ...rules.flatMap(({ terms, replacements }, index) => {
       const at = `/rules/${index}`;
       const hasReplacements = (replacements ?? []).length > 0;
       return [
-        ...countFaults(`${at}/terms`, terms, { min: hasReplacements ? 1 : 2, max: synonymBounds.termsMax }),
+        ...listLengthFaults(`${at}/terms`, terms, {
+          min: hasReplacements ? 1 : 2,
+          max: synonymBounds.termsMax,
+        }),
         ...termsFaults(`${at}/terms`, terms),
-        ...countFaults(`${at}/replacements`, replacements ?? [], { min: 0, max: synonymBounds.termsMax }),
+        ...listLengthFaults(`${at}/replacements`, replacements ?? [], {
+          min: 0,
+          max: synonymBounds.termsMax,
+        }),
         ...termsFaults(`${at}/replacements`, replacements ?? []),
       ];
     }),
@@ -186,7 +192,7 @@ const termsFaults = (at: string, terms: readonly string[]): Faults => [
     ...textFaults(`${at}/${index}`, term, { max: synonymBounds.termMax }),
     ...wordFaults(`${at}/${index}`, term),
   ]),
-  ...repeatFaults(
+  ...duplicateFaults(
     terms.map((term) => joinWords(splitWords(term))),
     (index) => `${at}/${index}`,
   ),

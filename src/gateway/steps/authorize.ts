@@ -25,10 +25,10 @@ import type { RestCall, GatewayServices, RestStep } from "#gateway/rest-call.ts"
 import {
   type Authorization,
   readAuthorization,
-  addressKey,
+  toClientAddressKey,
   authenticate,
   type Authentication,
-  headerLines,
+  getHeaderLines,
 } from "#http/caller.ts";
 import { requireScope as requireScopeOf, type OperationSecurity } from "#mesh/operation-security.ts";
 import { type ViewerAdmission, recordGrantUse } from "#access/oauth/access-tokens.ts";
@@ -110,7 +110,7 @@ export async function verifyIntegrator(
   }
   const { method, raw } = request;
   const [path = ""] = (raw.url ?? "").split("?");
-  return credentials.accessToken({ token, proofs: headerLines(request, "dpop"), method, path }, admit);
+  return credentials.accessToken({ token, proofs: getHeaderLines(request, "dpop"), method, path }, admit);
 }
 
 const jwtPattern = /^[\w-]+\.[\w-]*\.[\w-]*$/;
@@ -186,7 +186,10 @@ export const limitByAddress: RestStep = {
         admit: admission(call),
       });
       if (call.viewer.kind === "anonymous")
-        await countRequest(services.limiter, call.reply, { bucket, key: addressKey(call.request.ip) });
+        await countRequest(services.limiter, call.reply, {
+          bucket,
+          key: toClientAddressKey(call.request.ip),
+        });
     };
   },
 };
@@ -199,7 +202,7 @@ async function readOptionalViewer(
   call: RestCall,
   verifier: Parameters<typeof verifyIntegrator>[2],
 ): Promise<Viewer> {
-  const values = headerLines(call.request, "authorization");
+  const values = getHeaderLines(call.request, "authorization");
   if (values.length === 0) return anonymousViewer;
   try {
     const authorization = readAuthorization(values);

@@ -10,7 +10,7 @@ import { fail, Failure, type FailureCode, type FailureDetail } from "#foundation
 import type { RestCall, GatewayServices, RestStep } from "#gateway/rest-call.ts";
 import type { FailedAttemptsLimit, RestOperation } from "#gateway/contract.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
-import { limitFailure } from "#http/rate-limiter.ts";
+import { createRateLimitFailure } from "#http/rate-limiter.ts";
 
 /** Runs the operation's document through Mesh. Throws the failure of the first error in its result. */
 export const executeOperation: RestStep = {
@@ -121,7 +121,7 @@ export const limitFailedAttempts: RestStep = {
     return async (call) => {
       for (const [bucket, key] of countersOf(call, failureLimit)) {
         const state = await limiter.peek(bucket, key);
-        if (state !== undefined && state.remaining === 0) throw limitFailure("rate_limited", state);
+        if (state !== undefined && state.remaining === 0) throw createRateLimitFailure("rate_limited", state);
       }
     };
   },
@@ -138,7 +138,7 @@ async function countFailure(error: unknown, call: RestCall, { limiter }: Gateway
   let refusal: unknown = error;
   for (const [bucket, key] of countersOf(call, failureLimit)) {
     const state = await limiter.consume(bucket, key);
-    if (state?.isExceeded === true) refusal = limitFailure("rate_limited", state);
+    if (state?.isExceeded === true) refusal = createRateLimitFailure("rate_limited", state);
   }
   return refusal;
 }

@@ -5,7 +5,13 @@
  */
 import { getNamedType, type GraphQLInputType, isScalarType } from "graphql";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
-import { fail, failAt, type Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
+import {
+  fail,
+  failWithDetail,
+  type Failure,
+  type FailureCode,
+  type FailureDetail,
+} from "#foundation/failure.ts";
 import { isCleanText, isCountry, parseLocale } from "#foundation/text.ts";
 import type { RestCall, RestStep } from "#gateway/rest-call.ts";
 import type { RestOperation, RestParameter } from "#gateway/contract.ts";
@@ -266,7 +272,7 @@ function parseQuery(url: string): Query {
  */
 function tooManyParameters(): Failure {
   const message = `The query must have at most ${parametersMax} parameters.`;
-  return failAt("invalid_parameter", { in: "query", field: "", code: "too_many", message });
+  return failWithDetail("invalid_parameter", { in: "query", field: "", code: "too_many", message });
 }
 
 const queryRules = {

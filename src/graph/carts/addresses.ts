@@ -13,7 +13,7 @@ import {
   setCartAddress,
   setCartSavedAddress,
 } from "#commerce/carts/set-cart-address.ts";
-import { failAt } from "#foundation/failure.ts";
+import { failWithDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import {
   getCallerKind,
@@ -213,7 +213,7 @@ function requireBuyerReference(context: GraphContext, requested: string | null |
   const message = isOtherBuyer
     ? '"buyerReference" must be equal to the X-Buyer-Reference header.'
     : '"buyerReference" or the X-Buyer-Reference header is required.';
-  throw failAt("invalid_field", {
+  throw failWithDetail("invalid_field", {
     in: "body",
     field: "/buyerReference",
     code: isOtherBuyer ? "not_allowed" : "required",

@@ -1,7 +1,7 @@
 /** The object types of cart lines and their discounts. */
 import type { CartLineView } from "#commerce/carts/render-cart.ts";
 import { builder } from "#graph/builder.ts";
-import { AvailabilityEnum, type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
+import { AvailabilityEnum, type VariantRestriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { ImageRef, MoneyRef } from "#graph/refs.ts";
 import { DiscountSourceEnum } from "./cart-enums.ts";
 
@@ -95,6 +95,6 @@ builder.objectFields(CartLine, (t) => ({
     type: [RestrictionEnum],
     description: "Restrictions on the sale, shipping or return of the variant; empty if there are none.",
     complexity: { multiplier: 1 },
-    resolve: ({ restrictions }) => restrictions as Restriction[],
+    resolve: ({ restrictions }) => restrictions as VariantRestriction[],
   }),
 }));

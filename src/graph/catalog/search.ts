@@ -6,7 +6,7 @@ import { z } from "zod";
 import { containsPersonalData } from "#commerce/search/search-counts.ts";
 import type { SearchInput } from "#commerce/search/search-form.ts";
 import { type SearchResult, searchProducts } from "#commerce/search/search-products.ts";
-import { failAt } from "#foundation/failure.ts";
+import { failWithDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import {
   allCallers,
@@ -74,7 +74,7 @@ builder.queryField("productSearch", (t) =>
     resolve: async (_root, args, context) => {
       const { page, pageSize } = args;
       if (page * pageSize > searchPageWindowMax) {
-        throw failAt("page_window_exceeded", {
+        throw failWithDetail("page_window_exceeded", {
           in: "query",
           field: "page",
           code: "too_large",

@@ -5,7 +5,7 @@
 import type { Polling } from "#database/polling.ts";
 import type { DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
-export interface VersionStep {
+export interface VersionSubscriptionStep {
   /**
    * The resolver calls this function with the version that it sends. Only a higher version causes another
    * step.
@@ -17,11 +17,14 @@ export interface VersionStep {
  * Yields a first step at once, then a step whenever the object's version is higher than the last sent version
  * or the object no longer exists.
  */
-export function followVersion(polling: Polling<number>, id: string): AsyncIterableIterator<VersionStep> {
+export function followVersion(
+  polling: Polling<number>,
+  id: string,
+): AsyncIterableIterator<VersionSubscriptionStep> {
   let known: number | undefined;
   let found: number | null | undefined;
   let isBegun = false;
-  const step: VersionStep = { sentVersion: (version) => (known = version) };
+  const step: VersionSubscriptionStep = { sentVersion: (version) => (known = version) };
   const isDue = (): boolean =>
     found === null || (found !== undefined && known !== undefined && found > known);
   return new Follower({
@@ -38,7 +41,7 @@ export function followVersion(polling: Polling<number>, id: string): AsyncIterab
   });
 }
 
-export interface DeliveriesStep {
+export interface DeliveriesSubscriptionStep {
   /**
    * The ids of changed deliveries; null in the first step, for which the resolver sends the newest
    * deliveries.
@@ -60,7 +63,7 @@ const waitingMax = 1_000;
 export function followDeliveries(
   polling: Polling<DeliveryChanges>,
   endpointId: string,
-): AsyncIterableIterator<DeliveriesStep> {
+): AsyncIterableIterator<DeliveriesSubscriptionStep> {
   const waiting = new Set<string>();
   let isMore = false;
   let isBegun = false;

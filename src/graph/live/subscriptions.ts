@@ -12,7 +12,12 @@ import { toGraphOrder } from "#graph/orders/orders.ts";
 import { CartRef, OrderRef, WebhookDeliveryRef } from "#graph/refs.ts";
 import { type DeliveryView, findEndpointMerchant } from "#webhooks/delivery-log.ts";
 import { findDeliveryPage } from "#webhooks/delivery-pages.ts";
-import { type DeliveriesStep, followDeliveries, followVersion, deliveriesPerStepMax } from "./follow.ts";
+import {
+  type DeliveriesSubscriptionStep,
+  followDeliveries,
+  followVersion,
+  deliveriesPerStepMax,
+} from "./follow.ts";
 import type { SubscriptionWatch } from "./watch.ts";
 
 function watchOf({ services: { watch } }: GraphContext): SubscriptionWatch {
@@ -111,7 +116,7 @@ async function newest(context: GraphContext, endpointId: string): Promise<Delive
 
 const changed = async (
   context: GraphContext,
-  { isMore }: DeliveriesStep,
+  { isMore }: DeliveriesSubscriptionStep,
   ids: readonly string[],
 ): Promise<DeliveryChangeBatch> => ({
   deliveries: await load(context, ids.toSorted()),

@@ -12,7 +12,10 @@ import {
 } from "./order-enums.ts";
 
 /** Returns the value for the merchant's staff, and null for other callers, so that one document serves all. */
-export function visibleToStaff<Value>(value: Value, { viewer }: Pick<GraphContext, "viewer">): Value | null {
+export function hideFromNonStaff<Value>(
+  value: Value,
+  { viewer }: Pick<GraphContext, "viewer">,
+): Value | null {
   return staffCallers.includes(getCallerKind(viewer)) ? value : null;
 }
 
@@ -168,7 +171,7 @@ RefundRef.implement({
     note: t.string({
       nullable: true,
       description: "The reason in words. Visible only to the merchant's staff; null for other callers.",
-      resolve: ({ note }, _args, context) => visibleToStaff(note, context),
+      resolve: ({ note }, _args, context) => hideFromNonStaff(note, context),
     }),
     lines: t.field({
       type: [RefundLine],

@@ -7,10 +7,10 @@ import type { OrderLineView, OrderTotals, OrderView } from "#commerce/orders/ren
 import { builder } from "#graph/builder.ts";
 import { hideFromAnalysts } from "#graph/context.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
-import { type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
+import { type VariantRestriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { ImageRef, MoneyRef } from "#graph/refs.ts";
 import { OrderActorEnum } from "./order-enums.ts";
-import { visibleToStaff, OrderLineQuantity } from "./order-parts.ts";
+import { hideFromNonStaff, OrderLineQuantity } from "./order-parts.ts";
 
 export const OrderQuantities = builder
   .objectRef<OrderLineView["quantities"]>("OrderLineQuantities")
@@ -105,7 +105,7 @@ builder.objectFields(OrderLineType, (t) => ({
     type: [RestrictionEnum],
     description: "Restrictions on selling, shipping or returning the product.",
     complexity: { multiplier: 1 },
-    resolve: ({ restrictions }) => restrictions as Restriction[],
+    resolve: ({ restrictions }) => restrictions as VariantRestriction[],
   }),
   warranty: t.expose("warranty", {
     type: OrderLineWarranty,
@@ -197,7 +197,7 @@ export const OrderCancellation = builder.objectRef<Cancellation>("OrderCancellat
     note: t.string({
       nullable: true,
       description: "The reason in words. Visible only to the merchant's staff; null for other callers.",
-      resolve: ({ note }, _args, context) => visibleToStaff(note, context),
+      resolve: ({ note }, _args, context) => hideFromNonStaff(note, context),
     }),
     actor: t.expose("actor", { type: OrderActorEnum, description: "Who canceled the order." }),
     at: t.expose("at", { type: "DateTime", description: "When the order was canceled." }),

@@ -26,7 +26,7 @@ import {
   OrderReturnStatusEnum,
   OrderStatusEnum,
 } from "./order-enums.ts";
-import { visibleToStaff } from "./order-parts.ts";
+import { hideFromNonStaff } from "./order-parts.ts";
 import {
   OrderBuyer,
   OrderCancellation,
@@ -178,7 +178,7 @@ builder.objectFields(OrderRef, (t) => ({
     description:
       "Why the order is on hold; null if it is not. Visible only to the merchant's staff; null for other " +
       "callers.",
-    resolve: ({ stored }, _args, context) => visibleToStaff(stored.holdReason, context),
+    resolve: ({ stored }, _args, context) => hideFromNonStaff(stored.holdReason, context),
   }),
   timeline: t.field({
     type: [OrderTimelineEntry],
@@ -289,7 +289,7 @@ builder.objectFields(OrderRef, (t) => ({
 
 /** Decrypts a personal data row. Reads nothing if the caller may not see personal data. */
 async function openForStaff(context: GraphContext, id: string | undefined): Promise<PersonalData | null> {
-  const allowed = visibleToStaff(id, context);
+  const allowed = hideFromNonStaff(id, context);
   const row = typeof allowed === "string" ? await context.loaders.personalData.load(allowed) : null;
   return row === null ? null : (openPersonalData(context.services.keyring, row) ?? null);
 }

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { isIntegrator } from "#access/viewer.ts";
-import { failAt, type FailureDetail } from "#foundation/failure.ts";
+import { failWithDetail, type FailureDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
 import { endpointMutationKind, existingEndpointMutationKind } from "#graph/mutation-kinds.ts";
@@ -201,7 +201,7 @@ defineMutation({
 
 function requireInstallation(installationId: string | null | undefined): string {
   if (typeof installationId === "string") return installationId;
-  throw failAt("missing_field", {
+  throw failWithDetail("missing_field", {
     in: "body",
     field: "/installationId",
     code: "required",

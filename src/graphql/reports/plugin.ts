@@ -7,7 +7,7 @@ import { isCleanText } from "#foundation/text.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import type { RunDocument } from "#mesh/run.ts";
-import { getClientKey, type InternalAuthentication, recordCredential } from "#graphql/authenticate.ts";
+import { getClientKey, type InternalAuthentication, recordCredentialForLog } from "#graphql/authenticate.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import { type CsvReport, csvReports, toCsv } from "./csv-reports.ts";
 
@@ -25,7 +25,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (
     "/reports/:file",
     async (request, reply) => {
       const viewer = await authentication.authenticate(request);
-      recordCredential(request, viewer);
+      recordCredentialForLog(request, viewer);
       const name = request.params.file.endsWith(".csv") ? request.params.file.slice(0, -".csv".length) : "";
       const report = csvReports.get(name);
       if (report === undefined)

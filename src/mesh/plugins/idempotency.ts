@@ -9,7 +9,7 @@ import type { Plugin } from "graphql-yoga";
 import { credentialIdOf } from "#access/viewer.ts";
 import type { IdempotentRequest } from "#database/idempotency.ts";
 import { Failure, fail } from "#foundation/failure.ts";
-import { contextInTransaction, type GraphContext } from "#graph/context.ts";
+import { copyContextForTransaction, type GraphContext } from "#graph/context.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
 import { fingerprintDocument, readIdempotencyKey, prepareMutations } from "#mesh/idempotent-document.ts";
 import { getDocumentRequirements } from "#mesh/operation-security.ts";
@@ -62,7 +62,7 @@ async function runOnce(
     const answer = await context.services.doOnce(claim, async (transaction) => {
       result = await execute({
         ...input,
-        contextValue: { ...contextInTransaction(context, transaction), prepared },
+        contextValue: { ...copyContextForTransaction(context, transaction), prepared },
       });
       if (result.errors !== undefined) throw new RollbackError(result);
       return record(result);

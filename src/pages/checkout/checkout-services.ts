@@ -10,8 +10,8 @@ import type { Clock } from "#foundation/clock.ts";
 import { Failure, type FailureDetail } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
-import { addressKey } from "#http/caller.ts";
-import { limitFailure, type RateLimiter, countRequest } from "#http/rate-limiter.ts";
+import { toClientAddressKey } from "#http/caller.ts";
+import { createRateLimitFailure, type RateLimiter, countRequest } from "#http/rate-limiter.ts";
 import { markServiceDocument } from "#mesh/contract-schema.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 import type { RunDocument } from "#mesh/run.ts";
@@ -124,25 +124,27 @@ function addressFaults(address: TypedAddress): readonly FailureDetail[] {
 
 type Counted = readonly [bucket: RateBucket, key: string];
 
-const secrets = ({ ip }: FastifyRequest): readonly Counted[] => [["auth-fail", `checkout:${addressKey(ip)}`]];
+const secrets = ({ ip }: FastifyRequest): readonly Counted[] => [
+  ["auth-fail", `checkout:${toClientAddressKey(ip)}`],
+];
 // Wrong promotion codes that are sent over REST count against the same quota of the cart.
 const codes = ({ ip }: FastifyRequest, cartId: string): readonly Counted[] => [
   ["promo-fail", cartId],
-  ["promo-fail-credential", `checkout:${addressKey(ip)}`],
+  ["promo-fail-credential", `checkout:${toClientAddressKey(ip)}`],
 ];
 
 function createLimits(limiter: RateLimiter): CheckoutLimits {
   const requireLeft = async (counted: readonly Counted[]): Promise<void> => {
     for (const [bucket, key] of counted) {
       const state = await limiter.peek(bucket, key);
-      if (state !== undefined && state.remaining === 0) throw limitFailure("rate_limited", state);
+      if (state !== undefined && state.remaining === 0) throw createRateLimitFailure("rate_limited", state);
     }
   };
   const count = async (counted: readonly Counted[]): Promise<void> => {
     let exceeded: Error | undefined;
     for (const [bucket, key] of counted) {
       const state = await limiter.consume(bucket, key);
-      if (state?.isExceeded === true) exceeded = limitFailure("rate_limited", state);
+      if (state?.isExceeded === true) exceeded = createRateLimitFailure("rate_limited", state);
     }
     // Concurrent attempts can pass the check before any of them is counted. Those above the limit get only
     // the rate limit error.
@@ -150,7 +152,7 @@ function createLimits(limiter: RateLimiter): CheckoutLimits {
   };
   return {
     takeAddress: async (request, reply) =>
-      countRequest(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
+      countRequest(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
     requireSecretsLeft: (request) => requireLeft(secrets(request)),
     countWrongSecret: (request) => count(secrets(request)),
     requireCodesLeft: (request, cartId) => requireLeft(codes(request, cartId)),

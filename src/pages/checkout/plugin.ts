@@ -4,7 +4,7 @@
  * must come from this origin. The secret appears only in the page's own forms and in no log line.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import { orUnavailable } from "#database/database-errors.ts";
+import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { type Failure, fail, defaultRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import { readForm, isSameOrigin, acceptOnlyForms } from "#http/body.ts";
 import { runCheckoutAction } from "./form-actions.ts";
@@ -212,5 +212,7 @@ function faultText(failure: Failure, language: Language): { readonly title: stri
  */
 function toRefusal(error: unknown): Failure {
   const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
-  return status < 500 ? fail("malformed_request", { cause: error }) : orUnavailable(toFailure(error));
+  return status < 500
+    ? fail("malformed_request", { cause: error })
+    : toUnavailableIfTemporary(toFailure(error));
 }

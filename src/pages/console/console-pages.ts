@@ -8,7 +8,7 @@ import { type PageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import { type HtmlPage, pageHeaders, renderPage } from "#pages/shared/page.ts";
 import { signInFaultSummary, signInFields, type SignInFormState } from "#pages/shared/sign-in-fields.ts";
-import { orUnavailable } from "#database/database-errors.ts";
+import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { fail, type Failure, defaultRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 
@@ -119,7 +119,9 @@ export function answerConsoleError(
 /** Fastify's own errors (for example for a body that is too large) have their status in `statusCode`. */
 function toRefusal(error: unknown): Failure {
   const status = (error as Partial<FastifyError>).statusCode ?? 500;
-  return status < 500 ? fail("malformed_request", { cause: error }) : orUnavailable(toFailure(error));
+  return status < 500
+    ? fail("malformed_request", { cause: error })
+    : toUnavailableIfTemporary(toFailure(error));
 }
 
 function pageOf(status: number, retryAfterSeconds: number | null): HtmlPage {

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#foundation/log.ts";
-import { addressKey, createLoginLimit } from "#http/caller.ts";
+import { toClientAddressKey, createLoginLimit } from "#http/caller.ts";
 import { type RateLimiter, countRequest } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
@@ -58,7 +58,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (
     loginLimit: createLoginLimit(limiter),
     // The rate limit of anonymous reads.
     limitAddress: async (request, reply) =>
-      countRequest(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
+      countRequest(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
   });
   for (const [path, methods] of consoleRoutes) refuseOtherMethods(server, path, methods);
 };

@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import type { Reader } from "#database/transaction.ts";
-import { utcText } from "#database/sql-fragments.ts";
+import { utcTextSql } from "#database/sql-fragments.ts";
 
 export type EndpointStatus = "enabled" | "disabled" | "auto_disabled";
 export type PayloadMode = "snapshot" | "thin";
@@ -194,8 +194,8 @@ const secretHints = (now: Date): RawBuilder<readonly WebhookSecretHint[]> => sql
   readonly WebhookSecretHint[]
 >`(
   select coalesce(json_agg(json_build_object('version', s.version, 'hint', '…' || s.hint, 'createdAt',
-  ${utcText(sql`s.created_at`)},
-    'expiresAt', ${utcText(sql`s.expires_at`)}) order by s.version desc), '[]')
+  ${utcTextSql(sql`s.created_at`)},
+    'expiresAt', ${utcTextSql(sql`s.expires_at`)}) order by s.version desc), '[]')
   from webhook_secret s where s.endpoint_id = w.id and (s.expires_at is null
   or s.expires_at > ${now}::timestamptz))`;
 

@@ -4,8 +4,8 @@ import type { FastifyRequest } from "fastify";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fail } from "#foundation/failure.ts";
 import {
-  createOpenStreams,
-  type OpenStreams,
+  createEventStreams,
+  type EventStreams,
   streamsMax,
   streamsPerCallerMax,
 } from "#graphql/event-streams.ts";
@@ -14,12 +14,12 @@ import { TestClock } from "#test/support/world.ts";
 describe("open streams", () => {
   const checked: string[] = [];
   let refusal: Error | undefined;
-  let streams: OpenStreams;
+  let streams: EventStreams;
   beforeEach(() => {
     vi.useFakeTimers();
     checked.length = 0;
     refusal = undefined;
-    streams = createOpenStreams({
+    streams = createEventStreams({
       clock: new TestClock(),
       recheck: ({ headers }) => {
         checked.push(headers.authorization ?? "");

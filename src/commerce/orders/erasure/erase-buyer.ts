@@ -9,7 +9,10 @@ import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import { toCartDraft } from "#commerce/carts/cart-draft.ts";
 import { cartStatusAt } from "#commerce/carts/cart-status.ts";
 import { applyCartChangePlan, type CartCommandContext, lockCart } from "#commerce/carts/change-cart.ts";
-import { emptyIdempotencyRecords, findIdempotencyRecords } from "#database/idempotency-maintenance.ts";
+import {
+  eraseAnswersOfIdempotencyRecords,
+  findIdempotencyRecords,
+} from "#database/idempotency-maintenance.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
@@ -124,5 +127,5 @@ async function redactStoredAnswers(
     holds: traces.isIn,
     since: lookedUpTo,
   });
-  return emptyIdempotencyRecords(transaction, keyring, [...answers, ...newer]);
+  return eraseAnswersOfIdempotencyRecords(transaction, keyring, [...answers, ...newer]);
 }

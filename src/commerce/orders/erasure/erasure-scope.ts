@@ -16,7 +16,7 @@ import {
   personalDataColumns,
 } from "#commerce/addresses/personal-data.ts";
 import type { Database } from "#database/connect.ts";
-import { findIdempotencyRecords, type RecordKey } from "#database/idempotency-maintenance.ts";
+import { findIdempotencyRecords, type IdempotencyRecordKey } from "#database/idempotency-maintenance.ts";
 import { DecryptionFailed, type Keyring } from "#foundation/encryption.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import { digestAddressToken } from "#commerce/carts/find-carts.ts";
@@ -142,7 +142,7 @@ export interface BuyerDataToErase {
   readonly scope: ErasureScope;
   readonly traces: BuyerTraces;
   /** Answers stored for repeated idempotent requests that contain data of the buyer. */
-  readonly answers: readonly RecordKey[];
+  readonly answers: readonly IdempotencyRecordKey[];
   /** The search may have missed answers to requests that arrived after this time. */
   readonly lookedUpTo: Date;
 }
