@@ -14,7 +14,7 @@ import {
   type ClaimTime,
   toClaimTime,
   countSendingDeliveries,
-  currentTokens,
+  currentRateTokensSql,
 } from "#webhooks/dispatch/claim-deliveries.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
@@ -226,7 +226,7 @@ function endpoints(moment: ClaimTime): RawBuilder<unknown> {
   return sql`
     select w.id, h.probe_at is not null as is_probed, i.status = 'active' as is_active, 'catalog:read' =
     any(i.scopes) as sees_catalog,
-      ${currentTokens(moment)} >= 1
+      ${currentRateTokensSql(moment)} >= 1
         and ${countSendingDeliveries(
           sql`${ofInstallation}
           and s.endpoint_id = w.id`,

@@ -9,7 +9,7 @@ import {
   eventRetentionStart,
   payloadExpiryTime,
   type ReplayReason,
-  replayRefusal,
+  findReplayRefusal,
 } from "./delivery-rules.ts";
 
 export type DeliveryAttemptView = Selectable<WebhookAttemptTable>;
@@ -137,7 +137,10 @@ export function findDeliveryAttempts(
 }
 
 /** Returns the merchant that owns the endpoint, also if the endpoint is deleted. */
-export async function findEndpointMerchant(reader: Reader, endpointId: string): Promise<string | undefined> {
+export async function findMerchantIdOfEndpoint(
+  reader: Reader,
+  endpointId: string,
+): Promise<string | undefined> {
   const row = await reader
     .selectFrom("webhookEndpoint")
     .select("merchantId")
@@ -293,7 +296,7 @@ function toDelivery(row: DeliveryRow, now: Date): DeliveryView {
     ...delivery,
     lastAttempt: attemptId === null ? null : { id: attemptId, ...attempt },
     isReplayable:
-      replayRefusal({ status: delivery.status, occurredAt, replays }, { isForced: true, now }) === null,
+      findReplayRefusal({ status: delivery.status, occurredAt, replays }, { isForced: true, now }) === null,
     payloadExpiresAt: payloadExpiryTime(occurredAt),
   };
 }

@@ -38,7 +38,7 @@ export interface AttemptContext {
   readonly scale: number;
 }
 
-export function attemptOutcome(
+export function decideAttemptOutcome(
   result: AttemptResult,
   { attempt, now, random, scale }: AttemptContext,
 ): AttemptOutcome {
@@ -167,7 +167,7 @@ export function eventRetentionStart(now: Date): Date {
  * Returns why the delivery must not be replayed; null if it may be. Each replay is a new delivery, and the
  * number of replays of an original delivery is limited.
  */
-export function replayRefusal(
+export function findReplayRefusal(
   { status, occurredAt, replays }: ReplayState,
   { isForced, now }: { readonly isForced: boolean; readonly now: Date },
 ): ReplayRefusal | null {

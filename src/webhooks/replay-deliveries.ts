@@ -11,12 +11,17 @@ import { createId, lowestIdAt } from "#foundation/ids.ts";
 import { isCleanText } from "#foundation/text.ts";
 import {
   mayInstallationReadEvent,
-  equalsUnlessNull,
+  equalsUnlessNullSql,
   replayNoteMax,
-  replayCount,
+  replayCountSql,
   type ReplayCommandContext,
 } from "./replay-delivery.ts";
-import { type ReplayState, replayRefusal, type ReplayReason, type ReplayRefusal } from "./delivery-rules.ts";
+import {
+  type ReplayState,
+  findReplayRefusal,
+  type ReplayReason,
+  type ReplayRefusal,
+} from "./delivery-rules.ts";
 
 /** The final statuses of unsuccessful deliveries. */
 export type FailedDeliveryStatus = "exhausted" | "skipped" | "canceled";
@@ -116,11 +121,11 @@ async function findInstallation(
   context: ReplayCommandContext,
   { endpointId, installationId }: BulkReplayInput,
 ): Promise<string> {
-  const named = equalsUnlessNull(
+  const named = equalsUnlessNullSql(
     sql`i.id`,
     installationId === null || installationId === undefined ? null : cleanIdOrEmpty(installationId),
   );
-  const isTheirs = equalsUnlessNull(sql`i.merchant_id`, context.merchantId);
+  const isTheirs = equalsUnlessNullSql(sql`i.merchant_id`, context.merchantId);
   const { rows } =
     endpointId === null || endpointId === undefined
       ? await sql<{ id: string }>`select i.id from installation i where ${named} and ${isTheirs}`.execute(
@@ -156,7 +161,7 @@ async function lockFailedDeliveries(
   }: BulkReplayInput & { readonly installationId: string },
 ): Promise<readonly DeliveryPosition[]> {
   const [eventId = "", id = ""] = after === null || after === undefined ? [] : decode(after).split(" ");
-  const ofEndpoint = equalsUnlessNull(sql`d.endpoint_id`, endpointId ?? null);
+  const ofEndpoint = equalsUnlessNullSql(sql`d.endpoint_id`, endpointId ?? null);
   // The status is a literal, so that the planner can use the partial index of unsuccessful deliveries.
   const { rows } = await sql<DeliveryPosition>`
     select d.id, d.event_id from webhook_delivery d join event e on e.id = d.event_id join installation i
@@ -219,7 +224,7 @@ async function readCandidates(
 ): Promise<readonly Candidate[]> {
   const { rows } = await sql<Candidate>`
     select d.id, d.event_id, d.merchant_id, d.installation_id, d.status, e.occurred_at, t.id as endpoint_id,
-    ${replayCount(sql`d.id`)} as replays,
+    ${replayCountSql(sql`d.id`)} as replays,
       exists (select from webhook_delivery r where r.replay_of = d.id
       and r.status in ('pending', 'sending', 'retrying')) as is_under_way,
       exists (select from webhook_delivery r where r.replay_of = d.id
@@ -268,7 +273,7 @@ function skipReasonOf(
   if (candidate.isUnderWay) return "delivery_in_progress";
   if (candidate.hasArrived) return "delivery_already_succeeded";
   return (
-    replayRefusal(candidate, { isForced: false, now }) ??
+    findReplayRefusal(candidate, { isForced: false, now }) ??
     closed(candidate.endpointId, candidate.installationId)
   );
 }

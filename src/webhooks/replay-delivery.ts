@@ -13,7 +13,7 @@ import { catalogReadSubjectTypes } from "./event-types.ts";
 import {
   type DeliveryStatus,
   type ReplayState,
-  replayRefusal,
+  findReplayRefusal,
   type ReplayReason,
   replaysMax,
 } from "./delivery-rules.ts";
@@ -59,7 +59,7 @@ export async function replayDelivery(
   requireNoFaults(textFaults("/note", input.note, { min: 0, max: replayNoteMax, lines: "many" }));
   const delivery = await lockDelivery(transaction, context, input.deliveryId);
   const endpoint = await lockEndpoint(transaction, delivery, input.endpointId ?? delivery.endpointId);
-  const refusal = replayRefusal(delivery, { isForced: input.force === true, now: context.now });
+  const refusal = findReplayRefusal(delivery, { isForced: input.force === true, now: context.now });
   if (refusal !== null) throw replayFailure(refusal, delivery);
   requireEnabled(endpoint, delivery);
   const deliveryId = await insertReplay(transaction, {
@@ -97,8 +97,8 @@ async function lockDelivery(
   deliveryId: string,
 ): Promise<LockedDelivery> {
   const { merchantId, installationId } = context;
-  const isTheirs = sql`${equalsUnlessNull(sql`d.merchant_id`, merchantId)}
-    and ${equalsUnlessNull(sql`d.installation_id`, installationId)}`;
+  const isTheirs = sql`${equalsUnlessNullSql(sql`d.merchant_id`, merchantId)}
+    and ${equalsUnlessNullSql(sql`d.installation_id`, installationId)}`;
   const which = sql`d.id = ${isCleanText(deliveryId) ? deliveryId : ""} and ${isTheirs}
     and ${mayInstallationReadEvent}`;
   const from = sql`webhook_delivery d join event e on e.id = d.event_id join installation i
@@ -107,7 +107,7 @@ async function lockDelivery(
   const { rows } = await sql<LockedDelivery>`
     select d.id, d.status, d.event_id, d.endpoint_id, d.merchant_id, d.installation_id, i.status as
     installation_status, e.occurred_at,
-      o.id as original_id, o.status as original_status, ${replayCount(sql`o.id`)} as replays
+      o.id as original_id, o.status as original_status, ${replayCountSql(sql`o.id`)} as replays
     from ${from} join webhook_delivery o on o.id = coalesce(d.replay_of, d.id)
     where ${which}`.execute(transaction);
   const [delivery] = rows;
@@ -116,10 +116,10 @@ async function lockDelivery(
 }
 
 /** SQL condition: the column equals the value. Always true if the value is null. */
-export const equalsUnlessNull = (column: RawBuilder<unknown>, value: string | null): RawBuilder<boolean> =>
+export const equalsUnlessNullSql = (column: RawBuilder<unknown>, value: string | null): RawBuilder<boolean> =>
   value === null ? sql<boolean>`true` : sql<boolean>`${column} = ${value}`;
 
-export const replayCount = (originalId: RawBuilder<unknown>): RawBuilder<number> =>
+export const replayCountSql = (originalId: RawBuilder<unknown>): RawBuilder<number> =>
   sql<number>`(select count(*) from webhook_delivery r where r.replay_of = ${originalId})::integer`;
 
 interface ReplayTarget {
@@ -169,7 +169,7 @@ function requireEnabled(
 }
 
 function replayFailure(
-  code: NonNullable<ReturnType<typeof replayRefusal>>,
+  code: NonNullable<ReturnType<typeof findReplayRefusal>>,
   { id, status }: LockedDelivery,
 ): Failure {
   const data = code === "delivery_replay_limit_reached" ? { limit: replaysMax } : {};

@@ -24,10 +24,10 @@ export interface SignatureVector {
   readonly expectedHmacHex: string;
   readonly expectedSignature: string;
   readonly expect: "accept" | "reject";
-  readonly rejectReason: VectorRejectReason | null;
+  readonly rejectReason: SignatureRejectReason | null;
 }
 
-export type VectorRejectReason =
+export type SignatureRejectReason =
   | "missing_header"
   | "malformed_timestamp"
   | "timestamp_too_old"
@@ -69,7 +69,7 @@ interface VectorDraft {
   readonly timestamp?: string;
   readonly signature?: string;
   readonly body?: string;
-  readonly rejectReason?: VectorRejectReason;
+  readonly rejectReason?: SignatureRejectReason;
 }
 
 export const signatureVectors: readonly SignatureVector[] = (

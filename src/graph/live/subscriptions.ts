@@ -10,7 +10,7 @@ import { isCartVisible, toCartNode } from "#graph/carts/carts.ts";
 import { isOrderVisible } from "#graph/orders/order-queries.ts";
 import { toGraphOrder } from "#graph/orders/orders.ts";
 import { CartRef, OrderRef, WebhookDeliveryRef } from "#graph/refs.ts";
-import { type DeliveryView, findEndpointMerchant } from "#webhooks/delivery-log.ts";
+import { type DeliveryView, findMerchantIdOfEndpoint } from "#webhooks/delivery-log.ts";
 import { findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import {
   type DeliveriesSubscriptionStep,
@@ -97,7 +97,9 @@ builder.subscriptionFields((t) => ({
     subscribe: (_root, { endpointId }, context) => followDeliveries(watchOf(context).deliveries, endpointId),
     resolve: async (step, { endpointId }, context) => {
       const merchantId = getCallerMerchantId(context);
-      const owner = isCleanText(endpointId) ? await findEndpointMerchant(context.db, endpointId) : undefined;
+      const owner = isCleanText(endpointId)
+        ? await findMerchantIdOfEndpoint(context.db, endpointId)
+        : undefined;
       if (owner === undefined || (merchantId !== null && owner !== merchantId)) return null;
       return step.ids === null ? newest(context, endpointId) : changed(context, step, step.ids);
     },

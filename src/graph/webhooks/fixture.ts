@@ -10,7 +10,7 @@ import {
   createSignatureFixture,
   type SignatureFixture,
 } from "#webhooks/signature-fixture.ts";
-import { type VectorRejectReason, type SignatureVector } from "#webhooks/signature-vectors.ts";
+import { type SignatureRejectReason, type SignatureVector } from "#webhooks/signature-vectors.ts";
 
 const ExpectEnum = defineEnum<SignatureVector["expect"]>("SignatureExpectation", {
   description: "The result expected of a signature verifier.",
@@ -20,7 +20,7 @@ const ExpectEnum = defineEnum<SignatureVector["expect"]>("SignatureExpectation",
   },
 });
 
-const RejectReasonEnum = defineEnum<VectorRejectReason>("SignatureRejectReason", {
+const RejectReasonEnum = defineEnum<SignatureRejectReason>("SignatureRejectReason", {
   description: "Why a signature verifier must reject a request.",
   values: {
     missing_header: "One of the three headers is missing or empty.",

@@ -2,7 +2,7 @@
 import { html, type Markup } from "#pages/shared/html.ts";
 import { countryName } from "./amounts.ts";
 import { type AddressForm, getAddressForm } from "#commerce/addresses/address-country.ts";
-import type { AddressPart, TypedAddress } from "./checkout-services.ts";
+import type { AddressFormFieldName, TypedAddress } from "./checkout-services.ts";
 import { type FieldMessages, messagesForField } from "./fault-texts.ts";
 import type { TextName } from "./texts.ts";
 import type { CheckoutVisit } from "./visit.ts";
@@ -49,7 +49,7 @@ const isEmailAsked = ({ session, isHolder }: CheckoutVisit): boolean =>
   !isHolder || session.cart.buyer.emailHint === null;
 
 /** Returns the typed address with exactly the parts that its country needs. */
-export function requiredAddressParts(typed: TypedAddress, visit: CheckoutVisit): TypedAddress {
+export function selectRequiredAddressFields(typed: TypedAddress, visit: CheckoutVisit): TypedAddress {
   const { country, fields } = addressForms(typed, visit);
   return {
     countryCode: typed.countryCode ?? country,
@@ -58,14 +58,14 @@ export function requiredAddressParts(typed: TypedAddress, visit: CheckoutVisit):
 }
 
 /** Returns the typed e-mail address; undefined if the form does not ask for it. */
-export const typedContactEmail = (typed: TypedAddress, visit: CheckoutVisit): string | undefined =>
+export const getTypedContactEmail = (typed: TypedAddress, visit: CheckoutVisit): string | undefined =>
   isEmailAsked(visit) ? (typed.email ?? "").trim() : undefined;
 
 /** Returns the faults of a typed address, in the order of the form's fields. */
 export function typedAddressFaults(typed: TypedAddress, visit: CheckoutVisit): FieldFault[] {
-  const requiredParts = requiredAddressParts(typed, visit);
+  const requiredParts = selectRequiredAddressFields(typed, visit);
   const missing: FailureDetail[] =
-    typedContactEmail(typed, visit) === ""
+    getTypedContactEmail(typed, visit) === ""
       ? [{ in: "body", field: "/email", code: "required", message: "" }]
       : [];
   const order = Object.keys(requiredParts);
@@ -73,7 +73,7 @@ export function typedAddressFaults(typed: TypedAddress, visit: CheckoutVisit): F
   return found.toSorted((a, b) => order.indexOf(a.field) - order.indexOf(b.field));
 }
 
-const parts: ReadonlySet<string> = new Set<AddressPart>([
+const parts: ReadonlySet<string> = new Set<AddressFormFieldName>([
   "recipientName",
   "company",
   "line1",
@@ -87,13 +87,13 @@ const parts: ReadonlySet<string> = new Set<AddressPart>([
   "phone",
   "email",
 ]);
-const isPart = (name: string): name is AddressPart & TextName => parts.has(name);
+const isPart = (name: string): name is AddressFormFieldName & TextName => parts.has(name);
 
 /**
  * Reads all address parts from the form, also those that the country does not need, so that they are shown
  * again if the buyer selects the previous country again.
  */
-export function typedAddress(form: URLSearchParams): TypedAddress {
+export function readTypedAddress(form: URLSearchParams): TypedAddress {
   const typedMax = 1000;
   return Object.fromEntries(
     [...parts].flatMap((name) => (form.has(name) ? [[name, (form.get(name) ?? "").slice(0, typedMax)]] : [])),
@@ -189,7 +189,7 @@ function countryView(
     </button>`;
 }
 
-const autocompletes: Partial<Record<AddressPart, string>> = {
+const autocompletes: Partial<Record<AddressFormFieldName, string>> = {
   recipientName: "name",
   company: "organization",
   line1: "address-line1",
@@ -202,7 +202,7 @@ const autocompletes: Partial<Record<AddressPart, string>> = {
   phone: "tel",
   email: "email",
 };
-const types: Partial<Record<AddressPart, string>> = { phone: "tel", email: "email" };
+const types: Partial<Record<AddressFormFieldName, string>> = { phone: "tel", email: "email" };
 
 interface FieldShown {
   readonly visit: CheckoutVisit;

@@ -31,7 +31,7 @@ export type RunCheckoutDocument = <Value>(
   transaction?: Transaction,
 ) => Promise<Value>;
 
-export type AddressPart =
+export type AddressFormFieldName =
   | "recipientName"
   | "company"
   | "line1"
@@ -45,7 +45,7 @@ export type AddressPart =
   | "phone"
   | "email";
 
-export type TypedAddress = Readonly<Partial<Record<AddressPart, string>>>;
+export type TypedAddress = Readonly<Partial<Record<AddressFormFieldName, string>>>;
 
 /** Rate limits of the checkout page. Each function throws `rate_limited` if its limit is exceeded. */
 interface CheckoutLimits {

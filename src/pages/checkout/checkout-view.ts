@@ -7,7 +7,7 @@ import { html, type Markup } from "#pages/shared/html.ts";
 import { formatTimeLeft } from "./amounts.ts";
 import { addressFormView, maskedAddressView, type FieldFault, addressFieldId } from "./address-view.ts";
 import type { TypedAddress } from "./checkout-services.ts";
-import { parsePaymentToken, lastPaymentFault, paymentView } from "./payment-view.ts";
+import { parsePaymentToken, getLastPaymentMessage, paymentView } from "./payment-view.ts";
 import { needsDelivery } from "./missing-parts.ts";
 import { summaryView } from "./summary-view.ts";
 import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
@@ -128,7 +128,7 @@ function faultsOf(
     ...(contactFault === undefined ? [] : [{ message: contactFault, id: contactId }]),
     ...(codeFault === undefined ? [] : [{ message: codeFault, id: "code" }]),
   ];
-  const paymentFault = lastPaymentFault(visit);
+  const paymentFault = getLastPaymentMessage(visit);
   return faults.length > 0 || paymentFault === undefined || isActedOn(visit)
     ? faults
     : [{ message: paymentFault, id: undefined }];

@@ -8,11 +8,16 @@ import { inTransaction } from "#database/transaction.ts";
 import { fail, Failure, defaultRetryAfterSeconds } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { requestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
-import { requiredAddressParts, typedContactEmail, typedAddressFaults, typedAddress } from "./address-view.ts";
+import {
+  selectRequiredAddressFields,
+  getTypedContactEmail,
+  typedAddressFaults,
+  readTypedAddress,
+} from "./address-view.ts";
 import { formatWaitSeconds } from "./amounts.ts";
 import { messageForCode, messageForFailure } from "./fault-texts.ts";
-import { queryAfterChange, readVersion, readWholeNumber } from "./form-values.ts";
-import { firstMissingPart, needsDelivery } from "./missing-parts.ts";
+import { createQueryAfterChange, readVersion, readWholeNumber } from "./form-values.ts";
+import { findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
 import { type CheckoutVisit } from "./visit.ts";
 import {
   sendFormPage,
@@ -28,13 +33,15 @@ type Answer = Promise<FastifyReply> | FastifyReply;
 type CheckoutAction = (visit: CheckoutVisit, form: URLSearchParams) => Answer;
 
 const actions: Readonly<Record<string, CheckoutAction>> = {
-  country: (visit, form) => sendFormPage(visit, 200, { typed: typedAddress(form), isCountryNew: true }),
+  country: (visit, form) => sendFormPage(visit, 200, { typed: readTypedAddress(form), isCountryNew: true }),
   address: setAddress,
   contact: setContact,
   delivery: selectDelivery,
   promotion: applyPromotion,
   "promotion-remove": (visit, form) =>
-    changeAndRedirect(visit, visit.pageContext.documents.removePromotion, { to: queryAfterChange(form) }),
+    changeAndRedirect(visit, visit.pageContext.documents.removePromotion, {
+      to: createQueryAfterChange(form),
+    }),
   pay,
   "give-up": giveUp,
   cancel: (visit) =>
@@ -86,19 +93,22 @@ function refuseStranger(visit: CheckoutVisit): FastifyReply {
 }
 
 async function setAddress(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
-  const typed = typedAddress(form);
+  const typed = readTypedAddress(form);
   const faults = typedAddressFaults(typed, visit);
   if (faults.length > 0) {
     visit.request.failureCode = "address_invalid";
     return sendFormPage(visit, 400, { typed, fieldFaults: faults });
   }
-  const contactEmail = typedContactEmail(typed, visit);
+  const contactEmail = getTypedContactEmail(typed, visit);
   const input = {
-    address: requiredAddressParts(typed, visit),
+    address: selectRequiredAddressFields(typed, visit),
     ...(contactEmail === undefined ? {} : { contactEmail }),
   };
   await applySessionChange(visit, visit.pageContext.documents.setAddress, { input, takesOver: true });
-  return redirectToPage(visit, queryAfterChange(form, needsDelivery(visit.session.cart) ? "#delivery" : ""));
+  return redirectToPage(
+    visit,
+    createQueryAfterChange(form, needsDelivery(visit.session.cart) ? "#delivery" : ""),
+  );
 }
 
 /** Sets the buyer's e-mail address, if the delivery address is already set or not needed. */
@@ -108,7 +118,7 @@ async function setContact(visit: CheckoutVisit, form: URLSearchParams): Promise<
   try {
     return await changeAndRedirect(visit, pageContext.documents.setContact, {
       input: { email: contact },
-      to: queryAfterChange(form),
+      to: createQueryAfterChange(form),
     });
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 400) throw error;
@@ -126,7 +136,7 @@ async function selectDelivery(visit: CheckoutVisit, form: URLSearchParams): Prom
     return sendFormPage(visit, 400, { notice: messageForCode("delivery_option_required", visit.language) });
   return changeAndRedirect(visit, visit.pageContext.documents.selectDelivery, {
     input: { optionId },
-    to: queryAfterChange(form, "#pay"),
+    to: createQueryAfterChange(form, "#pay"),
   });
 }
 
@@ -140,7 +150,7 @@ async function applyPromotion(visit: CheckoutVisit, form: URLSearchParams): Prom
     await pageContext.services.limits.requireCodesLeft(request, viewer.cartId);
     return await changeAndRedirect(visit, pageContext.documents.applyPromotion, {
       input: { code },
-      to: queryAfterChange(form),
+      to: createQueryAfterChange(form),
     });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -200,7 +210,7 @@ async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<Fastify
       notice: messageForCode("checkout_amount_changed", language),
     });
   }
-  if (session.status === "open" && firstMissingPart(session.cart) === "contact")
+  if (session.status === "open" && findFirstMissingSection(session.cart) === "contact")
     return sendFormPage(visit, 409, {
       token: form.get("token") ?? undefined,
       contact: "",

@@ -5,7 +5,7 @@
 import type { FastifyReply } from "fastify";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { fail, Failure } from "#foundation/failure.ts";
-import { type FieldFault, typedAddress } from "./address-view.ts";
+import { type FieldFault, readTypedAddress } from "./address-view.ts";
 import { tryClaimCheckoutPage } from "#commerce/checkout/session-page.ts";
 import type { RunCheckoutDocument } from "./checkout-services.ts";
 import { checkoutPage, type CheckoutFormState } from "./checkout-view.ts";
@@ -50,11 +50,11 @@ export async function answerFormFailure(
   const fresh = await reloadSession(visit);
   if (code === "address_market_mismatch")
     return sendFormPage(fresh, 409, {
-      typed: typedAddress(form),
+      typed: readTypedAddress(form),
       fieldFaults: [countryFault(messageForFailure(failure, language))],
     });
   const choices = { optionId: form.get("optionId") ?? undefined, token: form.get("token") ?? undefined };
-  const typed = form.get("action") === "address" ? { typed: typedAddress(form) } : {};
+  const typed = form.get("action") === "address" ? { typed: readTypedAddress(form) } : {};
   return sendFormPage(fresh, status, { ...choices, ...typed, notice: messageForFailure(failure, language) });
 }
 

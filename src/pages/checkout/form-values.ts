@@ -9,7 +9,7 @@ import { parsePaymentToken } from "./payment-view.ts";
  * Returns the URL query of the page after a change: `changed`, which hides earlier messages, and the selected
  * payment method.
  */
-export function queryAfterChange(form: URLSearchParams, anchor = ""): string {
+export function createQueryAfterChange(form: URLSearchParams, anchor = ""): string {
   const token = parsePaymentToken(form.get("token"));
   return `?changed${token === undefined ? "" : `&token=${token}`}${anchor}`;
 }

@@ -3,7 +3,7 @@ import { html, type Markup } from "#pages/shared/html.ts";
 import { formatAmount, formatDays } from "./amounts.ts";
 import type { PageDeliveryOption } from "./documents.ts";
 import { messageForPaymentFailure } from "./fault-texts.ts";
-import { type MissingCheckoutPart, firstMissingPart, needsDelivery } from "./missing-parts.ts";
+import { type MissingCheckoutSection, findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
 import type { TextName } from "./texts.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
@@ -22,7 +22,7 @@ export const parsePaymentToken = (token: unknown): string | undefined =>
  * Returns a message that says why the last payment failed; undefined if none failed or another browser is the
  * one that may change the session.
  */
-export function lastPaymentFault({ session, language, isHolder }: CheckoutVisit): string | undefined {
+export function getLastPaymentMessage({ session, language, isHolder }: CheckoutVisit): string | undefined {
   const { paymentFailureCode } = session;
   return paymentFailureCode === null || !isHolder
     ? undefined
@@ -43,7 +43,7 @@ interface PaymentShown {
 export function paymentView(visit: CheckoutVisit, shown: PaymentShown): Markup {
   const { session, path } = visit;
   const hasDelivery = needsDelivery(session.cart) && session.cart.address !== null;
-  const missing = firstMissingPart(session.cart);
+  const missing = findFirstMissingSection(session.cart);
   const isUndeliverable = hasDelivery && (session.cart.delivery?.options ?? []).length === 0;
   const { amountMinor, currency } = session.amountTotal;
   return html`<form method="post" action="${path}" class="pay" data-pay>
@@ -60,7 +60,7 @@ export function paymentView(visit: CheckoutVisit, shown: PaymentShown): Markup {
 /** Shows the pay button. While something is missing, the button is disabled and a text says what is missing. */
 function payButton(
   { session, say, locale }: CheckoutVisit,
-  missing: MissingCheckoutPart | undefined,
+  missing: MissingCheckoutSection | undefined,
 ): Markup {
   const { amountTotal } = session;
   if (missing !== undefined)
@@ -121,7 +121,7 @@ function optionView(
 
 function tokensView(visit: CheckoutVisit, token: string | undefined): Markup {
   const { session, say } = visit;
-  const fault = lastPaymentFault(visit);
+  const fault = getLastPaymentMessage(visit);
   if (session.amountTotal.amountMinor === 0)
     return html`<section class="step">
       <h2>${say("payment")}</h2>

@@ -8,7 +8,7 @@ import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { type Failure, fail, defaultRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import { readForm, isSameOrigin, acceptOnlyForms } from "#http/body.ts";
 import { runCheckoutAction } from "./form-actions.ts";
-import { typedAddressFaults, typedAddress } from "./address-view.ts";
+import { typedAddressFaults, readTypedAddress } from "./address-view.ts";
 import { formatWaitSeconds } from "./amounts.ts";
 import { type CheckoutOptions, type CheckoutServices, createCheckoutServices } from "./checkout-services.ts";
 import { refuseOtherMethods } from "#http/server.ts";
@@ -144,7 +144,7 @@ const sendSessionState =
 /** Returns the faults of the fields that the buyer has left. Stores nothing. */
 const checkAddress: Answer = (visit) => {
   if (!isOwnForm(visit)) return sendJson(visit.reply.code(403), { faults: [] });
-  const typed = typedAddress(readForm(visit.request));
+  const typed = readTypedAddress(readForm(visit.request));
   return sendJson(visit.reply, { faults: typedAddressFaults(typed, visit) });
 };
 

@@ -4,19 +4,19 @@ import { basePathOf } from "#pages/shared/assets.ts";
 import { type Amount, formatAmount, negateAmount } from "./amounts.ts";
 import type { PageCart, PageCartLine } from "./documents.ts";
 import { messageForWarning } from "./warning-texts.ts";
-import { firstMissingPart, needsDelivery } from "./missing-parts.ts";
+import { findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
 type SummaryContext = Pick<CheckoutVisit, "session" | "say" | "locale" | "language" | "pageContext">;
 
-export interface FoldedSummary {
+export interface SummaryViewOptions {
   readonly promotion: Markup | undefined;
   /** True if the summary is open at first, because it contains a message to read. */
   readonly isUnfolded: boolean;
 }
 
 /** Shows the order summary. With `folded`, the summary can be closed, so that the form comes first on a phone. */
-export function summaryView(visit: SummaryContext, folded?: FoldedSummary): Markup {
+export function summaryView(visit: SummaryContext, folded?: SummaryViewOptions): Markup {
   const { session, say, locale } = visit;
   const { lines, warnings, totals } = session.cart;
   const general = warnings.filter(({ lineId }) => !lines.some(({ id }) => id === lineId));
@@ -89,7 +89,7 @@ function totalsView(cart: PageCart, { say, locale, session }: SummaryContext): M
   const text = (amount: Amount): string =>
     amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale);
   // If nothing is missing, the buyer pays exactly this total.
-  const isFinal = session.status !== "open" || firstMissingPart(cart) === undefined;
+  const isFinal = session.status !== "open" || findFirstMissingSection(cart) === undefined;
   return html`<dl class="totals">
     ${row(say("subtotal"), formatAmount(totals.subtotal, locale))}
     ${

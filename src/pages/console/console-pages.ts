@@ -55,7 +55,7 @@ export function consolePage(
   };
 }
 
-export function suspendedPage({ staff, merchantName }: StaffSession, publicUrl: string): HtmlPage {
+export function suspendedShopPage({ staff, merchantName }: StaffSession, publicUrl: string): HtmlPage {
   return consoleMessagePage(
     "Your shop is suspended",
     `${merchantName} is suspended, so its console is closed until it is resumed.`,
@@ -69,7 +69,7 @@ export function suspendedPage({ staff, merchantName }: StaffSession, publicUrl: 
 }
 
 /** The page for a form that was sent from another origin. */
-export const foreignRequestPage = (publicUrl: string): HtmlPage =>
+export const crossOriginRequestPage = (publicUrl: string): HtmlPage =>
   consoleMessagePage(
     "This request was not sent from the console",
     "Open the console at this address and try again:",

@@ -35,9 +35,9 @@ import {
   answerConsoleError,
   consolePage,
   consoleSignInPage,
-  foreignRequestPage,
+  crossOriginRequestPage,
   sendConsolePage,
-  suspendedPage,
+  suspendedShopPage,
 } from "./console-pages.ts";
 
 export interface ConsoleOptions {
@@ -118,7 +118,7 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
  * a cookie set there would not work.
  */
 const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
-  sendConsolePage(reply.code(403), foreignRequestPage(publicUrl));
+  sendConsolePage(reply.code(403), crossOriginRequestPage(publicUrl));
 
 async function showConsole({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
   const { db, publicUrl } = services;
@@ -129,7 +129,7 @@ async function showConsole({ request, reply }: Visit, services: ConsoleServices)
       return sendConsolePage(reply, sameSiteReloadPage(basePathOf(publicUrl) + next));
     return sendConsolePage(reply, consoleSignInPage({ next, publicUrl, email: "", fault: undefined }));
   }
-  if (session.isSuspended) return sendConsolePage(reply.code(403), suspendedPage(session, publicUrl));
+  if (session.isSuspended) return sendConsolePage(reply.code(403), suspendedShopPage(session, publicUrl));
   const { secret } = session;
   void recordSessionUse(db, secret, services.clock.now()).catch(() => undefined);
   return sendConsolePage(

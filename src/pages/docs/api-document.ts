@@ -169,10 +169,10 @@ function credentialOf({ security }: RawOperation): DocumentOperation["credential
   return security.some((way) => "oauth" in way) ? "token" : "none";
 }
 
-export const referencedName = ($ref: string): string => $ref.slice($ref.lastIndexOf("/") + 1);
+export const getReferencedName = ($ref: string): string => $ref.slice($ref.lastIndexOf("/") + 1);
 
 function found<T>(parts: Readonly<Record<string, T>>, $ref: string): T {
-  const part = parts[referencedName($ref)];
+  const part = parts[getReferencedName($ref)];
   if (part === undefined) throw new Error(`The document has no ${$ref}.`);
   return part;
 }
@@ -197,7 +197,7 @@ export function resolveSchema(schema: DocumentSchema, schemas: DocumentSchemas):
   }
   if (allOf !== undefined) return allOf.map((part) => resolveSchema(part, schemas)).reduce(merge);
   if ($ref !== undefined)
-    return { ...resolveSchema(found(schemas, $ref), schemas), ...own, name: referencedName($ref) };
+    return { ...resolveSchema(found(schemas, $ref), schemas), ...own, name: getReferencedName($ref) };
   const types = typeof own.type === "string" ? [own.type] : (own.type ?? []);
   return {
     ...own,

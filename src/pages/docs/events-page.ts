@@ -1,6 +1,6 @@
 /** The page of webhook events by group, with the fields of an event's body. */
 import { html, type Markup } from "#pages/shared/html.ts";
-import { type ApiDocument, referencedName, resolveSchema } from "./api-document.ts";
+import { type ApiDocument, getReferencedName, resolveSchema } from "./api-document.ts";
 import { candidateBadge } from "./frame.ts";
 import { headingAnchor, renderInlineMarkdown } from "./markdown.ts";
 import { SchemaView } from "./schema-view.ts";
@@ -71,7 +71,7 @@ function eventsOf({ webhooks, components: { schemas } }: ApiDocument): Event[] {
       name,
       description: post.description,
       stability: post["x-stability"],
-      object: referencedName($ref),
+      object: getReferencedName($ref),
     };
   });
 }

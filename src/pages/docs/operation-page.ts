@@ -10,7 +10,7 @@ import { withWordBreaks, candidateBadge, methodBadge } from "./frame.ts";
 import { credentialInstructions, createExampleRequest, toCurl, toJavaScript } from "./requests.ts";
 import { codeBlock, renderInlineMarkdown } from "./markdown.ts";
 import { SchemaView } from "./schema-view.ts";
-import { tryForm } from "./try-form.ts";
+import { renderTryForm } from "./try-form.ts";
 
 interface OperationPage {
   readonly document: ApiDocument;
@@ -145,7 +145,7 @@ function exampleOf(operation: DocumentOperation, { examples, publicUrl, home }: 
       <summary>JavaScript</summary>
       ${codeBlock(toJavaScript(request), "JavaScript")}
     </details>
-    ${tryForm(operation, { example, publicUrl })}
+    ${renderTryForm(operation, { example, publicUrl })}
   </section>`;
 }
 

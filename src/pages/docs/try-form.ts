@@ -7,7 +7,7 @@ import { html, type Markup } from "#pages/shared/html.ts";
 import type { DocumentOperation, DocumentParameter } from "./api-document.ts";
 import type { RequestExample } from "./examples.ts";
 
-export function tryForm(
+export function renderTryForm(
   operation: DocumentOperation,
   { example, publicUrl }: { readonly example: RequestExample; readonly publicUrl: string },
 ): Markup | undefined {

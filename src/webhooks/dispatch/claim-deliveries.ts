@@ -70,10 +70,10 @@ export async function claimDeliveries(
   const probeAt = new Date(now.getTime() + probeEveryMs);
   const claim = sql<ClaimedDelivery>`
     with room as (
-      select h.endpoint_id, h.installation_id, ${currentTokens(moment)} as tokens, h.probe_at is not null as
+      select h.endpoint_id, h.installation_id, ${currentRateTokensSql(moment)} as tokens, h.probe_at is not null as
       is_probe, u.under_way,
         'catalog:read' = any(i.scopes) as sees_catalog, i.status = 'active' as is_active,
-        case when h.probe_at is not null then 1 else least(floor(${currentTokens(moment)})::integer,
+        case when h.probe_at is not null then 1 else least(floor(${currentRateTokensSql(moment)})::integer,
         ${endpointSendingMax} - u.under_way) end as places
       from webhook_endpoint_health h join webhook_endpoint w on w.id = h.endpoint_id
         join installation i on i.id = w.installation_id
@@ -174,7 +174,7 @@ export const toClaimTime = (now: Date): ClaimTime => ({
   latest: sql`${new Date(now.getTime() + aheadMsMax)}::timestamptz`,
 });
 
-export const currentTokens = ({ at, latest }: ClaimTime): RawBuilder<number> => {
+export const currentRateTokensSql = ({ at, latest }: ClaimTime): RawBuilder<number> => {
   const perSecond = sql`coalesce(w.max_per_second, ${perSecondDefault})`;
   const refilled = sql`h.tokens + greatest(extract(epoch
     from ${at} - h.tokens_at)::double precision, 0) * ${perSecond}`;

@@ -12,7 +12,7 @@ import {
   type EndpointHealthChange,
   updateEndpointHealth,
   type AttemptOutcome,
-  attemptOutcome,
+  decideAttemptOutcome,
 } from "#webhooks/delivery-rules.ts";
 import type { ClaimedDelivery } from "./claim-deliveries.ts";
 import type { CompletedAttempt, SuccessRecorder } from "./record-success.ts";
@@ -32,7 +32,12 @@ export interface AttemptRecordContext {
  */
 export function recordAttempt(recording: AttemptRecordContext, made: CompletedAttempt): Promise<boolean> {
   const { now, scale, random } = recording;
-  const step = attemptOutcome(made.result, { attempt: made.delivery.attemptNumber, now, random, scale });
+  const step = decideAttemptOutcome(made.result, {
+    attempt: made.delivery.attemptNumber,
+    now,
+    random,
+    scale,
+  });
   return step.kind === "succeeded"
     ? recording.successes.record(made)
     : recordFailure(recording, { ...made, step });
@@ -208,7 +213,7 @@ export async function postponeDelivery(
     durationMs: 0,
     retryAfterSeconds: null,
   } as const;
-  const step = attemptOutcome(unsent, { attempt: attemptNumber, now, random, scale });
+  const step = decideAttemptOutcome(unsent, { attempt: attemptNumber, now, random, scale });
   const next =
     step.kind === "retrying"
       ? { status: "retrying" as const, nextAttemptAt: step.at }

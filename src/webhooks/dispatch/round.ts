@@ -20,7 +20,7 @@ import {
   recordAttempt,
   releaseDelivery,
 } from "./record-attempt.ts";
-import { createWarmEndpoints, type WarmEndpoints } from "./warm-endpoints.ts";
+import { createRecentlyActiveEndpoints, type RecentlyActiveEndpoints } from "./warm-endpoints.ts";
 import { createSuccessRecorder, type SuccessRecorder } from "./record-success.ts";
 
 const usualSendingMax = 512;
@@ -61,7 +61,7 @@ export interface DispatchRound {
 
 export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
   const { db, clock, scale, onDeliveriesChanged, sendingMax = usualSendingMax } = parts;
-  const warm = createWarmEndpoints();
+  const warm = createRecentlyActiveEndpoints();
   const { sending, send, idle, finish } = createAttempts(parts, warm);
   /**
    * Creates the deliveries of one batch of new events. Returns the number of events. Only one batch is
@@ -130,7 +130,7 @@ interface Attempts {
   readonly send: (delivery: ClaimedDelivery, onDone: () => void) => void;
 }
 
-function createAttempts(parts: DispatcherOptions, warm: WarmEndpoints): Attempts {
+function createAttempts(parts: DispatcherOptions, warm: RecentlyActiveEndpoints): Attempts {
   const sending = new Set<Promise<void>>();
   const stopping = new AbortController();
   const attempting = { ...parts, successes: createSuccessRecorder(parts), signal: stopping.signal };

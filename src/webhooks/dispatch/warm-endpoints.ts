@@ -2,7 +2,7 @@
  * The endpoints to which something was sent, or became due, in the last two seconds. Only decides which
  * endpoints are checked first.
  */
-export interface WarmEndpoints {
+export interface RecentlyActiveEndpoints {
   heat(endpointIds: Iterable<string>): void;
   /** Forgets endpoints without activity in the last two seconds. */
   cool(): void;
@@ -15,7 +15,7 @@ export interface WarmEndpoints {
 
 const warmMs = 2_000;
 
-export function createWarmEndpoints(): WarmEndpoints {
+export function createRecentlyActiveEndpoints(): RecentlyActiveEndpoints {
   const untilMs = new Map<string, number>();
   return {
     heat: (endpointIds) => {

@@ -158,7 +158,7 @@ export function requireUrlAllowedByMode(
  * Refuses a URL that another endpoint of the installation uses, and a new endpoint above the limit. `except`
  * is the id of an existing endpoint whose URL changes.
  */
-export async function requireEndpointSlot(
+export async function requireUnusedUrlAndFreeSlot(
   transaction: Transaction,
   installation: LockedInstallation,
   { url, except }: { readonly url: string; readonly except?: string },

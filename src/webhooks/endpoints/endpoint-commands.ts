@@ -15,7 +15,7 @@ import {
   selectOwnEndpoint,
   readEndpoint,
   requireInstalledInstallation,
-  requireEndpointSlot,
+  requireUnusedUrlAndFreeSlot,
   requireUrlAllowedByMode,
   saveEndpoint,
 } from "./change-endpoint.ts";
@@ -41,7 +41,7 @@ export async function createEndpoint(
   const installation = await lockInstallation(transaction, context, input.installationId);
   requireUrlAllowedByMode(input.url, context, installation);
   requireInstalledInstallation(installation);
-  await requireEndpointSlot(transaction, installation, { url: input.url });
+  await requireUnusedUrlAndFreeSlot(transaction, installation, { url: input.url });
   const id = await insertEndpoint(transaction, context, input);
   const secret = await insertWebhookSecret(transaction, context, { endpointId: id, version: 1 });
   const endpoint = await readEndpoint(transaction, id, context.now);
@@ -124,7 +124,7 @@ async function lockEndpointForNewUrl(
   const installation = await lockInstallation(transaction, context, found.installationId);
   const endpoint = await lockEndpoint(transaction, context, endpointId);
   requireUrlAllowedByMode(url, context, installation);
-  await requireEndpointSlot(transaction, installation, { url, except: endpoint.id });
+  await requireUnusedUrlAndFreeSlot(transaction, installation, { url, except: endpoint.id });
   return endpoint;
 }
 

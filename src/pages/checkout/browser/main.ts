@@ -5,7 +5,7 @@
  */
 import "./checkout.css";
 import { checkAddressWhileTyping } from "./address-check.ts";
-import { replaceMain } from "./replace-main.ts";
+import { submitAndReplaceMain } from "./replace-main.ts";
 
 /** The first pause, in milliseconds, between two requests for the payment's status. */
 const pollMs = 1_000;
@@ -92,7 +92,7 @@ function replaceBy(button: HTMLButtonElement | null): void {
 }
 
 async function replace(form: HTMLFormElement, button: HTMLButtonElement): Promise<void> {
-  if ((await replaceMain(form, button)) !== "failed") return;
+  if ((await submitAndReplaceMain(form, button)) !== "failed") return;
   form.removeAttribute("data-in-place");
   form.requestSubmit(button);
 }

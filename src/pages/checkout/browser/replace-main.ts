@@ -11,7 +11,10 @@ let underWay: AbortController | undefined;
  */
 type ReplaceResult = "replaced" | "stale" | "failed";
 
-export async function replaceMain(form: HTMLFormElement, button: HTMLButtonElement): Promise<ReplaceResult> {
+export async function submitAndReplaceMain(
+  form: HTMLFormElement,
+  button: HTMLButtonElement,
+): Promise<ReplaceResult> {
   underWay?.abort();
   const own = new AbortController();
   underWay = own;

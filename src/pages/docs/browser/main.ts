@@ -3,7 +3,7 @@
  * and tries an operation in the page.
  */
 import "./docs.css";
-import { addTryForm, replaceTemplate } from "./try-operation.ts";
+import { addTryForm, replaceTemplateByContent } from "./try-operation.ts";
 
 /** Scrolls the contents (not the page) to the link of the current page. */
 function showCurrent(): void {
@@ -41,8 +41,8 @@ async function copy(text: string, button: HTMLButtonElement): Promise<void> {
 
 /** Searches operations, guides and error codes by words of their name, method or path. */
 function addFilter(): void {
-  if (!replaceTemplate("filter-template")) return;
-  replaceTemplate("codes-template");
+  if (!replaceTemplateByContent("filter-template")) return;
+  replaceTemplateByContent("codes-template");
   const [input, count] = [
     document.querySelector<HTMLInputElement>("#filter"),
     document.querySelector("#filter-count"),

@@ -15,7 +15,7 @@ const shownHeaders = [
 ];
 
 export function addTryForm(): void {
-  if (!replaceTemplate("try-template")) return;
+  if (!replaceTemplateByContent("try-template")) return;
   const [form, result] = [
     document.querySelector<HTMLFormElement>(".try form"),
     document.querySelector<HTMLElement>(".try .result"),
@@ -168,7 +168,7 @@ function paragraph(text: string): HTMLParagraphElement {
 }
 
 /** Replaces a template by its content. Returns false if the page has no such template. */
-export function replaceTemplate(id: string): boolean {
+export function replaceTemplateByContent(id: string): boolean {
   const template = document.getElementById(id);
   if (!(template instanceof HTMLTemplateElement)) return false;
   template.replaceWith(template.content.cloneNode(true));

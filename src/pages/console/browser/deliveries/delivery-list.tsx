@@ -20,7 +20,7 @@ import {
   StatusBadge,
   formatMilliseconds,
   deliveryFailureLabel,
-  LiveStateMark,
+  LiveStateBadge,
   TimeText,
   enumLabel,
 } from "#pages/console/browser/parts/formats.tsx";
@@ -71,7 +71,7 @@ export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JS
     <section aria-labelledby="deliveries">
       <div class="bar">
         <h2 id="deliveries">
-          Deliveries <LiveStateMark state={state} />
+          Deliveries <LiveStateBadge state={state} />
         </h2>
         <StatusFilter status={status} onChange={setStatus} />
       </div>

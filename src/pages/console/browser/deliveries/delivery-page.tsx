@@ -8,14 +8,14 @@ import { useSubscription, useQuery } from "#pages/console/browser/graph/hooks.ts
 import {
   StatusBadge,
   formatMilliseconds,
-  LiveStateMark,
+  LiveStateBadge,
   TimeText,
   enumLabel,
 } from "#pages/console/browser/parts/formats.tsx";
 import {
   type TableColumn,
   EmptyNote,
-  FactRow,
+  DescriptionRow,
   QueryResultView,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
@@ -56,7 +56,7 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
       <PageHeading title={delivery ? delivery.event.type : "Delivery"}>
         {delivery ? (
           <>
-            <LiveStateMark state={state} />
+            <LiveStateBadge state={state} />
             <button type="button" disabled={!delivery.replayable} onClick={() => setReplaying(true)}>
               Replay
             </button>
@@ -162,39 +162,39 @@ function Facts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element
   } = delivery;
   return (
     <dl class="facts">
-      <FactRow name="Status">
+      <DescriptionRow name="Status">
         <StatusBadge value={status} />{" "}
         <span class="soft">{attemptCount === 1 ? "1 attempt" : `${attemptCount} attempts`}</span>
-      </FactRow>
-      <FactRow name="Next attempt">
+      </DescriptionRow>
+      <DescriptionRow name="Next attempt">
         <TimeText at={nextAttemptAt} otherwise="none" />
-      </FactRow>
-      <FactRow name="Happened">
+      </DescriptionRow>
+      <DescriptionRow name="Happened">
         <TimeText at={event.occurredAt} />
-      </FactRow>
-      <FactRow name="Made">
+      </DescriptionRow>
+      <DescriptionRow name="Made">
         <TimeText at={createdAt} />
-      </FactRow>
-      <FactRow name="Finished">
+      </DescriptionRow>
+      <DescriptionRow name="Finished">
         <TimeText at={finishedAt} otherwise="not yet" />
-      </FactRow>
-      <FactRow name="About">
+      </DescriptionRow>
+      <DescriptionRow name="About">
         {event.subject.type} <code>{event.subject.id}</code>, version {event.subject.version}
-      </FactRow>
+      </DescriptionRow>
       {replayReason === null ? null : (
-        <FactRow name="Replayed because">
+        <DescriptionRow name="Replayed because">
           {enumLabel(replayReason)}
           {replayNote === null ? "" : `: ${replayNote}`}
-        </FactRow>
+        </DescriptionRow>
       )}
-      <FactRow name="Body kept until">
+      <DescriptionRow name="Body kept until">
         <TimeText at={payloadExpiresAt} isDay />
-      </FactRow>
-      <FactRow name="Ids">
+      </DescriptionRow>
+      <DescriptionRow name="Ids">
         <code>{id}</code>
         <br />
         <code>{event.id}</code>
-      </FactRow>
+      </DescriptionRow>
     </dl>
   );
 }

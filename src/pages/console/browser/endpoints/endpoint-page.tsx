@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { DeliveryList } from "#pages/console/browser/deliveries/delivery-list.tsx";
 import { StatusBadge, deliveryFailureLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
-import { EmptyNote, FactRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { EmptyNote, DescriptionRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { EndpointActions } from "./endpoint-actions.tsx";
 import { type Endpoint, endpointDocument } from "./endpoint-documents.ts";
@@ -44,23 +44,23 @@ function Facts({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
     endpoint;
   return (
     <dl class="facts">
-      <FactRow name="Address">{url}</FactRow>
-      {description === null ? null : <FactRow name="Description">{description}</FactRow>}
-      <FactRow name="Status">
+      <DescriptionRow name="Address">{url}</DescriptionRow>
+      {description === null ? null : <DescriptionRow name="Description">{description}</DescriptionRow>}
+      <DescriptionRow name="Status">
         <StatusBadge value={status} />{" "}
         {disabledAt === null ? null : (
           <span class="soft">
             {offReasons[disabledReason ?? ""] ?? "It was switched off"} on <TimeText at={disabledAt} />
           </span>
         )}
-      </FactRow>
-      <FactRow name="Health">
+      </DescriptionRow>
+      <DescriptionRow name="Health">
         <StatusBadge value={health.state} />{" "}
         {health.successRate24h === null ? null : (
           <span class="soft">{Math.round(health.successRate24h * 1000) / 10} % successful in 24 hours</span>
         )}
-      </FactRow>
-      <FactRow name="Last failure">
+      </DescriptionRow>
+      <DescriptionRow name="Last failure">
         {health.lastFailure === null ? (
           "none"
         ) : (
@@ -69,18 +69,18 @@ function Facts({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
             <TimeText at={health.lastFailureAt} />
           </>
         )}
-      </FactRow>
-      <FactRow name="Events">
+      </DescriptionRow>
+      <DescriptionRow name="Events">
         <span class="scopes">
           {eventTypes.map((type) => (
             <code key={type}>{type === "*" ? "all events" : type}</code>
           ))}
         </span>
-      </FactRow>
-      <FactRow name="Content of the deliveries">
+      </DescriptionRow>
+      <DescriptionRow name="Content of the deliveries">
         {payloadMode === "SNAPSHOT" ? "The complete object" : "Only the id of the object"}
-      </FactRow>
-      <FactRow name="Signing secret">
+      </DescriptionRow>
+      <DescriptionRow name="Signing secret">
         {secrets.map(({ version, hint, expiresAt }) => (
           <span key={version} class="secret">
             <code>{hint}</code>
@@ -92,7 +92,7 @@ function Facts({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
             )}
           </span>
         ))}
-      </FactRow>
+      </DescriptionRow>
     </dl>
   );
 }

@@ -6,7 +6,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { InstallationChoice } from "#pages/console/browser/installations/installations-page.tsx";
+import { InstallationSelect } from "#pages/console/browser/installations/installations-page.tsx";
 import {
   type InstallationName,
   installationsDocument,
@@ -25,7 +25,7 @@ import {
 } from "#pages/console/browser/navigation.tsx";
 import { StatusBadge, formatCount, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { CreateEndpointDialog } from "./endpoint-dialogs.tsx";
-import { NewSecretDialog } from "./secret-dialogs.tsx";
+import { ShowSecretDialog } from "./secret-dialogs.tsx";
 import { type Endpoint, endpointsDocument, type EndpointSecretResult } from "./endpoint-documents.ts";
 
 export function EndpointsPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
@@ -63,7 +63,7 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
   return (
     <section aria-labelledby="endpoints-heading">
       <div class="bar">
-        <InstallationChoice all={all} chosen={installation} path="/endpoints" />
+        <InstallationSelect all={all} chosen={installation} path="/endpoints" />
         <button
           type="button"
           onClick={() => setMaking(true)}
@@ -88,7 +88,7 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
         />
       ) : null}
       {made === undefined ? null : (
-        <NewSecretDialog
+        <ShowSecretDialog
           title="The endpoint is registered"
           note="A test ping is being sent to the endpoint."
           secret={made.secret.value}

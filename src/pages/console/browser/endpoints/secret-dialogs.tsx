@@ -26,7 +26,7 @@ export function RotateSecretDialog({ endpoint, onChanged, onClose }: RotateSecre
     onChanged();
   };
   if (secret !== undefined)
-    return <NewSecretDialog title="The new secret is in use" secret={secret} onClose={onClose} />;
+    return <ShowSecretDialog title="The new secret is in use" secret={secret} onClose={onClose} />;
   return (
     <Dialog title="Rotate the signing secret" onClose={onClose} isFirm={isBusy}>
       <form onSubmit={(event) => void rotate(event)}>
@@ -59,7 +59,7 @@ interface SecretShownProps {
   readonly onClose: () => void;
 }
 
-export function NewSecretDialog({ title, note, secret, onClose }: SecretShownProps): JSX.Element {
+export function ShowSecretDialog({ title, note, secret, onClose }: SecretShownProps): JSX.Element {
   return (
     <Dialog title={title} onClose={onClose} isFirm>
       <p>

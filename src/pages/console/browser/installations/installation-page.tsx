@@ -9,7 +9,7 @@ import { EndpointList } from "#pages/console/browser/endpoints/endpoints-page.ts
 import { KeyList } from "#pages/console/browser/keys/keys-page.tsx";
 import { scopeEnumValue, ScopeList, grantableScopes } from "#pages/console/browser/parts/credentials.tsx";
 import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
-import { EmptyNote, FactRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { EmptyNote, DescriptionRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { RequestList } from "./request-list.tsx";
 import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { FailureBanner, CheckboxGroup } from "#pages/console/browser/parts/fields.tsx";
@@ -56,19 +56,19 @@ function Parts({ installation }: { readonly installation: InstallationWithReadin
   return (
     <>
       <dl class="facts">
-        <FactRow name="Status">
+        <DescriptionRow name="Status">
           <StatusBadge value={status} />
-        </FactRow>
-        <FactRow name="Publisher">{app.publisher ?? "–"}</FactRow>
-        <FactRow name="Installed">
+        </DescriptionRow>
+        <DescriptionRow name="Publisher">{app.publisher ?? "–"}</DescriptionRow>
+        <DescriptionRow name="Installed">
           <TimeText at={installedAt} isDay />
-        </FactRow>
-        <FactRow name="Scopes">
+        </DescriptionRow>
+        <DescriptionRow name="Scopes">
           <ScopeList scopes={scopes} />
-        </FactRow>
-        <FactRow name="Id">
+        </DescriptionRow>
+        <DescriptionRow name="Id">
           <code>{id}</code>
-        </FactRow>
+        </DescriptionRow>
       </dl>
       <section aria-labelledby="readiness">
         <h2 id="readiness">

@@ -99,7 +99,7 @@ interface InstallationChoiceProps {
   readonly path: string;
 }
 
-export function InstallationChoice({ all, chosen, path }: InstallationChoiceProps): JSX.Element {
+export function InstallationSelect({ all, chosen, path }: InstallationChoiceProps): JSX.Element {
   const id = useId();
   return (
     <div class="pick">

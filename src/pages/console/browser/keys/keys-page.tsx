@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { InstallationChoice } from "#pages/console/browser/installations/installations-page.tsx";
+import { InstallationSelect } from "#pages/console/browser/installations/installations-page.tsx";
 import {
   type InstallationName,
   installationsDocument,
@@ -60,7 +60,7 @@ function InstallationKeys({
   return (
     <section aria-labelledby="keys-heading">
       <div class="bar">
-        <InstallationChoice all={all} chosen={installation} path="/keys" />
+        <InstallationSelect all={all} chosen={installation} path="/keys" />
         <button
           type="button"
           onClick={() => setMaking(true)}

@@ -115,6 +115,6 @@ const words: Readonly<Record<LiveState, string>> = {
   ended: "Not live",
 };
 
-export const LiveStateMark = ({ state }: { readonly state: LiveState }): JSX.Element => (
+export const LiveStateBadge = ({ state }: { readonly state: LiveState }): JSX.Element => (
   <span class={`live ${state}`}>{words[state]}</span>
 );

@@ -85,7 +85,7 @@ interface FactProps {
   readonly children: ComponentChildren;
 }
 
-export const FactRow = ({ name, children }: FactProps): JSX.Element => (
+export const DescriptionRow = ({ name, children }: FactProps): JSX.Element => (
   <div>
     <dt>{name}</dt>
     <dd>{children}</dd>

@@ -11,7 +11,7 @@ import "./type-map.css";
 import { AreaPage, TypePage } from "./pages.tsx";
 import { typeMapQuery, type IntrospectedSchema } from "./introspection.ts";
 import { TypeMapOverview, TypeSearch } from "./overview.tsx";
-import { areaNames, createTypeMap, type MapType, type TypeMap } from "./type-map.ts";
+import { areaNames, createTypeMap, type TypeMapEntry, type TypeMap } from "./type-map.ts";
 
 /** Returns the URL's hash and updates it when the hash changes. */
 function useHash(): string {
@@ -112,7 +112,7 @@ async function begin(): Promise<void> {
 /** The page of the map that the URL's hash names: `#Order`, `#area:Orders`, or empty for the overview. */
 type MapLocation =
   | { readonly kind: "overview" | "area" | "missing"; readonly title: string }
-  | { readonly kind: "type"; readonly title: string; readonly type: MapType };
+  | { readonly kind: "type"; readonly title: string; readonly type: TypeMapEntry };
 
 function mapLocation(hash: string, map: TypeMap): MapLocation {
   const name = decoded(hash.replace(/^#/, ""));

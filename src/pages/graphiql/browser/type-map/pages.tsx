@@ -10,8 +10,8 @@ import {
   isPaginationType,
   type TypeKind,
   typeKinds,
-  type MapType,
-  type TypePart,
+  type TypeMapEntry,
+  type TypeMember,
   rootTypeNames,
   type TypeMap,
   type TypeReference,
@@ -19,7 +19,7 @@ import {
 
 interface Shown {
   readonly map: TypeMap;
-  readonly type: MapType;
+  readonly type: TypeMapEntry;
 }
 
 const partNames: Readonly<Record<TypeKind, string>> = {
@@ -67,7 +67,7 @@ export function TypePage({ map, type }: Shown): JSX.Element {
   );
 }
 
-function PartItem({ part }: { readonly part: TypePart }): JSX.Element {
+function PartItem({ part }: { readonly part: TypeMember }): JSX.Element {
   return (
     <li>
       <code class="part">{part.name}</code>
@@ -171,7 +171,7 @@ export function AreaPage({ map, area }: Area): JSX.Element {
   );
 }
 
-function rootParts({ map, area }: Area, root: string): readonly TypePart[] {
+function rootParts({ map, area }: Area, root: string): readonly TypeMember[] {
   return (map.get(root)?.parts ?? []).filter(
     (part) => areaOfRootField(part, (name) => map.get(name)?.area) === area,
   );
@@ -188,7 +188,7 @@ function RootFields({
   parts,
 }: {
   readonly root: string;
-  readonly parts: readonly TypePart[];
+  readonly parts: readonly TypeMember[];
 }): JSX.Element | null {
   return parts.length === 0 ? null : (
     <section>
@@ -212,7 +212,7 @@ function Types({
   types,
 }: {
   readonly title: string;
-  readonly types: readonly MapType[];
+  readonly types: readonly TypeMapEntry[];
 }): JSX.Element | null {
   return types.length === 0 ? null : (
     <section>

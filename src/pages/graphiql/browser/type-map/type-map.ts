@@ -20,18 +20,18 @@ export interface TypeReference {
   readonly part: string;
 }
 
-export interface MapType {
+export interface TypeMapEntry {
   readonly name: string;
   readonly kind: TypeKind;
   readonly description: string;
   readonly area: string;
-  readonly parts: readonly TypePart[];
+  readonly parts: readonly TypeMember[];
   readonly references: readonly TypeReference[];
   /** Interfaces of the type, or types that implement it. */
   readonly relatives: readonly string[];
 }
 
-export type TypeMap = ReadonlyMap<string, MapType>;
+export type TypeMap = ReadonlyMap<string, TypeMapEntry>;
 
 export function createTypeMap(schema: IntrospectedSchema): TypeMap {
   const publicTypes = schema.types.filter(({ name }) => !name.startsWith("__"));
@@ -76,13 +76,13 @@ const toArgument = (input: IntrospectedInput): FieldArgument => ({
   leadsTo: unwrappedTypeName(input.type),
 });
 
-function listParts(type: IntrospectedType, contents: ReadonlyMap<string, string>): readonly TypePart[] {
+function listParts(type: IntrospectedType, contents: ReadonlyMap<string, string>): readonly TypeMember[] {
   const toPart = ({
     name,
     description,
     type: of,
     ...rest
-  }: IntrospectedInput | IntrospectedField): TypePart => {
+  }: IntrospectedInput | IntrospectedField): TypeMember => {
     const direct = unwrappedTypeName(of);
     const args = "args" in rest ? rest.args.map(toArgument) : [];
     const deprecation = "deprecationReason" in rest ? rest.deprecationReason : null;
@@ -110,7 +110,7 @@ function listParts(type: IntrospectedType, contents: ReadonlyMap<string, string>
 }
 
 function referencesByType(
-  parts: ReadonlyMap<string, readonly TypePart[]>,
+  parts: ReadonlyMap<string, readonly TypeMember[]>,
 ): ReadonlyMap<string, readonly TypeReference[]> {
   const references = new Map<string, TypeReference[]>();
   const add = (to: string, reference: TypeReference): void =>
@@ -134,7 +134,7 @@ const kindNames: Readonly<Record<string, TypeKind>> = {
 const kindOf = ({ kind }: IntrospectedType): TypeKind => kindNames[kind] ?? "scalar";
 
 /** True for connection, edge and page-info types. The map skips them and shows the type of the list's items. */
-export const isPaginationType = ({ name }: Pick<MapType, "name">): boolean =>
+export const isPaginationType = ({ name }: Pick<TypeMapEntry, "name">): boolean =>
   /(?:Connection|Edge)$/.test(name) || name === "PageInfo";
 
 /** Names of the root types. */
@@ -150,7 +150,7 @@ export interface FieldArgument {
 }
 
 /** A field, an input field or an enum value. */
-export interface TypePart {
+export interface TypeMember {
   readonly name: string;
   readonly description: string;
   readonly deprecation: string | null;
@@ -203,7 +203,7 @@ export const areaNames: readonly string[] = [
   sharedArea,
 ];
 
-type Parts = ReadonlyMap<string, readonly TypePart[]>;
+type Parts = ReadonlyMap<string, readonly TypeMember[]>;
 
 function findAreas(parts: Parts): ReadonlyMap<string, string> {
   const areas = new Map([...parts.keys()].flatMap((name) => namedArea(name)));
@@ -244,7 +244,7 @@ function typesReachedFromOneArea(
 
 /** Returns the area of a root field: by its name (`orders`, `orderCancel`), else the area of its result type. */
 export function areaOfRootField(
-  { name, leadsTo }: Pick<TypePart, "name" | "leadsTo">,
+  { name, leadsTo }: Pick<TypeMember, "name" | "leadsTo">,
   areaOf: (type: string) => string | undefined,
 ): string {
   const named = namedArea(`${name.charAt(0).toUpperCase()}${name.slice(1)}`)[0]?.[1];

@@ -3,7 +3,7 @@
  * that it refers to on the right.
  */
 import type { JSX } from "preact";
-import { isPaginationType, type MapType, type TypeMap } from "./type-map.ts";
+import { isPaginationType, type TypeMapEntry, type TypeMap } from "./type-map.ts";
 
 interface Box {
   readonly name: string;
@@ -29,7 +29,7 @@ const boxesMax = 40;
 
 interface Shown {
   readonly map: TypeMap;
-  readonly type: MapType;
+  readonly type: TypeMapEntry;
 }
 
 export function TypePicture({ map, type }: Shown): JSX.Element {
@@ -85,7 +85,7 @@ const heightOf = (boxes: readonly Box[]): number => boxes.length * (boxHeight + 
 const stacked = (boxes: readonly Omit<Box, "y">[]): readonly Box[] =>
   boxes.map(({ name, note }, index) => ({ name, note, y: index * (boxHeight + gap) }));
 
-function namesIn(map: TypeMap, { name, references }: MapType): readonly Omit<Box, "y">[] {
+function namesIn(map: TypeMap, { name, references }: TypeMapEntry): readonly Omit<Box, "y">[] {
   const grouped = Map.groupBy(
     references.filter(({ from }) => from !== name && !isPaginationType({ name: from })),
     ({ from }) => from,
@@ -98,7 +98,7 @@ function namesIn(map: TypeMap, { name, references }: MapType): readonly Omit<Box
 }
 
 /** Returns the types on the right side. Scalars are left out; the list below names them. */
-function namesOut(map: TypeMap, { name, parts }: MapType): readonly Omit<Box, "y">[] {
+function namesOut(map: TypeMap, { name, parts }: TypeMapEntry): readonly Omit<Box, "y">[] {
   const targets = new Set(
     parts.flatMap(({ leadsTo }) => (leadsTo === null || leadsTo === name ? [] : [leadsTo])),
   );
@@ -129,7 +129,7 @@ function TypeBox({
   );
 }
 
-function Middle({ type, height }: { readonly type: MapType; readonly height: number }): JSX.Element {
+function Middle({ type, height }: { readonly type: TypeMapEntry; readonly height: number }): JSX.Element {
   const { x, width: wide } = columns.middle;
   return (
     <g>
