@@ -42,6 +42,7 @@ COPY --from=build /app/dist/ dist/
 COPY .meshrc.yaml ./
 COPY src/ src/
 COPY schema/ schema/
+COPY CHANGELOG.md ./
 COPY docs/errors.md docs/errors.md
 COPY docs/guides/ docs/guides/
 

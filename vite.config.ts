@@ -13,6 +13,7 @@ const entries = {
   console: "console/browser/main.tsx",
   docs: "docs/browser/main.ts",
   checkout: "checkout/browser/main.ts",
+  landing: "landing/browser/main.ts",
   graphiql: "graphiql/browser/main.tsx",
   "type-map": "graphiql/browser/type-map/main.tsx",
 };

@@ -4,6 +4,8 @@
  * same factor.
  */
 import type { Client } from "pg";
+import { sampleParts, sampleSizes } from "#commerce/search/index-rows.ts";
+import { toSampleLexeme } from "#commerce/search/match-query.ts";
 
 /** The tables of a product with the columns that must differ between copies. */
 const copiedTables: Readonly<Record<string, readonly string[]>> = {
@@ -20,6 +22,12 @@ const copiedTables: Readonly<Record<string, readonly string[]>> = {
   search_document: ["product_id"],
   search_summary: ["product_id"],
 };
+
+/** The words of a document with other samples, because the copies of one product are in different samples. */
+const copiedWords = `ts_delete(t.words, '{${sampleSizes.map(toSampleLexeme).join(",")}}'::text[])
+  || (select array_to_tsvector(coalesce(array_agg('%' || size), '{}')) from (select floor(random() * ${sampleParts})
+    as part where t.words is not null) as one, unnest('{${sampleSizes.join(",")}}'::int[]) as s(size)
+    where part < size)`;
 
 /** Adds `copies` copies of each generated product, with its search documents and offers. */
 export async function copyProducts(client: Client, copies: number): Promise<void> {
@@ -42,9 +50,10 @@ export async function copyProducts(client: Client, copies: number): Promise<void
       [table],
     );
     const names = columns.map(({ name }) => name);
-    const values = names.map((name) =>
-      own.includes(name) ? `t.${name} || '-' || $2::text || n.n` : `t.${name}`,
-    );
+    const values = names.map((name) => {
+      if (own.includes(name)) return `t.${name} || '-' || $2::text || n.n`;
+      return name === "words" ? copiedWords : `t.${name}`;
+    });
     await client.query(
       `insert into ${table} (${names.join(", ")}) select ${values.join(", ")}
        from ${table} t, generate_series(1, $1::int) as n(n)`,

@@ -72,9 +72,11 @@ export async function measureSearchScale(
       indexes.push(await measureIndex(database.databaseUrl, size));
       const { postgresPid } = database;
       const measured = await withServer(oursEnvironment(database), place, (server) =>
-        inTurn(Object.entries(searchKinds), ([kind, cases]) => {
+        inTurn(Object.entries(searchKinds), async ([kind, cases]) => {
           step(`${size}: ${kind}`);
-          return measureKind(server, { size, kind, cases, seconds, postgresPid });
+          const cost = await measureKind(server, { size, kind, cases, seconds, postgresPid });
+          say(toCostTable([cost]));
+          return cost;
         }),
       );
       costs.push(...measured);

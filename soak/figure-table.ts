@@ -17,7 +17,36 @@ was last run with \`--record\`.
 "Not at this size yet" means that the measurement covered less than the guarantee says, all engines together.
 "Above" and "below" mark a value that is worse than guaranteed on that engine. Counts and violations hold on
 any machine. Times, ratios and sizes depend on the named machine and on its other work.
+
+A violation is one observed case in which the guarantee did not hold. [Soak tests](../soak/README.md) says for
+each test what it does and what counts as a violation. "Keys" are idempotency keys.
 `;
+
+/** The words under which a value is shown, if its name in docs/figures.json would not be understood alone. */
+const valueLabels: Readonly<Record<string, string>> = {
+  "of them done": "unanswered requests that had their effect",
+  unanswered: "unanswered requests",
+  replays: "replayed answers",
+  inProgress: "answers 409 idempotency_in_progress",
+  "503, and done": "answers 503 although the change was made",
+  "503, and not done": "answers 503 without a change",
+  "p99 quiet ms": "p99 ms in quiet periods",
+  "p99 busy ms": "p99 ms in busy periods",
+  "p99 ms without a black hole": "p99 ms if every endpoint answers",
+  "p99 ms beside it": "p99 ms of the others if one endpoint never answers",
+};
+
+const labelOfStopTest: Readonly<Record<string, string>> = {
+  stops: "stops of the service",
+  failed: "failed answers",
+  "turned away": "requests refused after SIGTERM and sent again",
+};
+
+/** Returns the counts of a record under the words that readers know. */
+function withLabels({ name, counts }: FigureRecord): FigureRecord["counts"] {
+  const labels = name === "stop" ? labelOfStopTest : valueLabels;
+  return Object.fromEntries(Object.entries(counts).map(([value, count]) => [labels[value] ?? value, count]));
+}
 
 export function renderFigures(records: readonly FigureRecord[]): string {
   const machines = [...new Set(records.map(({ machine }) => machine))];
@@ -62,10 +91,10 @@ function measuredLines(shown: Shown, { records, machines }: FigureRecords): stri
     const where = engine === null ? shown.name : `${shown.name}, ${engineNames[engine]}`;
     const record = mine.find((one) => one.engine === engine);
     if (record === undefined) return `**${where}**: not measured yet`;
-    const { counts, violations, date, minutes, machine } = record;
+    const { violations, date, minutes, machine } = record;
     const verdict = [`${violations} violations`, ...boundFaults(shown, record)].join("; ");
     const origin = `${date}, ${minutes} min, machine ${letterOf(machines.indexOf(machine))}`;
-    return `**${where}**: ${formatCounts(counts)}; ${verdict} (${origin})`;
+    return `**${where}**: ${formatCounts(withLabels(record))}; ${verdict} (${origin})`;
   });
   return [...lines, ...missingCounts(shown, mine)];
 }

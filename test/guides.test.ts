@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { buildSchema } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rateQuotas, scopeDescriptions } from "#access/viewer.ts";
+import { rateLimitQuotas, scopeDescriptions } from "#access/viewer.ts";
 import { failureKinds } from "#foundation/failure.ts";
 import { guideNames, readGuides } from "#pages/docs/guides.ts";
 import { demoFolderOf, runInShell } from "./support/shell.ts";
@@ -76,7 +76,7 @@ describe("the guides", () => {
     const text = textOf("authentication");
     for (const scope of Object.keys(scopeDescriptions))
       expect(text).toMatch(new RegExp(`^\\| \`${scope}\` +\\| to `, "m"));
-    for (const [bucket, { quota, windowSeconds }] of Object.entries(rateQuotas)) {
+    for (const [bucket, { quota, windowSeconds }] of Object.entries(rateLimitQuotas)) {
       if (bucket.startsWith("login-fail") || bucket.endsWith("-credential")) continue;
       const window = windowSeconds % 300 === 0 ? `${windowSeconds / 60} min` : `${windowSeconds} s`;
       expect(text).toMatch(new RegExp(`^\\| \`${bucket}\` +\\| ${quota} in ${window} `, "m"));

@@ -4,7 +4,7 @@ import { createLog } from "#foundation/log.ts";
 import { startSweeps, sweeps } from "#app/sweeps.ts";
 import { createId } from "#foundation/ids.ts";
 import { createContext } from "#graph/context.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { sessionRow } from "#test/support/session-row.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
@@ -102,7 +102,7 @@ const makeCart = async (world: World): Promise<string> => {
   return body.data.cartCreate.id;
 };
 
-describeOnBoth("the sweeps", (_open, engine) => {
+describeOnPostgres("the sweeps", (_open, engine) => {
   it("write a cart's expiry after 30 days, erase its address a day later, and delete its keys", async () => {
     await using world = await createWorld(engine);
     const { db } = world.database;

@@ -9,7 +9,7 @@ import { type StemmedTitle, highlightTitle } from "#commerce/search/highlight-ti
 import { matchAllQueryParts, matchAnyForm, matchAnyQueryPart } from "#commerce/search/match-query.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { expandSearchQuery } from "#commerce/search/expand-query.ts";
-import { titlePhrase } from "#commerce/search/search-form.ts";
+import { buildTitlePhrase } from "#commerce/search/search-form.ts";
 import type { ExpandedQuery } from "#commerce/search/word-forms.ts";
 import { openDatabase } from "#database/connect.ts";
 import type { Database } from "#database/connect.ts";
@@ -225,7 +225,7 @@ function wordValues(expanded: ExpandedQuery, category: string | null): string[] 
     matchAllQueryParts(expanded, { weight: "BC", forms: "ranked" }),
     matchAnyQueryPart(expanded, { weight: "B" }),
     matchAnyForm(expanded),
-    titlePhrase(expanded),
+    buildTitlePhrase(expanded),
     matchAnyQueryPart(expanded, { weight: "A", isAnyLexeme: true }),
     matchAnyQueryPart(expanded, { weight: "B", isAnyLexeme: true }),
     matchAnyQueryPart(expanded, { weight: "C", isAnyLexeme: true }),

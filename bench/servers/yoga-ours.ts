@@ -12,12 +12,12 @@ import { anonymousViewer, type Viewer } from "#access/viewer.ts";
 import { createServices, createEventSubjectRenderer } from "#app/services.ts";
 import { openDatabase } from "#database/connect.ts";
 import { createIdempotentRunner } from "#database/idempotency.ts";
-import { createReportReader } from "#database/read-only.ts";
+import { createReportReadRunner } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
-import { lowerCaseEnums } from "#mesh/contract-schema.ts";
+import { toLowerCaseEnumSchema } from "#mesh/contract-schema.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 
@@ -26,12 +26,12 @@ const { PORT: port, DATABASE_URL: url, PUBLIC_URL: publicUrl = "" } = process.en
 const { db } = await openDatabase({ url });
 // Enum values have the spelling of REST, so that the answers can be compared.
 const mesh = await openMesh();
-const schema = lowerCaseEnums(mesh.schema, "declared");
+const schema = toLowerCaseEnumSchema(mesh.schema, "declared");
 const keyring = createKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);
 const services: GraphServices = createServices(
   {
     db,
-    readOnly: createReportReader(db),
+    readOnly: createReportReadRunner(db),
     clock: systemClock,
     publicUrl,
     rateLimitScale: 0,

@@ -7,9 +7,9 @@ import { type Insertable, type RawBuilder, type SelectQueryBuilder, type Selecta
 import type { AuditEntryTable, Tables } from "#database/tables.ts";
 import { applyKeysetPage } from "#database/sql-fragments.ts";
 import { insertRows } from "#database/prepared-template.ts";
-import { type Reader, type Transaction, runWithCommit } from "#database/transaction.ts";
-import { createOrderedId, lowestIdAt, type IdKind, getIdKind } from "#foundation/ids.ts";
-import { credentialIdOf, isIntegrator, type Viewer } from "./viewer.ts";
+import { type DatabaseReader, type Transaction, runWithCommit } from "#database/transaction.ts";
+import { createOrderedId, getLowestIdAtTime, type IdKind, getIdKind } from "#foundation/ids.ts";
+import { getCredentialId, isIntegrator, type Viewer } from "./viewer.ts";
 
 export type AuditRow = Selectable<AuditEntryTable>;
 export type AuditActorKind = AuditRow["actor"];
@@ -123,17 +123,17 @@ const toSnakeCase = (kind: IdKind): string =>
  */
 export function getAuditActor(viewer: Viewer): AuditActor | undefined {
   if (isIntegrator(viewer))
-    return { actor: viewer.kind === "oauth" ? "oauth_client" : "api_key", actorId: credentialIdOf(viewer) };
+    return { actor: viewer.kind === "oauth" ? "oauth_client" : "api_key", actorId: getCredentialId(viewer) };
   if (viewer.kind !== "internal" || viewer.role === "storefront" || viewer.role === "analyst")
     return undefined;
-  return { actor: viewer.role === "operator" ? "operator" : "staff", actorId: credentialIdOf(viewer) };
+  return { actor: viewer.role === "operator" ? "operator" : "staff", actorId: getCredentialId(viewer) };
 }
 
 /**
  * Returns the value if it is an id that may appear in the audit log, otherwise undefined: also for address
  * tokens, which are secrets.
  */
-export function toAuditableId(value: unknown): string | undefined {
+export function filterAuditableId(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const kind = getIdKind(value);
   return kind === undefined || kind === "addressToken" ? undefined : value;
@@ -161,7 +161,7 @@ export function describeAuditedMutation(
 /** Finds the target's id: in the arguments beside `input`, else in the result, else in `input`. */
 function findTargetId({ args }: AuditedMutation, result: unknown): string | undefined {
   const { merchantId: _merchant, input, ...ids } = args;
-  return findId(ids) ?? toAuditableId(result) ?? findId(result) ?? findNestedId(result) ?? findId(input);
+  return findId(ids) ?? filterAuditableId(result) ?? findId(result) ?? findNestedId(result) ?? findId(input);
 }
 
 /** Finds the id of an object one level down, for results like `{ apiKey, secret }`. */
@@ -169,7 +169,7 @@ const findNestedId = (result: unknown): string | undefined =>
   typeof result !== "object" || result === null || Array.isArray(result)
     ? undefined
     : Object.values(result)
-        .map((part: { readonly id?: unknown } | null) => toAuditableId(part?.id))
+        .map((part: { readonly id?: unknown } | null) => filterAuditableId(part?.id))
         .find((id) => id !== undefined);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -179,12 +179,12 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 function findId(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { id, merchantId, ...others } = value;
-  return toAuditableId(id) ?? listIdFields(others)[0]?.[1] ?? toAuditableId(merchantId);
+  return filterAuditableId(id) ?? listIdFields(others)[0]?.[1] ?? filterAuditableId(merchantId);
 }
 
 const listIdFields = (value: object): [name: string, id: string][] =>
   Object.entries(value).flatMap(([name, field]): [string, string][] => {
-    const id = name.endsWith("Id") ? toAuditableId(field) : undefined;
+    const id = name.endsWith("Id") ? filterAuditableId(field) : undefined;
     return id === undefined ? [] : [[name, id]];
   });
 
@@ -205,7 +205,7 @@ function toAuditDetails(
   const ids = listIdFields(input).filter(([field, id]) => id !== targetId && field !== "merchantId");
   const fields = given
     .map(([field]) => field)
-    .filter((field) => !unchangedFields.has(field) && toAuditableId(input[field]) === undefined);
+    .filter((field) => !unchangedFields.has(field) && filterAuditableId(input[field]) === undefined);
   const { reason, note } = input;
   return {
     ...(fields.length === 0 ? {} : { fields: fields.toSorted() }),
@@ -229,7 +229,7 @@ export interface AuditFilter {
 
 /** Selects the audit entries that match a filter. The caller orders, pages or counts the query. */
 export function selectAuditEntries(
-  reader: Reader,
+  reader: DatabaseReader,
   filter: AuditFilter,
 ): SelectQueryBuilder<Tables, "auditEntry", AuditRow> {
   const { merchantId, from, until } = filter;
@@ -241,17 +241,17 @@ export function selectAuditEntries(
   }
   // Ids of audit entries start with their time, so a range of ids selects a range of times.
   if (from !== null && from !== undefined)
-    list = list.where("auditEntry.id", ">=", lowestIdAt("audit", from.getTime()));
+    list = list.where("auditEntry.id", ">=", getLowestIdAtTime("audit", from.getTime()));
   return until === null || until === undefined
     ? list
-    : list.where("auditEntry.id", "<", lowestIdAt("audit", until.getTime()));
+    : list.where("auditEntry.id", "<", getLowestIdAtTime("audit", until.getTime()));
 }
 
 const rowsPerPage = 500;
 
 /** Yields all matching audit entries, oldest first, in pages of up to 500 rows. */
 export async function* readAuditPages(
-  reader: Reader,
+  reader: DatabaseReader,
   filter: AuditFilter,
 ): AsyncGenerator<readonly AuditRow[], void> {
   for (let after: string | undefined; ;) {

@@ -93,4 +93,4 @@ export const authorizationServerMetadataPath = "/.well-known/oauth-authorization
 export const protectedResourceMetadataPath = "/.well-known/oauth-protected-resource";
 
 /** Returns the `aud` claim of access tokens, which is also the `resource` of the API's metadata document. */
-export const accessTokenAudience = (publicUrl: string): string => `${publicUrl}/api`;
+export const getAccessTokenAudience = (publicUrl: string): string => `${publicUrl}/api`;

@@ -110,7 +110,7 @@ export interface CredentialCache<Row> {
   readonly find: (name: string, lookUp: () => Promise<Row | undefined>) => Promise<Row | undefined>;
   /** Removes the rows whose `ownersOf` includes this id. */
   readonly invalidate: (ownerId: string) => void;
-  /** Removes all rows, because notices may have been missed. */
+  /** Empties the cache of credentials, because PostgreSQL notifications may have been missed. */
   readonly clear: () => void;
 }
 

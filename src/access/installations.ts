@@ -3,11 +3,11 @@ import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "
 import { fail, failWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { getBrokenConstraint } from "#database/database-errors.ts";
-import type { Reader, Transaction } from "#database/transaction.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { AppTable, InstallationTable, Tables } from "#database/tables.ts";
 import { type AccessEvent, invalidateCredentials, revokeGrants } from "./credential-changes.ts";
 import { type AccessCommandContext, revokeKeys } from "./keys/manage-keys.ts";
-import { createStatusConflict, getSuspendedAtChange } from "./merchants.ts";
+import { buildStatusConflict, buildSuspensionUpdate } from "./merchants.ts";
 import type { Scope } from "./viewer.ts";
 
 export interface RegisterAppInput {
@@ -95,7 +95,7 @@ export async function updateInstallation(
   if (current === undefined)
     throw fail("resource_not_found", { message: "There is no installation with this id." });
   if (current.status === "uninstalled")
-    throw fail("invalid_state", { conflict: createStatusConflict("installation", current, "uninstalled") });
+    throw fail("invalid_state", { conflict: buildStatusConflict("installation", current, "uninstalled") });
   const next =
     "scopes" in change ? { scopes: [...new Set(change.scopes)].toSorted() } : { status: change.status };
   const isSame =
@@ -105,7 +105,7 @@ export async function updateInstallation(
     .updateTable("installation")
     .set({
       ...next,
-      ...getSuspendedAtChange(current, next, access),
+      ...buildSuspensionUpdate(current, next, access),
       version: current.version + 1,
       updatedAt: access.now,
     })
@@ -153,19 +153,22 @@ const installationColumns = [
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
-export const findApps = (reader: Reader, ids: readonly string[]): Promise<AppRow[]> =>
+export const findApps = (reader: DatabaseReader, ids: readonly string[]): Promise<AppRow[]> =>
   reader.selectFrom("app").select(appColumns).where(idIsOneOf(ids)).execute();
 
-export const findInstallations = (reader: Reader, ids: readonly string[]): Promise<InstallationRow[]> =>
+export const findInstallations = (
+  reader: DatabaseReader,
+  ids: readonly string[],
+): Promise<InstallationRow[]> =>
   reader.selectFrom("installation").select(installationColumns).where(idIsOneOf(ids)).execute();
 
 /** Selects all apps; the caller orders, pages or counts the query. */
-export const selectApps = (reader: Reader): SelectQueryBuilder<Tables, "app", AppRow> =>
+export const selectApps = (reader: DatabaseReader): SelectQueryBuilder<Tables, "app", AppRow> =>
   reader.selectFrom("app").select(appColumns);
 
 /** Selects the installations of one merchant, or all if `owner` is null; the caller pages or counts the query. */
 export const selectInstallations = (
-  reader: Reader,
+  reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "installation", InstallationRow> =>
   reader

@@ -3,7 +3,7 @@ import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "
 import { fail, failWithDetail, type FailureConflict } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { getSqlState, uniqueViolation } from "#database/database-errors.ts";
-import type { Reader, Transaction } from "#database/transaction.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { MerchantTable, Tables } from "#database/tables.ts";
 import { invalidateCredentials } from "./credential-changes.ts";
 import type { AccessCommandContext } from "./keys/manage-keys.ts";
@@ -65,7 +65,7 @@ export async function updateMerchant(
     .executeTakeFirst();
   if (current === undefined) throw fail("merchant_not_found");
   if (typeof input.expectedVersion === "number" && input.expectedVersion !== current.version) {
-    throw fail("version_conflict", { conflict: createStatusConflict("merchant", current, null) });
+    throw fail("version_conflict", { conflict: buildStatusConflict("merchant", current, null) });
   }
   const next = {
     name: input.name ?? current.name,
@@ -78,7 +78,7 @@ export async function updateMerchant(
     .updateTable("merchant")
     .set({
       ...next,
-      ...getSuspendedAtChange(current, next, access),
+      ...buildSuspensionUpdate(current, next, access),
       version: current.version + 1,
       updatedAt: access.now,
     })
@@ -91,7 +91,7 @@ export async function updateMerchant(
  * Returns the new `suspendedAt` of a merchant or an installation; an empty object if the status does not
  * change.
  */
-export function getSuspendedAtChange(
+export function buildSuspensionUpdate(
   current: { readonly status: string },
   next: { readonly status?: string },
   { now }: Pick<AccessCommandContext, "now">,
@@ -101,7 +101,7 @@ export function getSuspendedAtChange(
 }
 
 /** Builds the `conflict` of a failure: the current status and version of a row, and the reason. */
-export function createStatusConflict(
+export function buildStatusConflict(
   resource: string,
   row: { readonly id: string; readonly status: string; readonly version: number },
   reason: string | null,
@@ -132,12 +132,12 @@ const merchantColumns = [
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
-export const findMerchants = (reader: Reader, ids: readonly string[]): Promise<MerchantRow[]> =>
+export const findMerchants = (reader: DatabaseReader, ids: readonly string[]): Promise<MerchantRow[]> =>
   reader.selectFrom("merchant").select(merchantColumns).where(idIsOneOf(ids)).execute();
 
 /** Selects one merchant, or all merchants if `owner` is null; the caller orders, pages or counts the query. */
 export const selectMerchants = (
-  reader: Reader,
+  reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "merchant", MerchantRow> =>
   reader

@@ -6,10 +6,10 @@
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { lowestIdAt } from "#foundation/ids.ts";
+import { getLowestIdAtTime, toSafeId } from "#foundation/ids.ts";
 import type { Log } from "#foundation/log.ts";
 import type { ApiRequestTable, Tables } from "#database/tables.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import type { CredentialOwner } from "./viewer.ts";
 
 export interface LoggedRequest extends CredentialOwner {
@@ -144,7 +144,7 @@ const rowsPerStatement = 2_000;
 
 /** Deletes requests older than the retention period. Returns how many were deleted. */
 export async function sweepApiRequests(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
-  const before = lowestIdAt("request", now.getTime() - requestRetentionDays * 86_400_000);
+  const before = getLowestIdAtTime("request", now.getTime() - requestRetentionDays * 86_400_000);
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from api_request where id in (select id from api_request where id < ${before} order by id
@@ -157,21 +157,41 @@ export async function sweepApiRequests(db: Database, now: Date, signal?: AbortSi
 
 export type ApiRequestRow = Selectable<ApiRequestTable>;
 
-interface RequestFilter {
-  readonly installationId: string;
-  readonly isFailedOnly: boolean;
+/** The filter of a list of logged requests. Null and undefined do not filter. */
+interface ApiRequestFilter {
+  readonly merchantId?: string | null;
+  readonly installationId?: string | null | undefined;
+  readonly credentialId?: string | null | undefined;
+  readonly operation?: string | null | undefined;
+  /** The lowest and the highest HTTP status, both included. */
+  readonly statusFrom?: number | null | undefined;
+  readonly statusTo?: number | null | undefined;
 }
 
-/** Selects the logged requests of an installation. The caller orders, pages or counts the query. */
+/** Selects logged requests. The caller orders, pages or counts the query. */
 export function selectApiRequests(
-  reader: Reader,
-  { installationId, isFailedOnly }: RequestFilter,
+  reader: DatabaseReader,
+  filter: ApiRequestFilter,
 ): SelectQueryBuilder<Tables, "apiRequest", ApiRequestRow> {
-  const list = reader
+  let list = reader.selectFrom("apiRequest").selectAll("apiRequest");
+  for (const column of ["merchantId", "installationId", "credentialId", "operation"] as const) {
+    const value = filter[column] ?? null;
+    if (value !== null) list = list.where(`apiRequest.${column}`, "=", value);
+  }
+  const [from, to] = [filter.statusFrom ?? null, filter.statusTo ?? null];
+  // The condition is written exactly as in the partial indexes; with a parameter, PostgreSQL would not use
+  // those indexes.
+  if (from !== null && from >= 400) list = list.where(sql<boolean>`api_request.status >= 400`);
+  if (from !== null && from !== 400) list = list.where("apiRequest.status", ">=", from);
+  return to === null ? list : list.where("apiRequest.status", "<=", to);
+}
+
+/** Finds a logged request by its id; null if it is not stored. The caller must check the merchant. */
+export async function findApiRequest(reader: DatabaseReader, id: string): Promise<ApiRequestRow | null> {
+  const found = await reader
     .selectFrom("apiRequest")
     .selectAll("apiRequest")
-    .where("installationId", "=", installationId);
-  // The condition is written exactly as in the partial index; with a parameter, PostgreSQL would not use that
-  // index.
-  return isFailedOnly ? list.where(sql<boolean>`api_request.status >= 400`) : list;
+    .where("id", "=", toSafeId(id))
+    .executeTakeFirst();
+  return found ?? null;
 }

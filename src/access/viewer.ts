@@ -94,10 +94,10 @@ export interface CredentialOwner {
   readonly credentialId: string;
 }
 
-export const credentialOwnerOf = (viewer: IntegratorViewer): CredentialOwner => ({
+export const getCredentialOwner = (viewer: IntegratorViewer): CredentialOwner => ({
   merchantId: viewer.merchantId,
   installationId: viewer.installationId,
-  credentialId: credentialIdOf(viewer),
+  credentialId: getCredentialId(viewer),
 });
 
 export function isStaffViewer(viewer: Viewer): viewer is StaffViewer {
@@ -108,7 +108,7 @@ export function isStaffViewer(viewer: Viewer): viewer is StaffViewer {
  * Returns the id of the caller's credential: the API key, the grant, the internal token or the staff account.
  * Rate limits, logs and idempotency records use this id.
  */
-export function credentialIdOf(viewer: IntegratorViewer | InternalViewer): string {
+export function getCredentialId(viewer: IntegratorViewer | InternalViewer): string {
   if (viewer.kind === "internal") return isStaffViewer(viewer) ? viewer.staffId : viewer.tokenId;
   return viewer.kind === "api_key" ? viewer.apiKeyId : viewer.grantId;
 }
@@ -131,6 +131,14 @@ export const scopeDescriptions: Readonly<Record<Scope, string>> = {
   "webhooks:write": "Create webhook endpoints and replay deliveries.",
 };
 
+/** What a scope allows, in the words of a merchant's staff. */
+export const scopeTitles: Readonly<Record<Scope, string>> = {
+  "catalog:read": "Read carts and orders, and end checkouts",
+  "checkout:quote": "Change carts before checkout",
+  "webhooks:read": "See webhooks",
+  "webhooks:write": "Manage webhooks",
+};
+
 export const internalRoles = ["storefront", "admin", "analyst", "operator"] as const;
 export type InternalRole = (typeof internalRoles)[number];
 
@@ -145,11 +153,11 @@ export function isScope(text: string): text is Scope {
 interface Quota {
   readonly quota: number;
   readonly windowSeconds: number;
-  /** Name of the limit in responses, if it differs from the key in `rateQuotas`. */
+  /** Name of the limit in responses, if it differs from the key in `rateLimitQuotas`. */
   readonly publicName?: string;
 }
 
-export const rateQuotas = {
+export const rateLimitQuotas = {
   default: { quota: 600, windowSeconds: 60 },
   write: { quota: 120, windowSeconds: 60 },
   // Counted per installation: its keys share this limit.
@@ -165,17 +173,17 @@ export const rateQuotas = {
   "login-fail-address": { quota: 30, windowSeconds: 600, publicName: "login-fail" },
 } as const satisfies Record<string, Quota>;
 
-export type RateBucket = keyof typeof rateQuotas;
+export type RateLimitBucket = keyof typeof rateLimitQuotas;
 
 /** The buckets that are counted per credential. Apps read them to pace their calls. */
-export const credentialRateBuckets: readonly RateBucket[] = ["default", "write"];
+export const credentialRateLimitBuckets: readonly RateLimitBucket[] = ["default", "write"];
 
-export function isRateBucket(name: string): name is RateBucket {
-  return Object.hasOwn(rateQuotas, name);
+export function isRateLimitBucket(name: string): name is RateLimitBucket {
+  return Object.hasOwn(rateLimitQuotas, name);
 }
 
-export function getPublicRateBucketName(bucket: RateBucket): string {
-  const quota: Quota = rateQuotas[bucket];
+export function getPublicRateLimitBucketName(bucket: RateLimitBucket): string {
+  const quota: Quota = rateLimitQuotas[bucket];
   return quota.publicName ?? bucket;
 }
 
@@ -183,6 +191,6 @@ export function getPublicRateBucketName(bucket: RateBucket): string {
  * Returns the requests per window, scaled by RATE_LIMIT_SCALE; undefined if limits are switched off (scale
  * 0).
  */
-export function getScaledRateQuota(bucket: RateBucket, scale: number): number | undefined {
-  return scale === 0 ? undefined : Math.max(1, Math.round(rateQuotas[bucket].quota * scale));
+export function getScaledRateLimitQuota(bucket: RateLimitBucket, scale: number): number | undefined {
+  return scale === 0 ? undefined : Math.max(1, Math.round(rateLimitQuotas[bucket].quota * scale));
 }

@@ -35,7 +35,8 @@ import { demoPicturesPlugin } from "#pages/demo-pictures.ts";
 import { docsPlugin } from "#pages/docs/plugin.ts";
 import { graphiqlPlugin } from "#pages/graphiql/plugin.ts";
 import { assetsPlugin } from "#pages/shared/assets.ts";
-import { startPagePlugin } from "#pages/start-page.ts";
+import { listEventCatalogue } from "#webhooks/event-catalogue.ts";
+import { landingPlugin } from "#pages/landing/plugin.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { ResolveName } from "#webhooks/safe-addresses.ts";
@@ -259,9 +260,14 @@ async function createHttpServer(
   await server.register(oauthPlugin, { services, signingKeys, limiter, log });
   await server.register(consolePlugin, { services, limiter, log });
   await server.register(checkoutPlugin, { services, run, limiter, log });
-  await server.register(docsPlugin, { document: api.document, publicUrl, settings });
-  await server.register(graphiqlPlugin, { publicUrl });
-  await server.register(startPagePlugin, { publicUrl });
+  await server.register(docsPlugin, {
+    document: api.document,
+    publicUrl,
+    settings,
+    listEventExamples: () => listEventCatalogue(publicUrl),
+  });
+  await server.register(graphiqlPlugin, { publicUrl, settings });
+  await server.register(landingPlugin, { publicUrl, settings });
   await server.register(assetsPlugin);
   await server.register(demoPicturesPlugin);
   return server;

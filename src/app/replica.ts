@@ -5,7 +5,7 @@
 import type { LogEvent } from "kysely";
 import { createSearchCounts } from "#commerce/search/search-counts.ts";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import { createReportReader, reportMsMax } from "#database/read-only.ts";
+import { createReportReadRunner, reportMsMax } from "#database/read-only.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices, ReplicaSources } from "#graph/context.ts";
@@ -46,8 +46,8 @@ export function createReportServices({
 }: ReportServicesOptions): ReportServices {
   const readOnly =
     replica === undefined
-      ? createReportReader(database.db, { runningMax: reportsOnPrimary(database, settings.databasePool) })
-      : createReportReader(replica.forAnalysts.db, { runningMax });
+      ? createReportReadRunner(database.db, { runningMax: reportsOnPrimary(database, settings.databasePool) })
+      : createReportReadRunner(replica.forAnalysts.db, { runningMax });
   const searchCounts = createSearchCounts({ db: database.db, clock, log });
   return { services: { readOnly, searchCounts }, start: searchCounts.start, stop: searchCounts.stop };
 }

@@ -18,7 +18,7 @@ import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts"
 import type { RenderEventSubject, EventSubject } from "#webhooks/outbox.ts";
 import type { Database } from "#database/connect.ts";
 import { createIdempotentRunner } from "#database/idempotency.ts";
-import { createReportReader } from "#database/read-only.ts";
+import { createReportReadRunner } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 import { readKeyring } from "./encryption-keys.ts";
@@ -112,7 +112,7 @@ export function createCommandEventRenderer(db: Database, settings: Settings): Re
   const keyring = readKeyring(settings);
   const parts: Omit<GraphServices, "render"> = {
     db,
-    readOnly: createReportReader(db),
+    readOnly: createReportReadRunner(db),
     clock: systemClock,
     publicUrl: getPublicUrl(settings),
     rateLimitScale: settings.rateLimitScale,

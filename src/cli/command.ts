@@ -5,7 +5,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import type { AccessEvent } from "#access/credential-changes.ts";
 import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
-import { appendAuditEntries, commandLineActor, toAuditableId } from "#access/audit.ts";
+import { appendAuditEntries, commandLineActor, filterAuditableId } from "#access/audit.ts";
 import { readSettings, type Settings } from "#app/settings.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type Database, type OpenedDatabase, openDatabase } from "#database/connect.ts";
@@ -72,7 +72,7 @@ export async function runAuditedCommand(
 
 /** Returns all ids in the result except the target's, for the details of the audit entry. */
 const otherIds = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(others).filter(([, value]) => toAuditableId(value) !== undefined));
+  Object.fromEntries(Object.entries(others).filter(([, value]) => filterAuditableId(value) !== undefined));
 
 export function parseTimeOption(text: string): Date {
   const time = new Date(text);

@@ -31,6 +31,7 @@ export function printWelcome({ settings, role }: ServeOptions, { address, demo }
     return;
   }
   printLine(`\nCommerce Gateway listens at ${address}`);
+  printLine(`  Start page ${address}/`);
   printLine(`  API        ${address}/docs, as OpenAPI ${address}/openapi.json`);
   printLine(`  Console    ${address}/console`);
   printLine(`  GraphiQL   ${address}/graphql`);
@@ -43,8 +44,9 @@ export function printWelcome({ settings, role }: ServeOptions, { address, demo }
   printLine(`  Demo       keys and tokens in ${settings.dataDir}/demo.json\n`);
   printLine(`Demo API key: ${demo.keys.full}`);
   printLine(`Demo token for GraphiQL (admin): ${demo.tokens.admin}`);
-  printLine(`Demo account for the console and OAuth: ${demo.staff.email} with the password in demo.json\n`);
-  printLine("Try it:");
+  printLine(`Demo account for the console: ${demo.staff.email} with the password ${demo.staff.password}`);
+  if (demo.checkout !== undefined) printLine(`Demo checkout: ${demo.checkout.url}`);
+  printLine("\nTry it:");
   printLine(`  curl -H 'Authorization: Bearer ${demo.keys.full}' ${address}/api/v1/open/catalog/products`);
   if (product !== undefined)
     printLine(

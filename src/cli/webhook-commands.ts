@@ -7,12 +7,8 @@ import { Command, Option } from "commander";
 import { appendAuditEntries, type AuditEntry, commandLineActor } from "#access/audit.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
-import {
-  type BulkReplayResult,
-  type BulkReplayInput,
-  type FailedDeliveryStatus,
-  replayDeliveries,
-} from "#webhooks/replay-deliveries.ts";
+import { type BulkReplayResult, replayDeliveries } from "#webhooks/replay-deliveries.ts";
+import type { BulkReplayInput, FailedDeliveryStatus } from "#webhooks/replay-selection.ts";
 import { replayDelivery, type ReplayCommandContext } from "#webhooks/replay-delivery.ts";
 import type { ReplayReason } from "#webhooks/delivery-rules.ts";
 import { printResult } from "./output.ts";

@@ -1,20 +1,20 @@
 /** Reads the versions of carts and orders. Live streams poll these cheap queries to detect changes. */
 import { type RawBuilder, sql } from "kysely";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 
 type Versions = ReadonlyMap<string, number>;
 
 /** Reads the versions of carts, by cart id. */
-export const findCartVersions = (reader: Reader, ids: readonly string[]): Promise<Versions> =>
+export const findCartVersions = (reader: DatabaseReader, ids: readonly string[]): Promise<Versions> =>
   findVersions(reader, sql`cart`, ids);
 
 /** Reads the versions of orders, by order id. */
-export const findOrderVersions = (reader: Reader, ids: readonly string[]): Promise<Versions> =>
+export const findOrderVersions = (reader: DatabaseReader, ids: readonly string[]): Promise<Versions> =>
   findVersions(reader, sql`sales_order`, ids);
 
 /** Returns versions by id; ids without a row are left out. */
 async function findVersions(
-  reader: Reader,
+  reader: DatabaseReader,
   table: RawBuilder<unknown>,
   ids: readonly string[],
 ): Promise<Versions> {

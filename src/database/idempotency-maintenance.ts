@@ -11,7 +11,7 @@ import {
   type SealedValue,
 } from "#foundation/encryption.ts";
 import type { Database } from "./connect.ts";
-import { type Reader, type Transaction } from "./transaction.ts";
+import { type DatabaseReader, type Transaction } from "./transaction.ts";
 import { getRecordExpiryCutoff, idempotencyRecordSealContext } from "./idempotency.ts";
 
 const sweptPerBatch = 1000;
@@ -54,7 +54,7 @@ const readPerBatch = 500;
  * cannot be checked.
  */
 export async function findIdempotencyRecords(
-  reader: Reader,
+  reader: DatabaseReader,
   keyring: Keyring,
   { ownerIds, holds, since }: RecordSearch,
 ): Promise<IdempotencyRecordKey[]> {

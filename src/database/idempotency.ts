@@ -259,7 +259,7 @@ export function parseIdempotencyKey(text: string): string | undefined {
 }
 
 /** Returns the SHA-256 of the canonical JSON (RFC 8785), which is the same for equal requests. */
-export function requestFingerprint(request: Readonly<Record<string, unknown>>): Buffer {
+export function createRequestFingerprint(request: Readonly<Record<string, unknown>>): Buffer {
   return createHash("sha256")
     .update(canonicalize(request) ?? "")
     .digest();

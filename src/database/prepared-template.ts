@@ -7,7 +7,7 @@
 import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
 import { manyVariantsMark } from "./statement-pool.ts";
-import type { Reader } from "./transaction.ts";
+import type { DatabaseReader } from "./transaction.ts";
 import type { Tables } from "./tables.ts";
 
 class Parameter {
@@ -39,7 +39,7 @@ export interface PreparedTemplate {
 }
 
 export function prepareStatement<Row>(
-  reader: Reader,
+  reader: DatabaseReader,
   { form, write, values, hasManyForms = false }: PreparedTemplate,
 ): CompiledQuery<Row> {
   const { text, names } = compileOnce(
@@ -54,14 +54,17 @@ export function prepareStatement<Row>(
 }
 
 /** Runs a statement and returns its only row. */
-export async function runForSingleRow<Row>(reader: Reader, statement: PreparedTemplate): Promise<Row> {
+export async function runForSingleRow<Row>(
+  reader: DatabaseReader,
+  statement: PreparedTemplate,
+): Promise<Row> {
   const { rows } = await reader.executeQuery<Row>(prepareStatement(reader, statement));
   const [row] = rows;
   if (row === undefined) throw new Error("The statement returned no row.");
   return row;
 }
 
-function compileOnce(reader: Reader, form: string, write: () => RawBuilder<unknown>): Compiled {
+function compileOnce(reader: DatabaseReader, form: string, write: () => RawBuilder<unknown>): Compiled {
   const known = templates.get(form);
   if (known !== undefined) return known;
   const { sql: text, parameters } = write().compile(reader);
@@ -126,7 +129,7 @@ const preparedRowsMax = 4;
  * the first row.
  */
 export function insertRows<Table extends keyof Tables>(
-  reader: Reader,
+  reader: DatabaseReader,
   table: Table,
   rows: readonly Insertable<Tables[Table]>[],
 ): CompiledQuery {

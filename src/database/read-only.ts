@@ -10,7 +10,7 @@ import type { Database } from "./connect.ts";
 import { isQueryTimeout, getSqlState } from "./database-errors.ts";
 import { inTransaction, type Transaction } from "./transaction.ts";
 
-export type ReportReader = <Result>(read: (reader: Transaction) => Promise<Result>) => Promise<Result>;
+export type RunReportRead = <Result>(read: (reader: Transaction) => Promise<Result>) => Promise<Result>;
 
 export const reportMsMax = 10_000;
 
@@ -34,10 +34,10 @@ export interface ReadOnlyLimits {
 }
 
 /** Creates the reader of reports. The embedded database has no statement timeout. */
-export function createReportReader(
+export function createReportReadRunner(
   db: Database,
   { timeoutMs = reportMsMax, runningMax = 1 }: ReadOnlyLimits = {},
-): ReportReader {
+): RunReportRead {
   const semaphore = createSemaphore({ runningMax, ...queue });
   const opening = [
     CompiledQuery.raw("set transaction isolation level repeatable read, read only"),

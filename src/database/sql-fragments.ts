@@ -1,6 +1,6 @@
 /** Query helpers and SQL expressions that many areas use: keyset pages, capped counts, times in JSON. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { Reader } from "./transaction.ts";
+import type { DatabaseReader } from "./transaction.ts";
 
 export interface KeysetPage {
   readonly after?: string | undefined;
@@ -31,7 +31,7 @@ const countMax = 10_000;
 /** Counts rows up to 10 000. An exact larger count would take too long. */
 export async function countRowsUpToLimit<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
-  reader: Reader,
+  reader: DatabaseReader,
 ): Promise<number> {
   const counted = query
     .clearSelect()

@@ -479,6 +479,7 @@ export interface PersonalDataTable {
   createdAt: Timestamp;
   eraseAfter: Timestamp | null;
   erasedAt: Timestamp | null;
+  pageDigest: Uint8Array | null;
 }
 
 export interface PolicyTable {

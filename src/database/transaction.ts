@@ -16,7 +16,7 @@ export type Transaction = KyselyTransaction<Tables>;
  * A handle for reading: the database or an open transaction. Functions that write take a `Transaction`
  * instead, so that a write outside a transaction does not compile.
  */
-export type Reader = Database | Transaction;
+export type DatabaseReader = Database | Transaction;
 
 const afterCommits = new WeakMap<Transaction, (() => void)[]>();
 

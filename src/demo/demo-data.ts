@@ -7,7 +7,7 @@ import { pictureMotifs } from "#demo/pictures/pictures.ts";
 import { catalogFileSchema, type productFamilySchema } from "./data/catalog-schema.ts";
 import {
   type DemoLocalizedText,
-  loadOnce,
+  createOnceLoader,
   localizedText,
   nonEmptyText,
   nonNegativeInteger,
@@ -85,14 +85,14 @@ export const parseDemoData = {
   synonyms: (json: string) => parseDataFile("synonyms.json", synonymsFile, json),
 } as const;
 
-export const loadDemoCatalog = loadOnce(() => parseDemoData.catalog(readDataFile("catalog")));
-export const loadBulkVocabulary = loadOnce(() => parseDemoData.bulk(readDataFile("bulk")));
-export const loadDemoSales = loadOnce(() =>
+export const loadDemoCatalog = createOnceLoader(() => parseDemoData.catalog(readDataFile("catalog")));
+export const loadBulkVocabulary = createOnceLoader(() => parseDemoData.bulk(readDataFile("bulk")));
+export const loadDemoSales = createOnceLoader(() =>
   parseDataFile("sales.json", salesFileSchema, readDataFile("sales")),
 );
-export const loadDemoSynonyms = loadOnce(() => parseDemoData.synonyms(readDataFile("synonyms")));
+export const loadDemoSynonyms = createOnceLoader(() => parseDemoData.synonyms(readDataFile("synonyms")));
 /** Loads the two merchants with their products. Throws if a product has a category that its merchant lacks. */
-export const loadDemoMerchants = loadOnce(() => {
+export const loadDemoMerchants = createOnceLoader(() => {
   const { first, second } = parseDemoData.merchants(readDataFile("merchants"));
   return { first: addProductFamilies(first), second: addProductFamilies(second) };
 });

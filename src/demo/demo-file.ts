@@ -96,6 +96,11 @@ const demoFile = z.looseObject({
    * session `completed` to the cart `completed`.
    */
   sessions: z.record(z.enum(demoSessionNames), z.string()),
+  /**
+   * The page of the session `open`. Everyone who knows the URL can check out. Absent if no session could be
+   * opened, for example because its products are sold out.
+   */
+  checkout: z.object({ url: z.string() }).optional(),
   /** Order ids, named as the carts are. The order `delivered` was placed with the cart `completed`. */
   orders: z.record(z.enum(demoOrderNames), z.string()),
   /**
@@ -177,18 +182,6 @@ export function writeDemoFile(folder: string, demo: PartialDemoFile): void {
     rmSync(draft, { force: true });
     throw error;
   }
-}
-
-/**
- * Writes the service's current base URL into demo.json and keeps all other parts. Called at each start.
- * Returns undefined if the file does not exist.
- */
-export function refreshDemoFile(folder: string, baseUrl: string): PartialDemoFile | undefined {
-  const demo = readDemoFile(folder);
-  if (demo === undefined) return undefined;
-  const refreshed = { ...demo, baseUrl };
-  writeDemoFile(folder, refreshed);
-  return refreshed;
 }
 
 const createTemporaryPath = (folder: string): string =>

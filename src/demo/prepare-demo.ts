@@ -5,19 +5,21 @@
  * be read back, and carts, orders and deliveries may have changed since.
  */
 import { sql } from "kysely";
-import { type AccessCommandContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
-import { createInternalToken } from "#access/keys/internal-tokens.ts";
-import { type InternalRole, type Scope, integratorScopes } from "#access/viewer.ts";
+import { getPageUrlOfOpenSession } from "#commerce/checkout/render-session.ts";
+import { findSessions } from "#commerce/checkout/session-aggregate.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";
+import { inTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { RenderEventSubject } from "#webhooks/outbox.ts";
-import { createOauthClient } from "#access/oauth/oauth-clients.ts";
-import { generatePassword } from "#access/people/passwords.ts";
-import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
 import { seedCarts } from "./carts/seed-carts.ts";
-import { type OrderSeedContext, seedOrders } from "./orders/seed-orders.ts";
+import { type OrderSeedContext, seedOpenCheckout, seedOrders } from "./orders/seed-orders.ts";
+import {
+  type CredentialContext,
+  createCredentials,
+  type InstalledDemoMerchants,
+  seedAccounts,
+} from "./seed-credentials.ts";
 import { seedWebhooks } from "./webhooks/seed-webhooks.ts";
 import {
   type PartialDemoFile,
@@ -82,7 +84,9 @@ export async function prepareDemo(
       : await seedWebhooks(transaction, { owner: merchants.first, orders, keyring, render, now });
     const hasAccounts = knownParts.staff !== undefined && knownParts.oauthClient !== undefined;
     const accountParts = hasAccounts ? {} : await seedAccounts(transaction, { owner: merchants.first, now });
-    return { ...credentials, ...salesParts, ...webhookParts, ...accountParts };
+    const parts = { ...credentials, ...salesParts, ...webhookParts, ...accountParts };
+    const context = { owners: merchants, keyring, publicUrl, now };
+    return { ...parts, ...(await renewOpenCheckout(transaction, context, { ...knownParts, ...parts })) };
   });
   if (newParts === undefined && knownFile === undefined) return undefined;
   const demo = { ...knownFile, ...newParts, baseUrl: publicUrl } as DemoFile;
@@ -90,18 +94,34 @@ export async function prepareDemo(
   return demo;
 }
 
-interface InstalledDemoMerchants {
-  readonly first: InstalledDemoMerchant;
-  readonly second: InstalledDemoMerchant;
+/**
+ * Returns the URL of the demo's open checkout session. Opens another session if this one has ended, because
+ * the longest lifetime of a session is a day.
+ */
+async function renewOpenCheckout(
+  transaction: Transaction,
+  owner: Omit<OrderSeedContext, "promotionCodes">,
+  { carts, sessions, promotionCodes }: Partial<PartialDemoFile>,
+): Promise<Partial<Pick<DemoFile, "carts" | "sessions" | "checkout">>> {
+  if (carts === undefined || sessions === undefined || promotionCodes === undefined) return {};
+  const context = { ...owner, promotionCodes };
+  const findUrl = async (id: string): Promise<string | null> => {
+    const session = (await findSessions(transaction, [id])).get(id);
+    return session === undefined ? null : getPageUrlOfOpenSession(session, context);
+  };
+  const url = await findUrl(sessions.open);
+  if (url !== null) return { checkout: { url } };
+  const opened = await seedOpenCheckout(transaction, context);
+  const openedUrl = opened === undefined ? null : await findUrl(opened.sessionId);
+  if (opened === undefined || openedUrl === null) return {};
+  return {
+    carts: { ...carts, locked: opened.cartId },
+    sessions: { ...sessions, open: opened.sessionId },
+    checkout: { url: openedUrl },
+  };
 }
 
-interface InstalledDemoMerchant {
-  readonly id: string;
-  readonly slug: string;
-  readonly installationId: string;
-}
-
-async function findDemoMerchants(db: Reader): Promise<InstalledDemoMerchants | undefined> {
+async function findDemoMerchants(db: DatabaseReader): Promise<InstalledDemoMerchants | undefined> {
   const merchants = await db
     .selectFrom("merchant")
     .innerJoin("installation", "installation.merchantId", "merchant.id")
@@ -115,7 +135,7 @@ async function findDemoMerchants(db: Reader): Promise<InstalledDemoMerchants | u
   return first === undefined || second === undefined ? undefined : { first, second };
 }
 
-async function hasNoMerchant(db: Reader): Promise<boolean> {
+async function hasNoMerchant(db: DatabaseReader): Promise<boolean> {
   return (await db.selectFrom("merchant").select("id").limit(1).executeTakeFirst()) === undefined;
 }
 
@@ -176,113 +196,3 @@ const toDemoFileMerchants = ({ first, second }: InstalledDemoMerchants): DemoFil
   first: { id: first.id, slug: first.slug },
   second: { id: second.id, slug: second.slug },
 });
-
-interface CredentialContext {
-  readonly merchants: InstalledDemoMerchants;
-  readonly now: Date;
-}
-
-async function createCredentials(
-  transaction: Transaction,
-  { merchants, now }: CredentialContext,
-): Promise<Pick<DemoFile, "keys" | "tokens">> {
-  const access: AccessCommandContext = { merchantId: null, now };
-  const createKey = (
-    name: string,
-    granted: readonly Scope[],
-    owner = merchants.first,
-  ): Promise<{ apiKeyId: string; value: string }> =>
-    createApiKey(transaction, access, {
-      installationId: owner.installationId,
-      name: `Demo: ${name}`,
-      scopes: granted,
-      expiresAt: null,
-    });
-  const createToken = async (role: InternalRole): Promise<string> =>
-    (
-      await createInternalToken(transaction, access, {
-        name: `Demo: ${role}`,
-        role,
-        merchantId: role === "operator" ? null : merchants.first.id,
-        expiresAt: null,
-      })
-    ).value;
-
-  const revoked = await createKey("revoked", integratorScopes);
-  await revokeApiKey(transaction, access, revoked.apiKeyId);
-  return {
-    keys: {
-      full: (await createKey("full", integratorScopes)).value,
-      catalogRead: (await createKey("catalogRead", ["catalog:read"])).value,
-      checkoutQuote: (await createKey("checkoutQuote", ["checkout:quote"])).value,
-      webhooksRead: (await createKey("webhooksRead", ["webhooks:read"])).value,
-      webhooksWrite: (await createKey("webhooksWrite", ["webhooks:write"])).value,
-      noScope: (await createKey("noScope", [])).value,
-      expired: await createExpiredKey(transaction, { access, merchants }),
-      revoked: revoked.value,
-      otherMerchant: (await createKey("otherMerchant", integratorScopes, merchants.second)).value,
-    },
-    tokens: {
-      storefront: await createToken("storefront"),
-      admin: await createToken("admin"),
-      analyst: await createToken("analyst"),
-      operator: await createToken("operator"),
-    },
-  };
-}
-
-async function createExpiredKey(
-  transaction: Transaction,
-  { access, merchants }: { access: AccessCommandContext; merchants: InstalledDemoMerchants },
-): Promise<string> {
-  const yesterday = new Date(access.now.getTime() - 86_400_000);
-  const input = {
-    installationId: merchants.first.installationId,
-    name: "Demo: expired",
-    scopes: integratorScopes,
-    expiresAt: yesterday,
-  };
-  return (await createApiKey(transaction, access, input)).value;
-}
-
-/** The redirect URI of the demo's OAuth client. No server listens there until a developer starts one. */
-const redirectUri = "http://127.0.0.1:4010/callback";
-
-interface AccountSeedContext {
-  readonly owner: { readonly id: string; readonly slug: string; readonly installationId: string };
-  readonly now: Date;
-}
-
-/**
- * Creates a staff account and an OAuth client. A repeated call creates new ones, because a password cannot be
- * read back.
- */
-async function seedAccounts(
-  transaction: Transaction,
-  { owner, now }: AccountSeedContext,
-): Promise<Pick<DemoFile, "staff" | "oauthClient">> {
-  const access = { merchantId: null, now };
-  const existingAccounts = await transaction
-    .selectFrom("staffAccount")
-    .select("id")
-    .where("merchantId", "=", owner.id)
-    .execute();
-  const email = `demo${existingAccounts.length === 0 ? "" : `.${existingAccounts.length + 1}`}@${owner.slug}.example`;
-  const password = generatePassword();
-  await createStaff(transaction, access, {
-    merchantId: owner.id,
-    ...(await prepareStaffInput({ email, name: "Demo", password })),
-  });
-  const { appId } = await transaction
-    .selectFrom("installation")
-    .select("appId")
-    .where("id", "=", owner.installationId)
-    .executeTakeFirstOrThrow();
-  const clientId = await createOauthClient(transaction, access, {
-    appId,
-    redirectUris: [redirectUri],
-    authMethod: "none",
-    jwks: null,
-  });
-  return { staff: { email, password }, oauthClient: { clientId, redirectUri } };
-}

@@ -4,7 +4,7 @@
  */
 
 /** Computes the 32-bit FNV-1a hash of a text. */
-export function hashText(text: string): number {
+export function hashTextToNumber(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1)
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
@@ -12,7 +12,7 @@ export function hashText(text: string): number {
 }
 
 /** Returns a generator of numbers from 0 (included) to 1 (excluded), with the Mulberry32 algorithm. */
-export function createRandom(seed: number): () => number {
+export function createRandomNumberGenerator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -22,7 +22,7 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-export function pickRandom<Item>(random: () => number, items: readonly Item[]): Item {
+export function pickRandomItem<Item>(random: () => number, items: readonly Item[]): Item {
   const item = items[Math.floor(random() * items.length)];
   if (item === undefined) throw new RangeError("The list to pick from must not be empty.");
   return item;

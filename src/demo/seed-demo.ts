@@ -10,7 +10,7 @@ import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
 import type { CatalogEntry } from "#demo/data/catalog-schema.ts";
 import { type DemoMerchant, loadDemoMerchants, loadDemoSales, loadDemoSynonyms } from "#demo/demo-data.ts";
-import { writeSynonyms } from "#commerce/search/synonyms.ts";
+import { saveSynonyms } from "#commerce/search/synonyms.ts";
 import type { DemoProduct } from "./demo-file.ts";
 import {
   insertProductRows,
@@ -21,7 +21,7 @@ import {
 import { insertTableRows, type TableRow } from "./rows/insert-rows.ts";
 import { createMerchantRows, type MerchantRows } from "./rows/merchant-rows.ts";
 import { listOptionCombinations, createVariantSku } from "./rows/variant-rows.ts";
-import { hashText, createRandom } from "./random.ts";
+import { hashTextToNumber, createRandomNumberGenerator } from "./random.ts";
 
 /** Ids and products of the seeded demo. */
 export interface DemoSeedResult {
@@ -69,7 +69,7 @@ export async function seedDemo(
   await insertTableRows(transaction, { searchQueryDay: createSearchRows(now) });
   for (const { merchant } of [first.merchant, second.merchant])
     for (const [locale, rules] of Object.entries(loadDemoSynonyms()))
-      await writeSynonyms(transaction, { merchantId: merchant.id, now }, { locale, rules });
+      await saveSynonyms(transaction, { merchantId: merchant.id, now }, { locale, rules });
   const [firstId, secondId] = [first.merchant.merchant.id, second.merchant.merchant.id];
   const at = new Date(now.getTime() - productAgeDaysMax * dayMs);
   const [firstInstallation, secondInstallation] = await insertAppWithInstallations(transaction, {
@@ -210,7 +210,7 @@ function createRowsOfSearch(
   { query: text, country, perDay }: DemoSearch,
   { now, isWithoutResults }: { readonly now: Date; readonly isWithoutResults: boolean },
 ): TableRow<"searchQueryDay">[] {
-  const random = createRandom(hashText(`${text} ${country}`));
+  const random = createRandomNumberGenerator(hashTextToNumber(`${text} ${country}`));
   const { normalized: query } = parseSearchQuery(text);
   return Array.from({ length: searchDays }, (_, ago) => {
     const at = new Date(now.getTime() - ago * dayMs);

@@ -196,12 +196,12 @@ export function toErrorBody(failure: Failure, requestId: string, publicUrl: stri
       allowed: detail.allowed ?? null,
     })),
     conflict: conflictPart,
-    docUrl: errorDocUrl(failure.code, publicUrl),
+    docUrl: getErrorDocUrl(failure.code, publicUrl),
   };
 }
 
 /** Returns the URL of the documentation of an error code. */
-export const errorDocUrl = (code: string, publicUrl: string): string => `${publicUrl}/docs/errors#${code}`;
+export const getErrorDocUrl = (code: string, publicUrl: string): string => `${publicUrl}/docs/errors#${code}`;
 
 /**
  * Returns the seconds to wait before a retry; null if the failure is not retryable, and for a locked cart,

@@ -3,7 +3,7 @@
  * all faults at once, before any row is read. `field` is a JSON Pointer into the input.
  */
 import { fail, failWithDetail, type Failure, type FailureCode, type FailureDetail } from "./failure.ts";
-import { isCleanText, isCountry } from "./text.ts";
+import { isTextWithoutForbiddenCharacters, isCountry } from "./text.ts";
 import { isCurrency } from "./money.ts";
 
 export type Faults = FailureDetail[];
@@ -13,7 +13,7 @@ export function requireNoFaults(faults: readonly FailureDetail[]): void {
   if (first !== undefined) throw fail("invalid_field", { message: first.message, details: faults });
 }
 
-export function faultAt(field: string, code: string, message: string): FailureDetail {
+export function createBodyFault(field: string, code: string, message: string): FailureDetail {
   return { in: "body", field, code, message };
 }
 
@@ -23,7 +23,7 @@ export function failAtField(
   field: string,
   { code, message }: { readonly code: string; readonly message: string },
 ): Failure {
-  return failWithDetail(failure, faultAt(field, code, message));
+  return failWithDetail(failure, createBodyFault(field, code, message));
 }
 
 export interface TextRule {
@@ -36,22 +36,27 @@ export interface TextRule {
 const lineBreak = /[\t\n\r\u0085\u2028\u2029]/;
 
 /** Checks the length and characters of a text. Null and undefined are valid. */
-export function textFaults(
+export function findTextFaults(
   field: string,
   text: string | null | undefined,
   { min = 1, max, lines = "one" }: TextRule,
 ): Faults {
   if (text === null || text === undefined) return [];
   const characters = Array.from(text).length;
-  if (characters > max) return [faultAt(field, "too_long", `The text must have at most ${max} characters.`)];
+  if (characters > max)
+    return [createBodyFault(field, "too_long", `The text must have at most ${max} characters.`)];
   if (characters < min || (min > 0 && text.trim() === ""))
-    return [faultAt(field, "too_short", "The text must not be empty.")];
-  if (!isCleanText(text))
+    return [createBodyFault(field, "too_short", "The text must not be empty.")];
+  if (!isTextWithoutForbiddenCharacters(text))
     return [
-      faultAt(field, "control_character", "The text must not contain control characters or invalid Unicode."),
+      createBodyFault(
+        field,
+        "control_character",
+        "The text must not contain control characters or invalid Unicode.",
+      ),
     ];
   if (lines === "one" && lineBreak.test(text))
-    return [faultAt(field, "control_character", "The text must be a single line.")];
+    return [createBodyFault(field, "control_character", "The text must be a single line.")];
   return [];
 }
 
@@ -60,7 +65,7 @@ export interface NumberRule {
   readonly max: number;
 }
 
-export function integerFaults(
+export function findIntegerFaults(
   field: string,
   value: number | null | undefined,
   { min, max }: NumberRule,
@@ -68,56 +73,68 @@ export function integerFaults(
   if (value === null || value === undefined) return [];
   if (Number.isSafeInteger(value) && value >= min && value <= max) return [];
   const code = !Number.isInteger(value) ? "wrong_type" : value < min ? "too_small" : "too_large";
-  return [faultAt(field, code, `The value must be an integer from ${min} to ${max}.`)];
+  return [createBodyFault(field, code, `The value must be an integer from ${min} to ${max}.`)];
 }
 
-export function listLengthFaults(field: string, list: readonly unknown[], { min, max }: NumberRule): Faults {
-  if (list.length < min) return [faultAt(field, "too_short", `The list must have at least ${min} entries.`)];
-  if (list.length > max) return [faultAt(field, "too_long", `The list must have at most ${max} entries.`)];
+export function findListLengthFaults(
+  field: string,
+  list: readonly unknown[],
+  { min, max }: NumberRule,
+): Faults {
+  if (list.length < min)
+    return [createBodyFault(field, "too_short", `The list must have at least ${min} entries.`)];
+  if (list.length > max)
+    return [createBodyFault(field, "too_long", `The list must have at most ${max} entries.`)];
   return [];
 }
 
 /** Checks that an optional list has at most `max` entries without duplicates. */
-export function uniqueListFaults(
+export function findUniqueListFaults(
   field: string,
   list: readonly string[] | null | undefined,
   max: number,
 ): Faults {
   if (list === null || list === undefined) return [];
   return [
-    ...listLengthFaults(field, list, { min: 0, max }),
-    ...duplicateFaults(list, (index) => `${field}/${index}`),
+    ...findListLengthFaults(field, list, { min: 0, max }),
+    ...findDuplicateFaults(list, (index) => `${field}/${index}`),
   ];
 }
 
 /** Returns a fault for every key that occurred earlier in the list. */
-export function duplicateFaults(keys: readonly string[], fieldOf: (index: number) => string): Faults {
+export function findDuplicateFaults(keys: readonly string[], fieldOf: (index: number) => string): Faults {
   return keys.flatMap((key, index) =>
     keys.indexOf(key) < index
-      ? [faultAt(fieldOf(index), "duplicate", "The list contains this entry twice.")]
+      ? [createBodyFault(fieldOf(index), "duplicate", "The list contains this entry twice.")]
       : [],
   );
 }
 
 /** Checks that a value is in a list. `noun` names the value in the message. */
-export function allowedValueFaults(
+export function findAllowedValueFaults(
   field: string,
   value: string,
   { allowed, noun }: { readonly allowed: readonly string[]; readonly noun: string },
 ): Faults {
   return allowed.includes(value)
     ? []
-    : [{ ...faultAt(field, "not_allowed", `The ${noun} does not exist.`), allowed }];
+    : [{ ...createBodyFault(field, "not_allowed", `The ${noun} does not exist.`), allowed }];
 }
 
-export function countryFaults(field: string, country: string): Faults {
+export function findCountryFaults(field: string, country: string): Faults {
   return isCountry(country)
     ? []
-    : [faultAt(field, "unknown_country", "The country must be an upper-case ISO 3166-1 alpha-2 code.")];
+    : [
+        createBodyFault(
+          field,
+          "unknown_country",
+          "The country must be an upper-case ISO 3166-1 alpha-2 code.",
+        ),
+      ];
 }
 
 /** Checks a currency code. Null and undefined are valid. */
-export function currencyFaults(field: string, currency: string | null | undefined): Faults {
+export function findCurrencyFaults(field: string, currency: string | null | undefined): Faults {
   if (currency === null || currency === undefined || isCurrency(currency)) return [];
-  return [faultAt(field, "unknown_currency", "The currency must be an ISO 4217 code.")];
+  return [createBodyFault(field, "unknown_currency", "The currency must be an ISO 4217 code.")];
 }

@@ -3,9 +3,9 @@
  * time, 80 random bits). Ids sort by creation time, cannot be guessed, and can be searched in any log.
  */
 import { randomFillSync } from "node:crypto";
-import { isCleanText } from "./text.ts";
+import { isTextWithoutForbiddenCharacters } from "./text.ts";
 
-export const prefixes = {
+export const idPrefixes = {
   addressToken: "adt",
   app: "app",
   audit: "aud",
@@ -47,13 +47,13 @@ export const prefixes = {
   webhookSecret: "whs",
 } as const;
 
-export type IdKind = keyof typeof prefixes;
+export type IdKind = keyof typeof idPrefixes;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const tail = /^[0-9a-hjkmnp-tv-z]{26}$/;
 
 export function createId(kind: IdKind, at: number = Date.now()): string {
-  return `${prefixes[kind]}_${timeOf(at)}${base32(randomBits())}`;
+  return `${idPrefixes[kind]}_${timeOf(at)}${base32(randomBits())}`;
 }
 
 const bytesEach = 10;
@@ -78,12 +78,12 @@ let ordered = 0;
  */
 export function createOrderedId(kind: IdKind, at: number): string {
   ordered += 1;
-  return `${prefixes[kind]}_${timeOf(at)}${digitsOf(ordered, 8)}${base32(randomBits().subarray(0, 5))}`;
+  return `${idPrefixes[kind]}_${timeOf(at)}${digitsOf(ordered, 8)}${base32(randomBits().subarray(0, 5))}`;
 }
 
 /** Returns a lower bound: ids of the kind that were created at that time or later sort after it. */
-export function lowestIdAt(kind: IdKind, at: number): string {
-  return `${prefixes[kind]}_${timeOf(at)}${"0".repeat(16)}`;
+export function getLowestIdAtTime(kind: IdKind, at: number): string {
+  return `${idPrefixes[kind]}_${timeOf(at)}${"0".repeat(16)}`;
 }
 
 const timeOf = (at: number): string => digitsOf(at, 10);
@@ -99,12 +99,12 @@ function digitsOf(value: number, length: number): string {
 
 /** True if the text has the form of an id of the kind. */
 export function isId(kind: IdKind, text: string): boolean {
-  const prefix = `${prefixes[kind]}_`;
+  const prefix = `${idPrefixes[kind]}_`;
   return text.startsWith(prefix) && tail.test(text.slice(prefix.length));
 }
 
 const kinds = new Map(
-  Object.entries(prefixes).map(([kind, prefix]) => [prefix, kind as IdKind] as const),
+  Object.entries(idPrefixes).map(([kind, prefix]) => [prefix, kind as IdKind] as const),
 ) as ReadonlyMap<string, IdKind>;
 
 /** Returns the kind of an id; undefined if the text is not an id. */
@@ -134,5 +134,5 @@ function base32(bytes: Uint8Array): string {
  * has control characters or lone surrogates. No row has the id "", so such an id is not found.
  */
 export function toSafeId(text: string): string {
-  return isCleanText(text) ? text : "";
+  return isTextWithoutForbiddenCharacters(text) ? text : "";
 }

@@ -18,7 +18,7 @@ export function isCurrency(text: string): boolean {
 }
 
 /** Digits after the decimal point as ISO 4217 gives them: JPY 0, EUR 2, KWD 3. */
-export function currencyExponent(currency: string): number {
+export function getCurrencyExponent(currency: string): number {
   let exponent = exponents.get(currency);
   if (exponent === undefined) {
     exponent =
@@ -29,6 +29,6 @@ export function currencyExponent(currency: string): number {
   return exponent;
 }
 
-export function money(amountMinor: number, currency: string): Money {
-  return { amountMinor, currency, exponent: currencyExponent(currency) };
+export function createMoney(amountMinor: number, currency: string): Money {
+  return { amountMinor, currency, exponent: getCurrencyExponent(currency) };
 }

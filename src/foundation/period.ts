@@ -3,7 +3,7 @@
  * computed here and not in the database, so that days of 23 or 25 hours are correct.
  */
 import { fail, type FailureDetail } from "./failure.ts";
-import { faultAt } from "./faults.ts";
+import { createBodyFault } from "./faults.ts";
 
 export const intervals = ["hour", "day", "week", "month"] as const;
 export type Interval = (typeof intervals)[number];
@@ -52,7 +52,7 @@ export function isTimeZone(text: string): boolean {
 }
 
 /** True for an existing calendar day in ISO 8601 form. */
-export function isDay(text: string): boolean {
+export function isCalendarDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   try {
     return Temporal.PlainDate.from(text).toString() === text;
@@ -62,7 +62,7 @@ export function isDay(text: string): boolean {
 }
 
 /** Returns the number of days from `from` to `to`, both included. */
-export const daysBetween = (from: string, to: string): number =>
+export const countDaysBetween = (from: string, to: string): number =>
   Temporal.PlainDate.from(from).until(Temporal.PlainDate.from(to)).days + 1;
 
 export function toPeriod(input: PeriodInput): Period {
@@ -77,14 +77,18 @@ function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDet
   const faults = [...dayFaults("from", from), ...dayFaults("to", to)];
   if (!isTimeZone(timeZone))
     faults.push(
-      faultAt("/timeZone", "unknown_time_zone", "timeZone must be a name of the IANA time zone database."),
+      createBodyFault(
+        "/timeZone",
+        "unknown_time_zone",
+        "timeZone must be a name of the IANA time zone database.",
+      ),
     );
   if (faults.length > 0) return faults;
-  const days = daysBetween(from, to);
-  if (days < 1) return [faultAt("/to", "too_small", "to must not be before from.")];
+  const days = countDaysBetween(from, to);
+  if (days < 1) return [createBodyFault("/to", "too_small", "to must not be before from.")];
   if (days > periodDaysMax)
     return [
-      faultAt(
+      createBodyFault(
         "/to",
         "too_large",
         `from and to are ${days} days, both included; a report covers at most ${periodDaysMax} days.`,
@@ -92,7 +96,7 @@ function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDet
     ];
   if (interval === "hour" && days > hourlyDaysMax)
     return [
-      faultAt(
+      createBodyFault(
         "/interval",
         "too_large",
         `from and to are ${days} days; interval HOUR allows at most ${hourlyDaysMax} days.`,
@@ -105,7 +109,7 @@ function dayFaults(field: string, day: string): FailureDetail[] {
   const year = Number(day.slice(0, 4));
   if (year >= firstYear && year <= lastYear) return [];
   const code = year < firstYear ? "too_small" : "too_large";
-  return [faultAt(`/${field}`, code, `${field} must be in the years ${firstYear} to ${lastYear}.`)];
+  return [createBodyFault(`/${field}`, code, `${field} must be in the years ${firstYear} to ${lastYear}.`)];
 }
 
 /**

@@ -34,7 +34,7 @@ function readLocale(text: string): string | undefined {
 }
 
 /** Returns the lookup order of RFC 4647 section 3.4: `zh-Hant-TW` gives `["zh-Hant-TW", "zh-Hant", "zh"]`. */
-export function localeChain(locale: string): readonly string[] {
+export function getLocaleFallbackChain(locale: string): readonly string[] {
   let cached = cachedChains.get(locale);
   if (cached === undefined) {
     const parts = locale.split("-");
@@ -60,7 +60,8 @@ export function chooseLocale(
 }
 
 function firstOf(available: readonly string[], wanted: readonly string[]): string | undefined {
-  for (const locale of wanted) for (const tag of localeChain(locale)) if (available.includes(tag)) return tag;
+  for (const locale of wanted)
+    for (const tag of getLocaleFallbackChain(locale)) if (available.includes(tag)) return tag;
   return undefined;
 }
 
@@ -120,7 +121,7 @@ export function isCountry(text: string): boolean {
 // eslint-disable-next-line no-control-regex -- Finding control characters is its purpose.
 const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-export function isCleanText(text: string): boolean {
+export function isTextWithoutForbiddenCharacters(text: string): boolean {
   return !forbidden.test(text) && text.isWellFormed();
 }
 

@@ -10,9 +10,9 @@ import type { Mesh } from "#mesh/open-mesh.ts";
 import {
   eventEnvelopeSchema,
   eventTypeNames,
-  eventTypeConstraints,
-  eventObjectSchemaName,
-  eventTypeStability,
+  getEventTypeConstraints,
+  getEventObjectSchemaName,
+  getEventTypeStability,
   subjectTypes,
 } from "#webhooks/event-catalogue.ts";
 import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
@@ -35,12 +35,12 @@ type DescribedMesh = Pick<Mesh, "contractSchema" | "operations" | "events">;
 export function describeApi(mesh: DescribedMesh): ApiDescription {
   const { operations, components } = readRestContract(mesh.contractSchema, mesh.operations);
   for (const subject of subjectTypes)
-    components.set(eventObjectSchemaName(subject), objectSchema(mesh, subject, components));
+    components.set(getEventObjectSchemaName(subject), objectSchema(mesh, subject, components));
   const events = eventTypeNames.map((name) => ({
     name,
     description: eventTypes[name].description,
-    stability: eventTypeStability(name),
-    fixed: eventTypeConstraints(name, schemaPrefix),
+    stability: getEventTypeStability(name),
+    fixed: getEventTypeConstraints(name, schemaPrefix),
   }));
   return {
     operations,

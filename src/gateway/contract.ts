@@ -18,7 +18,7 @@ import {
   type OperationDefinitionNode,
   typeFromAST,
 } from "graphql";
-import type { RateBucket } from "#access/viewer.ts";
+import type { RateLimitBucket } from "#access/viewer.ts";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import {
   requireRateBucket,
@@ -50,8 +50,8 @@ export interface RestParameter {
  * and by credential.
  */
 export interface FailedAttemptsLimit {
-  readonly bucket: RateBucket;
-  readonly credentialBucket: RateBucket;
+  readonly bucket: RateLimitBucket;
+  readonly credentialBucket: RateLimitBucket;
   readonly codes: readonly FailureCode[];
   /** The name of the path parameter by which failures are counted. */
   readonly by: string;
@@ -81,7 +81,7 @@ export interface RestOperation {
    * The rate limit that counts all requests of an installation to this operation. If null, requests count
    * against the credential's limits for reads and for writes.
    */
-  readonly ownBucket: RateBucket | null;
+  readonly ownBucket: RateLimitBucket | null;
   readonly failureLimit: FailedAttemptsLimit | null;
   /** The failure code of a 404. */
   readonly notFound: FailureCode;
@@ -167,7 +167,7 @@ function failureCode(name: unknown): FailureCode {
   return name as FailureCode;
 }
 
-function ownBucketOf(schema: GraphQLSchema, definition: OperationDefinitionNode): RateBucket | null {
+function ownBucketOf(schema: GraphQLSchema, definition: OperationDefinitionNode): RateLimitBucket | null {
   const limited = getDirectiveArguments(schema, definition, "limited");
   return limited === undefined ? null : requireRateBucket(nameOf(definition), limited["bucket"]);
 }

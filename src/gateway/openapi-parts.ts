@@ -7,7 +7,12 @@ import {
   authorizationServerMetadataPath,
   tokenSigningAlgorithms,
 } from "#access/authorization.ts";
-import { type RateBucket, rateQuotas, scopeDescriptions, getPublicRateBucketName } from "#access/viewer.ts";
+import {
+  type RateLimitBucket,
+  rateLimitQuotas,
+  scopeDescriptions,
+  getPublicRateLimitBucketName,
+} from "#access/viewer.ts";
 import type { OperationSecurity } from "#mesh/operation-security.ts";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import type { RestOperation } from "./contract.ts";
@@ -160,9 +165,9 @@ export function describeRateLimits({
   ownBucket,
   failureLimit,
 }: RestOperation): OpenApiRateLimit[] {
-  const limit = (bucket: RateBucket, of: Pick<OpenApiRateLimit, "counts" | "per">): OpenApiRateLimit => {
-    const { quota, windowSeconds } = rateQuotas[bucket];
-    return { bucket: getPublicRateBucketName(bucket), quota, windowSeconds, ...of };
+  const limit = (bucket: RateLimitBucket, of: Pick<OpenApiRateLimit, "counts" | "per">): OpenApiRateLimit => {
+    const { quota, windowSeconds } = rateLimitQuotas[bucket];
+    return { bucket: getPublicRateLimitBucketName(bucket), quota, windowSeconds, ...of };
   };
   const keyed = limit(ownBucket ?? (method === "GET" ? "default" : "write"), {
     counts: "requests",

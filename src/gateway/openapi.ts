@@ -42,7 +42,7 @@ export interface OpenApiInput {
   readonly webhookEvents: WebhookEventsDescription;
 }
 
-/** Builds the document. Its URLs are relative; `withPublicUrl` completes them. */
+/** Builds the document. Its URLs are relative; `addPublicUrl` completes them. */
 export function toOpenApi({ operations, components, webhookEvents }: OpenApiInput): Part {
   const { webhooks, ...parts } = toOpenApiWebhooks(webhookEvents);
   const paths: Record<string, Record<string, Part>> = {};

@@ -1,6 +1,6 @@
 /** Adds the routes of the REST operations. At start, each operation gets a list of the steps that apply to it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { anonymousViewer, credentialOwnerOf, isIntegrator, type Viewer } from "#access/viewer.ts";
+import { anonymousViewer, getCredentialOwner, isIntegrator, type Viewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
 import { isTracing, runInChildSpan } from "#foundation/tracing.ts";
 import { createContext, type GraphContext, type GraphServices, type ReadSource } from "#graph/context.ts";
@@ -122,7 +122,7 @@ function logAnsweredRequest(
   { logRequest }: GatewayServices,
 ): void {
   const { statusCode: status } = reply;
-  const owner = isIntegrator(viewer) ? credentialOwnerOf(viewer) : status === 401 ? refusedOwner : undefined;
+  const owner = isIntegrator(viewer) ? getCredentialOwner(viewer) : status === 401 ? refusedOwner : undefined;
   if (owner === undefined) return;
   const { method, failureCode: errorCode } = request;
   logRequest({

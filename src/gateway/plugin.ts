@@ -37,7 +37,7 @@ export const gatewayPlugin: FastifyPluginAsync<GatewayOptions> = async (
     { db, clock, publicUrl, limiter, credentials, logRequest: requests.add, execute },
     api.operations,
   );
-  mountDocument(server, JSON.stringify(withPublicUrl(api.document, publicUrl), null, 2));
+  mountDocument(server, JSON.stringify(addPublicUrl(api.document, publicUrl), null, 2));
 };
 
 function mountDocument(server: FastifyInstance, document: string): void {
@@ -56,7 +56,7 @@ type Part = Readonly<Record<string, unknown>>;
 const oauthPathSet: ReadonlySet<string> = new Set(Object.values(oauthPaths));
 
 /** Completes the relative URLs of an OpenAPI document with the public URL of this service. */
-export function withPublicUrl(document: Part, publicUrl: string): Part {
+export function addPublicUrl(document: Part, publicUrl: string): Part {
   const complete = (part: unknown, name = ""): unknown => {
     if (typeof part === "string") return isRelativeUrl(part, name) ? publicUrl + part : part;
     if (Array.isArray(part)) return part.map((item) => complete(item));

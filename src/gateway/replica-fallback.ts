@@ -57,8 +57,8 @@ export function createReplicaFallback(
 }
 
 /**
- * Returns the cause if the replica failed to answer. Failures of the registry except `internal_error` are
- * valid answers, so they return undefined.
+ * Returns the cause if the replica failed to answer. Failures with a registered error code, except
+ * `internal_error`, are valid answers, so they return undefined.
  */
 function findReplicaError({ errors = [] }: ExecutionResult): unknown {
   const failure = errors

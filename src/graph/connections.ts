@@ -19,7 +19,7 @@ builder.globalConnectionField("totalCount", (t) =>
 );
 
 /** Computes the cost of a list: the cost of the fields selected on an item is multiplied by the page size. */
-export const connectionCost = ({
+export const computeConnectionCost = ({
   first,
   last,
 }: {
@@ -31,7 +31,7 @@ export const connectionCost = ({
 });
 
 /** Returns the names and descriptions of a list's connection type and edge type. */
-export const connectionTypeOptions = (
+export const createConnectionTypeOptions = (
   name: string,
   plural: string,
 ): [{ name: string; description: string }, { name: string; description: string }] => [

@@ -4,11 +4,11 @@
  */
 import type { ExecutionResult } from "graphql";
 import type { ServiceEvents } from "#foundation/events.ts";
-import { anonymousViewer, credentialIdOf, type InternalRole, type Viewer } from "#access/viewer.ts";
+import { anonymousViewer, getCredentialId, type InternalRole, type Viewer } from "#access/viewer.ts";
 import type { SearchCounts } from "#commerce/search/search-counts.ts";
 import type { Database } from "#database/connect.ts";
 import type { RunIdempotent, IdempotentResult, IdempotentRequest } from "#database/idempotency.ts";
-import type { ReportReader } from "#database/read-only.ts";
+import type { RunReportRead } from "#database/read-only.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -92,7 +92,7 @@ export interface GraphServices extends ReadSource {
   /** Counts the texts that buyers search for; if left out, searches are not counted. */
   readonly searchCounts?: SearchCounts;
   /** Runs the statements of reports in read-only transactions. */
-  readonly readOnly: ReportReader;
+  readonly readOnly: RunReportRead;
   /** Notifies subscriptions of changes; if left out, subscriptions are not available. */
   readonly watch?: SubscriptionWatch;
   /** Runs a change once for each idempotency key. */
@@ -270,7 +270,7 @@ export const mayAccessSession = (sessionId: string, { viewer }: WithViewer): boo
  * null for every other kind of credential.
  */
 export const getInternalCredentialId = ({ viewer }: WithViewer): string | null =>
-  viewer.kind === "internal" ? credentialIdOf(viewer) : null;
+  viewer.kind === "internal" ? getCredentialId(viewer) : null;
 
 /** Returns the actor that an order's timeline names for the caller. */
 export function getOrderActor({ viewer }: WithViewer): OrderActor {

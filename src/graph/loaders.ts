@@ -40,12 +40,18 @@ import {
   type PromotionCodePage,
   type PromotionCodeRow,
   loadPromotionCodePages,
-  promotionCodePageKey,
+  getPromotionCodePageKey,
 } from "#commerce/promotions/read-promotions.ts";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { findGrants, type GrantRow } from "#access/oauth/grants.ts";
-import { type ApiKeyRow, findApiKeys } from "#access/keys/read-credentials.ts";
+import {
+  type ApiKeyRow,
+  findApiKeys,
+  findInternalTokens,
+  type InternalTokenRow,
+} from "#access/keys/read-credentials.ts";
+import { findStaffAccounts, type StaffRow } from "#access/people/staff.ts";
 import { type AppRow, findApps, findInstallations, type InstallationRow } from "#access/installations.ts";
 import { findMerchants, type MerchantRow } from "#access/merchants.ts";
 import { findReadinessData, type InstallationReadinessData } from "#access/readiness/readiness-data.ts";
@@ -59,8 +65,9 @@ import {
   findDeliveries,
   findInstallationEvents,
   findEventLogs,
-  installationEventKey,
+  getInstallationEventKey,
 } from "#webhooks/delivery-log.ts";
+import { type DeliveryBody, findDeliveryBodies } from "#webhooks/delivery-pages.ts";
 import {
   findEndpoints,
   findInstallationEndpoints,
@@ -109,6 +116,10 @@ export interface Loaders {
   /** The facts that decide whether an installation is ready, by installation id. */
   readonly readinessFacts: DataLoader<string, InstallationReadinessData>;
   readonly oauthGrants: DataLoader<string, GrantRow>;
+  /** OAuth grants; null for a grant that was deleted after its retention period. */
+  readonly retainedGrants: DataLoader<string, GrantRow | null>;
+  readonly internalTokens: DataLoader<string, InternalTokenRow | null>;
+  readonly staffAccounts: DataLoader<string, StaffRow | null>;
   /** The markets of a merchant, by merchant id. */
   readonly markets: DataLoader<string, MarketRow[]>;
   /** The tax rates and the delivery methods of a market, by market id. */
@@ -127,8 +138,10 @@ export interface Loaders {
   readonly signatureFixtures: DataLoader<string, SealedFixtureSource | null>;
   /** The event log of an installation, by installation id. */
   readonly webhookLogs: DataLoader<string, EventLog>;
-  readonly webhookEvents: DataLoader<InstallationEvent, EventView, string>;
+  readonly webhookEvents: DataLoader<InstallationEvent, EventView | null, string>;
   readonly webhookDeliveries: DataLoader<string, DeliveryView | null>;
+  /** The stored body of a delivery, by delivery id. */
+  readonly webhookBodies: DataLoader<string, DeliveryBody | null>;
   /** The attempts of a delivery, by delivery id. */
   readonly webhookAttempts: DataLoader<string, DeliveryAttemptView[]>;
 }
@@ -179,13 +192,19 @@ const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource
   apiKeys: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApiKeys(db, ids))),
   readinessFacts: ({ db, clock }) => createRowLoader((ids) => findReadinessData(db, ids, clock)),
   oauthGrants: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findGrants(db, ids))),
+  retainedGrants: ({ db }) =>
+    createNullableRowLoader(async (ids) => indexRowsById(await findGrants(db, ids))),
+  internalTokens: ({ db }) =>
+    createNullableRowLoader(async (ids) => indexRowsById(await findInternalTokens(db, ids))),
+  staffAccounts: ({ db }) =>
+    createNullableRowLoader(async (ids) => indexRowsById(await findStaffAccounts(db, ids))),
   markets: ({ db }) => createRowListLoader("merchantId", (ids) => findMarkets(db, ids)),
   taxRates: ({ db }) => createRowListLoader("marketId", (ids) => findTaxRates(db, ids)),
   deliveryMethods: ({ db }) => createRowListLoader("marketId", (ids) => findDeliveryMethods(db, ids)),
   policies: ({ db }) => createRowListLoader("merchantId", (ids) => findPolicies(db, ids)),
   promotionCodes: ({ db }) =>
     new DataLoader((pages) => loadPromotionCodePages(db, pages), {
-      cacheKeyFn: (page) => `${page.promotionId} ${promotionCodePageKey(page)}`,
+      cacheKeyFn: (page) => `${page.promotionId} ${getPromotionCodePageKey(page)}`,
     }),
   promotionCodeCounts: ({ db }) =>
     new DataLoader(async (ids) => {
@@ -202,14 +221,13 @@ const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource
     new DataLoader(
       async (pairs) => {
         const found = await findInstallationEvents(db, pairs, clock.now());
-        return pairs.map(
-          (pair) => found.get(installationEventKey(pair)) ?? new Error(`There is no event ${pair.eventId}.`),
-        );
+        return pairs.map((pair) => found.get(getInstallationEventKey(pair)) ?? null);
       },
-      { cacheKeyFn: installationEventKey },
+      { cacheKeyFn: getInstallationEventKey },
     ),
   webhookDeliveries: ({ db, clock }) =>
     createNullableRowLoader((ids) => findDeliveries(db, ids, clock.now())),
+  webhookBodies: ({ db }) => createNullableRowLoader((ids) => findDeliveryBodies(db, ids)),
   webhookAttempts: ({ db }) => createRowListLoader("deliveryId", (ids) => findDeliveryAttempts(db, ids)),
 };
 

@@ -91,7 +91,7 @@ interface MutationOptions<
   /** Names and descriptions of nullable id arguments. */
   readonly optionalTarget?: Readonly<Record<OptionalIds, string>>;
   readonly input: InputRef<Input>;
-  /** The description of the argument `input`; if left out, a general description is used. */
+  /** The description of the argument `input`; if left out, the description refers to the input type. */
   readonly inputDescription?: string;
   readonly type: Type;
   readonly idempotency: MutationKind<unknown>["idempotency"];
@@ -172,7 +172,7 @@ export function defineMutation(parts: AnyMutationOptions): void {
     context,
     callers = staffCallers,
     input,
-    inputDescription = "The fields of the mutation, with the id of the object to change.",
+    inputDescription = `The values of the mutation, as the type \`${input.name}\` describes them.`,
     type,
     idempotency,
   } = parts;
@@ -264,7 +264,7 @@ export const getMutationPreparation = ({
   extensions.change?.prepare;
 
 /** Throws if a mutation was not defined by `defineMutation`: it would have no audit entry and no transaction. */
-export function requireDefinedMutations(schema: GraphQLSchema): GraphQLSchema {
+export function requireMutationsFromDefineMutation(schema: GraphQLSchema): GraphQLSchema {
   for (const { name, extensions } of Object.values(schema.getMutationType()?.getFields() ?? {}))
     if (extensions.change === undefined)
       throw new Error(`The mutation ${name} must be defined with defineMutation.`);

@@ -7,7 +7,7 @@
 import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from "graphql";
 import { type FailureCode, failWithDetail } from "#foundation/failure.ts";
 import {
-  isCleanText,
+  isTextWithoutForbiddenCharacters,
   isCountry,
   isSlug,
   localeLengthMax,
@@ -16,7 +16,7 @@ import {
   slugPattern,
 } from "#foundation/text.ts";
 import { isCurrency } from "#foundation/money.ts";
-import { isDay } from "#foundation/period.ts";
+import { isCalendarDay } from "#foundation/period.ts";
 import { builder } from "./builder.ts";
 
 interface ScalarDefinition<Value> {
@@ -88,7 +88,7 @@ const date = scalar<string>({
   specifiedByURL: "https://www.rfc-editor.org/rfc/rfc3339",
   jsonSchema: { type: "string", format: "date", examples: ["2026-01-31"] },
   rule: "YYYY-MM-DD; the day must exist in the calendar.",
-  parse: (value) => (typeof value === "string" && isDay(value) ? value : undefined),
+  parse: (value) => (typeof value === "string" && isCalendarDay(value) ? value : undefined),
 });
 
 const minorUnits = scalar<number>({
@@ -167,7 +167,9 @@ const searchText = scalar<string>({
   rule: "At most 256 characters after Unicode normalisation (NFC) and trimming.",
   normalize: (value) => value.normalize("NFC").trim(),
   parse: (value) =>
-    typeof value === "string" && Array.from(value).length <= 256 && isCleanText(value) ? value : undefined,
+    typeof value === "string" && Array.from(value).length <= 256 && isTextWithoutForbiddenCharacters(value)
+      ? value
+      : undefined,
 });
 
 const attributeValue = scalar<string | number | boolean | string[]>({

@@ -9,6 +9,7 @@ import "./catalog/product-detail.ts";
 import "./access/identity.ts";
 import "./access/oauth.ts";
 import "./access/merchants.ts";
+import "./access/api-requests.ts";
 import "./access/installation-health.ts";
 import "./markets/markets.ts";
 import "./catalog/admin-products.ts";
@@ -27,7 +28,6 @@ import "./promotions/promotions.ts";
 import "./promotions/mutations.ts";
 import "./carts/promotion-state.ts";
 import "./carts/carts.ts";
-import "./carts/cart-queries.ts";
 import "./carts/mutations.ts";
 import "./carts/addresses.ts";
 import "./checkout/sessions.ts";
@@ -48,6 +48,7 @@ import "./webhooks/mutations.ts";
 import "./webhooks/event-log.ts";
 import "./webhooks/fixture.ts";
 import "./webhooks/replay.ts";
+import "./webhooks/retry.ts";
 import "./reports/sales.ts";
 import "./reports/funnel.ts";
 import "./reports/promotion-report.ts";
@@ -56,7 +57,7 @@ import "./reports/searches.ts";
 import "./reports/webhook-health.ts";
 import "./live/subscriptions.ts";
 import { builder } from "./builder.ts";
-import { requireDefinedMutations } from "./mutation.ts";
+import { requireMutationsFromDefineMutation } from "./mutation.ts";
 
 builder.queryType({ description: "The fields that read data." });
 builder.mutationType({
@@ -71,4 +72,4 @@ builder.subscriptionType({
     "object does not exist, or the caller may not read it.",
 });
 
-export default requireDefinedMutations(builder.toSchema({ sortSchema: false }));
+export default requireMutationsFromDefineMutation(builder.toSchema({ sortSchema: false }));

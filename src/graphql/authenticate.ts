@@ -9,12 +9,14 @@ import { type InternalViewer, isStaffViewer, type TokenViewer } from "#access/vi
 import { fail } from "#foundation/failure.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { toClientAddressKey, authenticate, type Authentication } from "#http/caller.ts";
-import { findConsoleCaller } from "#http/staff-session.ts";
+import { type ConsoleCallerOptions, findConsoleCaller } from "#http/staff-session.ts";
 import { createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 
 export interface InternalAuthentication {
   /** Verifies the caller of a request; throws the failure to answer with. */
   readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
+  /** Like `authenticate`, and accepts the session of staff who follow a link on a page of this service. */
+  readonly authenticateDownload: (request: FastifyRequest) => Promise<InternalViewer>;
   /** Verifies the caller of an open stream again, without counting another use of the credential. */
   readonly recheck: (request: FastifyRequest) => Promise<InternalViewer>;
 }
@@ -28,8 +30,9 @@ export interface InternalAuthenticationOptions {
 export const createInternalAuthentication = (
   parts: InternalAuthenticationOptions,
 ): InternalAuthentication => ({
-  authenticate: authenticationOf({ ...parts, isUse: true }),
-  recheck: authenticationOf({ ...parts, isUse: false }),
+  authenticate: authenticationOf({ ...parts, isUse: true, acceptsLinks: false }),
+  authenticateDownload: authenticationOf({ ...parts, isUse: true, acceptsLinks: true }),
+  recheck: authenticationOf({ ...parts, isUse: false, acceptsLinks: false }),
 });
 
 function authenticationOf({
@@ -37,7 +40,9 @@ function authenticationOf({
   limiter,
   credentials,
   isUse,
-}: InternalAuthenticationOptions & { readonly isUse: boolean }): InternalAuthentication["authenticate"] {
+  acceptsLinks,
+}: InternalAuthenticationOptions &
+  Pick<ConsoleCallerOptions, "isUse" | "acceptsLinks">): InternalAuthentication["authenticate"] {
   const token: Authentication<null, TokenViewer> = {
     limiter,
     publicUrl,
@@ -56,7 +61,7 @@ function authenticationOf({
     if (state?.isExceeded === true) throw createRateLimitFailure("too_many_failed_attempts", state);
   };
   return async (request) => {
-    const person = await findConsoleCaller(request, { db, clock, publicUrl, isUse, onUnknown });
+    const person = await findConsoleCaller(request, { db, clock, publicUrl, isUse, acceptsLinks, onUnknown });
     if (person !== undefined) return person;
     const viewer = await authenticate(request, null, token);
     if (isUse) void recordInternalTokenUse(db, viewer.tokenId, clock.now()).catch(() => undefined);

@@ -13,7 +13,10 @@ export interface FailureServices {
   readonly log: Log;
 }
 
-/** Yoga plugin: translates all errors of a request, also of documents that cannot be parsed or validated. */
+/**
+ * Yoga plugin: turns all errors of a request into failures in the format of the API, also errors of documents
+ * that cannot be parsed or validated.
+ */
 export function translateFailures(services: FailureServices): Plugin<GraphContext> {
   return {
     onResultProcess(process) {

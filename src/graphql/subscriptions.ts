@@ -17,7 +17,7 @@ import {
   type SelectionSetNode,
 } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { credentialIdOf, type InternalViewer } from "#access/viewer.ts";
+import { getCredentialId, type InternalViewer } from "#access/viewer.ts";
 import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { Failure, failWithDetail, toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
@@ -91,7 +91,7 @@ async function begin(args: Subscribing, services: SubscriptionServices): Promise
   const cost = measureQueryCost({ ...args, schema: services.schema });
   requireCostWithinLimit(cost);
   if (viewer.kind !== "internal") throw new Error("Only internal tokens and staff sessions can subscribe.");
-  const stream = services.streams.open(caller, credentialIdOf(viewer));
+  const stream = services.streams.open(caller, getCredentialId(viewer));
   try {
     const source = await createSourceEventStream(args);
     if (!(Symbol.asyncIterator in source)) return refused(stream, source);

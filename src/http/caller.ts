@@ -11,7 +11,7 @@ import {
   type AuthScheme,
 } from "#access/authorization.ts";
 import { fail, Failure } from "#foundation/failure.ts";
-import type { RateBucket } from "#access/viewer.ts";
+import type { RateLimitBucket } from "#access/viewer.ts";
 import type { LoginLimit } from "#access/people/staff-sessions.ts";
 import { createRateLimitFailure, type RateLimiter } from "./rate-limiter.ts";
 
@@ -110,7 +110,7 @@ export function toClientAddressKey(address: string): string {
  * Returns the client's address: without proxies the address of the socket, behind n proxies the n-th address
  * from the right of X-Forwarded-For. Clients can invent all addresses to the left of the n-th.
  */
-export function clientAddress(
+export function getClientAddress(
   socketAddress: string | undefined,
   forwardedFor: string | undefined,
   proxies: number,
@@ -135,7 +135,7 @@ function withoutPort(hop: string): string {
  * window.
  */
 export function createLoginLimit(limiter: RateLimiter): LoginLimit {
-  const secondsLeft = async (bucket: RateBucket, key: string): Promise<number | undefined> => {
+  const secondsLeft = async (bucket: RateLimitBucket, key: string): Promise<number | undefined> => {
     const state = await limiter.consume(bucket, key);
     return state?.isExceeded === true ? state.resetSeconds : undefined;
   };

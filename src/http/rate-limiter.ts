@@ -10,11 +10,16 @@
  */
 import { LRUCache } from "lru-cache";
 import type { FastifyReply } from "fastify";
-import { type RateBucket, rateQuotas, getScaledRateQuota, getPublicRateBucketName } from "#access/viewer.ts";
+import {
+  type RateLimitBucket,
+  rateLimitQuotas,
+  getScaledRateLimitQuota,
+  getPublicRateLimitBucketName,
+} from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 
-export interface LimitState {
-  readonly bucket: RateBucket;
+export interface RateLimitState {
+  readonly bucket: RateLimitBucket;
   readonly quota: number;
   readonly windowSeconds: number;
   readonly remaining: number;
@@ -24,11 +29,17 @@ export interface LimitState {
 
 export interface RateLimiter {
   /** Counts one request; undefined when limits are off. */
-  consume(bucket: RateBucket, key: string): Promise<LimitState | undefined> | LimitState | undefined;
+  consume(
+    bucket: RateLimitBucket,
+    key: string,
+  ): Promise<RateLimitState | undefined> | RateLimitState | undefined;
   /** Returns the caller's state without counting a request. */
-  peek(bucket: RateBucket, key: string): Promise<LimitState | undefined> | LimitState | undefined;
+  peek(
+    bucket: RateLimitBucket,
+    key: string,
+  ): Promise<RateLimitState | undefined> | RateLimitState | undefined;
   /** Subtracts one counted request. */
-  giveBack(bucket: RateBucket, key: string): Promise<void> | void;
+  giveBack(bucket: RateLimitBucket, key: string): Promise<void> | void;
   /**
    * True while the shared counter (Redis or the parent process) does not answer. This process then counts its
    * own requests.
@@ -42,10 +53,10 @@ const callersMax = 200_000;
 
 export function createMemoryLimiter(scale: number, now: () => number = Date.now): RateLimiter {
   const windows = new LRUCache<string, { count: number; endsAt: number }>({ max: callersMax });
-  const countIn = (bucket: RateBucket, key: string, cost: number): LimitState | undefined => {
-    const quota = getScaledRateQuota(bucket, scale);
+  const countIn = (bucket: RateLimitBucket, key: string, cost: number): RateLimitState | undefined => {
+    const quota = getScaledRateLimitQuota(bucket, scale);
     if (quota === undefined) return undefined;
-    const { windowSeconds } = rateQuotas[bucket];
+    const { windowSeconds } = rateLimitQuotas[bucket];
     const time = now();
     const name = `${bucket}:${key}`;
     let window = windows.get(name);
@@ -76,14 +87,14 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
 
 /** Returns the state of a caller's quota from the count of the caller's window. */
 export function calculateLimitState(
-  bucket: RateBucket,
+  bucket: RateLimitBucket,
   quota: number,
   { count, msLeft }: { count: number; msLeft: number },
-): LimitState {
+): RateLimitState {
   return {
     bucket,
     quota,
-    windowSeconds: rateQuotas[bucket].windowSeconds,
+    windowSeconds: rateLimitQuotas[bucket].windowSeconds,
     remaining: Math.max(0, quota - count),
     resetSeconds: Math.max(1, Math.ceil(msLeft / 1000)),
     isExceeded: count > quota,
@@ -92,7 +103,7 @@ export function calculateLimitState(
 
 /** Identifies the counter of a request: the rate bucket, and the key of the caller. */
 export interface RateLimitCounter {
-  readonly bucket: RateBucket;
+  readonly bucket: RateLimitBucket;
   readonly key: string;
 }
 
@@ -110,7 +121,7 @@ export function countRequest(
   applyLimit(reply, counted);
 }
 
-function applyLimit(reply: FastifyReply, state: LimitState | undefined): void {
+function applyLimit(reply: FastifyReply, state: RateLimitState | undefined): void {
   if (state === undefined) return;
   setLimitHeaders(reply, state);
   if (state.isExceeded) throw createRateLimitFailure("rate_limited", state);
@@ -131,7 +142,7 @@ export async function refuseExceededQuota(
 /** Sets the headers of draft-ietf-httpapi-ratelimit-headers. */
 function setLimitHeaders(
   reply: FastifyReply,
-  { bucket, quota, windowSeconds, remaining, resetSeconds }: LimitState,
+  { bucket, quota, windowSeconds, remaining, resetSeconds }: RateLimitState,
 ): void {
   void reply
     .header("ratelimit-policy", `"${bucket}";q=${quota};w=${windowSeconds}`)
@@ -140,7 +151,7 @@ function setLimitHeaders(
 
 export function createRateLimitFailure(
   code: "rate_limited" | "too_many_failed_attempts",
-  state: LimitState,
+  state: RateLimitState,
 ): Error {
   const counted = state.bucket.includes("-fail") ? "failed attempts" : "requests";
   const message =
@@ -148,6 +159,8 @@ export function createRateLimitFailure(
     `${state.resetSeconds} s.`;
   return fail(code, {
     retryAfterSeconds: state.resetSeconds,
-    details: [{ in: "limit", field: getPublicRateBucketName(state.bucket), code: "quota_exceeded", message }],
+    details: [
+      { in: "limit", field: getPublicRateLimitBucketName(state.bucket), code: "quota_exceeded", message },
+    ],
   });
 }

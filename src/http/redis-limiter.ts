@@ -9,14 +9,17 @@
  */
 import { Redis } from "ioredis";
 import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
-import { type RateBucket, rateQuotas, getScaledRateQuota } from "#access/viewer.ts";
+import { type RateLimitBucket, rateLimitQuotas, getScaledRateLimitQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
 import {
   createMemoryLimiter,
-  type LimitState,
+  type RateLimitState,
   type RateLimiter,
   calculateLimitState,
 } from "./rate-limiter.ts";
+
+/** The state of a rate limit; undefined if the bucket is not limited. */
+type CountedState = RateLimitState | undefined;
 
 export function createRedisLimiter(url: string, scale: number, log: Log): RateLimiter {
   const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 250 });
@@ -33,21 +36,21 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
   // Without this listener, a process that counts no requests (such as a worker) would never notice that Redis
   // is reachable again.
   redis.on("ready", () => recordRedisState(true));
-  const limiters = new Map<RateBucket, RateLimiterRedis>();
-  const getLimiter = (bucket: RateBucket, quota: number): RateLimiterRedis => {
+  const limiters = new Map<RateLimitBucket, RateLimiterRedis>();
+  const getLimiter = (bucket: RateLimitBucket, quota: number): RateLimiterRedis => {
     const known =
       limiters.get(bucket) ??
       new RateLimiterRedis({
         storeClient: redis,
         keyPrefix: `cg:${bucket}`,
         points: quota,
-        duration: rateQuotas[bucket].windowSeconds,
+        duration: rateLimitQuotas[bucket].windowSeconds,
       });
     limiters.set(bucket, known);
     return known;
   };
-  const readState = async (bucket: RateBucket, key: string, cost: 0 | 1): Promise<LimitState | undefined> => {
-    const quota = getScaledRateQuota(bucket, scale);
+  const readState = async (bucket: RateLimitBucket, key: string, cost: 0 | 1): Promise<CountedState> => {
+    const quota = getScaledRateLimitQuota(bucket, scale);
     if (quota === undefined) return undefined;
     const limiter = getLimiter(bucket, quota);
     try {
@@ -55,7 +58,7 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
       recordRedisState(true);
       return calculateLimitState(bucket, quota, {
         count: result?.consumedPoints ?? 0,
-        msLeft: result?.msBeforeNext ?? rateQuotas[bucket].windowSeconds * 1000,
+        msLeft: result?.msBeforeNext ?? rateLimitQuotas[bucket].windowSeconds * 1000,
       });
     } catch (error) {
       // If the quota is exceeded, the library rejects with the count, so Redis has answered.
@@ -72,7 +75,7 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
     consume: (bucket, key) => readState(bucket, key, 1),
     peek: (bucket, key) => readState(bucket, key, 0),
     giveBack: async (bucket, key) => {
-      const quota = getScaledRateQuota(bucket, scale);
+      const quota = getScaledRateLimitQuota(bucket, scale);
       if (quota === undefined) return;
       try {
         const limiter = getLimiter(bucket, quota);

@@ -9,7 +9,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { type Failure, fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { parseJsonBody } from "./body.ts";
-import { clientAddress } from "./caller.ts";
+import { getClientAddress } from "./caller.ts";
 import { answerClientError, type ErrorServices, sendFailure, toPublicFailure } from "./errors.ts";
 import { traceRequests } from "./request-spans.ts";
 
@@ -159,7 +159,7 @@ function refusalOf({ is404, raw: { httpVersion, headers } }: FastifyRequest): Fa
 function setAddress(request: FastifyRequest, proxies: number): void {
   if (proxies === 0) return;
   const header = request.headers["x-forwarded-for"];
-  const address = clientAddress(
+  const address = getClientAddress(
     request.raw.socket.remoteAddress,
     Array.isArray(header) ? header.join(",") : header,
     proxies,

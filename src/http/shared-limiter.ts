@@ -12,9 +12,9 @@
  * the parent is back (130); each request is sent in a separate message (80); the parent's table of callers
  * has no size limit (209).
  */
-import { type RateBucket, getScaledRateQuota } from "#access/viewer.ts";
+import { type RateLimitBucket, getScaledRateLimitQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
-import { createMemoryLimiter, type LimitState, type RateLimiter } from "./rate-limiter.ts";
+import { createMemoryLimiter, type RateLimitState, type RateLimiter } from "./rate-limiter.ts";
 
 /** One end of the message channel between two processes. */
 export interface ProcessPort {
@@ -25,7 +25,7 @@ export interface ProcessPort {
 
 interface LimitRequest {
   readonly action: "consume" | "peek" | "giveBack";
-  readonly bucket: RateBucket;
+  readonly bucket: RateLimitBucket;
   readonly key: string;
 }
 
@@ -39,11 +39,11 @@ interface LimitAnswerBatch {
   readonly type: "limits-answered";
   readonly turn: number;
   /** One state for each request of the batch, in the same order; null if limits are off. */
-  readonly states: readonly (LimitState | null)[];
+  readonly states: readonly (RateLimitState | null)[];
 }
 
 interface PendingRequest extends LimitRequest {
-  readonly answer: (state: LimitState | undefined | PromiseLike<LimitState | undefined>) => void;
+  readonly answer: (state: RateLimitState | undefined | PromiseLike<RateLimitState | undefined>) => void;
 }
 
 const timeoutMs = 1_000;
@@ -74,8 +74,8 @@ export function createSharedLimiter(
         );
     },
   });
-  const send = (request: LimitRequest): Promise<LimitState | undefined> | LimitState | undefined => {
-    if (getScaledRateQuota(request.bucket, scale) === undefined) return undefined;
+  const send = (request: LimitRequest): Promise<RateLimitState | undefined> | RateLimitState | undefined => {
+    if (getScaledRateLimitQuota(request.bucket, scale) === undefined) return undefined;
     return isAway ? count(ownLimiter, request) : channel.send(request);
   };
   return {
@@ -96,7 +96,7 @@ interface ChannelOptions {
 }
 
 interface Channel {
-  readonly send: (request: LimitRequest) => Promise<LimitState | undefined>;
+  readonly send: (request: LimitRequest) => Promise<RateLimitState | undefined>;
   /** Counts all unanswered requests in this process. */
   readonly countUnanswered: () => void;
 }
@@ -173,7 +173,7 @@ async function answerBatch(
 function count(
   limiter: RateLimiter,
   { action, bucket, key }: LimitRequest,
-): Promise<LimitState | undefined> | LimitState | undefined {
+): Promise<RateLimitState | undefined> | RateLimitState | undefined {
   if (action !== "giveBack") return limiter[action](bucket, key);
   const done = limiter.giveBack(bucket, key);
   return done instanceof Promise ? done.then(() => undefined) : undefined;

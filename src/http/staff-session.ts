@@ -1,15 +1,16 @@
 /**
  * Sessions of staff members at the console: their cookie, and the caller of GraphQL requests that the
- * console's pages send. In these requests a staff member has the rights of an admin of the merchant. A
- * session is accepted only in requests from a page of this service. Such a request has the header
+ * console's pages and GraphiQL send. In these requests a staff member has the rights of an admin of the
+ * merchant. A session is accepted only in requests from a page of this service. Such a request has the header
  * `x-commerce-console`, which no form and no script of another site can send, and browser headers that name
- * this service as the origin.
+ * this service as the origin. Links have no such header: a download by link (`acceptsLinks`) needs the
+ * browser's statement that a page of this service has the link.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import {
   findStaffSession,
-  isSessionSecret,
+  hasSessionSecretFormat,
   recordSessionUse,
   type StaffSession,
 } from "#access/people/staff-sessions.ts";
@@ -25,6 +26,8 @@ export interface ConsoleCallerOptions {
    * a session.
    */
   readonly isUse: boolean;
+  /** True for routes that only read and that pages of this service link to, such as downloads. */
+  readonly acceptsLinks: boolean;
   /**
    * Called with the request if its session secret is unknown, so that guesses are limited. May throw a
    * failure, which becomes the answer.
@@ -45,18 +48,31 @@ export async function findConsoleCaller(
 ): Promise<StaffViewer | undefined> {
   const { db, clock, publicUrl } = parts;
   const { headers } = request;
-  if (headers.authorization !== undefined || !consoleHeaderValues.has(String(headers["x-commerce-console"])))
-    return undefined;
+  if (headers.authorization !== undefined) return undefined;
+  const isLink = parts.acceptsLinks && isOwnLink(request, publicUrl);
+  if (!isLink && !consoleHeaderValues.has(String(headers["x-commerce-console"]))) return undefined;
   const hasOrigin = headers["sec-fetch-site"] !== undefined || headers.origin !== undefined;
   if (!hasOrigin || !isSameOrigin(request, new URL(publicUrl).origin))
     throw fail("credentials_missing", { message: foreignPageMessage });
   const now = clock.now();
   const { secret, session } = await requireSession(request, parts, now);
   if (session.isSuspended) throw fail("merchant_suspended");
-  if (parts.isUse && isCausedByPerson(request)) void recordSessionUse(db, secret, now).catch(() => undefined);
+  if (parts.isUse && (isLink || isCausedByPerson(request)))
+    void recordSessionUse(db, secret, now).catch(() => undefined);
   const { staffId, merchantId } = session.staff;
   return { kind: "internal", staffId, role: "admin", merchantId };
 }
+
+/**
+ * True if a person with a session cookie followed a link on a page of this service. The browser must say so:
+ * a missing `Sec-Fetch-Site` is not enough, because links of other sites have no `Origin` either.
+ */
+const isOwnLink = (request: FastifyRequest, publicUrl: string): boolean =>
+  (request.method === "GET" || request.method === "HEAD") &&
+  request.headers["x-commerce-console"] === undefined &&
+  request.headers["sec-fetch-site"] === "same-origin" &&
+  isSameOrigin(request, new URL(publicUrl).origin) &&
+  readConsoleCookie(request, publicUrl) !== undefined;
 
 interface FoundSession {
   readonly secret: string;
@@ -71,7 +87,7 @@ async function requireSession(
   const secret = readConsoleCookie(request, publicUrl);
   const session = await findStaffSession(db, secret, now);
   if (secret !== undefined && session !== undefined) return { secret, session };
-  if (isUse && isSessionSecret(secret)) await onUnknown(request);
+  if (isUse && hasSessionSecretFormat(secret)) await onUnknown(request);
   throw fail("credentials_missing", { message: "The console session has ended. Sign in again." });
 }
 
@@ -82,7 +98,7 @@ async function requireSession(
 const isCausedByPerson = ({ headers }: FastifyRequest): boolean =>
   headers["x-commerce-console"] === "1" && !/\btext\/event-stream\b/i.test(headers.accept ?? "");
 
-const foreignPageMessage = "A console session is accepted only in requests from pages of the console.";
+const foreignPageMessage = "A console session is accepted only in requests from pages of this service.";
 
 /**
  * Returns the name of the session cookie. The prefix `__Host-` makes browsers refuse a cookie of this name

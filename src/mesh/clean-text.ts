@@ -4,7 +4,7 @@
  */
 import { type DocumentNode, Kind, visit } from "graphql";
 import { fail } from "#foundation/failure.ts";
-import { isCleanText } from "#foundation/text.ts";
+import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import type { ExecutionPolicyArgs } from "./run.ts";
 
 /**
@@ -40,19 +40,19 @@ function areLiteralsClean(document: DocumentNode): boolean {
   let isClean = true;
   visit(document, {
     [Kind.STRING]: (node) => {
-      if (!isCleanText(node.value)) isClean = false;
+      if (!isTextWithoutForbiddenCharacters(node.value)) isClean = false;
     },
   });
   return isClean;
 }
 
 function uncleanValue(value: unknown, path: string): string | undefined {
-  if (typeof value === "string") return isCleanText(value) ? undefined : path;
+  if (typeof value === "string") return isTextWithoutForbiddenCharacters(value) ? undefined : path;
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value)) return uncleanItem(value, path);
   for (const [key, item] of Object.entries(value)) {
     // The pointer must not contain the unclean name, so it names the object that has the unclean name.
-    if (!isCleanText(key)) return path;
+    if (!isTextWithoutForbiddenCharacters(key)) return path;
     const found = uncleanValue(item, `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
     if (found !== undefined) return found;
   }
@@ -66,7 +66,8 @@ function uncleanValue(value: unknown, path: string): string | undefined {
 function uncleanItem(items: readonly unknown[], path: string): string | undefined {
   for (let index = 0; index < items.length; index += 1) {
     const item = items[index];
-    if (typeof item === "string" ? isCleanText(item) : typeof item !== "object") continue;
+    if (typeof item === "string" ? isTextWithoutForbiddenCharacters(item) : typeof item !== "object")
+      continue;
     const found = uncleanValue(item, `${path}/${index}`);
     if (found !== undefined) return found;
   }

@@ -45,7 +45,7 @@ const contractSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
 /** Returns the contract schema of a graph. It is created once for each graph. */
 export function getContractSchema(graph: GraphQLSchema): GraphQLSchema {
   let schema = contractSchemas.get(graph);
-  if (schema === undefined) contractSchemas.set(graph, (schema = lowerCaseEnums(graph, "plain")));
+  if (schema === undefined) contractSchemas.set(graph, (schema = toLowerCaseEnumSchema(graph, "plain")));
   return schema;
 }
 
@@ -53,7 +53,7 @@ export function getContractSchema(graph: GraphQLSchema): GraphQLSchema {
  * Copies a schema with enum values in lower case. `leaves: "declared"` keeps the scalar types, for executors
  * that serialize scalars; `"plain"` replaces them by strings, for compiled documents.
  */
-export function lowerCaseEnums(schema: GraphQLSchema, leaves: "plain" | "declared"): GraphQLSchema {
+export function toLowerCaseEnumSchema(schema: GraphQLSchema, leaves: "plain" | "declared"): GraphQLSchema {
   const lowered = mapSchema(schema, {
     [MapperKind.ENUM_TYPE]: (type) => {
       const config = type.toConfig();

@@ -17,7 +17,7 @@ import {
   separateOperations,
 } from "graphql";
 import { failWithDetail, type Failure } from "#foundation/failure.ts";
-import { requestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
+import { createRequestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
 import { idempotencyKeyArgument, getMutationPreparation } from "#graph/mutation.ts";
 import { isIntegrator } from "#access/viewer.ts";
 import { getCallerKind, staffCallers } from "#graph/context.ts";
@@ -59,7 +59,7 @@ export function readIdempotencyKey({
  * Computes the SHA-256 digest of the operation, its variables and the buyer reference. A request with the
  * same key and another digest is refused, so the answer for one buyer is never replayed to another buyer.
  */
-export function fingerprintDocument({
+export function createDocumentFingerprint({
   document,
   operationName,
   variableValues,
@@ -72,7 +72,7 @@ export function fingerprintDocument({
   );
   const operationDocument = separateOperations(document)[operation?.name?.value ?? ""] ?? document;
   const { buyerReference } = contextValue;
-  return requestFingerprint({
+  return createRequestFingerprint({
     document: print(operationDocument),
     operationName: operation?.name?.value ?? null,
     variables,

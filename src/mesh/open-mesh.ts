@@ -14,7 +14,7 @@ import type { DocumentNode, GraphQLSchema } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { getContractSchema } from "./contract-schema.ts";
 import { type MeshDocuments, readDocuments } from "./documents.ts";
-import { createRunDocument, type RunDocument } from "./run.ts";
+import { createDocumentRunner, type RunDocument } from "./run.ts";
 
 /** An opened GraphQL Mesh. */
 export interface Mesh extends MeshDocuments {
@@ -51,7 +51,7 @@ export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
     schema: mesh.schema,
     contractSchema,
     ...readDocuments(contractSchema, documents),
-    run: createRunDocument(mesh, plugins),
+    run: createDocumentRunner(mesh, plugins),
     serverPlugins: plugins.map(serverPlugin),
     close: () => mesh.destroy(),
   };

@@ -11,8 +11,8 @@ import {
 } from "graphql";
 import { formatAuthenticateChallenge } from "#access/authorization.ts";
 import {
-  type RateBucket,
-  isRateBucket,
+  type RateLimitBucket,
+  isRateLimitBucket,
   isIntegrator,
   isScope,
   type Scope,
@@ -22,7 +22,7 @@ import { type Failure, fail } from "#foundation/failure.ts";
 
 /** The credentials that callers of an operation need. */
 export type OperationSecurity =
-  | { readonly kind: "anonymous"; readonly bucket: RateBucket }
+  | { readonly kind: "anonymous"; readonly bucket: RateLimitBucket }
   /** An API key or an OAuth access token. `scope` is null if every scope suffices. */
   | { readonly kind: "api_key"; readonly scope: Scope | null; readonly whileSuspended: boolean }
   /** The operation requires an OAuth access token; an API key is refused. */
@@ -46,8 +46,8 @@ export function getDirectiveArguments(
  * Returns the name as the name of a rate limit. Throws an error with the operation's name if the rate limit
  * does not exist.
  */
-export function requireRateBucket(operation: string, name: unknown): RateBucket {
-  if (typeof name !== "string" || !isRateBucket(name))
+export function requireRateBucket(operation: string, name: unknown): RateLimitBucket {
+  if (typeof name !== "string" || !isRateLimitBucket(name))
     throw new Error(`${operation}: the rate limit ${String(name)} does not exist.`);
   return name;
 }

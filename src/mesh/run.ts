@@ -45,7 +45,7 @@ type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "
  * created once and copied into each context. If a plugin has context hooks, Mesh extends each context
  * instead.
  */
-export function createRunDocument(
+export function createDocumentRunner(
   { schema, getEnveloped }: MeshInstance,
   configured: readonly MeshDevPlugin[],
 ): RunDocument {

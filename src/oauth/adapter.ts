@@ -17,7 +17,7 @@ import {
   saveOauthItemOnce,
   type OauthItem,
 } from "#access/oauth/oauth-items.ts";
-import { accessTokenAudience } from "#access/authorization.ts";
+import { getAccessTokenAudience } from "#access/authorization.ts";
 import { integratorScopes } from "#access/viewer.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { toUnavailableIfTemporary } from "#database/database-errors.ts";
@@ -30,7 +30,7 @@ type AdapterServices = Pick<
   "db" | "clock" | "keyring" | "publicUrl" | "limitGrant" | "onRevoked"
 >;
 
-export function createAdapters(
+export function createOidcAdapters(
   services: AdapterServices,
   library: OidcProviderModule,
 ): (kind: string) => Adapter {
@@ -86,7 +86,7 @@ function grantAdapter(services: AdapterServices, library: OidcProviderModule): A
       const [grant] = await findGrants(db, [id]);
       if (grant === undefined || grant.revokedAt !== null || grant.expiresAt <= clock.now()) return undefined;
       const refused = integratorScopes.filter((scope) => !grant.scopes.includes(scope));
-      const audience = accessTokenAudience(publicUrl);
+      const audience = getAccessTokenAudience(publicUrl);
       return {
         kind: "Grant",
         jti: grant.id,

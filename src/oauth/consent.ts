@@ -7,10 +7,10 @@ import { setTimeout } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
 import { revokeGrants } from "#access/credential-changes.ts";
 import { createGrant } from "#access/oauth/grants.ts";
-import { consumeOauthItem, findOauthItem, setOauthItemGrant } from "#access/oauth/oauth-items.ts";
+import { consumeOauthItem, findOauthItem, linkOauthItemToGrant } from "#access/oauth/oauth-items.ts";
 import { isScope, type Scope } from "#access/viewer.ts";
 import type { SignedInStaff } from "#access/people/staff.ts";
-import { inTransaction, type Reader } from "#database/transaction.ts";
+import { inTransaction, type DatabaseReader } from "#database/transaction.ts";
 import { fail, Failure, type FailureCode } from "#foundation/failure.ts";
 import {
   type InteractionRequest,
@@ -19,7 +19,8 @@ import {
   signOutAndRestart,
 } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { consentPage, findSignedInStaff } from "./pages.ts";
+import { redirectDestination } from "#pages/shared/page.ts";
+import { renderConsentPage, findSignedInStaff } from "./pages.ts";
 
 interface ConsentOptions {
   readonly status?: number;
@@ -48,9 +49,10 @@ async function showConsentForm(
   const requested = requestedScopes(exchange);
   const isAllowed = (scope: Scope): boolean => place.installationScopes?.includes(scope) ?? true;
   const scopes = requested.filter(isAllowed);
-  const page = consentPage({
+  const page = renderConsentPage({
     app: { name: client.appName, publisher: client.publisher },
     leadsTo,
+    destination: redirectDestination(String(exchange.interaction.params["redirect_uri"])),
     merchantName: place.merchantName,
     staffEmail: staff.email,
     scopes,
@@ -65,7 +67,7 @@ async function showConsentForm(
 /** Returns the staff member of the interaction; undefined if the account was disabled or got a new password. */
 function findStaffOfInteraction(
   { interaction: { session } }: Pick<InteractionRequest, "interaction">,
-  reader: Reader,
+  reader: DatabaseReader,
 ): Promise<SignedInStaff | undefined> {
   return session === undefined ? Promise.resolve(undefined) : findSignedInStaff(reader, session);
 }
@@ -82,7 +84,7 @@ interface InstallationState {
 }
 
 function findInstallationState(
-  reader: Reader,
+  reader: DatabaseReader,
   { merchantId, appId }: { readonly merchantId: string; readonly appId: string },
 ): Promise<InstallationState> {
   return reader
@@ -165,7 +167,7 @@ function revokeDeniedGrant(
   return inTransaction(db, async (transaction) => {
     // Revoking the grant deletes all its records. The interaction is still needed for the answer to the app,
     // so it is detached from the grant first.
-    await setOauthItemGrant(transaction, { kind: "Interaction", id: interaction.uid, grantId: null });
+    await linkOauthItemToGrant(transaction, { kind: "Interaction", id: interaction.uid, grantId: null });
     const revoked = await revokeGrants(transaction, { now }, { column: "id", value: grantId });
     for (const ended of revoked)
       await onRevoked(transaction, { ...ended, reason: "denied", now, requestId: request.id });
@@ -253,7 +255,7 @@ function createGrantOnce(
       now,
       requestId: request.id,
     });
-    await setOauthItemGrant(transaction, { ...answered, grantId: made.grantId });
+    await linkOauthItemToGrant(transaction, { ...answered, grantId: made.grantId });
     return { isNew: true, grantId: made.grantId };
   });
 }

@@ -4,7 +4,7 @@ import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { type Failure, fail, defaultRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import { sendOauthPage } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { oauthMessagePage } from "./pages.ts";
+import { renderOauthMessagePage } from "./pages.ts";
 
 type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
@@ -15,10 +15,13 @@ export function handleErrorOnPage(services: Pick<OauthServices, "log">): ErrorHa
     if (status === 429)
       return sendOauthPage(
         reply,
-        oauthMessagePage("Too many requests", `Try again in ${defaultRetryAfterSeconds(failure) ?? 60} s.`),
+        renderOauthMessagePage(
+          "Too many requests",
+          `Try again in ${defaultRetryAfterSeconds(failure) ?? 60} s.`,
+        ),
       );
     const title = status >= 500 ? "This does not work at the moment" : "Your request could not be processed";
-    return sendOauthPage(reply, oauthMessagePage(title, "Go back to the app and try again."));
+    return sendOauthPage(reply, renderOauthMessagePage(title, "Go back to the app and try again."));
   };
 }
 

@@ -8,7 +8,7 @@ import type { InteractionResults, Provider } from "oidc-provider";
 import { findOauthClient, type OauthClientWithApp } from "#access/oauth/oauth-clients.ts";
 import type { Database } from "#database/connect.ts";
 import { type HtmlPage, pageHeaders, redirectFormAction, renderPage } from "#pages/shared/page.ts";
-import { oauthMessagePage } from "./pages.ts";
+import { renderOauthMessagePage } from "./pages.ts";
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 
@@ -104,7 +104,7 @@ export function sendOauthPage(reply: FastifyReply, page: HtmlPage): FastifyReply
 export function sendSignInEndedPage(reply: FastifyReply): FastifyReply {
   return sendOauthPage(
     reply.code(400),
-    oauthMessagePage("This sign-in has ended", "Go back to the app and start again."),
+    renderOauthMessagePage("This sign-in has ended", "Go back to the app and start again."),
   );
 }
 

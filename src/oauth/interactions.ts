@@ -6,9 +6,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Provider } from "oidc-provider";
 import {
-  createSignIn,
+  createStaffSignIn,
   emptySignInError,
-  type SignIn,
+  type SignInStaff,
   type SignInError,
   signInError,
   readSignInForm,
@@ -26,7 +26,7 @@ import {
 } from "./interaction-request.ts";
 import { handleErrorOnPage } from "./error-handlers.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { toLoginResult, oauthSignInPage } from "./pages.ts";
+import { toLoginResult, renderOauthSignInPage } from "./pages.ts";
 
 export const interactionRoute = "/oauth/interaction/:uid";
 
@@ -37,7 +37,7 @@ export function registerInteractionRoutes(
   services: OauthServices,
   currentProvider: () => Promise<Provider>,
 ): void {
-  const signIn = createSignIn(services);
+  const signIn = createStaffSignIn(services);
   const { origin } = new URL(services.publicUrl);
   const handleInteraction =
     (handle: InteractionHandler) =>
@@ -75,7 +75,7 @@ function sendCurrentPage(
 function handleForm(
   exchange: InteractionRequest,
   services: OauthServices,
-  signIn: SignIn,
+  signIn: SignInStaff,
 ): Promise<FastifyReply> | FastifyReply {
   const form = readForm(exchange.request);
   const action = form.get("action");
@@ -94,13 +94,18 @@ function sendSignInPage(
 ): FastifyReply {
   return sendOauthPage(
     reply,
-    oauthSignInPage({ app: { name: client.appName, publisher: client.publisher }, leadsTo, email, fault }),
+    renderOauthSignInPage({
+      app: { name: client.appName, publisher: client.publisher },
+      leadsTo,
+      email,
+      fault,
+    }),
   );
 }
 
 async function handleSignIn(
   exchange: InteractionRequest,
-  signIn: SignIn,
+  signIn: SignInStaff,
   form: URLSearchParams,
 ): Promise<FastifyReply> {
   const { interaction, request, reply } = exchange;

@@ -4,12 +4,12 @@
  */
 import type { InteractionResults } from "oidc-provider";
 import { grantDays } from "#access/oauth/grants.ts";
-import { type Scope, scopeDescriptions } from "#access/viewer.ts";
+import { type Scope, scopeDescriptions, scopeTitles } from "#access/viewer.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { HtmlPage } from "#pages/shared/page.ts";
 import { signInFaultSummary, signInFields, type SignInFormState } from "#pages/shared/sign-in-fields.ts";
 import { findActiveStaff, type SignedInStaff } from "#access/people/staff.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 
 export interface RequestingApp {
   readonly name: string;
@@ -21,7 +21,7 @@ export interface OauthSignInView extends SignInFormState {
   readonly leadsTo: string | undefined;
 }
 
-export function oauthSignInPage({ app, leadsTo, email, fault }: OauthSignInView): HtmlPage {
+export function renderOauthSignInPage({ app, leadsTo, email, fault }: OauthSignInView): HtmlPage {
   return {
     title: fault === undefined ? "Sign in" : "Error: Sign in",
     leadsTo,
@@ -39,6 +39,8 @@ export function oauthSignInPage({ app, leadsTo, email, fault }: OauthSignInView)
 export interface ConsentView {
   readonly app: RequestingApp;
   readonly leadsTo: string | undefined;
+  /** Where the browser goes after the decision: the host of the redirect URI, or the scheme of an app's own. */
+  readonly destination: string;
   readonly merchantName: string;
   readonly staffEmail: string;
   readonly scopes: readonly Scope[];
@@ -49,7 +51,7 @@ export interface ConsentView {
   readonly refusal: string | undefined;
 }
 
-export function consentPage(shown: ConsentView): HtmlPage {
+export function renderConsentPage(shown: ConsentView): HtmlPage {
   const { app, leadsTo, merchantName, staffEmail, fault, refusal } = shown;
   const heading = `Allow ${app.name} to access ${merchantName}?`;
   const note = html`<p class="soft">
@@ -72,11 +74,14 @@ export function consentPage(shown: ConsentView): HtmlPage {
     leadsTo,
     body: html`<h1>${heading}</h1>
       ${signInFaultSummary(fault, shown.scopes[0] === undefined ? "" : scopeElementId(shown.scopes[0]))}
-      <p>${appLabel(app)} asks to act for <strong>${merchantName}</strong>. Clear what it should not do.</p>
+      <p>
+        ${appLabel(app)} asks for these permissions for <strong>${merchantName}</strong>. Clear the ones that you do
+        not want to give.
+      </p>
       ${note}
       <form method="post">
         <fieldset${fault === undefined ? undefined : html` aria-describedby="faults"`}>
-          <legend>What it may do</legend>
+          <legend>Permissions</legend>
           ${shown.scopes.map((scope) => scopeChoice(scope, fault === undefined))}
         </fieldset>
         ${missingScopesNote(shown.scopesBeyond)}
@@ -84,7 +89,10 @@ export function consentPage(shown: ConsentView): HtmlPage {
         <button name="action" value="deny" class="second">Don’t allow</button>
         ${other}
       </form>
-      <p class="soft">Access ends after ${grantDays} days, or as soon as it is revoked.</p>`,
+      <p class="soft">
+        Afterwards you return to <strong>${shown.destination}</strong>. Access expires after ${grantDays} days. You
+        can revoke it before then in the console, on the page of the installation.
+      </p>`,
   };
 }
 
@@ -114,11 +122,11 @@ const scopeChoice = (scope: Scope, isTicked: boolean): Markup =>
       ${isTicked ? html` checked` : undefined}
       aria-describedby="${scopeElementId(scope)}-text"
     />
-    <label for="${scopeElementId(scope)}"><code>${scope}</code></label>
-    <span id="${scopeElementId(scope)}-text">${scopeDescriptions[scope]}</span>
+    <label for="${scopeElementId(scope)}">${scopeTitles[scope]}</label>
+    <span id="${scopeElementId(scope)}-text">${scopeDescriptions[scope]} <code>${scope}</code></span>
   </div>`;
 
-export function oauthMessagePage(title: string, message: string): HtmlPage {
+export function renderOauthMessagePage(title: string, message: string): HtmlPage {
   return {
     title,
     body: html`<h1>${title}</h1>
@@ -153,7 +161,7 @@ export const toLoginResult = ({
  * since the sign-in.
  */
 export async function findSignedInStaff(
-  reader: Reader,
+  reader: DatabaseReader,
   { accountId, acr }: SignedInSession,
 ): Promise<SignedInStaff | undefined> {
   const staff = await findActiveStaff(reader, accountId);

@@ -13,7 +13,7 @@ import { type RateLimiter, countRequest } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
 import {
-  accessTokenAudience,
+  getAccessTokenAudience,
   clientAuthMethods,
   oauthPaths,
   protectedResourceMetadataPath,
@@ -199,7 +199,7 @@ function serverMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
 
 function resourceMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
   return {
-    resource: accessTokenAudience(publicUrl),
+    resource: getAccessTokenAudience(publicUrl),
     authorization_servers: [publicUrl],
     scopes_supported: integratorScopes,
     bearer_methods_supported: ["header"],
@@ -212,7 +212,7 @@ function resourceMetadata(publicUrl: string): Readonly<Record<string, unknown>> 
 /** Paths of the API's metadata. RFC 9728 section 3.1 appends the resource's path to the well-known path. */
 const resourceMetadataPaths = [
   protectedResourceMetadataPath,
-  `${protectedResourceMetadataPath}${new URL(accessTokenAudience("http://any.example")).pathname}`,
+  `${protectedResourceMetadataPath}${new URL(getAccessTokenAudience("http://any.example")).pathname}`,
 ] as const;
 
 const metadataPaths: readonly string[] = [

@@ -9,7 +9,7 @@ import type { Configuration, ErrorOut, KoaContextWithOIDC, Provider } from "oidc
 import { findActiveStaff } from "#access/people/staff.ts";
 import {
   accessTokenLifetimeSeconds,
-  accessTokenAudience,
+  getAccessTokenAudience,
   clientAuthMethods,
   oauthPaths,
 } from "#access/authorization.ts";
@@ -17,10 +17,10 @@ import { integratorScopes } from "#access/viewer.ts";
 import type { PrivateJwk } from "#access/oauth/signing-keys.ts";
 import { grantDays } from "#access/oauth/grants.ts";
 import { pageHeaders, renderPage } from "#pages/shared/page.ts";
-import { createAdapters } from "./adapter.ts";
+import { createOidcAdapters } from "./adapter.ts";
 import { loadOidcProvider, type OidcProviderModule } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { findSignedInStaff, oauthMessagePage } from "./pages.ts";
+import { findSignedInStaff, renderOauthMessagePage } from "./pages.ts";
 import {
   checkParameterLengths,
   createPrompts,
@@ -129,7 +129,7 @@ function createConfiguration(
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   const cookie = { httpOnly: true, sameSite: "lax", signed: true } as const;
   return {
-    adapter: createAdapters(services, library),
+    adapter: createOidcAdapters(services, library),
     jwks: { keys },
     clientDefaults: { id_token_signed_response_alg: "ES256", token_endpoint_auth_method: "none" },
     clientAuthMethods,
@@ -212,7 +212,7 @@ function createFeatures(
   { publicUrl }: OauthServices,
   keys: readonly PrivateJwk[],
 ): NonNullable<Configuration["features"]> {
-  const audience = accessTokenAudience(publicUrl);
+  const audience = getAccessTokenAudience(publicUrl);
   return {
     devInteractions: { enabled: false },
     userinfo: { enabled: false },
@@ -257,7 +257,7 @@ function sendRefusal(context: KoaContextWithOIDC, out: ErrorOut): void {
   }
   context.set(pageHeaders({}));
   context.body = renderPage(
-    oauthMessagePage("Your request could not be processed", refusalMessage(context, out)),
+    renderOauthMessagePage("Your request could not be processed", refusalMessage(context, out)),
   );
 }
 

@@ -131,7 +131,7 @@ export interface MetricsHub {
 
 interface Member {
   readonly request: () => Promise<AnswerMessage | undefined>;
-  /** Returns the counters and histograms of the last answer. */
+  /** Returns the counters and histograms of the worker processes' last replies, in Prometheus text format. */
   readonly counted: () => string;
 }
 

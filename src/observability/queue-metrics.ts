@@ -45,8 +45,8 @@ const pauseAfterTimeoutMs = 30_000;
 const defaultTimeoutMs = 1_000;
 const defaultCountMax = 100_000;
 /**
- * The maximum number of deliveries of one endpoint that are checked one by one. This check is needed only for
- * endpoints that may not receive all events.
+ * The maximum number of deliveries of one endpoint that are checked one by one for whether the endpoint may
+ * receive their event. This check is needed only for endpoints that may not receive all events.
  */
 const checkedPerEndpointMax = 1_000;
 /** The maximum number of deliveries that are checked one by one, over all endpoints. */

@@ -5,10 +5,10 @@
 import type { FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RouteConfig, ServerObserver } from "#http/server.ts";
-import { type RateBucket, rateQuotas } from "#access/viewer.ts";
+import { type RateLimitBucket, rateLimitQuotas } from "#access/viewer.ts";
 import type { RunIdempotent } from "#database/idempotency.ts";
 import { Failure } from "#foundation/failure.ts";
-import type { LimitState, RateLimiter } from "#http/rate-limiter.ts";
+import type { RateLimitState, RateLimiter } from "#http/rate-limiter.ts";
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -122,8 +122,8 @@ export function countRateLimitRefusals(registry: Registry): (limiter: RateLimite
     labelNames: ["bucket"],
     registers: [registry],
   });
-  for (const bucket of Object.keys(rateQuotas)) refusals.inc({ bucket }, 0);
-  const countRefusal = (bucket: RateBucket, isRefused: boolean): void => {
+  for (const bucket of Object.keys(rateLimitQuotas)) refusals.inc({ bucket }, 0);
+  const countRefusal = (bucket: RateLimitBucket, isRefused: boolean): void => {
     if (isRefused) refusals.inc({ bucket });
   };
   return (limiter) => ({
@@ -139,9 +139,9 @@ export function countRateLimitRefusals(registry: Registry): (limiter: RateLimite
   });
 }
 
-type LimitResult = LimitState | undefined;
+type LimitResult = RateLimitState | undefined;
 
-/** Calls `observe` with the state. Returns a promise only if the limiter does. */
+/** Calls `observe` with the rate limit's state. Returns a promise only if the limiter returned one. */
 function observeState(
   counted: Promise<LimitResult> | LimitResult,
   observe: (state: LimitResult) => void,

@@ -1,13 +1,13 @@
 /** Reads events and their deliveries for the API, without the bodies of requests and answers. */
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { WebhookAttemptTable } from "#database/tables.ts";
-import type { Reader } from "#database/transaction.ts";
-import { lowestIdAt } from "#foundation/ids.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { getLowestIdAtTime } from "#foundation/ids.ts";
 import { eventTypes, catalogReadSubjectTypes } from "./event-types.ts";
 import {
   type DeliveryStatus,
-  eventRetentionStart,
-  payloadExpiryTime,
+  getEventRetentionStart,
+  getPayloadExpiryTime,
   type ReplayReason,
   findReplayRefusal,
 } from "./delivery-rules.ts";
@@ -60,20 +60,20 @@ const subjects = [...new Set(Object.values(eventTypes).map(({ subject }) => subj
  * with an unsuccessful delivery.
  */
 export async function findEventLogs(
-  reader: Reader,
+  reader: DatabaseReader,
   installationIds: readonly string[],
   now: Date,
 ): Promise<Map<string, EventLog>> {
   const rows = await listEvents(reader, installationIds, now);
   const shown = rows.filter(({ isIncluded }) => isIncluded);
-  const deliveries = Map.groupBy(await deliveriesOf(reader, shown, now), installationEventKey);
+  const deliveries = Map.groupBy(await deliveriesOf(reader, shown, now), getInstallationEventKey);
   const groups = Map.groupBy(rows, ({ installationId }) => installationId);
   return new Map(
     installationIds.map((id): [string, EventLog] => {
       const listed = groups.get(id) ?? [];
       const events = listed
         .filter(({ isIncluded }) => isIncluded)
-        .map((row) => toEvent(row, deliveries.get(installationEventKey(row)) ?? []));
+        .map((row) => toEvent(row, deliveries.get(getInstallationEventKey(row)) ?? []));
       return [id, { events, isTruncated: events.length < listed.length }];
     }),
   );
@@ -84,9 +84,9 @@ export interface InstallationEvent {
   readonly eventId: string;
 }
 
-/** Finds events, each with its deliveries to one installation, by `installationEventKey`. */
+/** Finds events, each with its deliveries to one installation, by `getInstallationEventKey`. */
 export async function findInstallationEvents(
-  reader: Reader,
+  reader: DatabaseReader,
   pairs: readonly InstallationEvent[],
   now: Date,
 ): Promise<ReadonlyMap<string, EventView>> {
@@ -98,23 +98,28 @@ export async function findInstallationEvents(
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .execute();
   const found = new Map(rows.map((row) => [row.id, row]));
-  const deliveries = Map.groupBy(await deliveriesOf(reader, pairs, now), installationEventKey);
+  const deliveries = Map.groupBy(await deliveriesOf(reader, pairs, now), getInstallationEventKey);
   return new Map(
     pairs.flatMap((pair): [string, EventView][] => {
       const row = found.get(pair.eventId);
       return row === undefined
         ? []
-        : [[installationEventKey(pair), toEvent(row, deliveries.get(installationEventKey(pair)) ?? [])]];
+        : [
+            [
+              getInstallationEventKey(pair),
+              toEvent(row, deliveries.get(getInstallationEventKey(pair)) ?? []),
+            ],
+          ];
     }),
   );
 }
 
-export const installationEventKey = ({ installationId, eventId }: InstallationEvent): string =>
+export const getInstallationEventKey = ({ installationId, eventId }: InstallationEvent): string =>
   `${installationId} ${eventId}`;
 
 /** Finds deliveries by id. Ids that do not exist are left out of the result. */
 export async function findDeliveries(
-  reader: Reader,
+  reader: DatabaseReader,
   ids: readonly string[],
   now: Date,
 ): Promise<Map<string, DeliveryView>> {
@@ -124,7 +129,7 @@ export async function findDeliveries(
 
 /** Finds the attempts of the deliveries, by delivery and in the order of attempts. */
 export function findDeliveryAttempts(
-  reader: Reader,
+  reader: DatabaseReader,
   deliveryIds: readonly string[],
 ): Promise<DeliveryAttemptView[]> {
   return reader
@@ -138,7 +143,7 @@ export function findDeliveryAttempts(
 
 /** Returns the merchant that owns the endpoint, also if the endpoint is deleted. */
 export async function findMerchantIdOfEndpoint(
-  reader: Reader,
+  reader: DatabaseReader,
   endpointId: string,
 ): Promise<string | undefined> {
   const row = await reader
@@ -171,11 +176,11 @@ const isSeen = (kind: RawBuilder<unknown>): RawBuilder<boolean> =>
  * subject types an installation may read.
  */
 async function listEvents(
-  reader: Reader,
+  reader: DatabaseReader,
   installationIds: readonly string[],
   now: Date,
 ): Promise<ListedRow[]> {
-  const first = lowestIdAt("event", eventRetentionStart(now).getTime() + 1);
+  const first = getLowestIdAtTime("event", getEventRetentionStart(now).getTime() + 1);
   const looked = newestMax + olderMax + 1;
   const { rows } = await sql<ListedRow>`
     with asked as (
@@ -236,7 +241,7 @@ const toEvent = (
 });
 
 async function deliveriesOf(
-  reader: Reader,
+  reader: DatabaseReader,
   pairs: readonly InstallationEvent[],
   now: Date,
 ): Promise<DeliveryView[]> {
@@ -261,7 +266,7 @@ interface DeliveryRow extends Omit<DeliveryView, "lastAttempt" | "isReplayable" 
 
 /** Loads deliveries with their last attempt, oldest first. */
 async function selectDeliveries(
-  reader: Reader,
+  reader: DatabaseReader,
   which: RawBuilder<unknown>,
   now: Date,
 ): Promise<DeliveryView[]> {
@@ -297,6 +302,6 @@ function toDelivery(row: DeliveryRow, now: Date): DeliveryView {
     lastAttempt: attemptId === null ? null : { id: attemptId, ...attempt },
     isReplayable:
       findReplayRefusal({ status: delivery.status, occurredAt, replays }, { isForced: true, now }) === null,
-    payloadExpiresAt: payloadExpiryTime(occurredAt),
+    payloadExpiresAt: getPayloadExpiryTime(occurredAt),
   };
 }

@@ -1,8 +1,11 @@
-/** Finds the deliveries of an endpoint page by page, and builds the query that counts them. */
+/**
+ * Finds the deliveries of an endpoint page by page, builds the query that counts them, and finds their stored
+ * bodies.
+ */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { KeysetPage } from "#database/sql-fragments.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
 export interface DeliveryFilter {
@@ -14,7 +17,7 @@ export interface DeliveryFilter {
 
 /** Returns a query for the ids of matching deliveries, for counting them. */
 export function selectDeliveryIds(
-  reader: Reader,
+  reader: DatabaseReader,
   { merchantId, endpointId, status }: DeliveryFilter,
 ): SelectQueryBuilder<Tables, "webhookDelivery", { id: string }> {
   return reader
@@ -41,7 +44,7 @@ const everyStatus: Readonly<Record<DeliveryStatus, true>> = {
  * one page, so the cost does not depend on the number of deliveries.
  */
 export async function findDeliveryPage(
-  reader: Reader,
+  reader: DatabaseReader,
   { merchantId, endpointId, status }: DeliveryFilter,
   { after, before, limit, isInverted }: KeysetPage,
 ): Promise<{ readonly id: string }[]> {
@@ -72,3 +75,20 @@ const isOwned = ({
     ? sql`true`
     : sql`exists (select from webhook_endpoint w where w.id = ${endpointId}
       and w.merchant_id = ${merchantId})`;
+
+export interface DeliveryBody {
+  readonly id: string;
+  readonly body: string;
+}
+
+/** Finds the stored bodies of deliveries in the present payload mode of their endpoints. */
+export async function findDeliveryBodies(
+  reader: DatabaseReader,
+  deliveryIds: readonly string[],
+): Promise<Map<string, DeliveryBody>> {
+  const { rows } = await sql<DeliveryBody>`
+    select d.id, case w.payload_mode when 'thin' then e.thin else e.snapshot end as body
+    from webhook_delivery d join event e on e.id = d.event_id join webhook_endpoint w on w.id = d.endpoint_id
+    where d.id = any(${deliveryIds}::text[])`.execute(reader);
+  return new Map(rows.map((row) => [row.id, row]));
+}

@@ -46,7 +46,7 @@ export function decideAttemptOutcome(
   if (result.httpStatus === 410) return { kind: "gone" };
   if (attempt >= attemptsMax) return { kind: "exhausted" };
   const seconds = Math.max(
-    attemptDelaySeconds(attempt + 1, random),
+    getAttemptDelaySeconds(attempt + 1, random),
     Math.min(result.retryAfterSeconds ?? 0, retryAfterSecondsMax),
   );
   return { kind: "retrying", at: later(now, seconds * 1000 * scale) };
@@ -60,7 +60,7 @@ function isSuccess({ errorCode }: Pick<AttemptResult, "errorCode">): boolean {
  * Returns the delay before an attempt, with a random jitter of up to 10 percent, so that deliveries that
  * failed at the same time are not retried at the same time.
  */
-export function attemptDelaySeconds(attempt: number, random: () => number): number {
+export function getAttemptDelaySeconds(attempt: number, random: () => number): number {
   return (delaysSeconds[attempt - 1] ?? 0) * (1 + jitterShare * (2 * random() - 1));
 }
 
@@ -154,12 +154,12 @@ const underWay = new Set<DeliveryStatus>(["pending", "sending", "retrying"]);
 
 const isUnderWay = (status: DeliveryStatus): boolean => underWay.has(status);
 
-export function payloadExpiryTime(occurredAt: Date): Date {
+export function getPayloadExpiryTime(occurredAt: Date): Date {
   return new Date(occurredAt.getTime() + eventRetentionDays * dayMs);
 }
 
 /** Returns the start of the retention period. Events before this time are not available. */
-export function eventRetentionStart(now: Date): Date {
+export function getEventRetentionStart(now: Date): Date {
   return new Date(now.getTime() - eventRetentionDays * dayMs);
 }
 
@@ -173,6 +173,6 @@ export function findReplayRefusal(
 ): ReplayRefusal | null {
   if (isUnderWay(status)) return "delivery_in_progress";
   if (status === "succeeded" && !isForced) return "delivery_already_succeeded";
-  if (payloadExpiryTime(occurredAt) <= now) return "delivery_payload_expired";
+  if (getPayloadExpiryTime(occurredAt) <= now) return "delivery_payload_expired";
   return replays >= replaysMax ? "delivery_replay_limit_reached" : null;
 }

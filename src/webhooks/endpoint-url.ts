@@ -5,11 +5,11 @@
  */
 import { LRUCache } from "lru-cache";
 import type { FailureDetail } from "#foundation/failure.ts";
-import { isCleanText } from "#foundation/text.ts";
+import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import {
   isLoopbackHost,
   isPublicAddress,
-  resolveInTime,
+  resolveNameWithTimeout,
   type ResolveName,
   resolveName,
 } from "./safe-addresses.ts";
@@ -31,7 +31,7 @@ const name = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9](?:[a-z0-9-
 const written = /^(https?):\/\/([^/?#\\]+)/i;
 const literal = /^\[|^[\d.]+$/;
 
-export function endpointUrlFaults(url: string, rules: EndpointUrlRules): readonly FailureDetail[] {
+export function findEndpointUrlFaults(url: string, rules: EndpointUrlRules): readonly FailureDetail[] {
   const parsed = parse(url);
   if (url.length > endpointUrlLengthMax)
     return [fault("too_long", `A URL may have ${endpointUrlLengthMax} characters at most.`)];
@@ -60,13 +60,16 @@ export interface ResolutionOptions extends EndpointUrlRules {
  * Refuses a URL whose host name has an IP address that is not public. A name without addresses, or whose
  * lookup is slow, is accepted; later the delivery fails with the error. The URL must be valid in form.
  */
-export async function resolutionFaults(
+export async function findResolutionFaults(
   url: string,
   { isLoopbackAllowed, resolve = resolveName, timeoutMs = 2000 }: ResolutionOptions,
 ): Promise<readonly FailureDetail[]> {
   const { hostname } = new URL(url);
   if (isLoopbackAllowed && isLoopbackHost(hostname)) return [];
-  const addresses = await resolveInTime(hostname, { resolve, signal: AbortSignal.timeout(timeoutMs) });
+  const addresses = await resolveNameWithTimeout(hostname, {
+    resolve,
+    signal: AbortSignal.timeout(timeoutMs),
+  });
   return addresses.every(isPublicAddress)
     ? []
     : [fault("resolves_inside", "The name resolves to an address that is not public.")];
@@ -84,7 +87,12 @@ interface Parsed {
  */
 function parse(url: string): Parsed | undefined {
   const authority = written.exec(url)?.[2];
-  if (authority === undefined || !isCleanText(url) || /[\s\\]/.test(url) || !URL.canParse(url))
+  if (
+    authority === undefined ||
+    !isTextWithoutForbiddenCharacters(url) ||
+    /[\s\\]/.test(url) ||
+    !URL.canParse(url)
+  )
     return undefined;
   return { url: new URL(url), authority };
 }
@@ -161,11 +169,11 @@ export function createHostNameChecker(resolve: ResolveName = resolveName): HostN
   return {
     faultsOf: async (url) => {
       // A URL that is refused for its form is not looked up. Receivers on this machine need no lookup.
-      if (endpointUrlFaults(url, { isLoopbackAllowed: true }).length > 0) return [];
+      if (findEndpointUrlFaults(url, { isLoopbackAllowed: true }).length > 0) return [];
       const { hostname } = new URL(url);
       const known = found.get(hostname);
       if (known !== undefined) return known;
-      const faults = await resolutionFaults(url, { isLoopbackAllowed: true, resolve });
+      const faults = await findResolutionFaults(url, { isLoopbackAllowed: true, resolve });
       found.set(hostname, faults);
       return faults;
     },

@@ -40,11 +40,11 @@ export const subjectTypes: readonly SubjectType[] = [
 
 const eventGroup = (name: EventType): string => name.split(".", 1).join("");
 
-export const eventTypeStability = (name: EventType): "stable" | "candidate" =>
+export const getEventTypeStability = (name: EventType): "stable" | "candidate" =>
   candidateSubjectTypes.has(eventTypes[name].subject) ? "candidate" : "stable";
 
 /** The name of the schema of a subject type in the OpenAPI document, for example `ApiKeyEventObject`. */
-export function eventObjectSchemaName(subject: SubjectType): string {
+export function getEventObjectSchemaName(subject: SubjectType): string {
   const words = subject.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join("")}EventObject`;
 }
@@ -104,20 +104,20 @@ export const eventEnvelopeSchema: JsonSchema = {
  * The JSON schema constraints that an event type adds to the envelope. `schemas` is the prefix of references
  * to object schemas, for example `#/components/schemas/`.
  */
-export function eventTypeConstraints(name: EventType, schemas: string): JsonSchema {
+export function getEventTypeConstraints(name: EventType, schemas: string): JsonSchema {
   const { subject, schemaVersion } = eventTypes[name];
   return {
     properties: {
       type: { const: name },
       schemaVersion: { const: schemaVersion },
       subject: { properties: { type: { const: subject } } },
-      data: { properties: { object: { $ref: `${schemas}${eventObjectSchemaName(subject)}` } } },
+      data: { properties: { object: { $ref: `${schemas}${getEventObjectSchemaName(subject)}` } } },
     },
   };
 }
 
 const payloadSchemaOf = (name: EventType, schemas: string): JsonSchema =>
-  mergeSchemas(eventEnvelopeSchema, eventTypeConstraints(name, schemas));
+  mergeSchemas(eventEnvelopeSchema, getEventTypeConstraints(name, schemas));
 
 /** Merges the constraints into the properties of the schema, recursively. */
 function mergeSchemas(schema: JsonSchema, by: JsonSchema): JsonSchema {
@@ -137,7 +137,7 @@ const examplesFile = new URL("../../schema/event-examples.json", import.meta.url
 const catalogues = new Map<string, readonly EventTypeView[]>();
 
 /** Returns all event types. `publicUrl` is the base URL of the service, which the schema references point to. */
-export function eventCatalogue(publicUrl: string): readonly EventTypeView[] {
+export function listEventCatalogue(publicUrl: string): readonly EventTypeView[] {
   const known = catalogues.get(publicUrl);
   if (known !== undefined) return known;
   const objects = JSON.parse(readFileSync(examplesFile, "utf8")) as Readonly<Record<string, JsonSchema>>;
@@ -147,7 +147,7 @@ export function eventCatalogue(publicUrl: string): readonly EventTypeView[] {
       name,
       group: eventGroup(name),
       description,
-      stability: eventTypeStability(name),
+      stability: getEventTypeStability(name),
       schemaVersion,
       payloadSchema: payloadSchemaOf(name, `${publicUrl}/openapi.json#/components/schemas/`),
       example: exampleOf(name, objects[subject]),

@@ -1,6 +1,6 @@
 /** The statistics of webhook attempts in a period: numbers, errors and durations, read in one statement. */
 import { type RawBuilder, sql } from "kysely";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 import type { DeliveryAttemptView } from "./delivery-log.ts";
 
@@ -47,7 +47,10 @@ export interface HealthReportFilter {
 
 export const reportedEndpointsMax = 100;
 
-export async function loadHealthReport(reader: Reader, filter: HealthReportFilter): Promise<HealthReport> {
+export async function loadHealthReport(
+  reader: DatabaseReader,
+  filter: HealthReportFilter,
+): Promise<HealthReport> {
   const { rows } = await healthStatement(filter).execute(reader);
   const byBucket = new Map(rows.flatMap((row) => (row.bucket === null ? [] : [[row.bucket, row]])));
   const total = rows.find(({ bucket, endpointId }) => bucket === null && endpointId === null);

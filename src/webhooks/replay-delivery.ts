@@ -6,9 +6,9 @@ import type { ServiceEvents } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
 import { fail, type Failure } from "#foundation/failure.ts";
-import { requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
-import { isCleanText } from "#foundation/text.ts";
+import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { catalogReadSubjectTypes } from "./event-types.ts";
 import {
   type DeliveryStatus,
@@ -49,14 +49,14 @@ export interface DeliveryReplayResult {
   readonly original: { readonly id: string; readonly status: DeliveryStatus };
 }
 
-export const replayNoteMax = 200;
+export const replayNoteLengthMax = 200;
 
 export async function replayDelivery(
   transaction: Transaction,
   context: ReplayCommandContext,
   input: DeliveryReplayInput,
 ): Promise<DeliveryReplayResult> {
-  requireNoFaults(textFaults("/note", input.note, { min: 0, max: replayNoteMax, lines: "many" }));
+  requireNoFaults(findTextFaults("/note", input.note, { min: 0, max: replayNoteLengthMax, lines: "many" }));
   const delivery = await lockDelivery(transaction, context, input.deliveryId);
   const endpoint = await lockEndpoint(transaction, delivery, input.endpointId ?? delivery.endpointId);
   const refusal = findReplayRefusal(delivery, { isForced: input.force === true, now: context.now });
@@ -99,7 +99,7 @@ async function lockDelivery(
   const { merchantId, installationId } = context;
   const isTheirs = sql`${equalsUnlessNullSql(sql`d.merchant_id`, merchantId)}
     and ${equalsUnlessNullSql(sql`d.installation_id`, installationId)}`;
-  const which = sql`d.id = ${isCleanText(deliveryId) ? deliveryId : ""} and ${isTheirs}
+  const which = sql`d.id = ${isTextWithoutForbiddenCharacters(deliveryId) ? deliveryId : ""} and ${isTheirs}
     and ${mayInstallationReadEvent}`;
   const from = sql`webhook_delivery d join event e on e.id = d.event_id join installation i
     on i.id = d.installation_id`;
@@ -141,7 +141,7 @@ async function lockEndpoint(
   const endpoint = await transaction
     .selectFrom("webhookEndpoint")
     .select(["id", "status", "disabledReason", "version"])
-    .where("id", "=", isCleanText(endpointId) ? endpointId : "")
+    .where("id", "=", isTextWithoutForbiddenCharacters(endpointId) ? endpointId : "")
     .where("installationId", "=", installationId)
     .where("status", "<>", "deleted")
     .forShare()

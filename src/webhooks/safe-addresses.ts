@@ -94,7 +94,7 @@ export const resolveName: ResolveName = async (name, signal) => {
  * Resolves a name until the signal is aborted, even if the resolver ignores the signal. Returns an empty list
  * if the lookup was too slow or failed.
  */
-export async function resolveInTime(
+export async function resolveNameWithTimeout(
   name: string,
   { resolve, signal }: { readonly resolve: ResolveName; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {

@@ -10,7 +10,7 @@ import {
   isAllowedAddress,
   isLoopbackHost,
   isSameAddress,
-  resolveInTime,
+  resolveNameWithTimeout,
   type ResolveName,
 } from "./safe-addresses.ts";
 
@@ -70,7 +70,8 @@ async function allowedAddresses(
   host: string,
   { isLoopbackAllowed, resolve, deadline }: ConnectorOptions & { readonly deadline: AbortSignal },
 ): Promise<readonly string[]> {
-  const addresses = isIP(host) === 0 ? await resolveInTime(host, { resolve, signal: deadline }) : [host];
+  const addresses =
+    isIP(host) === 0 ? await resolveNameWithTimeout(host, { resolve, signal: deadline }) : [host];
   if (addresses.length === 0) throw new DeliveryFault("dns");
   if (!addresses.every((address) => isAllowedAddress(address, { host, isLoopbackAllowed })))
     throw new DeliveryFault("blocked_address");

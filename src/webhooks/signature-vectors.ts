@@ -3,7 +3,7 @@
  * them.
  */
 import { createHash } from "node:crypto";
-import { computeMac, signWebhook, signedContent, toSignature } from "./signatures.ts";
+import { computeMac, signWebhook, buildSignedContent, toSignature } from "./signatures.ts";
 
 export interface SignatureVector {
   readonly name: string;
@@ -156,7 +156,7 @@ export const signatureVectors: readonly SignatureVector[] = (
       purpose: "The timestamp is not a number, but the signature is correct.",
       timestamp: "abc",
       signature: toSignature(
-        computeMac(signedContent({ id: vectorId, timestamp: "abc", body: vectorBody }), secretA),
+        computeMac(buildSignedContent({ id: vectorId, timestamp: "abc", body: vectorBody }), secretA),
       ),
       rejectReason: "malformed_timestamp",
     },
@@ -178,7 +178,7 @@ function toVector(draft: VectorDraft): SignatureVector {
     signature = signedA,
     rejectReason = null,
   } = draft;
-  const content = signedContent({ id: id ?? vectorId, timestamp, body });
+  const content = buildSignedContent({ id: id ?? vectorId, timestamp, body });
   const mac = computeMac(content, secret);
   return {
     name: draft.name,

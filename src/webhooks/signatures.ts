@@ -30,11 +30,11 @@ export const webhookSecretSealContext = (id: string): SealContext => ({
 export function signWebhook({ id, timestampSeconds, body, secrets }: WebhookToSign): string {
   if (secrets.length === 0 || secrets.length > 2)
     throw new Error(`A webhook needs one or two secrets to sign; got ${secrets.length}.`);
-  const content = signedContent({ id, timestamp: String(timestampSeconds), body });
+  const content = buildSignedContent({ id, timestamp: String(timestampSeconds), body });
   return secrets.map((secret) => toSignature(computeMac(content, secret))).join(" ");
 }
 
-export function signedContent({
+export function buildSignedContent({
   id,
   timestamp,
   body,
@@ -62,7 +62,7 @@ export function createWebhookSecret(): string {
 }
 
 /** Returns the last four characters: enough to distinguish two secrets, too few to guess one. */
-export function webhookSecretHint(secret: string): string {
+export function createWebhookSecretHint(secret: string): string {
   return secret.slice(-4);
 }
 

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { eventRetentionStart } from "./delivery-rules.ts";
+import { getEventRetentionStart } from "./delivery-rules.ts";
 import { catalogReadSubjectTypes } from "./event-types.ts";
 
 const eventsPerBatch = 200;
@@ -23,7 +23,7 @@ export async function deleteExpiredEvents(db: Database, now: Date, signal?: Abor
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from event where id in (
-        select id from event where occurred_at <= ${eventRetentionStart(now)}::timestamptz
+        select id from event where occurred_at <= ${getEventRetentionStart(now)}::timestamptz
         order by occurred_at limit ${eventsPerBatch} for update skip locked
       )`.execute(db);
     const deleted = Number(numAffectedRows);

@@ -4,7 +4,7 @@
  * enough to report new attempts, and deliveries that have ended since.
  */
 import { sql } from "kysely";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
 export interface DeliveryChanges {
@@ -43,7 +43,7 @@ interface SeenRow {
 /** The deliveries of one endpoint in the last query, by id. */
 type Memory = ReadonlyMap<string, SeenRow>;
 
-export function createDeliveryWatcher(reader: Reader): FindDeliveryChanges {
+export function createDeliveryWatcher(reader: DatabaseReader): FindDeliveryChanges {
   let memories: ReadonlyMap<string, Memory> = new Map();
   return async (endpointIds) => {
     const before = memories;
@@ -100,7 +100,7 @@ const statuses: readonly DeliveryStatus[] = [
 
 /** Reads the watched deliveries with one SQL statement, oldest first. Each subquery reads an index range. */
 async function findRows(
-  reader: Reader,
+  reader: DatabaseReader,
   { endpointIds, openIds }: { readonly endpointIds: readonly string[]; readonly openIds: readonly string[] },
 ): Promise<readonly SeenRow[]> {
   const { rows } = await sql<SeenRow>`

@@ -17,10 +17,10 @@ import { createMerchant, updateMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { unknownKey, withOtherSecret } from "#test/support/keys.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
 
-describeOnBoth("the cached verdict of a credential", (open) => {
+describeOnPostgres("the cached verdict of a credential", (open) => {
   const clock = new TestClock(new Date("2026-06-01T00:00:00.000Z"));
   const platform = { merchantId: null, now: clock.now() };
   const statements: string[] = [];

@@ -9,13 +9,13 @@ import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
 const access = { merchantId: null, now };
 const scopes = ["webhooks:read", "catalog:read"] as const;
 
-describeOnBoth("a grant's state", (open) => {
+describeOnPostgres("a grant's state", (open) => {
   let db: Database;
   let appId: string;
   let clientId: string;

@@ -15,13 +15,13 @@ import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
 const access = { merchantId: null, now };
 const keyring = createKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
 
-describeOnBoth("grants", (open) => {
+describeOnPostgres("grants", (open) => {
   let db: Database;
   let staffId: string;
   let merchantId: string;

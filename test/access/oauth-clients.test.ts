@@ -11,12 +11,12 @@ import {
 import { registerApp } from "#access/installations.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 
 const access = { merchantId: null, now: new Date("2026-03-01T12:00:00.000Z") };
 const key = { kty: "EC", crv: "P-256", x: "x", y: "y" };
 
-describeOnBoth("OAuth clients", (open) => {
+describeOnPostgres("OAuth clients", (open) => {
   let db: Database;
   let appId: string;
   const create = (input: Partial<OauthClientInput>): Promise<string> =>

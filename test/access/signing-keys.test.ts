@@ -8,13 +8,13 @@ import { createSigningKeys, type SigningKeys, sweepSigningKeys } from "#access/o
 import type { Database } from "#database/connect.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { createLog } from "#foundation/log.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
 
 const keyring = createKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
 const kidsOf = ({ keys }: { readonly keys: readonly JWK[] }): unknown[] => keys.map(({ kid }) => kid);
 
-describeOnBoth("signing keys", (open) => {
+describeOnPostgres("signing keys", (open) => {
   const create = async (count = 1): Promise<{ db: Database; clock: TestClock; processes: SigningKeys[] }> => {
     const { db } = await open();
     const clock = new TestClock(new Date("2026-03-01T12:00:00.000Z"));

@@ -19,13 +19,13 @@ import { registerApp } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
 const access = { merchantId: null, now };
 const password = "a long enough password";
 
-describeOnBoth("a staff member", (open) => {
+describeOnPostgres("a staff member", (open) => {
   let db: Database;
   let merchantId: string;
   const create = async (

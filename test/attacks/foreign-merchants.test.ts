@@ -34,6 +34,7 @@ describe("a cursor", () => {
     "promotions",
     "installations",
     "auditEntries",
+    "apiRequests",
     "apiKeys",
     "staffAccounts",
   ])("of another merchant's %s works in the own list like an unknown position", async (list) => {

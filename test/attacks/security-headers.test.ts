@@ -1,6 +1,6 @@
 /** The security and cache headers of every kind of answer: one row per route. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { assetFileUrl, getPageAssets } from "#pages/shared/assets.ts";
+import { getAssetFileUrl, getPageAssets } from "#pages/shared/assets.ts";
 import { createPerson } from "#test/oauth/people.ts";
 import { signInAs } from "#test/web/console/console-calls.ts";
 import { portOf, request, sendRaw } from "#test/support/raw-http.ts";
@@ -124,7 +124,7 @@ beforeAll(async () => {
     console: await signInAs(world(), email),
     script: asset.scripts[0],
     sheet: asset.styles[0],
-    component: assetFileUrl("graphiql-component.js", publicUrl),
+    component: getAssetFileUrl("graphiql-component.js", publicUrl),
   });
 });
 

@@ -8,7 +8,7 @@ export async function axeFaults(page: Page, excluded: readonly string[] = []): P
   return page.evaluate(
     async (away) => {
       const { axe: judge } = globalThis as unknown as { axe: typeof axe };
-      const { violations } = await judge.run({ exclude: [...away] });
+      const { violations } = await judge.run({ exclude: [...away] }, { resultTypes: ["violations"] });
       return violations
         .filter(({ impact }) => impact === "serious" || impact === "critical")
         .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));

@@ -124,7 +124,9 @@ export async function revokeCart(office: Office, key: string, cartId: string): P
 
 export async function expectUsable(page: Page): Promise<void> {
   await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
+  const { violations } = await page.evaluate(() =>
+    (window as unknown as { axe: typeof axe }).axe.run(document, { resultTypes: ["violations"] }),
+  );
   expect(
     violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(" ")}`),
   ).toEqual([]);

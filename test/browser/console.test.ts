@@ -25,7 +25,8 @@ const office = useOffice();
 it("the console creates, uses and revokes a key, and shows a webhook, its replay and failure", async () => {
   const page = await signIn(office());
   await heading(page, "Overview").waitFor();
-  await page.getByText(/no action is needed/).waitFor();
+  // The demo has a delivery that failed.
+  await page.getByText(/1 delivery to .* failed and will not be retried/).waitFor();
 
   // Creates a key, which is shown once with a command that uses it.
   await goTo(page, "API keys");
@@ -138,7 +139,8 @@ it("the console edits, rotates the secret of, disables, enables and deletes an e
 
   await button(page, "Disable").click();
   await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
-  await page.locator("dd").getByText("Disabled", { exact: true }).waitFor();
+  // Both the status and the health are "Disabled": a disabled endpoint is never healthy.
+  await expect.poll(() => page.locator("dd").getByText("Disabled", { exact: true }).count()).toBe(2);
   await button(page, "Enable").click();
   await page.locator("dd").getByText("Enabled", { exact: true }).waitFor();
   await button(page, "Delete").click();
@@ -166,7 +168,7 @@ it("the console rotates a key: both keys work, and the old one shows its end", a
     .toBe(1);
 });
 
-it("the console suspends and resumes an installation, and changes its scopes", async () => {
+it("the console suspends and resumes an installation, and changes its permissions", async () => {
   const page = await signIn(office(), "/installations");
   await page.getByRole("link", { name: "Demo integration" }).click();
   await button(page, "Suspend").click();
@@ -180,11 +182,11 @@ it("the console suspends and resumes an installation, and changes its scopes", a
   await button(page, "Resume").click();
   await button(page, "Resume the installation").click();
   await page.locator("dd").getByText("Active").waitFor();
-  await button(page, "Change scopes").click();
+  await button(page, "Change permissions").click();
   await page.getByLabel("checkout:quote").uncheck();
   await button(page, "Save").click();
   await expect.poll(() => page.locator(".facts").getByText("checkout:quote").count()).toBe(0);
-  await button(page, "Change scopes").click();
+  await button(page, "Change permissions").click();
   await page.getByLabel("checkout:quote").check();
   await button(page, "Save").click();
   await page.locator(".facts").getByText("checkout:quote").waitFor();

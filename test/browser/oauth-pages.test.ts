@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { scopeDescriptions } from "#access/viewer.ts";
+import { scopeDescriptions, scopeTitles } from "#access/viewer.ts";
 import { updateMerchant } from "#access/merchants.ts";
 import { createApp, type ServiceApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
@@ -111,7 +111,8 @@ it.each([
     await signIn(page);
     expect(await headingOf(page)).toBe(await question());
     const text = await page.locator("main").innerText();
-    for (const part of ["Demo integration", demo.staff.email, "90 days"]) expect(text).toContain(part);
+    for (const part of ["Demo integration", demo.staff.email, "90 days", "return to 127.0.0.1:"])
+      expect(text).toContain(part);
     const boxes = page.getByRole("checkbox");
     expect(await boxes.evaluateAll((found) => found.map((box) => (box as HTMLInputElement).value))).toEqual([
       "catalog:read",
@@ -119,10 +120,13 @@ it.each([
       "webhooks:read",
     ]);
     for (const scope of ["catalog:read", "checkout:quote", "webhooks:read"] as const) {
-      const box = page.getByRole("checkbox", { name: scope, description: scopeDescriptions[scope] });
+      const box = page.getByRole("checkbox", {
+        name: scopeTitles[scope],
+        description: `${scopeDescriptions[scope]} ${scope}`,
+      });
       expect([await box.count(), await box.isChecked()]).toEqual([1, true]);
     }
-    await page.getByLabel("webhooks:read").uncheck();
+    await page.getByLabel("See webhooks").uncheck();
     await press(page, "Allow");
     expect(await headingOf(page)).toBe(back);
 
@@ -299,7 +303,7 @@ async function* everyPage(
   yield ["ended", "This sign-in has ended"];
 }
 
-const grounds = { light: "rgb(255, 255, 255)", dark: "rgb(30, 30, 35)" } as const;
+const grounds = { light: "rgb(255, 255, 255)", dark: "rgb(23, 32, 29)" } as const;
 
 it.each([
   { colorScheme: "light", width: 1280, names: "short" },

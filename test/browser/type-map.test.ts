@@ -18,9 +18,9 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-async function open(hash = "", options?: BrowserContextOptions): Promise<Page> {
+async function open(address = "", options?: BrowserContextOptions): Promise<Page> {
   const page = await (await browser.open({ viewport: { width: 1200, height: 900 }, ...options })).newPage();
-  await page.goto(`${service.address}/graphql/map${hash}`);
+  await page.goto(`${service.address}/graphql/map${address}`);
   await page.getByLabel("Token cit_…").fill(service.demo.tokens.analyst);
   await page.getByRole("button", { name: "Use it in this tab" }).click();
   await page.getByLabel("Find a type or a field").waitFor();
@@ -54,7 +54,7 @@ it("the map of types asks for a token, and shows areas and their links as pictur
 });
 
 it("the map of types centers a chosen type between incoming and outgoing links, and goes back", async () => {
-  const page = await open("#Return");
+  const page = await open("?type=Return");
   expect(await placeOf(page)).toBe("Return");
   const drawn = picture(page, "Return: types that refer to it, and types that it refers to");
   const middleOf = async (name: RegExp): Promise<number> => {
@@ -69,15 +69,46 @@ it("the map of types centers a chosen type between incoming and outgoing links, 
   await expect.poll(() => placeOf(page)).toBe("ReturnStatus");
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("ReturnStatus");
   expect(await page.title()).toBe("ReturnStatus – Type map – Commerce Gateway");
+  expect(new URL(page.url()).search).toBe("?type=ReturnStatus");
   await page.goBack();
   await expect.poll(() => placeOf(page)).toBe("Return");
+  await page.goForward();
+  await expect.poll(() => placeOf(page)).toBe("ReturnStatus");
+});
+
+it("the map of types has an address for each field, and returns to the position of the last page", async () => {
+  const page = await open("?type=Order#timeline");
+  const marked = page.locator("li.marked");
+  await marked.waitFor();
+  expect(await marked.locator("a.part").innerText()).toBe("timeline");
+  expect(await marked.evaluate((item) => item === document.activeElement)).toBe(true);
+  const isSeen = (): Promise<boolean> =>
+    marked.evaluate((item) => {
+      const { top, bottom } = item.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    });
+  expect(await isSeen()).toBe(true);
+  await page.getByRole("link", { name: "Link to Order.refunds" }).click();
+  await expect.poll(() => marked.locator("a.part").innerText()).toBe("refunds");
+  expect(page.url()).toMatch(/\?type=Order#refunds$/);
+  const scrolled = await page.evaluate(() => scrollY);
+  expect(scrolled).toBeGreaterThan(200);
+  await marked
+    .getByRole("link", { name: /RefundConnection|Refund/ })
+    .last()
+    .click();
+  await expect.poll(() => placeOf(page)).toBe("Refund");
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+  await page.goBack();
+  await expect.poll(() => placeOf(page)).toBe("Order");
+  await expect.poll(isSeen).toBe(true);
+  await page.goto(`${service.address}/graphql/map#Refund`);
+  await expect.poll(() => placeOf(page)).toBe("Refund");
 });
 
 it("the map of types describes the picture in words: fields, links, enums and inputs", async () => {
-  const page = await open("#Query");
-  const orders = page
-    .locator(".parts > li")
-    .filter({ has: page.locator("code.part", { hasText: /^orders$/ }) });
+  const page = await open("?type=Query");
+  const orders = page.locator(".parts > li").filter({ has: page.locator("a.part", { hasText: /^orders$/ }) });
   expect(await orders.getByRole("link").allInnerTexts()).toEqual(
     expect.arrayContaining(["OrderConnection!", "OrderStatus"]),
   );
@@ -87,7 +118,7 @@ it("the map of types describes the picture in words: fields, links, enums and in
   expect(await page.locator(".references li").allInnerTexts()).toEqual(
     expect.arrayContaining(["Query.order", "Query.orders"]),
   );
-  await page.goto(`${service.address}/graphql/map#ReturnRequestInput`);
+  await page.goto(`${service.address}/graphql/map?type=ReturnRequestInput`);
   await expect
     .poll(() => page.locator(".references li").allInnerTexts())
     .toEqual(["Mutation.returnRequest(input)"]);
@@ -109,7 +140,7 @@ it("the map of types finds types and fields by name, by keyboard alone", async (
 });
 
 it("the map of types reports a link to a type that no longer exists", async () => {
-  const page = await open("#Ordre");
+  const page = await open("?type=Ordre");
   await page.getByText("The schema has no type of this name.").waitFor();
   await page.getByRole("link", { name: "All areas" }).click();
   await expect.poll(() => placeOf(page)).toBe("All areas");
@@ -119,14 +150,14 @@ it.each(["light", "dark"] as const)(
   "the map of types is readable and reachable in %s, also on a phone",
   async (colorScheme) => {
     const page = await open("", { colorScheme });
-    for (const hash of ["", "#Order", "#area:Promotions"]) {
-      await page.goto(`${service.address}/graphql/map${hash}`);
+    for (const address of ["", "?type=Order", "?area=Promotions"]) {
+      await page.goto(`${service.address}/graphql/map${address}`);
       await page.locator("h2").waitFor();
       for (const width of [1200, 360]) {
         await page.setViewportSize({ width, height: 900 });
         expect(await axeFaults(page)).toEqual([]);
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-        await shoot(page, `${colorScheme}-${width}-${hash.replace(/\W/g, "") || "overview"}`);
+        await shoot(page, `${colorScheme}-${width}-${address.replace(/\W/g, "") || "overview"}`);
       }
     }
   },
@@ -134,8 +165,10 @@ it.each(["light", "dark"] as const)(
 
 it("the map of types links to GraphiQL and the API reference, and uses the tab's token", async () => {
   const page = await open();
-  expect(await page.getByRole("link", { name: "API reference" }).getAttribute("href")).toBe("/docs");
-  await page.getByRole("link", { name: "GraphiQL" }).click();
+  expect(await page.getByRole("link", { name: "Documentation", exact: true }).getAttribute("href")).toBe(
+    "/docs",
+  );
+  await page.getByRole("link", { name: "GraphiQL", exact: true }).click();
   await page.getByRole("button", { name: /^Token… analyst, Lindenhof/ }).waitFor();
 });
 

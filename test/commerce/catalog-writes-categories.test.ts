@@ -10,7 +10,7 @@ import {
 } from "#commerce/catalog/change-category.ts";
 import { updateProduct } from "#commerce/catalog/change-product.ts";
 import { Failure } from "#foundation/failure.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import {
   createWorld,
   fresh,
@@ -20,7 +20,7 @@ import {
   type World,
 } from "./writes-world.ts";
 
-describeOnBoth("categories", (open, engine) => {
+describeOnPostgres("categories", (open, engine) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(open);

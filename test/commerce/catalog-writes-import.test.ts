@@ -8,7 +8,7 @@ import { importProducts, type ProductImportResult } from "#commerce/catalog/impo
 import type { ProductImportItem } from "#commerce/catalog/import-fields.ts";
 import { deleteProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import {
   createWorld,
   fresh,
@@ -43,7 +43,7 @@ const color = {
 
 const size = (choice: string) => [{ option: "size", choice }];
 
-describeOnBoth("productsImport", (open) => {
+describeOnPostgres("productsImport", (open) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(open);

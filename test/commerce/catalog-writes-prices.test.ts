@@ -4,7 +4,7 @@ import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { deleteProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { upsertMarket } from "#commerce/markets/change-market.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import {
   createWorld,
   europeInput,
@@ -16,7 +16,7 @@ import {
   type World,
 } from "./writes-world.ts";
 
-describeOnBoth("prices", (open) => {
+describeOnPostgres("prices", (open) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(open);

@@ -5,7 +5,7 @@ import { createProduct, updateProduct } from "#commerce/catalog/change-product.t
 import { deleteProduct, publishProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
 import { upsertProductTranslation } from "#commerce/catalog/product-texts.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import {
   createWorld,
   fresh,
@@ -25,7 +25,7 @@ const size = {
   ],
 };
 
-describeOnBoth("a product's life", (open) => {
+describeOnPostgres("a product's life", (open) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(open);

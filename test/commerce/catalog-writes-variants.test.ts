@@ -7,7 +7,7 @@ import { attachMedia } from "#commerce/catalog/product-media.ts";
 import { isGtin } from "#commerce/catalog/catalog-fields.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { Failure } from "#foundation/failure.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import {
   createWorld,
   fresh,
@@ -30,7 +30,7 @@ const choose = (size: string, color: string) => [
   { option: "color", choice: color },
 ];
 
-describeOnBoth("variants", (open) => {
+describeOnPostgres("variants", (open) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(open);

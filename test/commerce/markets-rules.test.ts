@@ -7,10 +7,10 @@ import {
   upsertTaxRate,
 } from "#commerce/markets/delivery-and-tax.ts";
 import { upsertPolicy } from "#commerce/markets/change-policy.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { createWorld, countVersionRises, startOfWorld, type World } from "./writes-world.ts";
 
-describeOnBoth("a market's rules", (open) => {
+describeOnPostgres("a market's rules", (open) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(open);

@@ -8,7 +8,6 @@ import {
   type DemoFile,
   getDemoFilePath,
   readDemoFile,
-  refreshDemoFile,
   writeDemoFile,
 } from "#demo/demo-file.ts";
 
@@ -47,6 +46,7 @@ const demo: DemoFile = {
     expired: "s5",
     otherMerchant: "s6",
   },
+  checkout: { url: "https://api.test/checkout/secret" },
   orders: {
     placed: "o1",
     packing: "o2",
@@ -93,16 +93,7 @@ it("replaces a file that other users could read", () => {
 
 it("returns undefined if demo.json does not exist", () => {
   expect(readDemoFile(folder)).toBeUndefined();
-  expect(refreshDemoFile(folder, "http://127.0.0.1:5000")).toBeUndefined();
   expect(readdirSync(folder)).toEqual([]);
-});
-
-it("updates the base URL and keeps all other parts, unknown parts included", () => {
-  const later = { ...demo, parcels: { lost: "par_1" } };
-  writeFileSync(getDemoFilePath(folder), JSON.stringify(later));
-  const expected = { ...later, baseUrl: "http://127.0.0.1:5000" };
-  expect(refreshDemoFile(folder, "http://127.0.0.1:5000")).toEqual(expected);
-  expect(JSON.parse(readFileSync(getDemoFilePath(folder), "utf8"))).toEqual(expected);
 });
 
 it.each([
@@ -123,6 +114,6 @@ it.each([
 
 it.each(["", "{", "null", '{"baseUrl":1}'])("reports a damaged file: %j", (text) => {
   writeFileSync(getDemoFilePath(folder), text);
-  expect(() => refreshDemoFile(folder, "http://127.0.0.1:5000")).toThrow("demo.json is damaged");
+  expect(() => readDemoFile(folder)).toThrow("demo.json is damaged");
   expect(readFileSync(getDemoFilePath(folder), "utf8")).toBe(text);
 });

@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { inTransaction } from "#database/transaction.ts";
 import { seedWebhooks } from "#demo/webhooks/seed-webhooks.ts";
 import { demoRender } from "#test/support/copies.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 
@@ -35,7 +35,7 @@ const replay = (world: World, deliveryId: string, body: object) =>
     body,
   });
 
-describeOnBoth("the demo's webhooks", (_open, engine) => {
+describeOnPostgres("the demo's webhooks", (_open, engine) => {
   it("are a healthy, enabled endpoint with order events whose deliveries have every status", async () => {
     await using world = await createWorld(engine);
     const { webhooks, orders } = world.demo;

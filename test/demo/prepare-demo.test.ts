@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { digestPageSecret } from "#commerce/checkout/session-page.ts";
 import { findOauthClient } from "#access/oauth/oauth-clients.ts";
 import { verifyPassword } from "#access/people/staff.ts";
 import { FolderUnusable } from "#database/folder-lock.ts";
@@ -17,7 +18,7 @@ import { prepareDemo } from "#demo/prepare-demo.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { demoRender } from "#test/support/copies.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 
 const now = new Date("2026-06-01T12:00:00.000Z");
@@ -34,16 +35,16 @@ const keys = {
   otherMerchant: "k9",
 };
 const tokens = { storefront: "t1", admin: "t2", analyst: "t3", operator: "t4" };
-const prepare = (database: OpenedDatabase, dataDir: string): ReturnType<typeof prepareDemo> =>
+const prepare = (database: OpenedDatabase, dataDir: string, at = now): ReturnType<typeof prepareDemo> =>
   prepareDemo(database, {
     dataDir,
     publicUrl: "https://api.test",
-    now,
+    now: at,
     keyring,
     render: demoRender(database),
   });
 
-describeOnBoth("preparing the demo", (open, engine) => {
+describeOnPostgres("preparing the demo", (open, engine) => {
   it("creates the folder with access for its owner only", async () => {
     const dataDir = join(temporaryFolder(), "not", "there");
     const demo = await prepare(await open(), dataDir);
@@ -86,6 +87,7 @@ describeOnBoth("preparing the demo", (open, engine) => {
       baseUrl: "https://api.test",
       carts: anything,
       sessions: anything,
+      checkout: anything,
       orders: anything,
       promotionCodes: anything,
       webhooks: anything,
@@ -148,6 +150,7 @@ describeOnBoth("preparing the demo", (open, engine) => {
       ...first,
       carts: { ...first?.carts, locked: expect.any(String), completed: expect.any(String) },
       sessions: expect.any(Object),
+      checkout: { url: expect.stringMatching(/^https:\/\/api\.test\/checkout\//) },
       orders: expect.any(Object),
     });
     expect(second?.webhooks).toEqual(first?.webhooks);
@@ -162,6 +165,32 @@ describeOnBoth("preparing the demo", (open, engine) => {
       .execute();
     expect(session).toEqual([{ cartId: second?.carts.locked }]);
     expect(await prepare(database, dataDir)).toEqual(second);
+  });
+
+  it("opens another checkout when the last one has ended, and keeps everything else", async () => {
+    const database = await open();
+    const dataDir = temporaryFolder();
+    const first = (await prepare(database, dataDir)) ?? expect.fail("There is no demo.");
+    const url = first.checkout?.url ?? "";
+    expect(url).toMatch(/^https:\/\/api\.test\/checkout\/[\w-]{43}$/);
+    const digest = digestPageSecret(url.split("/").at(-1) ?? "");
+    const { id } = await database.db
+      .selectFrom("hostedCheckoutSession")
+      .select("id")
+      .where("urlDigest", "=", digest)
+      .executeTakeFirstOrThrow();
+    expect(id).toBe(first.sessions.open);
+    const tomorrow = new Date(now.getTime() + 25 * 3_600_000);
+    const second = (await prepare(database, dataDir, tomorrow)) ?? expect.fail("There is no demo.");
+    expect(second.checkout?.url).not.toBe(url);
+    expect(second.sessions.open).not.toBe(first.sessions.open);
+    expect(second).toEqual({
+      ...first,
+      carts: { ...first.carts, locked: second.carts.locked },
+      sessions: { ...first.sessions, open: second.sessions.open },
+      checkout: second.checkout,
+    });
+    expect(await prepare(database, dataDir, tomorrow)).toEqual(second);
   });
 
   it("creates new carts and keys if demo.json was deleted, and keeps the promotions", async () => {

@@ -11,13 +11,13 @@ import { type BulkCartOptions, seedBulkCarts } from "#demo/bulk/seed-bulk-carts.
 import { seedCarts } from "#demo/carts/seed-carts.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { createKeyring } from "#foundation/encryption.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 
 const now = new Date("2026-11-20T09:30:00.000Z");
 const keyring = createKeyring([{ id: "test", key: randomBytes(32) }]);
 
-describeOnBoth("bulk carts", (open) => {
+describeOnPostgres("bulk carts", (open) => {
   let database: OpenedDatabase;
   let merchantId = "";
 

@@ -6,19 +6,23 @@ import { randomBytes } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
-import { deriveStatuses, netCapturedMinor, outstandingMinor } from "#commerce/orders/order-statuses.ts";
+import {
+  deriveStatuses,
+  computeNetCapturedAmountMinor,
+  computeOutstandingAmountMinor,
+} from "#commerce/orders/order-statuses.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { type BulkOrderOptions, seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { createKeyring } from "#foundation/encryption.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 
 const now = new Date("2026-11-20T09:30:00.000Z");
 const keyring = createKeyring([{ id: "test", key: randomBytes(32) }]);
 const count = 1100;
 
-describeOnBoth("bulk orders", (open) => {
+describeOnPostgres("bulk orders", (open) => {
   let database: OpenedDatabase;
   let merchantId = "";
   let orders: OrderAggregate[] = [];
@@ -72,7 +76,9 @@ describeOnBoth("bulk orders", (open) => {
     for (const order of orders) {
       const { status, paymentStatus, fulfillmentStatus, returnStatus } = order;
       expect(deriveStatuses(order)).toEqual({ status, paymentStatus, fulfillmentStatus, returnStatus });
-      expect(netCapturedMinor(order) + outstandingMinor(order)).toBe(order.totalMinor - order.reducedMinor);
+      expect(computeNetCapturedAmountMinor(order) + computeOutstandingAmountMinor(order)).toBe(
+        order.totalMinor - order.reducedMinor,
+      );
       const reduced = order.lines.reduce((sum, line) => sum + line.reducedMinor, order.shippingReducedMinor);
       expect(reduced).toBe(order.reducedMinor);
       for (const refund of order.refunds)
@@ -80,7 +86,7 @@ describeOnBoth("bulk orders", (open) => {
           refund.amountMinor,
         );
       const isSettled = ["paid", "voided", "refunded", "partially_refunded"].includes(paymentStatus);
-      expect(outstandingMinor(order)).toBe(isSettled ? 0 : order.totalMinor);
+      expect(computeOutstandingAmountMinor(order)).toBe(isSettled ? 0 : order.totalMinor);
     }
   });
 

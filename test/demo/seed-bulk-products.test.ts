@@ -10,7 +10,7 @@ import { createBulkProductRows, type BulkProductContext } from "#demo/bulk/bulk-
 import { loadBulkVocabulary } from "#demo/demo-data.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { type BulkProductOptions, seedBulkProducts } from "#demo/bulk/seed-bulk-products.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { hasGtinCheckDigit } from "./gtin.ts";
 
 const now = new Date("2026-11-20T09:30:00.000Z");
@@ -51,7 +51,7 @@ it("creates the same product for the same seed and number, and a different produ
   expect(contentOf(1)).not.toEqual(contentOf(2));
 });
 
-describeOnBoth("bulk products", (open) => {
+describeOnPostgres("bulk products", (open) => {
   let database: OpenedDatabase;
   let merchantId = "";
 

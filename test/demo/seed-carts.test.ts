@@ -10,7 +10,7 @@ import { findDemoAddress } from "#demo/carts/price-carts.ts";
 import { loadDemoSales } from "#demo/demo-data.ts";
 import { demoCartNames, type DemoFile } from "#demo/demo-file.ts";
 import { orderScenarios } from "#demo/orders/order-scenarios.ts";
-import { promotionRuleFaults, emptyPromotionValues } from "#commerce/promotions/promotion-fields.ts";
+import { findPromotionRuleFaults, emptyPromotionValues } from "#commerce/promotions/promotion-fields.ts";
 import { isId } from "#foundation/ids.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
@@ -18,7 +18,7 @@ import type { Answer } from "#test/support/world.ts";
 const dayMs = 86_400_000;
 
 it.each(loadDemoSales().promotions)('the promotion "$titles.en" is valid', ({ kind, values, titles }) => {
-  expect(promotionRuleFaults(kind, { ...emptyPromotionValues, ...values })).toEqual([]);
+  expect(findPromotionRuleFaults(kind, { ...emptyPromotionValues, ...values })).toEqual([]);
   expect(Object.keys(titles)).toEqual(["en", "de", "ja"]);
 });
 

@@ -8,14 +8,14 @@ import { renderDemoPicture } from "#demo/pictures/pictures.ts";
 import { type DemoSeedResult, seedDemo } from "#demo/seed-demo.ts";
 import { isId } from "#foundation/ids.ts";
 import { isSlug } from "#foundation/text.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { hasGtinCheckDigit } from "./gtin.ts";
 
 const { first: store, second: roastery } = loadDemoMerchants();
 const now = new Date("2026-11-20T09:30:00.000Z");
 const dayMs = 86_400_000;
 
-describeOnBoth("the demo", (open) => {
+describeOnPostgres("the demo", (open) => {
   let database: OpenedDatabase;
   let seed: DemoSeedResult;
   const tables: string[] = [];

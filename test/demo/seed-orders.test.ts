@@ -7,7 +7,11 @@ import type { Selectable } from "kysely";
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
-import { deriveStatuses, netCapturedMinor, outstandingMinor } from "#commerce/orders/order-statuses.ts";
+import {
+  deriveStatuses,
+  computeNetCapturedAmountMinor,
+  computeOutstandingAmountMinor,
+} from "#commerce/orders/order-statuses.ts";
 import type { HostedCheckoutSessionTable } from "#database/tables.ts";
 import { type DemoOrderName, demoOrderNames, demoSessionNames } from "#demo/demo-file.ts";
 import { isId } from "#foundation/ids.ts";
@@ -146,7 +150,9 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     for (const order of await loadAllOrders()) {
       const { status, paymentStatus, fulfillmentStatus, returnStatus } = order;
       expect(deriveStatuses(order)).toEqual({ status, paymentStatus, fulfillmentStatus, returnStatus });
-      expect(netCapturedMinor(order) + outstandingMinor(order)).toBe(order.totalMinor - order.reducedMinor);
+      expect(computeNetCapturedAmountMinor(order) + computeOutstandingAmountMinor(order)).toBe(
+        order.totalMinor - order.reducedMinor,
+      );
       expect(order.payments.flatMap(({ pending }) => pending)).toEqual([]);
     }
     const rows = (text: string): Promise<unknown> => world().database.script((run) => run(text));

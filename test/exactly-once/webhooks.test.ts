@@ -21,7 +21,7 @@ it(
     const { violations, counts } = await runWebhooks({
       ...plan,
       services: [service],
-      isOver: ({ kills }) => kills === 2,
+      isOver: ({ kills }) => kills === 1,
     });
     expect(violations).toEqual([]);
     expect(Math.min(counts["events"] ?? 0, counts["refused"] ?? 0)).toBeGreaterThan(10);
@@ -42,7 +42,7 @@ it(
     const { violations, counts } = await runWebhooks({
       ...plan,
       services: [gateway, worker],
-      isOver: ({ kills }) => kills === 3,
+      isOver: ({ kills }) => kills === 2,
     });
     expect(violations).toEqual([]);
     expect(Math.min(counts["events"] ?? 0, counts["refused"] ?? 0)).toBeGreaterThan(10);

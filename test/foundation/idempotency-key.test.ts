@@ -1,7 +1,11 @@
 /** The format of idempotency keys, and that requests with the same meaning have the same digest. */
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { requestFingerprint, idempotencyHeaderPattern, parseIdempotencyKey } from "#database/idempotency.ts";
+import {
+  createRequestFingerprint,
+  idempotencyHeaderPattern,
+  parseIdempotencyKey,
+} from "#database/idempotency.ts";
 
 const header = new RegExp(idempotencyHeaderPattern);
 
@@ -54,11 +58,13 @@ describe("an idempotency key", () => {
 describe("the digest of a request", () => {
   it("is SHA-256 over the canonical JSON, which every client can compute", () => {
     const digest = createHash("sha256").update('{"a":[1,{"x":null,"y":"ü"}],"b":true}').digest();
-    expect(requestFingerprint({ b: true, a: [1, { y: "ü", x: null }] })).toEqual(digest);
+    expect(createRequestFingerprint({ b: true, a: [1, { y: "ü", x: null }] })).toEqual(digest);
   });
 
   it("differs for any other request", () => {
     const asked = [{ a: 1 }, { a: "1" }, { a: null }, { a: [1] }, { b: 1 }, {}, { a: { a: 1 } }];
-    expect(new Set(asked.map((one) => requestFingerprint(one).toString("hex"))).size).toBe(asked.length);
+    expect(new Set(asked.map((one) => createRequestFingerprint(one).toString("hex"))).size).toBe(
+      asked.length,
+    );
   });
 });

@@ -1,18 +1,25 @@
 /** Ids: their format, their order, and their uniqueness. */
 import { expect, it } from "vitest";
-import { createId, createOrderedId, lowestIdAt, isId, type IdKind, prefixes } from "#foundation/ids.ts";
+import {
+  createId,
+  createOrderedId,
+  getLowestIdAtTime,
+  isId,
+  type IdKind,
+  idPrefixes,
+} from "#foundation/ids.ts";
 
-const kinds = Object.keys(prefixes) as IdKind[];
+const kinds = Object.keys(idPrefixes) as IdKind[];
 
 it.each(kinds)("ids of a %s have the documented format", (kind) => {
   const id = createId(kind);
   expect(id).toMatch(/^[a-z]{3,4}_[0-9a-hjkmnp-tv-z]{26}$/);
-  expect(id.startsWith(`${prefixes[kind]}_`)).toBe(true);
+  expect(id.startsWith(`${idPrefixes[kind]}_`)).toBe(true);
   expect(isId(kind, id)).toBe(true);
 });
 
 it("ids have a distinct prefix for every type", () => {
-  expect(new Set(Object.values(prefixes)).size).toBe(kinds.length);
+  expect(new Set(Object.values(idPrefixes)).size).toBe(kinds.length);
 });
 
 it("ids are unique: 100 000 of one millisecond", () => {
@@ -40,8 +47,8 @@ it("ids sort in the order of creation, whatever their time and whatever ids are 
   expect(ids.toSorted()).toEqual([...ofEarly, ...ofLate]);
   expect(ids.every((id) => isId("audit", id))).toBe(true);
   expect([
-    lowestIdAt("audit", early) < (ofEarly[0] ?? ""),
-    (ofEarly.at(-1) ?? "") < lowestIdAt("audit", late),
+    getLowestIdAtTime("audit", early) < (ofEarly[0] ?? ""),
+    (ofEarly.at(-1) ?? "") < getLowestIdAtTime("audit", late),
   ]).toEqual([true, true]);
 });
 

@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import {
   chooseLocale,
   escapeHtml,
-  isCleanText,
+  isTextWithoutForbiddenCharacters,
   isCountry,
   isSlug,
-  localeChain,
+  getLocaleFallbackChain,
   parseAcceptLanguage,
   parseLocale,
 } from "#foundation/text.ts";
-import { currencyExponent, isCurrency, money } from "#foundation/money.ts";
+import { getCurrencyExponent, isCurrency, createMoney } from "#foundation/money.ts";
 
 describe("money", () => {
   it.each([
@@ -21,8 +21,8 @@ describe("money", () => {
     ["KWD", 3],
     ["BHD", 3],
   ])("in %s has %d digits after the point", (currency, exponent) => {
-    expect(currencyExponent(currency)).toBe(exponent);
-    expect(money(-5, currency)).toEqual({ amountMinor: -5, currency, exponent });
+    expect(getCurrencyExponent(currency)).toBe(exponent);
+    expect(createMoney(-5, currency)).toEqual({ amountMinor: -5, currency, exponent });
   });
 
   it("is in a currency of ISO 4217, in upper case", () => {
@@ -62,8 +62,8 @@ describe("a locale", () => {
   });
 
   it("falls back subtag by subtag", () => {
-    expect(localeChain("zh-Hant-TW")).toEqual(["zh-Hant-TW", "zh-Hant", "zh"]);
-    expect(localeChain("de")).toEqual(["de"]);
+    expect(getLocaleFallbackChain("zh-Hant-TW")).toEqual(["zh-Hant-TW", "zh-Hant", "zh"]);
+    expect(getLocaleFallbackChain("de")).toEqual(["de"]);
   });
 
   it.each([
@@ -116,7 +116,7 @@ describe("text", () => {
   it.each(["", "a", "tab\tand\nline\r\nbreaks", "\u{1f3d5}", "é", "\u0085", "日本語"])(
     "%j is accepted as clean text",
     (text) => {
-      expect(isCleanText(text)).toBe(true);
+      expect(isTextWithoutForbiddenCharacters(text)).toBe(true);
     },
   );
 
@@ -132,7 +132,7 @@ describe("text", () => {
     "\ud800",
     "\udc00a",
   ])("%j is refused, because it has control characters or half a surrogate pair", (text) => {
-    expect(isCleanText(text)).toBe(false);
+    expect(isTextWithoutForbiddenCharacters(text)).toBe(false);
   });
 
   it("is a slug in lower-case letters, digits and single hyphens, up to 96", () => {

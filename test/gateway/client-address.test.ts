@@ -1,6 +1,6 @@
 /** The key by which anonymous callers are counted. */
 import { describe, expect, it } from "vitest";
-import { toClientAddressKey, clientAddress } from "#http/caller.ts";
+import { toClientAddressKey, getClientAddress } from "#http/caller.ts";
 
 describe("the client's address", () => {
   it.each([
@@ -15,7 +15,7 @@ describe("the client's address", () => {
     ["unchanged for IPv6 without brackets", 1, "2001:db8::1:443", "2001:db8::1:443"],
     ["read without spaces or with many", 1, "1.1.1.1,   2.2.2.2  ", "2.2.2.2"],
   ])("is %s", (_name, proxies, forwardedFor, expected) => {
-    expect(clientAddress("9.9.9.9", forwardedFor, proxies)).toBe(expected);
+    expect(getClientAddress("9.9.9.9", forwardedFor, proxies)).toBe(expected);
   });
 
   it.each([

@@ -14,7 +14,7 @@ import { publicUrl } from "#test/support/world.ts";
 
 const identityUrl = "/api/v1/open/identity";
 
-describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine) => {
+describe.each(["postgres"] as const)("an access token on %s", (engine) => {
   const world = useWorld(engine);
   let contract: Contract;
   beforeAll(async () => {

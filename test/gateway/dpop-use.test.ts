@@ -17,7 +17,7 @@ import { type Answer, publicUrl } from "#test/support/world.ts";
 
 const url = "/api/v1/open/identity";
 
-describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine) => {
+describe.each(["postgres"] as const)("an access token on %s", (engine) => {
   const world = useWorld(engine);
   let client: TokenClient;
   beforeAll(async () => {

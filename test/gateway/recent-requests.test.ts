@@ -23,7 +23,7 @@ import { createWorld, type World } from "#test/support/world.ts";
 const identity = "/api/v1/open/identity";
 const dayMs = 86_400_000;
 
-describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine) => {
+describe.each(["postgres"] as const)("recent requests on %s", (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(engine);
@@ -185,6 +185,46 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     expect(refused.body.errors[0].extensions.code).toBe("role_not_allowed");
     const neighbour = await install("second");
     expect(nodesOf(await ask(neighbour.id, { token: "operator" }))).toEqual([]);
+  });
+
+  it("are listed for all apps of a merchant, filtered by status, operation, app and credential", async () => {
+    const [one, two, foreign] = [await install(), await install(), await install("second")];
+    const urls = { good: identity, refused: "/api/v1/open/webhooks/endpoints" };
+    const sent = async ({ send }: typeof one, url: string): Promise<string> =>
+      String((await send(url)).headers["x-request-id"]);
+    const good = await sent(one, urls.good);
+    const refused = await sent(one, urls.refused);
+    const other = await sent(two, urls.good);
+    const hidden = await sent(foreign, urls.good);
+    await world.app.requests.flush();
+    const known = new Set([good, refused, other, hidden]);
+    const list = async (args: string, token = "admin"): Promise<string[]> => {
+      const query = `{ apiRequests(first: 100${args}) { edges { node { id installation { id } } } } }`;
+      const { body } = await world.graphql(query, { token });
+      return body.data.apiRequests.edges
+        .map(({ node }: { node: { id: string } }) => node.id)
+        .filter((id: string) => known.has(id))
+        .toSorted();
+    };
+    const sorted = (...ids: string[]): string[] => ids.toSorted();
+    expect(await list("")).toEqual(sorted(good, refused, other));
+    expect(await list("", "operator")).toEqual(sorted(good, refused, other, hidden));
+    expect(await list(", statusFrom: 200, statusTo: 299")).toEqual(sorted(good, other));
+    expect(await list(", statusFrom: 400")).toEqual([refused]);
+    expect(await list(", statusFrom: 403, statusTo: 403")).toEqual([refused]);
+    expect(await list(", statusFrom: 404, statusTo: 404")).toEqual([]);
+    expect(await list(', operation: "listInstallationWebhooks"')).toEqual([refused]);
+    expect(await list(`, installationId: "${two.id}"`)).toEqual([other]);
+    expect(await list(`, credentialId: "${one.keyId}", statusTo: 399`)).toEqual([good]);
+    expect(await list(`, credentialId: "${foreign.keyId}"`)).toEqual([]);
+    expect(await list(`, installationId: "${foreign.id}"`)).toEqual([]);
+
+    const find = async (id: string, token = "admin"): Promise<unknown> =>
+      (await world.graphql(`{ apiRequest(id: "${id}") { id } }`, { token })).body.data.apiRequest;
+    expect(await find(good)).toEqual({ id: good });
+    expect(await find(hidden)).toBeNull();
+    expect(await find(hidden, "operator")).toEqual({ id: hidden });
+    expect(await find("req_nothing")).toBeNull();
   });
 
   it("are deleted after the retention period, and not before", async () => {

@@ -4,7 +4,7 @@
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createMemoryLimiter, type LimitState, type RateLimiter } from "#http/rate-limiter.ts";
+import { createMemoryLimiter, type RateLimitState, type RateLimiter } from "#http/rate-limiter.ts";
 import { answerLimitRequests, createSharedLimiter, type ProcessPort } from "#http/shared-limiter.ts";
 
 afterEach(() => vi.useRealTimers());
@@ -72,7 +72,7 @@ function member(): Member {
   return only;
 }
 
-const admitted = (states: readonly (LimitState | undefined)[]): number =>
+const admitted = (states: readonly (RateLimitState | undefined)[]): number =>
   states.filter((state) => state?.isExceeded === false).length;
 
 describe("processes while the shared limiter answers", () => {

@@ -3,7 +3,7 @@
  * read.
  */
 import type { ApiDescription } from "#gateway/api-description.ts";
-import { eventObjectSchemaName, subjectTypes } from "#webhooks/event-catalogue.ts";
+import { getEventObjectSchemaName, subjectTypes } from "#webhooks/event-catalogue.ts";
 
 interface Schema {
   readonly $ref?: string;
@@ -40,7 +40,7 @@ export function eventExamples(document: ApiDescription["document"]): Record<stri
     subjectTypes.map((subject) => {
       const made = levels.map((level) =>
         new Example(schemas, level).of(
-          { $ref: `#/components/schemas/${eventObjectSchemaName(subject)}` },
+          { $ref: `#/components/schemas/${getEventObjectSchemaName(subject)}` },
           subject,
         ),
       );

@@ -21,7 +21,11 @@ import {
   shortenAnswer,
   storedAnswersBaseUrl,
 } from "#pages/docs/examples.ts";
-import { type ExampleRequest, createExampleRequest } from "#pages/docs/requests.ts";
+import {
+  type ExampleRequest,
+  createExampleRequest,
+  newIdempotencyKeyPlaceholder,
+} from "#pages/docs/code/example-request.ts";
 import { encryptionKeys, publicUrl } from "#test/support/copies.ts";
 import { createTokenClient } from "#test/support/token-client.ts";
 import { TestClock, type World } from "#test/support/world.ts";
@@ -115,7 +119,7 @@ async function ask(
 }
 
 const filled = (value: string, credentials: Credentials): string =>
-  value.startsWith("$(")
+  value === newIdempotencyKeyPlaceholder
     ? crypto.randomUUID()
     : value.replaceAll(/\$[A-Z_]+/g, (name) => credentials[name as keyof Credentials]);
 

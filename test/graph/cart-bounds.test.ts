@@ -15,7 +15,7 @@ import {
 } from "#test/operations/cart-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
-describe.each(["pglite", "postgres"] as const)("limits of carts on %s", (engine) => {
+describe.each(["postgres"] as const)("limits of carts on %s", (engine) => {
   const world = useWorld(engine);
   let variantId: string;
   let cartId: string;

@@ -55,7 +55,7 @@ interface Answered {
   readonly conflict: unknown;
 }
 
-describe.each(["pglite", "postgres"] as const)("carts on %s", (engine) => {
+describe.each(["postgres"] as const)("carts on %s", (engine) => {
   const world = useWorld(engine);
   let start: Date;
   beforeAll(async () => {

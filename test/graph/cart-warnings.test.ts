@@ -15,7 +15,7 @@ import {
 } from "#test/operations/cart-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
-describe.each(["pglite", "postgres"] as const)("cart warnings on %s", (engine) => {
+describe.each(["postgres"] as const)("cart warnings on %s", (engine) => {
   const world = useWorld(engine);
   const db = () => world().database.db;
   const setStock = async (sku: string, onHand: number, backorderLimit = 0): Promise<void> => {

@@ -17,7 +17,7 @@ const item = (slug: string, change: Record<string, unknown> = {}, price = 1500) 
   ...change,
 });
 
-describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (engine) => {
+describe.each(["postgres"] as const)("events of the catalog on %s", (engine) => {
   let world: World;
   let change: Change;
   let listen: () => Promise<PublishedEvent[]>;

@@ -36,7 +36,7 @@ import { useWorld } from "#test/support/use-world.ts";
 
 const hourMs = 3_600_000;
 
-describe.each(["pglite", "postgres"] as const)("changes of a checkout session on %s", (engine) => {
+describe.each(["postgres"] as const)("changes of a checkout session on %s", (engine) => {
   const world = useWorld(engine);
   beforeAll(async () => {
     await makeCode(world(), "SIX", { basisPoints: 600 });

@@ -43,6 +43,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   "installationCreate.input.appId": "Apps are the platform's.",
   "auditEntries.actorId": "Compared with entries of one's own.",
   "auditEntries.targetId": "Compared with entries of one's own.",
+  "apiRequests.credentialId": "Compared with requests of one's own.",
   "webhookDeliveriesReplay.input.toEndpointId":
     "Each delivery is passed over by itself: webhook-replay.test.ts.",
 };

@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { fulfillmentsMax } from "#commerce/orders/fulfillment/create-fulfillment.ts";
-import { refundsMax } from "#commerce/orders/payment/refunds.ts";
+import { fulfillmentsPerOrderMax } from "#commerce/orders/fulfillment/create-fulfillment.ts";
+import { refundsPerOrderMax } from "#commerce/orders/payment/refunds.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { variantOf } from "#test/operations/cart-calls.ts";
@@ -236,14 +236,14 @@ describe("limits", () => {
     const [payment] = from.payments;
     await inTransaction(world().database.db, async (transaction) => {
       const parts = { orderId: from.id, merchantId: from.merchant.id, createdAt: at, updatedAt: at };
-      const ids = Array.from({ length: fulfillmentsMax }, () => createId("fulfillment"));
+      const ids = Array.from({ length: fulfillmentsPerOrderMax }, () => createId("fulfillment"));
       const fulfillments = ids.map((id) =>
         Object.assign({ id, status: "canceled", type: "shipping" } as const, parts),
       );
       await transaction.insertInto("fulfillment").values(fulfillments).execute();
       const lines = ids.map((fulfillmentId) => ({ fulfillmentId, orderLineId: lineId, quantity: 1 }));
       await transaction.insertInto("fulfillmentLine").values(lines).execute();
-      for (let count = 0; count < refundsMax; count += 1) {
+      for (let count = 0; count < refundsPerOrderMax; count += 1) {
         const [id, operationId] = [createId("refund"), createId("paymentOperation")];
         const { id: paymentId } = payment ?? { id: "" };
         const operation = {
@@ -282,7 +282,7 @@ describe("limits", () => {
     expect([error.code, error.conflict.reason, error.conflict.data]).toEqual([
       "invalid_state",
       "too_many_fulfillments",
-      { max: fulfillmentsMax },
+      { max: fulfillmentsPerOrderMax },
     ]);
     const more = { amount: { amountMinor: 1, currency: "EUR" }, reason: "OTHER" };
     expect(await refused(world(), "refundCreate", { id: from.id, input: more })).toEqual(

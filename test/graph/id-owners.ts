@@ -26,6 +26,7 @@ const tables = {
   payment: "payment",
   product: "product",
   refund: "refund",
+  request: "api_request",
   return: "order_return",
   staff: "staff_account",
   warranty: "warranty_registration",
@@ -49,6 +50,7 @@ export type Subjects = Readonly<Partial<Record<Subject, string>>>;
 
 const ofRoot: Readonly<Record<string, Subject>> = {
   hostedCheckoutSession: "session",
+  apiRequest: "request",
   webhookEndpoint: "endpoint",
   webhookDelivery: "delivery",
 };
@@ -100,6 +102,7 @@ export async function createSubjects(world: World, side: Side): Promise<Subjects
   const { id: endpoint } = await makeEndpoint(world, { key: side === "first" ? "full" : "otherMerchant" });
   if (side === "first") await openClaim(world, await one("warranty_registration"));
   const order = side === "first" ? world.demo.orders.placed : world.demo.orders.otherMerchant;
+  await world.app.requests.flush();
   const product = await one("product", sql`status = 'published'`);
   const found = await Promise.all(
     Object.entries(tables).map(async ([subject, table]): Promise<[string, string | undefined]> => [

@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { expect } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
-import { outstandingMinor } from "#commerce/orders/order-statuses.ts";
+import { computeOutstandingAmountMinor } from "#commerce/orders/order-statuses.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { insertTableRows } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
@@ -148,7 +148,9 @@ export function expectBalance(order: OrderAggregate): void {
     order.payments.reduce((sum, { capturedMinor }) => sum + capturedMinor, 0),
     order.payments.reduce((sum, { refundedMinor }) => sum + refundedMinor, 0),
   ];
-  expect(captured - refunded + outstandingMinor(order)).toBe(order.totalMinor - order.reducedMinor);
+  expect(captured - refunded + computeOutstandingAmountMinor(order)).toBe(
+    order.totalMinor - order.reducedMinor,
+  );
   const paidBack = order.refunds
     .filter(({ status }) => status === "succeeded")
     .reduce((sum, { amountMinor }) => sum + amountMinor, 0);

@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
-import { refundableOrderMinor } from "#commerce/orders/order-value.ts";
+import { computeRefundableOrderAmountMinor } from "#commerce/orders/order-value.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { makePromotion } from "#test/operations/cart-calls.ts";
@@ -119,7 +119,7 @@ async function expectWhole(orderId: string, before: readonly Stock[]): Promise<O
   );
   expect(refundedMinor + pendingMinor("refund")).toBeLessThanOrEqual(capturedMinor);
   // After all pending requests are answered, the buyer has paid no more than is owed.
-  expect(refundableOrderMinor(order) + pendingMinor("capture")).toBeLessThanOrEqual(
+  expect(computeRefundableOrderAmountMinor(order) + pendingMinor("capture")).toBeLessThanOrEqual(
     order.totalMinor - order.reducedMinor,
   );
   const ofLines = order.lines.reduce(

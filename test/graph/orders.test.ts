@@ -161,6 +161,57 @@ describe("orders", () => {
     }
   });
 
+  it("are found by their number in any case, and another merchant's order is not", async () => {
+    const { db } = world().database;
+    const order = await insertOrder(world());
+    const { number } = await db
+      .selectFrom("salesOrder")
+      .select("number")
+      .where("id", "=", order.id)
+      .executeTakeFirstOrThrow();
+    const found = { totalCount: 1, edges: [{ node: { id: order.id } }] };
+    for (const text of [number, number.toLowerCase(), ` ${number} `])
+      expect((await list(`(number: "${text}")`)).data).toEqual(found);
+    for (const text of ["", number.slice(1)])
+      expect((await list(`(number: "${text}")`)).data.totalCount).toBe(0);
+    await db
+      .updateTable("salesOrder")
+      .set({ merchantId: world().demo.merchants.second.id, version: 2 })
+      .where("id", "=", order.id)
+      .execute();
+    expect((await list(`(number: "${number}")`)).data.totalCount).toBe(0);
+  });
+
+  it("are found by the time of their placement", async () => {
+    const orders = [
+      await insertOrder(world(), { buyer: "elsa" }),
+      await insertOrder(world(), { buyer: "elsa" }),
+      await insertOrder(world(), { buyer: "elsa" }),
+    ].toSorted((one, other) => (one.id < other.id ? -1 : 1));
+    const db = world().database.db;
+    const days = ["2026-01-01", "2026-01-02", "2026-01-03"];
+    for (const [index, { id }] of orders.entries())
+      await db
+        .updateTable("salesOrder")
+        .set({ placedAt: new Date(`${days[index]}T12:00:00.000Z`), version: 2 })
+        .where("id", "=", id)
+        .execute();
+    const found = async (filter: string) =>
+      (
+        (await list(`(buyerReference: "elsa", ${filter})`)).data as { edges: { node: { id: string } }[] }
+      ).edges.map(({ node }) => orders.findIndex(({ id }) => id === node.id));
+    const [first, second, third] = days.map((day) => `"${day}T12:00:00Z"`);
+    expect(await found(`placedFrom: ${second}`)).toEqual([1, 2]);
+    expect(await found(`placedTo: ${second}`)).toEqual([0]);
+    expect(await found(`placedFrom: ${first}, placedTo: ${third}`)).toEqual([0, 1]);
+    for (const end of [first, second]) {
+      const refused = await list(`(placedFrom: ${second}, placedTo: ${end})`);
+      expect(refused.error.details).toEqual([
+        expect.objectContaining({ field: "/placedTo", message: '"placedTo" must be after "placedFrom".' }),
+      ]);
+    }
+  });
+
   it("run as many statements for twenty as for one", async () => {
     const query =
       "{ orders(first: 20) { edges { node { id lines { id } fulfillments { id } payments { id } " +

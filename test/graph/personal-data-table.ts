@@ -117,7 +117,7 @@ export const decisions: Readonly<Record<string, Decision>> = {
   Viewer: { impersonal: "role" },
   WarrantyClaim: { withheld: "description resolution" },
   WarrantyRegistration: { withheld: "serialNumber" },
-  WebhookDelivery: { withheld: "replayNote" },
+  WebhookDelivery: { withheld: "replayNote body" },
   WebhookEndpoint: { impersonal: "url description eventTypes apiVersion metadata" },
   WebhookEndpointFailure: { impersonal: "code" },
   WebhookSecret: { impersonal: "hint" },

@@ -10,7 +10,7 @@ import { createWorld, type World } from "#test/support/world.ts";
 
 const eventDocument = readInlined("events/promotion.graphql");
 
-describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
+describe.each(["postgres"] as const)("promotions on %s", (engine) => {
   let world: World;
   let promotionId: string;
   beforeAll(async () => {

@@ -34,6 +34,8 @@ export const roleCalls: Readonly<Record<string, string>> = {
   oauthGrants: "oauthGrants { totalCount }",
   oauthClients: "oauthClients { totalCount }",
   auditEntries: 'auditEntries(actor: STAFF, targetId: "x") { totalCount }',
+  apiRequest: `apiRequest(id: ${id}) { id }`,
+  apiRequests: "apiRequests(statusFrom: 400) { totalCount }",
   markets: `markets { id }`,
   policies: `policies { id }`,
   product: `product(id: ${id}) { id }`,
@@ -229,6 +231,12 @@ export const roleCalls: Readonly<Record<string, string>> = {
   ),
   webhookDelivery: `webhookDelivery(id: ${id}) { id }`,
   webhookDeliveries: `webhookDeliveries(endpointId: ${id}) { totalCount }`,
+  webhookReplayPreview:
+    `webhookReplayPreview(endpointId: ${id}, since: "2026-01-01T00:00:00Z", until: ` +
+    '"2026-01-02T00:00:00Z", status: SKIPPED) { replayable }',
+  webhookDeliveryRetry:
+    `webhookDeliveryRetry(merchantId: ${id}, deliveryId: ${id}, idempotencyKey: "k", input: { ` +
+    "expectedAttemptCount: 1 }) { id }",
   webhookDeliveryReplay:
     `webhookDeliveryReplay(merchantId: ${id}, deliveryId: ${id}, idempotencyKey: "k", input: { ` +
     "reason: TESTING }) { delivery { id } }",

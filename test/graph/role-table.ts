@@ -28,6 +28,8 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   oauthGrants: staff,
   oauthClients: readers,
   auditEntries: staff,
+  apiRequest: readers,
+  apiRequests: readers,
   markets: allRoles,
   policies: allRoles,
   product: readers,
@@ -167,6 +169,8 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   webhookSecretRotate: staff,
   webhookDelivery: readers,
   webhookDeliveries: readers,
+  webhookReplayPreview: readers,
+  webhookDeliveryRetry: staff,
   webhookDeliveryReplay: staff,
   webhookDeliveriesReplay: staff,
 };

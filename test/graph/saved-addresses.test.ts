@@ -14,7 +14,7 @@ const address = {
 };
 const masked = { countryCode: "DE", city: "Berlin", postalCodePrefix: "10", recipientInitials: "A. B." };
 
-describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine) => {
+describe.each(["postgres"] as const)("saved addresses on %s", (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(engine);

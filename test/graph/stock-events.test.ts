@@ -13,7 +13,7 @@ import { call as callOrder } from "./order-money-calls.ts";
 
 const sku = "TOLD-STOCK";
 
-describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine) => {
+describe.each(["postgres"] as const)("events of stock on %s", (engine) => {
   const world = useWorld(engine);
   let change: Change;
   let readEvents: () => Promise<PublishedEvent[]>;

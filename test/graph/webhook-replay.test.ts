@@ -11,7 +11,7 @@ import { replayDelivery } from "#webhooks/replay-delivery.ts";
 import { askGraph } from "#test/operations/cart-calls.ts";
 import { replayAsStaff, replayMany, withoutDelivery } from "#test/operations/replay-calls.ts";
 import { changeEndpoint, installationOf, makeEndpoint } from "#test/operations/webhook-calls.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import {
   deliveryRows,
@@ -23,7 +23,7 @@ import {
 
 const dayMs = 86_400_000;
 
-describeOnBoth("webhook deliveries", (_open, engine) => {
+describeOnPostgres("webhook deliveries", (_open, engine) => {
   const world = useWorld(engine);
   let endpointId: string;
   beforeEach(async () => {

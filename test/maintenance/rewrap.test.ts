@@ -31,7 +31,7 @@ async function write(world: World): Promise<void> {
   await changeCart(world, "cartAddressSet", { cartId, input: { address: berlin } });
 }
 
-describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
+describe.each(["postgres"] as const)("rewrapping on %s", (engine) => {
   it("rewraps every row with the first key while the service writes; the old key is unused", async () => {
     await using world = await createWorld(engine, {
       environment: { ENCRYPTION_KEYS: `k2:${newKey.toString("base64")},${encryptionKeys}` },

@@ -8,7 +8,7 @@ import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 import { type LetIn, letIn, redeem, refresh } from "./token-requests.ts";
 
-describe.each(["pglite", "postgres"] as const)("a token at the API, %s", (engine) => {
+describe.each(["postgres"] as const)("a token at the API, %s", (engine) => {
   const world = useWorld(engine);
   // Codes expire after a minute. The test clock may differ from the real time, by which proofs are judged, by
   // more.

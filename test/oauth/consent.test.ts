@@ -16,7 +16,7 @@ import {
 } from "./people.ts";
 import { askAuthorization, createProofKey, letIn, redeem, refresh } from "./token-requests.ts";
 
-describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
+describe.each(["postgres"] as const)("consent, %s", (engine) => {
   const world = useWorld(engine);
   const access = () => ({ merchantId: null, now: world().clock.now() });
 

@@ -10,7 +10,7 @@ import { useWorld } from "#test/support/use-world.ts";
 import { createBrowser, createClient, createPerson, password, redirectUri, type Shown } from "./people.ts";
 import { askAuthorization, createProofKey, redeem } from "./token-requests.ts";
 
-describe.each(["pglite", "postgres"] as const)("an interrupted consent, %s", (engine) => {
+describe.each(["postgres"] as const)("an interrupted consent, %s", (engine) => {
   const world = useWorld(engine);
   afterEach(() => vi.restoreAllMocks());
 

@@ -9,7 +9,7 @@ import { publicUrl } from "#test/support/world.ts";
 import { createBrowser, createPerson, password } from "./people.ts";
 import { askAuthorization, type LetIn, letIn, redeem, refresh } from "./token-requests.ts";
 
-describe.each(["pglite", "postgres"] as const)("a disabled client, %s", (engine) => {
+describe.each(["postgres"] as const)("a disabled client, %s", (engine) => {
   const world = useWorld(engine);
   const path = "/api/v1/open/catalog/products";
 

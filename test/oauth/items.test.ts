@@ -10,19 +10,19 @@ import {
   type OauthItemInput,
   saveOauthItem,
   saveOauthItemOnce,
-  setOauthItemGrant,
+  linkOauthItemToGrant,
   sweepOauthItems,
 } from "#access/oauth/oauth-items.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
 const inMs = (ms: number): Date => new Date(now.getTime() + ms);
 const keyring = createKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
 
-describeOnBoth("a stored item", (open) => {
+describeOnPostgres("a stored item", (open) => {
   let db: Database;
   const item = (changed: Partial<OauthItemInput> = {}): OauthItemInput => ({
     kind: "Session",
@@ -133,7 +133,7 @@ describeOnBoth("a stored item", (open) => {
     const interaction = item({ kind: "Interaction", id: "asked", uid: null });
     await saveOauthItem({ db, keyring }, interaction);
     await inTransaction(db, (transaction) =>
-      setOauthItemGrant(transaction, { kind: "Interaction", id: "asked", grantId: "grt_3" }),
+      linkOauthItemToGrant(transaction, { kind: "Interaction", id: "asked", grantId: "grt_3" }),
     );
     await saveOauthItem({ db, keyring }, interaction);
     expect(await find("asked", now, "id", "Interaction")).toMatchObject({

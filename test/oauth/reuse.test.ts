@@ -11,7 +11,7 @@ import { askToken, isRevoked, letIn, redeem, refresh, refreshFields, tokenUrl } 
 const rounds = 5;
 const atOnce = 20;
 
-describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
+describe.each(["postgres"] as const)("reuse, %s", (engine) => {
   const world = useWorld(engine);
 
   it(`gives exactly one token for a code that ${atOnce} requests redeem at once, ${rounds}×`, async () => {

@@ -37,8 +37,13 @@ describe("the first start in an empty folder", () => {
 
     const demoPath = join(dataDir, "demo.json");
     expect(statSync(demoPath).mode & 0o777).toBe(0o600);
-    const demo = JSON.parse(readFileSync(demoPath, "utf8")) as { baseUrl: string; keys: { full: string } };
+    const demo = JSON.parse(readFileSync(demoPath, "utf8")) as {
+      baseUrl: string;
+      keys: { full: string };
+      checkout: { url: string };
+    };
     expect(demo.baseUrl).toBe(first.address);
+    expect((await fetch(demo.checkout.url)).status).toBe(200);
     expect(first.output()).toContain(`Demo API key: ${demo.keys.full}\n`);
 
     const second = await runCommand(["serve"], { DATA_DIR: dataDir });
@@ -51,7 +56,8 @@ describe("the first start in an empty folder", () => {
     expect(await first.stop("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
     const again = await startService({ DATA_DIR: dataDir });
     const kept = JSON.parse(readFileSync(demoPath, "utf8")) as typeof demo;
-    expect(kept).toEqual({ ...demo, baseUrl: again.address });
+    const url = demo.checkout.url.replace(demo.baseUrl, again.address);
+    expect(kept).toEqual({ ...demo, baseUrl: again.address, checkout: { url } });
     const answer = await fetch(`${again.address}/api/v1/open/identity`, {
       headers: { authorization: `Bearer ${demo.keys.full}` },
     });

@@ -1,6 +1,7 @@
 /**
  * Freshly migrated databases for tests. `describeOnBoth` runs a suite once on PGlite and once on PostgreSQL,
- * and closes the databases that the suite opened.
+ * for SQL, locks and drivers in which the engines differ. `describeOnPostgres` runs a suite once, on the
+ * faster engine, for rules that stand in the code. Both close the databases that the suite opened.
  */
 import { afterAll, describe } from "vitest";
 import { type DatabaseOptions, type OpenedDatabase, openDatabase } from "#database/connect.ts";
@@ -12,8 +13,15 @@ export type OpenOptions = Pick<DatabaseOptions, "poolSize" | "prepared" | "onSta
 /** Opens a new database at each call. */
 export type Open = (options?: OpenOptions) => Promise<OpenedDatabase>;
 
-export function describeOnBoth(name: string, suite: (open: Open, engine: Engine) => void): void {
-  describe.each(["pglite", "postgres"] as const)(`${name} on %s`, (engine) => {
+type Suite = (open: Open, engine: Engine) => void;
+
+export const describeOnBoth = (name: string, suite: Suite): void =>
+  describeOn(["pglite", "postgres"], name, suite);
+
+export const describeOnPostgres = (name: string, suite: Suite): void => describeOn(["postgres"], name, suite);
+
+function describeOn(engines: readonly Engine[], name: string, suite: Suite): void {
+  describe.each(engines)(`${name} on %s`, (engine) => {
     const opened: OpenedDatabase[] = [];
     suite(async (options) => {
       const database = await openFresh(engine, options);

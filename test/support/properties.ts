@@ -4,7 +4,9 @@
  */
 import fc from "fast-check";
 
-fc.configureGlobal({ seed: Number(process.env["PROPERTY_SEED"] ?? 20_261_121) });
+export const propertySeed = Number(process.env["PROPERTY_SEED"] ?? 20_261_121);
+
+fc.configureGlobal({ seed: propertySeed });
 
 /**
  * The number of runs for properties that need thousands of cases; a tenth of it during mutation tests

@@ -9,7 +9,7 @@ import type { Database, OpenedDatabase } from "#database/connect.ts";
 import { createId } from "#foundation/ids.ts";
 import { createAttemptMetrics } from "#observability/service-metrics.ts";
 import { createQueueMetricsReader } from "#observability/queue-metrics.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
 import {
   arrived,
@@ -22,7 +22,7 @@ import { readScrape, type Scrape } from "./scrape.ts";
 
 const minuteMs = 60_000;
 
-describeOnBoth("the waiting work", (open, engine) => {
+describeOnPostgres("the waiting work", (open, engine) => {
   let world: DispatchWorld;
   const statements: CompiledQuery[] = [];
   let database: OpenedDatabase;

@@ -4,7 +4,7 @@
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { endpointUrlFaults, resolutionFaults } from "#webhooks/endpoint-url.ts";
+import { findEndpointUrlFaults, findResolutionFaults } from "#webhooks/endpoint-url.ts";
 import type { ResolveName } from "#webhooks/safe-addresses.ts";
 import {
   answer,
@@ -135,8 +135,8 @@ describe("no connection outside public addresses", () => {
     const answers = [["8.8.8.8"], ["127.0.0.1"]];
     const rebinding: ResolveName = async () => answers.shift() ?? [];
     const url = `https://rebinding.example.com:${receiver.port}/`;
-    expect(endpointUrlFaults(url, { isLoopbackAllowed: false })).toEqual([]);
-    expect(await resolutionFaults(url, { isLoopbackAllowed: false, resolve: rebinding })).toEqual([]);
+    expect(findEndpointUrlFaults(url, { isLoopbackAllowed: false })).toEqual([]);
+    expect(await findResolutionFaults(url, { isLoopbackAllowed: false, resolve: rebinding })).toEqual([]);
     expect(await send(startSender({ resolve: rebinding }), url)).toEqual(refusal("blocked_address"));
     expect([sockets, receiver.connections.length, answers.length]).toEqual([0, 0, 0]);
   });

@@ -9,11 +9,11 @@ import { findEventLogs } from "#webhooks/delivery-log.ts";
 import { type DeliveryFilter, selectDeliveryIds, findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import type { DeliveryStatus } from "#webhooks/delivery-rules.ts";
 import { installationOf, makeEndpoint } from "#test/operations/webhook-calls.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { makeDeliveries, makeEvents } from "./delivery-rows.ts";
 
-describeOnBoth("the delivery log", (_open, engine) => {
+describeOnPostgres("the delivery log", (_open, engine) => {
   const world = useWorld(engine);
 
   /** Runs `work` and returns the query plans of its statements with their row counts. */

@@ -7,7 +7,7 @@ import type { DispatcherOptions } from "#webhooks/dispatch/round.ts";
 import { createDispatcher, type Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { AttemptResult, SafeRequest } from "#webhooks/safe-request.ts";
-import { createWebhookSecret, webhookSecretHint } from "#webhooks/signatures.ts";
+import { createWebhookSecret, createWebhookSecretHint } from "#webhooks/signatures.ts";
 import { TestClock } from "#test/support/world.ts";
 
 export const arrived: AttemptResult = {
@@ -166,7 +166,7 @@ export function createDispatchWorld(database: OpenedDatabase): DispatchWorld {
           endpointId: id,
           version: 1,
           ...sealed,
-          hint: webhookSecretHint(secret),
+          hint: createWebhookSecretHint(secret),
           createdAt: at,
           expiresAt: null,
         })

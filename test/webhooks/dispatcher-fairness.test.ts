@@ -7,7 +7,7 @@ import { Webhook } from "standardwebhooks";
 import { createId } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import type { SafeRequest } from "#webhooks/safe-request.ts";
-import { createWebhookSecret, webhookSecretHint } from "#webhooks/signatures.ts";
+import { createWebhookSecret, createWebhookSecretHint } from "#webhooks/signatures.ts";
 import {
   arrived,
   createDispatchWorld,
@@ -136,7 +136,7 @@ describeOnBoth("the dispatcher", (open) => {
         endpointId: endpoint.id,
         version: 2,
         ...sealed,
-        hint: webhookSecretHint(secret),
+        hint: createWebhookSecretHint(secret),
         createdAt: now,
         expiresAt: null,
       })

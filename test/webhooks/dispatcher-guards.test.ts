@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import {
   arrived,
@@ -18,7 +18,7 @@ import {
 /** `expect.poll` advances fake timers by its interval, so the interval is zero. */
 const standing = { interval: 0 };
 
-describeOnBoth("the dispatcher", (open) => {
+describeOnPostgres("the dispatcher", (open) => {
   let world: DispatchWorld;
   beforeAll(async () => {
     world = createDispatchWorld(await open({ poolSize: 10 }));
@@ -281,7 +281,7 @@ describeOnBoth("the dispatcher", (open) => {
   });
 });
 
-describeOnBoth("a dispatcher whose database fails", (open) => {
+describeOnPostgres("a dispatcher whose database fails", (open) => {
   afterEach(() => vi.useRealTimers());
 
   it("pauses for a second, however often it is woken, and then continues", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { endpointUrlFaults, normalizeEndpointUrl, resolutionFaults } from "#webhooks/endpoint-url.ts";
+import { findEndpointUrlFaults, normalizeEndpointUrl, findResolutionFaults } from "#webhooks/endpoint-url.ts";
 
 const codes = (url: string, isLoopbackAllowed = false): readonly string[] =>
-  endpointUrlFaults(url, { isLoopbackAllowed }).map(({ code }) => code);
+  findEndpointUrlFaults(url, { isLoopbackAllowed }).map(({ code }) => code);
 
 const name63 = "a".repeat(63);
 
@@ -120,13 +120,13 @@ describe("the URL of an endpoint", () => {
     ["https://shop..example.com/", "malformed_host", "Its host is not a well-formed name."],
     ["https://%65xample.com/", "host_not_canonical", "Its host must be written as it is read: example.com."],
   ])("has faults that name the field and the reason: %s", (url, code, message) => {
-    expect(endpointUrlFaults(url, { isLoopbackAllowed: false })).toEqual([
+    expect(findEndpointUrlFaults(url, { isLoopbackAllowed: false })).toEqual([
       { in: "body", field: "/url", code, message },
     ]);
   });
 
   test("has a separate fault for a host on this machine or one that resolves to it", async () => {
-    expect(endpointUrlFaults("http://localhost:80/", { isLoopbackAllowed: true })).toEqual([
+    expect(findEndpointUrlFaults("http://localhost:80/", { isLoopbackAllowed: true })).toEqual([
       {
         in: "body",
         field: "/url",
@@ -135,7 +135,7 @@ describe("the URL of an endpoint", () => {
       },
     ]);
     expect(
-      await resolutionFaults("https://shop.example.com/", {
+      await findResolutionFaults("https://shop.example.com/", {
         isLoopbackAllowed: false,
         resolve: async () => ["10.0.0.1"],
       }),
@@ -196,7 +196,7 @@ describe("the addresses that the URL's name resolves to", () => {
     addresses: readonly string[],
     url = "https://shop.example.com/",
   ): Promise<readonly string[]> =>
-    (await resolutionFaults(url, { isLoopbackAllowed: false, resolve: async () => addresses })).map(
+    (await findResolutionFaults(url, { isLoopbackAllowed: false, resolve: async () => addresses })).map(
       ({ code }) => code,
     );
 
@@ -210,20 +210,20 @@ describe("the addresses that the URL's name resolves to", () => {
   test("may be missing at registration: the delivery will report it", async () => {
     expect(await resolved([])).toEqual([]);
     const failing = { isLoopbackAllowed: false, resolve: () => Promise.reject(new Error("SERVFAIL")) };
-    expect(await resolutionFaults("https://shop.example.com/", failing)).toEqual([]);
+    expect(await findResolutionFaults("https://shop.example.com/", failing)).toEqual([]);
     const hanging = { isLoopbackAllowed: false, timeoutMs: 5, resolve: () => new Promise<never>(() => {}) };
-    expect(await resolutionFaults("https://shop.example.com/", hanging)).toEqual([]);
+    expect(await findResolutionFaults("https://shop.example.com/", hanging)).toEqual([]);
   });
 
   test("are not looked up for an allowed receiver on this machine", async () => {
     const resolve = (): never => expect.unreachable();
-    expect(await resolutionFaults("http://localhost:3000/", { isLoopbackAllowed: true, resolve })).toEqual(
-      [],
-    );
+    expect(
+      await findResolutionFaults("http://localhost:3000/", { isLoopbackAllowed: true, resolve }),
+    ).toEqual([]);
   });
 
   test("may not be this machine's, also if loopback is allowed", async () => {
-    const faults = await resolutionFaults("https://shop.example.com/", {
+    const faults = await findResolutionFaults("https://shop.example.com/", {
       isLoopbackAllowed: true,
       resolve: async () => ["127.0.0.1"],
     });

@@ -8,8 +8,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { inTransaction } from "#database/transaction.ts";
 import {
   eventEnvelopeSchema,
-  eventCatalogue,
-  eventObjectSchemaName,
+  listEventCatalogue,
+  getEventObjectSchemaName,
   subjectTypes,
 } from "#webhooks/event-catalogue.ts";
 import type { SubjectType } from "#webhooks/event-types.ts";
@@ -85,7 +85,7 @@ describe("an event body", () => {
       .select(["type", "snapshot", "thin"])
       .execute();
     const schemas = new Map(
-      eventCatalogue(publicUrl).map(({ name, payloadSchema }): [string, object] => [name, payloadSchema]),
+      listEventCatalogue(publicUrl).map(({ name, payloadSchema }): [string, object] => [name, payloadSchema]),
     );
     expect(new Set(events.map(({ type }) => type)).size).toBeGreaterThan(25);
     for (const { type, snapshot, thin } of events)
@@ -102,7 +102,7 @@ describe("an event body", () => {
         world().database.db,
       );
     expect(rows.length).toBeGreaterThan(0);
-    const { anyOf } = contract.document.components.schemas[eventObjectSchemaName(type)] as {
+    const { anyOf } = contract.document.components.schemas[getEventObjectSchemaName(type)] as {
       anyOf: [{ $ref?: string }, object];
     };
     const [whole] = anyOf;
@@ -120,7 +120,7 @@ describe("an event body", () => {
   });
 
   it("fails the schema if it has another type or lacks a field", () => {
-    const [first] = eventCatalogue(publicUrl);
+    const [first] = listEventCatalogue(publicUrl);
     if (first === undefined) throw new Error("There is no event type.");
     for (const name of Object.keys(eventEnvelopeSchema["properties"] as object)) {
       const { [name]: _left, ...rest } = first.example;
@@ -134,7 +134,7 @@ describe("an event body", () => {
       webhooks: Record<string, never>;
       components: { parameters: object };
     };
-    const names = eventCatalogue(publicUrl).map(({ name }) => name);
+    const names = listEventCatalogue(publicUrl).map(({ name }) => name);
     expect(Object.keys(webhooks)).toEqual(names);
     for (const name of names) {
       const { post } = webhooks[name] as unknown as {

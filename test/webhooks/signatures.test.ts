@@ -7,7 +7,7 @@ import { signatureVectors, type SignatureVector } from "#webhooks/signature-vect
 import {
   createWebhookSecret,
   webhookSecretSealContext,
-  webhookSecretHint,
+  createWebhookSecretHint,
   signWebhook,
 } from "#webhooks/signatures.ts";
 
@@ -99,7 +99,7 @@ describe("a webhook's signature", () => {
       true,
     );
     expect(new Set(secrets).size).toBe(50);
-    expect(webhookSecretHint(secretA)).toBe("Hh8=");
+    expect(createWebhookSecretHint(secretA)).toBe("Hh8=");
   });
 
   test("uses a secret that is encrypted for its row and can be decrypted only there", () => {

@@ -3,7 +3,7 @@
  * if the key was created less than that time before its expiry.
  */
 import { type Expression, type RawBuilder, sql } from "kysely";
-import type { Reader, Transaction } from "#database/transaction.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { AccessEvent } from "#access/credential-changes.ts";
 
 const hourMs = 3_600_000;
@@ -34,7 +34,7 @@ interface ExpiringKeysQuery {
 }
 
 export function findExpiringKeys(
-  reader: Reader,
+  reader: DatabaseReader,
   { now, after, rowsMax }: ExpiringKeysQuery,
 ): Promise<{ id: string }[]> {
   return reader

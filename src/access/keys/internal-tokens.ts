@@ -6,7 +6,7 @@ import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import type { Reader, Transaction } from "#database/transaction.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { AccessCommandContext } from "./manage-keys.ts";
 import { invalidateCredentials } from "#access/credential-changes.ts";
 import {
@@ -63,7 +63,7 @@ export async function checkInternalToken(
  * same time whether or not the id exists.
  */
 export async function findInternalTokenState(
-  reader: Reader,
+  reader: DatabaseReader,
   tokenId: string,
   value: string,
 ): Promise<InternalTokenState | undefined> {

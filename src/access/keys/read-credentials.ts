@@ -1,6 +1,6 @@
 /** Reads API keys and internal tokens for display, without their digests. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import type { ApiKeyTable, InternalTokenTable, Tables } from "#database/tables.ts";
 
 /** An API key without its digest and without the state of its expiry notices. */
@@ -44,15 +44,18 @@ const tokenColumns = [
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
-export const findApiKeys = (reader: Reader, ids: readonly string[]): Promise<ApiKeyRow[]> =>
+export const findApiKeys = (reader: DatabaseReader, ids: readonly string[]): Promise<ApiKeyRow[]> =>
   reader.selectFrom("apiKey").select(apiKeyColumns).where(idIsOneOf(ids)).execute();
 
-export const findInternalTokens = (reader: Reader, ids: readonly string[]): Promise<InternalTokenRow[]> =>
+export const findInternalTokens = (
+  reader: DatabaseReader,
+  ids: readonly string[],
+): Promise<InternalTokenRow[]> =>
   reader.selectFrom("internalToken").select(tokenColumns).where(idIsOneOf(ids)).execute();
 
 /** Selects the API keys of one merchant, or all if `owner` is null; the caller pages or counts the query. */
 export const selectApiKeys = (
-  reader: Reader,
+  reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "apiKey", ApiKeyRow> =>
   reader
@@ -65,7 +68,7 @@ export const selectApiKeys = (
  * query.
  */
 export const selectInternalTokens = (
-  reader: Reader,
+  reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "internalToken", InternalTokenRow> =>
   reader

@@ -9,7 +9,7 @@ import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import { fail, type Failure } from "#foundation/failure.ts";
 import type { Database } from "#database/connect.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import { type ApiKeyViewer, type CredentialOwner, isScope } from "#access/viewer.ts";
 
 /** Database state of an API key, its installation and its merchant. */
@@ -29,7 +29,7 @@ export interface ApiKeyState {
   readonly merchantStatus: string;
 }
 
-export const verifyApiKey = (reader: Reader, value: string, now: Date): Promise<ApiKeyViewer> =>
+export const verifyApiKey = (reader: DatabaseReader, value: string, now: Date): Promise<ApiKeyViewer> =>
   checkApiKey(value, now, ({ keyId }) => findApiKeyState(reader, keyId, value));
 
 export interface PresentedApiKey {
@@ -110,7 +110,7 @@ export function getCredentialSuspension(
  * time whether or not the id exists.
  */
 export async function findApiKeyState(
-  reader: Reader,
+  reader: DatabaseReader,
   keyId: string,
   value: string,
 ): Promise<ApiKeyState | undefined> {

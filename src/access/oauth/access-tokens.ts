@@ -7,13 +7,13 @@
 import { decodeProtectedHeader, errors, type JWK, type JWTPayload, jwtVerify } from "jose";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { type Failure, fail } from "#foundation/failure.ts";
 import { isId } from "#foundation/ids.ts";
 import { recordUseOncePerMinute, getCredentialSuspension } from "#access/keys/verify-keys.ts";
 import { verifyDpopProof, consumeDpopProof } from "./dpop.ts";
-import { accessTokenAudience, tokenSigningAlgorithms } from "#access/authorization.ts";
+import { getAccessTokenAudience, tokenSigningAlgorithms } from "#access/authorization.ts";
 import { isScope, type OAuthViewer } from "#access/viewer.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
@@ -39,11 +39,11 @@ export interface AccessTokenServices {
 }
 
 /** Checks a verified viewer, for example its rate limit; throws to refuse the request. */
-export type ViewerAdmission<Viewer> = (viewer: Viewer) => Promise<void> | void;
+export type AdmitViewer<Viewer> = (viewer: Viewer) => Promise<void> | void;
 
 export type VerifyAccessToken = (
   presented: PresentedAccessToken,
-  admit?: ViewerAdmission<OAuthViewer>,
+  admit?: AdmitViewer<OAuthViewer>,
 ) => Promise<OAuthViewer>;
 
 /**
@@ -103,7 +103,7 @@ async function readToken(
       algorithms: [...tokenSigningAlgorithms],
       typ: "at+jwt",
       issuer: publicUrl,
-      audience: accessTokenAudience(publicUrl),
+      audience: getAccessTokenAudience(publicUrl),
       currentDate: now,
       requiredClaims,
     });
@@ -177,7 +177,7 @@ export interface GrantState {
  * Reads the current state of a grant with its client, installation and merchant; undefined if there is no
  * such grant.
  */
-export function findGrantState(reader: Reader, grantId: string): Promise<GrantState | undefined> {
+export function findGrantState(reader: DatabaseReader, grantId: string): Promise<GrantState | undefined> {
   return reader
     .selectFrom("oauthGrant")
     .innerJoin("oauthClient", "oauthClient.id", "oauthGrant.clientId")

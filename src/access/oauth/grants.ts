@@ -7,7 +7,7 @@
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { OauthGrantTable, Tables } from "#database/tables.ts";
-import type { Reader, Transaction } from "#database/transaction.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { type AccessEvent, type RevokedGrant, revokeGrants } from "#access/credential-changes.ts";
@@ -222,12 +222,12 @@ const grantColumns = [
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
-export const findGrants = (reader: Reader, ids: readonly string[]): Promise<GrantRow[]> =>
+export const findGrants = (reader: DatabaseReader, ids: readonly string[]): Promise<GrantRow[]> =>
   reader.selectFrom("oauthGrant").select(grantColumns).where(idIsOneOf(ids)).execute();
 
 /** Selects the grants of one merchant, or all if `owner` is null. The caller pages or counts the query. */
 export const selectGrants = (
-  reader: Reader,
+  reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "oauthGrant", GrantRow> =>
   reader

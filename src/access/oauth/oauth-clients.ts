@@ -4,7 +4,7 @@
  */
 import type { Selectable, SelectQueryBuilder } from "kysely";
 import type { OauthClientTable, Tables } from "#database/tables.ts";
-import type { Reader, Transaction } from "#database/transaction.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { fail, failWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
@@ -137,7 +137,7 @@ export interface OauthClientWithApp extends Pick<
 
 /** Returns an OAuth client with its app; undefined if there is none or it is disabled. */
 export async function findOauthClient(
-  reader: Reader,
+  reader: DatabaseReader,
   clientId: string,
 ): Promise<OauthClientWithApp | undefined> {
   return reader
@@ -201,7 +201,7 @@ export type OauthClientRow = Omit<Selectable<OauthClientTable>, "jwks">;
 
 /** Selects the OAuth clients, without their keys. The caller filters, orders or pages the query. */
 export const selectOauthClients = (
-  reader: Reader,
+  reader: DatabaseReader,
 ): SelectQueryBuilder<Tables, "oauthClient", OauthClientRow> =>
   reader
     .selectFrom("oauthClient")

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { OauthItemTable } from "#database/tables.ts";
-import type { Reader, Transaction } from "#database/transaction.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { Keyring, SealContext } from "#foundation/encryption.ts";
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -82,7 +82,7 @@ export interface OauthItemQuery {
 }
 
 export async function findOauthItem(
-  { db, keyring }: ItemStore<Reader>,
+  { db, keyring }: ItemStore<DatabaseReader>,
   { kind, by, value, now }: OauthItemQuery,
 ): Promise<OauthItem | undefined> {
   const row = await db
@@ -130,7 +130,7 @@ export interface ConsumedOauthItem {
  * grant, if the record still exists.
  */
 export async function consumeOauthItem(
-  { db, keyring }: ItemStore<Reader>,
+  { db, keyring }: ItemStore<DatabaseReader>,
   { kind, id, now, toConsumedRecord }: ConsumeOauthItemInput,
 ): Promise<{ readonly isTaken: boolean; readonly grantId: string | null }> {
   const digest = digestOfId(id);
@@ -164,8 +164,11 @@ export async function consumeOauthItem(
   return { isTaken: false, grantId: row?.grantId ?? null };
 }
 
-/** Records which grant was given in an interaction; the record is deleted with that grant. */
-export async function setOauthItemGrant(
+/**
+ * Stores in the record of an interaction (a sign-in with consent) the id of the grant that it created; the
+ * record is deleted with that grant.
+ */
+export async function linkOauthItemToGrant(
   transaction: Transaction,
   { kind, id, grantId }: OauthItemKey & { readonly grantId: string | null },
 ): Promise<void> {

@@ -7,7 +7,7 @@ import { type JWK, calculateJwkThumbprint, exportJWK, generateKeyPair } from "jo
 import { type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { OauthSigningKeyTable } from "#database/tables.ts";
-import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";
+import { inTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { DecryptionFailed, type Keyring, type SealContext } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
@@ -158,7 +158,7 @@ interface CachedKey extends Pick<SigningKeyRow, "signsFrom" | "retiredAt"> {
 }
 
 /** Reads all signing keys, newest first; of keys created together, ES256 first. */
-async function findRows(reader: Reader): Promise<SigningKeyRow[]> {
+async function findRows(reader: DatabaseReader): Promise<SigningKeyRow[]> {
   const rows = await reader.selectFrom("oauthSigningKey").selectAll().execute();
   const rank = ({ algorithm }: SigningKeyRow): number =>
     tokenSigningAlgorithms.findIndex((name) => name === algorithm);

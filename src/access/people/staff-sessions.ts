@@ -7,7 +7,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { sha256Digest, recordUseOncePerMinute } from "#access/keys/verify-keys.ts";
 import type { Database } from "#database/connect.ts";
-import type { Reader, Transaction } from "#database/transaction.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { Failure, type FailureCode, defaultRetryAfterSeconds } from "#foundation/failure.ts";
 import { normalizeEmail, recordSignIn, type SignedInStaff, verifyPassword } from "./staff.ts";
@@ -50,7 +50,7 @@ export async function createStaffSession(
 const secretFormat = /^[\w-]{43}$/;
 
 /** Whether the text has the format of a session secret; other texts are not looked up. */
-export const isSessionSecret = (text: string | undefined): text is string =>
+export const hasSessionSecretFormat = (text: string | undefined): text is string =>
   text !== undefined && secretFormat.test(text);
 
 /**
@@ -58,11 +58,11 @@ export const isSessionSecret = (text: string | undefined): text is string =>
  * 12 hours, unused for one hour, or the account was disabled or got a new password.
  */
 export async function findStaffSession(
-  reader: Reader,
+  reader: DatabaseReader,
   secret: string | undefined,
   now: Date,
 ): Promise<StaffSession | undefined> {
-  if (!isSessionSecret(secret)) return undefined;
+  if (!hasSessionSecretFormat(secret)) return undefined;
   const row = await reader
     .selectFrom("staffSession")
     .innerJoin("staffAccount", (join) =>
@@ -166,7 +166,7 @@ type SignInOutcome =
   /** The sign-in was refused because too many passwords are being checked at the moment. */
   | { readonly kind: "busy"; readonly retryAfterSeconds: number };
 
-export type SignIn = (input: SignInInput) => Promise<SignInOutcome>;
+export type SignInStaff = (input: SignInInput) => Promise<SignInOutcome>;
 
 interface SignInParts {
   readonly db: Database;
@@ -174,7 +174,7 @@ interface SignInParts {
   readonly loginLimit: LoginLimit;
 }
 
-export function createSignIn({ db, clock, loginLimit }: SignInParts): SignIn {
+export function createStaffSignIn({ db, clock, loginLimit }: SignInParts): SignInStaff {
   return async ({ email, password, address }) => {
     // The limiter stores a digest, so that it contains no e-mail addresses.
     const attempt: LoginAttempt = {

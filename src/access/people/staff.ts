@@ -6,7 +6,7 @@
 import { type SelectQueryBuilder, type Selectable, sql, type Updateable } from "kysely";
 import { getBrokenConstraint } from "#database/database-errors.ts";
 import type { StaffAccountTable, Tables } from "#database/tables.ts";
-import type { Reader, Transaction } from "#database/transaction.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { fail, failWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
@@ -210,7 +210,7 @@ function changeStaff(
  * and a disabled account, and takes the same time for each.
  */
 export async function verifyPassword(
-  reader: Reader,
+  reader: DatabaseReader,
   email: string,
   password: string,
 ): Promise<SignedInStaff | undefined> {
@@ -225,7 +225,10 @@ export async function verifyPassword(
 }
 
 /** Returns the account; undefined if there is none or it is disabled. */
-export async function findActiveStaff(reader: Reader, staffId: string): Promise<SignedInStaff | undefined> {
+export async function findActiveStaff(
+  reader: DatabaseReader,
+  staffId: string,
+): Promise<SignedInStaff | undefined> {
   const row = await reader
     .selectFrom("staffAccount")
     .select(viewerColumns)
@@ -235,7 +238,7 @@ export async function findActiveStaff(reader: Reader, staffId: string): Promise<
   return row === undefined ? undefined : toViewer(row);
 }
 
-export function recordSignIn(reader: Reader, staffId: string, now: Date): Promise<unknown> {
+export function recordSignIn(reader: DatabaseReader, staffId: string, now: Date): Promise<unknown> {
   return sql`update staff_account set last_signed_in_at = ${now} where id = ${staffId}`.execute(reader);
 }
 
@@ -269,12 +272,20 @@ const staffColumns = [
   "lastSignedInAt",
 ] as const;
 
+/** Returns the staff accounts with these ids. */
+export const findStaffAccounts = (reader: DatabaseReader, ids: readonly string[]): Promise<StaffRow[]> =>
+  reader
+    .selectFrom("staffAccount")
+    .select(staffColumns)
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .execute();
+
 /**
  * Selects the staff accounts of one merchant, or all if `owner` is null. The caller pages or counts the
  * query.
  */
 export const selectStaffAccounts = (
-  reader: Reader,
+  reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "staffAccount", StaffRow> =>
   reader

@@ -41,5 +41,5 @@ const problem =
     since,
     dueAt,
   });
-export const warn = problem("warn");
-export const refuse = problem("fail");
+export const createWarningResult = problem("warn");
+export const createFailedResult = problem("fail");

@@ -3,7 +3,7 @@
  * separately), and the comparison of its required and granted scopes.
  */
 import { sql } from "kysely";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { IntegratorViewer } from "#access/viewer.ts";
@@ -75,7 +75,7 @@ type Row = Omit<InstallationReadinessData, "keys" | "clockSkewMs"> & {
 
 /** Reads the readiness facts of installations, by id. Ids without an installation are missing in the result. */
 export async function findReadinessData(
-  reader: Reader,
+  reader: DatabaseReader,
   ids: readonly string[],
   clock: Clock,
 ): Promise<Map<string, InstallationReadinessData>> {
@@ -142,7 +142,7 @@ interface ScopeLists {
  * one of the two has it, granted if both have it, and missing if only one has it. If `credential` is null,
  * all credentials of the installation are compared together.
  */
-export function compareScopes({
+export function compareInstallationScopes({
   installation,
   credential,
 }: Pick<ReadinessData, "installation" | "credential">): ScopeLists {

@@ -6,9 +6,15 @@ import {
   type InstallationReadinessData,
   type KeyReadinessData,
   type ReadinessData,
-  compareScopes,
+  compareInstallationScopes,
 } from "./readiness-data.ts";
-import { type CheckResult, createPassedResult, refuse, createSkippedResult, warn } from "./check-results.ts";
+import {
+  type CheckResult,
+  createPassedResult,
+  createFailedResult,
+  createSkippedResult,
+  createWarningResult,
+} from "./check-results.ts";
 import { checkDeliveryHealth, checkEndpointPresent, checkSecretAge } from "./webhook-checks.ts";
 
 type Severity = "blocking" | "advisory";
@@ -68,7 +74,7 @@ function checkApiKeyActive({
     return createPassedResult(
       credential === null ? "The installation has an active API key." : "The API key is active.",
     );
-  return refuse("There is no active API key.", {
+  return createFailedResult("There is no active API key.", {
     remedy: "Create an API key for the installation.",
     since: lastKeyEndedAt,
   });
@@ -88,8 +94,11 @@ function checkApiKeyExpiry({ now, installation: { keys }, credential }: Readines
   const warnsFrom = new Date(expiresAt.getTime() - keyWarningMs);
   if (now <= warnsFrom) return createPassedResult(message, expiresAt);
   if (rotatesTo !== null)
-    return warn(message, { remedy: `Use its successor, the API key ${rotatesTo}.`, dueAt: expiresAt });
-  return warn(message, {
+    return createWarningResult(message, {
+      remedy: `Use its successor, the API key ${rotatesTo}.`,
+      dueAt: expiresAt,
+    });
+  return createWarningResult(message, {
     remedy: "Rotate the API key before it expires.",
     since: createdAt > warnsFrom ? createdAt : warnsFrom,
     dueAt: expiresAt,
@@ -103,7 +112,7 @@ const endingKey = ({
   expiresAt === null ? [] : [{ ...key, expiresAt }];
 
 function checkScopes(facts: ReadinessData): CheckResult {
-  const { missingScopes, grantedScopes } = compareScopes(facts);
+  const { missingScopes, grantedScopes } = compareInstallationScopes(facts);
   if (missingScopes.length === 0) {
     return createPassedResult(
       grantedScopes.length === 0
@@ -120,26 +129,26 @@ function checkScopes(facts: ReadinessData): CheckResult {
     ...(lost.length === 0 ? [] : [`Ask the merchant to grant the scopes ${lost.join(", ")}.`]),
     ...(unused.length === 0 ? [] : [`Use a credential with the scopes ${unused.join(", ")}.`]),
   ];
-  return refuse(`Missing scopes: ${missingScopes.join(", ")}.`, { remedy: remedies.join(" ") });
+  return createFailedResult(`Missing scopes: ${missingScopes.join(", ")}.`, { remedy: remedies.join(" ") });
 }
 
 function checkMerchantActive({ installation }: ReadinessData): CheckResult {
   const { status, suspendedAt, updatedAt, merchantStatus, merchantSuspendedAt } = installation;
   if (merchantStatus === "suspended") {
-    return refuse("The merchant is suspended.", {
+    return createFailedResult("The merchant is suspended.", {
       remedy: "Ask the platform's operator to resume the merchant.",
       since: merchantSuspendedAt,
     });
   }
   if (status === "suspended") {
-    return refuse("The installation is suspended.", {
+    return createFailedResult("The installation is suspended.", {
       remedy: "Ask the merchant to resume the installation.",
       since: suspendedAt,
     });
   }
   // An uninstalled installation never changes again, so `updatedAt` is the time when it was uninstalled.
   if (status === "uninstalled")
-    return refuse("The app is uninstalled from the merchant.", {
+    return createFailedResult("The app is uninstalled from the merchant.", {
       remedy: "Ask the merchant to install the app again.",
       since: updatedAt,
     });
@@ -150,7 +159,7 @@ function checkMerchantActive({ installation }: ReadinessData): CheckResult {
 function checkPaymentProvider({ installation }: ReadinessData): CheckResult {
   if (installation.merchantMode === "test")
     return createPassedResult("Merchants in test mode use the built-in payment provider.");
-  return refuse("No payment provider is connected.", {
+  return createFailedResult("No payment provider is connected.", {
     remedy: "Ask the merchant to connect a payment provider.",
   });
 }
@@ -161,7 +170,7 @@ function checkTaxRates({ installation: { marketCount, untaxedCountries } }: Read
   if (marketCount === 0) return noMarket;
   if (untaxedCountries.length === 0)
     return createPassedResult("Every country of the merchant's markets has a tax rate.");
-  return warn(`There is no tax rate for ${untaxedCountries.join(", ")}.`, {
+  return createWarningResult(`There is no tax rate for ${untaxedCountries.join(", ")}.`, {
     remedy: "Ask the merchant to set the tax rates.",
   });
 }
@@ -170,11 +179,15 @@ function checkMarkets({
   installation: { marketCount, isDefaultMarketServed, defaultMarket },
 }: ReadinessData): CheckResult {
   if (marketCount === 0)
-    return refuse("The merchant has no market.", { remedy: "Ask the merchant to create a market." });
+    return createFailedResult("The merchant has no market.", {
+      remedy: "Ask the merchant to create a market.",
+    });
   if (isDefaultMarketServed)
     return createPassedResult("The merchant has a market, and a market serves the default country.");
   const remedy = "Ask the merchant to add the country to a market, or to choose another default country.";
-  return warn(`The merchant's default country, ${defaultMarket}, belongs to no market.`, { remedy });
+  return createWarningResult(`The merchant's default country, ${defaultMarket}, belongs to no market.`, {
+    remedy,
+  });
 }
 
 function checkReturnPolicies({
@@ -182,7 +195,7 @@ function checkReturnPolicies({
 }: ReadinessData): CheckResult {
   if (marketCount === 0) return noMarket;
   if (marketsWithoutReturnPolicy.length === 0) return createPassedResult("Every market has a return policy.");
-  return warn(`There is no return policy for ${marketsWithoutReturnPolicy.join(", ")}.`, {
+  return createWarningResult(`There is no return policy for ${marketsWithoutReturnPolicy.join(", ")}.`, {
     remedy: "Ask the merchant to create a return policy.",
   });
 }
@@ -190,7 +203,7 @@ function checkReturnPolicies({
 function checkClockSkew({ installation: { clockSkewMs } }: ReadinessData): CheckResult {
   if (clockSkewMs <= skewMs.warn) return createPassedResult("The clocks of server and database agree.");
   const seconds = Math.round(clockSkewMs / 100) / 10;
-  const results = clockSkewMs > skewMs.fail ? refuse : warn;
+  const results = clockSkewMs > skewMs.fail ? createFailedResult : createWarningResult;
   return results(`The clocks of server and database are ${seconds} s apart.`, {
     remedy: "Ask the platform's operator to synchronize the clocks.",
   });
@@ -232,7 +245,7 @@ export function assessReadiness(facts: ReadinessData): InstallationReadiness {
     status: statusOf(installation, checks),
     evaluatedAt: now,
     installationId: installation.installationId,
-    ...compareScopes(facts),
+    ...compareInstallationScopes(facts),
     checks,
     nextActionAt: due.length === 0 ? null : new Date(Math.min(...due)),
   };

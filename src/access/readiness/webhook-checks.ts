@@ -1,23 +1,35 @@
 /** The readiness checks of webhook endpoints: presence, delivery and age of the signing secrets. */
-import { type CheckResult, createPassedResult, refuse, createSkippedResult, warn } from "./check-results.ts";
-import { compareScopes, type EndpointReadinessData, type ReadinessData } from "./readiness-data.ts";
+import {
+  type CheckResult,
+  createPassedResult,
+  createFailedResult,
+  createSkippedResult,
+  createWarningResult,
+} from "./check-results.ts";
+import {
+  compareInstallationScopes,
+  type EndpointReadinessData,
+  type ReadinessData,
+} from "./readiness-data.ts";
 
 const dayMs = 86_400_000;
 const secretAgeMsMax = 365 * dayMs;
 
 export function checkEndpointPresent(facts: ReadinessData): CheckResult {
   const { endpoints } = facts;
-  const needsWebhooks = compareScopes(facts).requiredScopes.some((scope) => scope.startsWith("webhooks:"));
+  const needsWebhooks = compareInstallationScopes(facts).requiredScopes.some((scope) =>
+    scope.startsWith("webhooks:"),
+  );
   if (endpoints.length === 0) {
     if (!needsWebhooks) return createSkippedResult("The installation has no scope for webhooks.");
-    return warn("There is no webhook endpoint.", {
+    return createWarningResult("There is no webhook endpoint.", {
       remedy: "Create a webhook endpoint, or poll the API for changes.",
     });
   }
   if (endpoints.some(({ status }) => status === "enabled"))
     return createPassedResult("At least one webhook endpoint is enabled.");
   const times = endpoints.flatMap(({ disabledAt }) => (disabledAt === null ? [] : [disabledAt.getTime()]));
-  return warn("No webhook endpoint is enabled.", {
+  return createWarningResult("No webhook endpoint is enabled.", {
     remedy: "Enable a webhook endpoint.",
     since: times.length === 0 ? null : new Date(Math.max(...times)),
   });
@@ -39,14 +51,14 @@ export function checkDeliveryHealth(facts: ReadinessData): CheckResult {
     const message = isOff
       ? "A webhook endpoint was disabled because its deliveries failed."
       : "Deliveries to a webhook endpoint fail.";
-    return refuse(message, {
+    return createFailedResult(message, {
       remedy: isOff ? "Repair the receiver and enable the endpoint." : "Repair the receiver.",
       since: failingSince(failing),
     });
   }
   const degraded = endpoints.filter(({ health }) => health.state === "degraded");
   if (degraded.length === 0) return createPassedResult("Deliveries to all webhook endpoints succeed.");
-  return warn("No delivery to a webhook endpoint has succeeded for a day.", {
+  return createWarningResult("No delivery to a webhook endpoint has succeeded for a day.", {
     remedy: "Repair the receiver.",
     since: failingSince(degraded),
   });
@@ -72,7 +84,7 @@ export function checkSecretAge(facts: ReadinessData): CheckResult {
   const oldFrom = new Date(oldestAtMs + secretAgeMsMax);
   if (facts.now <= oldFrom)
     return createPassedResult("All webhook signing secrets are less than a year old.", oldFrom);
-  return warn("A webhook signing secret is more than a year old.", {
+  return createWarningResult("A webhook signing secret is more than a year old.", {
     remedy: "Rotate the secret of the webhook endpoint.",
     since: oldFrom,
   });

@@ -111,7 +111,7 @@ const currentCodes = new Map(
 
 /**
  * Countries that the postal service of the United States treats as US states. The metadata requires a state
- * for their addresses, but this state stands for the whole country, so no region code is required.
+ * for their addresses, but this state means the whole country, so no region code is required.
  */
 const countriesListedAsUsStates = new Set(["FM", "MH", "PW", "UM"]);
 
@@ -205,7 +205,7 @@ export function getAddressForm(countryCode: string): AddressForm {
 }
 
 /** Countries that write the largest part of an address first. */
-const largestPartFirst: ReadonlySet<string> = new Set(["CN", "HK", "JP", "KR", "MO", "TW"]);
+export const largestPartFirst: ReadonlySet<string> = new Set(["CN", "HK", "JP", "KR", "MO", "TW"]);
 const alwaysRequired: ReadonlySet<AddressField> = new Set(["recipientName", "line1"]);
 
 function readAddressForm(code: string): AddressForm {

@@ -43,7 +43,7 @@ type RequirableField = keyof CountryAddressRules["requires"];
 const requirableFields: readonly RequirableField[] = ["city", "regionCode", "postalCode"];
 
 /** Returns the fields that the country requires and that the address lacks. */
-export function missingAddressFields(address: PostalAddress): RequirableField[] {
+export function findMissingAddressFields(address: PostalAddress): RequirableField[] {
   if (!isCountry(address.countryCode)) return [];
   const { requires } = getCountryAddressRules(address.countryCode);
   return requirableFields.filter((field) => requires[field] && address[field] === null);
@@ -113,7 +113,7 @@ function strictFaults(address: PostalAddress, faultyFields: ReadonlySet<string>)
     address[field] !== null && !faultyFields.has(pointerTo(field));
   const faults: FailureDetail[] = [];
   if (isCountry(address.countryCode)) {
-    const missing = missingAddressFields(address).filter((field) => !faultyFields.has(pointerTo(field)));
+    const missing = findMissingAddressFields(address).filter((field) => !faultyFields.has(pointerTo(field)));
     faults.push(
       ...missing.map((field) =>
         faultAt(field, "required", `The field is required in ${address.countryCode}.`),
@@ -129,7 +129,7 @@ function strictFaults(address: PostalAddress, faultyFields: ReadonlySet<string>)
         "The phone number must be in E.164 form: + and 7 to 15 digits, country code first.",
       ),
     );
-  if (isChecked("email") && !isEmail(address.email ?? ""))
+  if (isChecked("email") && !isEmailAddress(address.email ?? ""))
     faults.push(faultAt("email", "pattern_mismatch", "The value must be an e-mail address."));
   return faults;
 }
@@ -242,7 +242,7 @@ const mailboxLengthMax = 64;
  * Accepts a mailbox at a domain of two or more labels. Rejects quotes, comments and IP address literals,
  * which e-mails of buyers do not have.
  */
-export function isEmail(text: string): boolean {
+export function isEmailAddress(text: string): boolean {
   const at = text.lastIndexOf("@");
   const local = text.slice(0, at);
   const labels = text.slice(at + 1).split(".");
@@ -258,7 +258,7 @@ export function isEmail(text: string): boolean {
 
 /** Converts the domain of an e-mail to lower case, because domains are not case-sensitive. */
 function toEmail(text: string): string {
-  if (!isEmail(text)) return text;
+  if (!isEmailAddress(text)) return text;
   const at = text.lastIndexOf("@");
   return `${text.slice(0, at)}${text.slice(at).toLowerCase().normalize("NFC")}`;
 }

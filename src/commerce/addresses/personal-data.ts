@@ -6,10 +6,10 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { PersonalDataTable } from "#database/tables.ts";
-import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";
+import { inTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { Keyring, SealContext } from "#foundation/encryption.ts";
 import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
-import { missingAddressFields } from "./check-address.ts";
+import { findMissingAddressFields } from "./check-address.ts";
 
 /** The value that a row encrypts: an address with its validation level, or an e-mail. */
 export type PersonalData =
@@ -84,7 +84,7 @@ export function openPersonalData(keyring: Keyring, row: SealedPersonalDataRow): 
  * must check the merchant of the rows.
  */
 export async function findPersonalData(
-  reader: Reader,
+  reader: DatabaseReader,
   ids: readonly string[],
 ): Promise<Map<string, SealedPersonalDataRow>> {
   const rows = await reader
@@ -140,7 +140,14 @@ export async function erasePersonalData(
   if (ids.length === 0) return 0;
   const { numUpdatedRows } = await transaction
     .updateTable("personalData")
-    .set({ sealed: null, dataKey: null, keyId: null, erasedAt: now, masked: erasedMaskSql() })
+    .set({
+      sealed: null,
+      dataKey: null,
+      keyId: null,
+      pageDigest: null,
+      erasedAt: now,
+      masked: erasedMaskSql(),
+    })
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .where("erasedAt", "is", null)
     .executeTakeFirst();
@@ -212,7 +219,7 @@ export function maskAddress(address: PostalAddress): MaskedAddress {
     city: address.city,
     postalCodePrefix: firstHalf(address.postalCode ?? ""),
     recipientInitials: nameInitials(address.recipientName),
-    complete: missingAddressFields(address).length === 0,
+    complete: findMissingAddressFields(address).length === 0,
   };
 }
 

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { erasePersonalData, type MaskedAddress, sealPersonalData } from "./personal-data.ts";
 import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
-import type { Reader, Transaction } from "#database/transaction.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
@@ -33,7 +33,7 @@ export interface SavedAddressContext {
 export const savedAddressesMax = 20;
 
 /** Returns the query of a buyer's saved addresses that are not erased, the latest first. */
-const savedAddressesQuery = (reader: Reader, { merchantId, buyerReference }: SavedAddressOwner) =>
+const savedAddressesQuery = (reader: DatabaseReader, { merchantId, buyerReference }: SavedAddressOwner) =>
   reader
     .selectFrom("personalData")
     .where("merchantId", "=", merchantId)
@@ -44,7 +44,7 @@ const savedAddressesQuery = (reader: Reader, { merchantId, buyerReference }: Sav
     .orderBy("id", "desc");
 
 export async function findSavedAddresses(
-  reader: Reader,
+  reader: DatabaseReader,
   { merchantId, buyerReference }: SavedAddressOwner,
 ): Promise<SavedAddress[]> {
   const rows = await savedAddressesQuery(reader, { merchantId, buyerReference })

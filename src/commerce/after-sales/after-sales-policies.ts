@@ -14,7 +14,7 @@ export interface AfterSalesPolicy {
 }
 
 /** Returns the order's return, withdrawal and warranty policies. */
-export function afterSalesPolicies(order: OrderAggregate): AfterSalesPolicy[] {
+export function getAfterSalesPolicies(order: OrderAggregate): AfterSalesPolicy[] {
   const [returns, withdrawals, warranty] = [
     getOrderPolicy(order, "return"),
     getOrderPolicy(order, "withdrawal"),

@@ -17,10 +17,10 @@ import type {
   OrderReturn,
 } from "#commerce/orders/order-aggregate.ts";
 import { type ReturnKind, returnKinds } from "#commerce/orders/order-states.ts";
-import { money } from "#foundation/money.ts";
+import { createMoney } from "#foundation/money.ts";
 import type { OrderWindow } from "#commerce/orders/order-terms.ts";
 import { isOpenReturn } from "#commerce/orders/order-statuses.ts";
-import { type AfterSalesPolicy, afterSalesPolicies } from "./after-sales-policies.ts";
+import { type AfterSalesPolicy, getAfterSalesPolicies } from "./after-sales-policies.ts";
 import { countUndeliveredUnits } from "./obstacles.ts";
 import {
   type AfterSalesFacts,
@@ -99,7 +99,7 @@ export function evaluateAfterSalesEligibility(
     lines,
     orderLevel: [orderUndeliveredRefundOption(contexts), orderWithdrawalOption(contexts)],
     openCases: order.returns.filter(isOpenReturn).map(toOpenReturnSummary),
-    policies: afterSalesPolicies(order),
+    policies: getAfterSalesPolicies(order),
     evaluatedAt: facts.now.toISOString(),
     validUntil: calculateValidUntil(facts.now, [
       ...facts.changeTimes,
@@ -187,7 +187,7 @@ function addUndeliveredUnits(
     ...kept,
     eligibleQuantity,
     allowedReasonCodes: [...kept.allowedReasonCodes, ...lost.allowedReasonCodes],
-    estimatedRefund: money(refundMinor, order.currency),
+    estimatedRefund: createMoney(refundMinor, order.currency),
   };
 }
 
@@ -274,7 +274,7 @@ function combinedRefund(
     method: option.methods[0] ?? "mail",
     lines: chosen,
   });
-  return { estimatedRefund: money(refundMinor, order.currency) };
+  return { estimatedRefund: createMoney(refundMinor, order.currency) };
 }
 
 /** Returns the window with the earliest start; windows without a start come last. */

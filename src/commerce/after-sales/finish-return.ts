@@ -16,17 +16,17 @@ import type {
   OrderWarranty,
 } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import { restockReturnedUnits } from "#commerce/inventory/order-stock.ts";
-import { noteMax } from "#commerce/orders/order-checks.ts";
+import { noteLengthMax } from "#commerce/orders/order-checks.ts";
 import {
   reduceUnsentReplacement,
   isReplacementSent,
-  sendsReplacement,
-  isRepairOrReplacement,
+  isExchangeOrReplacement,
+  isRepairOrReplacementReturn,
 } from "./replacement-fulfillments.ts";
 import { runReturnStep, type LockedReturn, type ReturnTarget } from "./return-steps.ts";
-import { type ReturnLineCount, returnLineCountFaults } from "./return-line-counts.ts";
+import { type ReturnLineCount, findReturnLineCountFaults } from "./return-line-counts.ts";
 import { updateReturnLineCounts, incrementOrderLineCounts, updateReturnStatus } from "./return-rows.ts";
 import { refuseReturn } from "./return-rules.ts";
 import { requireRefundNotDisputed, settleReturn } from "./settle-return.ts";
@@ -47,7 +47,7 @@ export function closeReturn(
 
 function requireClosable({ order, found }: LockedReturn): void {
   requireReplacementSent(order, found);
-  if (found.kind !== "repair" && !sendsReplacement(found))
+  if (found.kind !== "repair" && !isExchangeOrReplacement(found))
     requireRefundNotDisputed({ order, found, units: acceptedUnits(found) });
 }
 
@@ -58,14 +58,14 @@ async function closeLockedReturn(
 ): Promise<OrderChangeOutcome> {
   const closed: OrderEvent = { type: "return.closed", id: found.id };
   await updateReturnStatus(transaction, context, { id: found.id, status: "closed" });
-  if (isRepairOrReplacement(found)) {
+  if (isRepairOrReplacementReturn(found)) {
     await incrementOrderLineCounts(
       transaction,
       found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
     );
     return { events: [closed] };
   }
-  if (sendsReplacement(found)) {
+  if (isExchangeOrReplacement(found)) {
     const isExchanged = found.kind === "exchange" && countAcceptedUnits(found) > 0;
     return {
       events: [closed, ...(isExchanged ? [{ type: "exchange.completed" as const, id: found.id }] : [])],
@@ -82,7 +82,8 @@ async function closeLockedReturn(
 
 /** Refuses to close an exchange or replacement whose replacement has not been sent. */
 function requireReplacementSent(order: OrderAggregate, found: OrderReturn): void {
-  if (!sendsReplacement(found) || countAcceptedUnits(found) === 0 || isReplacementSent(order, found)) return;
+  if (!isExchangeOrReplacement(found) || countAcceptedUnits(found) === 0 || isReplacementSent(order, found))
+    return;
   throw refuseReturn("invalid_state", found, {
     reason: "replacement_not_sent",
     message: "The replacement has not been sent yet.",
@@ -129,7 +130,7 @@ export function inspectReturn(
   context: OrderCommandContext,
   input: ReturnInspectInput,
 ): Promise<ChangedOrderPart> {
-  requireNoFaults(textFaults("/note", input.note, { max: noteMax, lines: "many" }));
+  requireNoFaults(findTextFaults("/note", input.note, { max: noteLengthMax, lines: "many" }));
   return runReturnStep(transaction, context, {
     target: input,
     step: "inspect",
@@ -159,7 +160,7 @@ async function inspectLockedReturn(
     status: "inspected",
     inspectionNote: input.note ?? null,
   });
-  if (!isRepairOrReplacement(found))
+  if (!isRepairOrReplacementReturn(found))
     await incrementOrderLineCounts(
       transaction,
       lines.map(({ lineId, quantity }) => ({
@@ -169,7 +170,7 @@ async function inspectLockedReturn(
       })),
     );
   await consumeWarrantyBenefits(transaction, context, { order, found, accepted });
-  const cut = sendsReplacement(found)
+  const cut = isExchangeOrReplacement(found)
     ? await reduceUnsentReplacement(transaction, context, { order, found, keep: accepted })
     : [];
   await restockReturnedUnits(transaction, context, toStock(order.lines, input.lines), order.number);
@@ -177,7 +178,7 @@ async function inspectLockedReturn(
 }
 
 function inspectedFaults(found: OrderReturn, lines: readonly InspectedLine[]): Faults {
-  return returnLineCountFaults(found, lines, {
+  return findReturnLineCountFaults(found, lines, {
     accepted: ({ received }) => received,
     // A repaired item goes back to its buyer, so none is restocked.
     restock: (_line, { accepted }) => (found.kind === "repair" ? 0 : accepted),

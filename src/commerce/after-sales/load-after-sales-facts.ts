@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
 import type { AfterSalesFacts } from "./after-sales-option.ts";
 
@@ -25,7 +25,7 @@ interface FactsRow {
 
 /** Loads the facts of several orders; returns them by order id. */
 export async function loadAfterSalesFactsByOrder(
-  reader: Reader,
+  reader: DatabaseReader,
   orders: readonly OrderAggregate[],
   now: Date,
 ): Promise<Map<string, AfterSalesFacts>> {
@@ -83,7 +83,7 @@ function priceOf(variantId: RawBuilder<unknown>, now: Date): RawBuilder<number> 
 
 /** Loads the facts of one order. */
 export async function loadAfterSalesFacts(
-  reader: Reader,
+  reader: DatabaseReader,
   order: OrderAggregate,
   now: Date,
 ): Promise<AfterSalesFacts> {

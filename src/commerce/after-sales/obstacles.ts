@@ -8,10 +8,10 @@ import type { OrderAggregate, OrderLine, OrderReturn } from "#commerce/orders/or
 import {
   isOpenReturn,
   countUnsentIntangibleUnits,
-  uncanceledQuantity,
+  getUncanceledQuantity,
 } from "#commerce/orders/order-statuses.ts";
 import type { AfterSalesOptionContext } from "./after-sales-option.ts";
-import { type AfterSalesReason, afterSalesObstacle } from "./reasons.ts";
+import { type AfterSalesReason, createAfterSalesObstacle } from "./reasons.ts";
 
 /** Maximum number of returns of one order, in all statuses, which limits the size of an order. */
 export const returnsPerOrderMax = 100;
@@ -20,22 +20,22 @@ export const returnsPerOrderMax = 100;
  * Obstacles in the order's state. For a statutory right (`isRight`), a dispute or hold blocks the request;
  * for a merchant's own offer, the merchant decides.
  */
-export function orderStateObstacles(
+export function findOrderStateObstacles(
   { status, paymentStatus, payments, returns }: OrderAggregate,
   { isRight }: { readonly isRight: boolean },
 ): AfterSalesReason[] {
-  if (status === "canceled") return [afterSalesObstacle("order_canceled")];
+  if (status === "canceled") return [createAfterSalesObstacle("order_canceled")];
   const waits = { blocking: !isRight };
   const full = { limit: returnsPerOrderMax, returns: returns.length };
   return [
     ...(returns.length >= returnsPerOrderMax
-      ? [afterSalesObstacle("buyer_limit_reached", { data: full })]
+      ? [createAfterSalesObstacle("buyer_limit_reached", { data: full })]
       : []),
-    ...(paymentStatus === "refunded" ? [afterSalesObstacle("order_refunded")] : []),
+    ...(paymentStatus === "refunded" ? [createAfterSalesObstacle("order_refunded")] : []),
     ...(payments.some(({ disputedAt }) => disputedAt !== null)
-      ? [afterSalesObstacle("payment_disputed", waits)]
+      ? [createAfterSalesObstacle("payment_disputed", waits)]
       : []),
-    ...(status === "on_hold" ? [afterSalesObstacle("order_on_hold", waits)] : []),
+    ...(status === "on_hold" ? [createAfterSalesObstacle("order_on_hold", waits)] : []),
   ];
 }
 
@@ -57,21 +57,24 @@ const finalSaleRestrictions = ["no_returns", "final_sale"];
  * Obstacles from the product's restrictions. For a fault of the merchant they do not block, except for
  * digital content and gift cards, which cannot be inspected afterwards.
  */
-export function productRestrictionObstacles({ line, isFault }: AfterSalesOptionContext): AfterSalesReason[] {
+export function findProductRestrictionObstacles({
+  line,
+  isFault,
+}: AfterSalesOptionContext): AfterSalesReason[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
   const waived = { blocking: !isFault };
   return [
-    ...(finalSaleRestrictions.some(has) ? [afterSalesObstacle("final_sale", waived)] : []),
-    ...(has("custom_made") ? [afterSalesObstacle("custom_made", waived)] : []),
-    ...(has("perishable") ? [afterSalesObstacle("perishable", waived)] : []),
-    ...(has("hygiene_sealed") ? [afterSalesObstacle("hygiene_unsealed", { blocking: false })] : []),
-    ...(has("digital") ? [afterSalesObstacle("digital_content_used")] : []),
-    ...(has("gift_card") ? [afterSalesObstacle("gift_card")] : []),
+    ...(finalSaleRestrictions.some(has) ? [createAfterSalesObstacle("final_sale", waived)] : []),
+    ...(has("custom_made") ? [createAfterSalesObstacle("custom_made", waived)] : []),
+    ...(has("perishable") ? [createAfterSalesObstacle("perishable", waived)] : []),
+    ...(has("hygiene_sealed") ? [createAfterSalesObstacle("hygiene_unsealed", { blocking: false })] : []),
+    ...(has("digital") ? [createAfterSalesObstacle("digital_content_used")] : []),
+    ...(has("gift_card") ? [createAfterSalesObstacle("gift_card")] : []),
   ];
 }
 
 /** Obstacles from the merchant's return policy: self-service mode, country, category and returns per buyer. */
-export function returnPolicyObstacles(
+export function findReturnPolicyObstacles(
   { order, facts, line, isFault }: AfterSalesOptionContext,
   rules: ReturnRules,
 ): AfterSalesReason[] {
@@ -81,10 +84,10 @@ export function returnPolicyObstacles(
   return [
     ...disabled,
     ...(excludedCountries.includes(order.country)
-      ? [afterSalesObstacle("region_not_supported", waived)]
+      ? [createAfterSalesObstacle("region_not_supported", waived)]
       : []),
     ...(line.categoryIds.some((id) => excludedCategoryIds.includes(id))
-      ? [afterSalesObstacle("category_excluded", waived)]
+      ? [createAfterSalesObstacle("category_excluded", waived)]
       : []),
     ...limited,
   ];
@@ -94,7 +97,7 @@ export function returnPolicyObstacles(
  * Return policy obstacles to a refund for undelivered units. Country and category do not matter, because no
  * goods come back.
  */
-export function undeliveredRefundPolicyObstacles(
+export function findUndeliveredRefundPolicyObstacles(
   context: Pick<AfterSalesOptionContext, "facts" | "isFault">,
   rules: ReturnRules,
 ): AfterSalesReason[] {
@@ -104,7 +107,7 @@ export function undeliveredRefundPolicyObstacles(
 function selfServiceObstacles({ mode }: ReturnRules): AfterSalesReason[] {
   return mode === "immediate"
     ? []
-    : [afterSalesObstacle("self_service_disabled", { blocking: mode === "none" })];
+    : [createAfterSalesObstacle("self_service_disabled", { blocking: mode === "none" })];
 }
 
 function limitObstacles(
@@ -113,7 +116,7 @@ function limitObstacles(
 ): AfterSalesReason[] {
   if (limit === null || facts.returnsOfBuyer < limit) return [];
   return [
-    afterSalesObstacle("buyer_limit_reached", {
+    createAfterSalesObstacle("buyer_limit_reached", {
       blocking: !isFault,
       data: { limit, returns: facts.returnsOfBuyer },
     }),
@@ -125,14 +128,17 @@ function limitObstacles(
  * the reason is the merchant's fault, the longer window `windows.faults` then applies, in which the merchant
  * decides.
  */
-export function windowObstacles(
+export function findReturnWindowObstacles(
   { facts, windows, isFault }: AfterSalesOptionContext,
   window: OrderWindow,
 ): { readonly window: OrderWindow; readonly reasons: AfterSalesReason[] } {
   if (!isWindowOver(window, facts.now)) return { window, reasons: [] };
   const isExtended = isFault && !isWindowOver(windows.faults, facts.now);
   const reasons = [
-    afterSalesObstacle("return_window_elapsed", { blocking: !isExtended, data: { endsAt: window.endsAt } }),
+    createAfterSalesObstacle("return_window_elapsed", {
+      blocking: !isExtended,
+      data: { endsAt: window.endsAt },
+    }),
   ];
   return { window: isExtended ? windows.faults : window, reasons };
 }
@@ -146,7 +152,7 @@ export function countReturnableUnits(order: Returns, line: OrderLine): number {
     0,
     Math.min(
       delivered - returnRequested - returned,
-      uncanceledQuantity(line) - returnRequested - countSettledUnits(order, line),
+      getUncanceledQuantity(line) - returnRequested - countSettledUnits(order, line),
     ),
   );
 }
@@ -191,7 +197,7 @@ export function countUndeliveredUnits({ returns }: Pick<OrderAggregate, "returns
   );
   return Math.max(
     0,
-    Math.min(line.shipped - line.delivered - reportedLost, uncanceledQuantity(line) - line.refunded),
+    Math.min(line.shipped - line.delivered - reportedLost, getUncanceledQuantity(line) - line.refunded),
   );
 }
 
@@ -200,12 +206,14 @@ export function explainNoReturnableUnits(
   line: OrderLine,
 ): AfterSalesReason {
   const { shipped, delivered, returned, returnRequested } = line;
-  if (uncanceledQuantity(line) === 0) return afterSalesObstacle("quantity_exhausted");
-  if (shipped === 0) return afterSalesObstacle("not_fulfilled");
-  if (delivered === 0) return afterSalesObstacle("not_delivered_yet");
+  if (getUncanceledQuantity(line) === 0) return createAfterSalesObstacle("quantity_exhausted");
+  if (shipped === 0) return createAfterSalesObstacle("not_fulfilled");
+  if (delivered === 0) return createAfterSalesObstacle("not_delivered_yet");
   if (returnRequested > 0)
-    return afterSalesObstacle("return_in_progress", { data: { returnIds: openReturnIds(order, line) } });
-  return afterSalesObstacle(returned >= delivered ? "already_returned" : "quantity_exhausted");
+    return createAfterSalesObstacle("return_in_progress", {
+      data: { returnIds: openReturnIds(order, line) },
+    });
+  return createAfterSalesObstacle(returned >= delivered ? "already_returned" : "quantity_exhausted");
 }
 
 function openReturnIds({ returns }: Pick<OrderAggregate, "returns">, line: OrderLine): string[] {

@@ -84,7 +84,8 @@ const obstacleMessages = {
   category_excluded: "The merchant does not accept returns of this product category.",
   custom_made: "The item was custom-made for the buyer.",
   perishable: "The item is perishable.",
-  hygiene_unsealed: "The merchant only accepts the item with an unbroken seal and checks the seal.",
+  hygiene_unsealed:
+    "The item can be returned only with an unbroken seal. The merchant checks the seal when the item arrives.",
   digital_content_used: "The item was delivered digitally.",
   gift_card: "The item is a gift card.",
   order_canceled: "The order is canceled.",
@@ -111,7 +112,7 @@ export type AfterSalesReason = EligibilityReason<AfterSalesObstacle>;
  * Creates a reason against an option. A blocking reason denies the option; any other leaves the decision to
  * the merchant.
  */
-export function afterSalesObstacle(
+export function createAfterSalesObstacle(
   code: AfterSalesObstacle,
   {
     blocking = true,

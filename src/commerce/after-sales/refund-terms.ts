@@ -2,7 +2,7 @@
 import type { ReturnMethod, ReturnRules } from "#commerce/markets/policy-rules.ts";
 import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
-import { money } from "#foundation/money.ts";
+import { createMoney } from "#foundation/money.ts";
 import type { AfterSalesFee, AfterSalesOptionContext, AfterSalesOptionTerms } from "./after-sales-option.ts";
 import { calculateReturnValue, type ReturnValueInput } from "./return-rules.ts";
 
@@ -35,7 +35,7 @@ export function createRefundTerms(
   return {
     methods,
     fees: methods.includes("keep_item") ? [] : feesOf(context, value),
-    estimatedRefund: money(value.refundMinor, order.currency),
+    estimatedRefund: createMoney(value.refundMinor, order.currency),
     settlement: hasStoreCredit ? ["original_payment", "store_credit"] : ["original_payment"],
     evidenceRequired: getRequiredEvidence(getOrderPolicy(order, "return").rules),
   };
@@ -58,7 +58,7 @@ function feesOf(
 ): AfterSalesFee[] {
   const { order } = context;
   const { restockingBasisPoints } = getOrderPolicy(order, "return").rules;
-  const amount = (minor: number): AfterSalesFee["amount"] => money(minor, order.currency);
+  const amount = (minor: number): AfterSalesFee["amount"] => createMoney(minor, order.currency);
   return [
     ...(restockingMinor > 0
       ? [
@@ -80,7 +80,12 @@ function feesOf(
 export function createFreeReturnShippingFee({
   order,
 }: Pick<AfterSalesOptionContext, "order">): AfterSalesFee {
-  return { code: "return_shipping", amount: money(0, order.currency), basisPoints: null, payer: "merchant" };
+  return {
+    code: "return_shipping",
+    amount: createMoney(0, order.currency),
+    basisPoints: null,
+    payer: "merchant",
+  };
 }
 
 /** Returns the evidence that the return policy requires. */
@@ -93,5 +98,5 @@ export function getKeepItemRefundLimit(
   { order }: AfterSalesOptionContext,
   { keepItemMinor }: ReturnRules,
 ): AfterSalesFee["amount"] {
-  return keepItemMinor === null ? null : money(keepItemMinor, order.currency);
+  return keepItemMinor === null ? null : createMoney(keepItemMinor, order.currency);
 }

@@ -2,7 +2,7 @@
  * Registers the warranty of a delivered order line, for the buyer. The terms are those with which the order
  * was placed.
  */
-import { type Faults, failAtField, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { type Faults, failAtField, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import {
   type ChangedOrderPart,
   changeLockedOrder,
@@ -10,8 +10,8 @@ import {
   type OrderTarget,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
-import { orderFailure } from "#commerce/orders/order-checks.ts";
-import { calculateDayEndAfter, lineDeliveredAt, getOrderPolicy } from "#commerce/orders/order-terms.ts";
+import { createOrderFailure } from "#commerce/orders/order-checks.ts";
+import { calculateDayEndAfter, getLineDeliveredAt, getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
@@ -60,7 +60,7 @@ export async function registerWarranty(
 }
 
 function serialNumberFaults({ serialNumber }: WarrantyRegisterInput): Faults {
-  return textFaults("/serialNumber", serialNumber, { max: serialNumberLengthMax });
+  return findTextFaults("/serialNumber", serialNumber, { max: serialNumberLengthMax });
 }
 
 /** The period of a warranty and the repairs and replacements that it grants. */
@@ -84,10 +84,10 @@ export function calculateWarrantyTerm(order: OrderAggregate, lineId: string): Wa
     });
   const registered = order.warranties.find((warranty) => warranty.lineId === lineId);
   if (registered !== undefined)
-    throw orderFailure("already_exists", order, { data: { lineId, warrantyId: registered.id } });
+    throw createOrderFailure("already_exists", order, { data: { lineId, warrantyId: registered.id } });
   const { months, repairs, replacements } = getOrderPolicy(order, "warranty").rules;
   if (months === 0)
-    throw orderFailure("invalid_state", order, { reason: "warranty_not_offered", data: { lineId } });
+    throw createOrderFailure("invalid_state", order, { reason: "warranty_not_offered", data: { lineId } });
   const startsAt = warrantyStart(order, line);
   return {
     startsAt,
@@ -98,10 +98,16 @@ export function calculateWarrantyTerm(order: OrderAggregate, lineId: string): Wa
 }
 
 function warrantyStart(order: OrderAggregate, line: OrderLine): string {
-  const deliveredAt = lineDeliveredAt(order, line);
+  const deliveredAt = getLineDeliveredAt(order, line);
   if (line.delivered === 0 || deliveredAt === null)
-    throw orderFailure("invalid_state", order, { reason: "not_delivered_yet", data: { lineId: line.id } });
+    throw createOrderFailure("invalid_state", order, {
+      reason: "not_delivered_yet",
+      data: { lineId: line.id },
+    });
   if (line.delivered === line.returned)
-    throw orderFailure("invalid_state", order, { reason: "already_returned", data: { lineId: line.id } });
+    throw createOrderFailure("invalid_state", order, {
+      reason: "already_returned",
+      data: { lineId: line.id },
+    });
   return deliveredAt;
 }

@@ -6,7 +6,7 @@
 import { releaseOrderStock, reserveStock } from "#commerce/inventory/order-stock.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import { orderFailure } from "#commerce/orders/order-checks.ts";
+import { createOrderFailure } from "#commerce/orders/order-checks.ts";
 import type {
   LineQuantity,
   OrderAggregate,
@@ -26,11 +26,11 @@ interface ReplacementContext {
 }
 
 /** Returns true for the kinds of return that send goods to the buyer: exchange and replacement. */
-export const sendsReplacement = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
+export const isExchangeOrReplacement = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
   kind === "exchange" || kind === "replacement";
 
 /** Returns true for repairs and replacements. The buyer keeps an equal item, so no units count as returned. */
-export const isRepairOrReplacement = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
+export const isRepairOrReplacementReturn = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
   kind === "repair" || kind === "replacement";
 
 /** Reserves the stock and creates the fulfillment. Throws `invalid_state` if the stock is too low. */
@@ -42,7 +42,10 @@ export async function createReplacementFulfillment(
   const lines = replacementStock(order, found, found.lines);
   const shortages = await reserveStock(transaction, context, lines);
   if (shortages.length > 0)
-    throw orderFailure("invalid_state", order, { reason: "exchange_out_of_stock", data: { shortages } });
+    throw createOrderFailure("invalid_state", order, {
+      reason: "exchange_out_of_stock",
+      data: { shortages },
+    });
   const { merchantId, now } = context;
   const id = createId("fulfillment", now.getTime());
   await transaction

@@ -3,7 +3,7 @@
  * same facts: an allowed option is accepted, a denied option is refused with its reasons. A request that
  * needs no consent is approved in the same transaction.
  */
-import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import {
   type ChangedOrderPart,
   changeLockedOrder,
@@ -13,9 +13,9 @@ import {
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import {
-  lineSelectionFaults,
-  noteMax,
-  orderConflict,
+  findLineSelectionFaults,
+  noteLengthMax,
+  createOrderConflict,
   requireSelectableUnits,
   requireKnownLines,
 } from "#commerce/orders/order-checks.ts";
@@ -27,11 +27,11 @@ import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { fail } from "#foundation/failure.ts";
 import { loadAfterSalesFacts } from "./load-after-sales-facts.ts";
 import { approveLockedReturn } from "./return-steps.ts";
-import { countsAsReturnRequested, insertReturn, incrementOrderLineCounts } from "./return-rows.ts";
+import { areUnitsExpectedBack, insertReturn, incrementOrderLineCounts } from "./return-rows.ts";
 import { evaluateReturnOption } from "./eligibility.ts";
 import type { AfterSalesFacts, AfterSalesOption } from "./after-sales-option.ts";
 import { isUndeliveredRefund, isMerchantFault, returnReasonsByKind, type ReturnReason } from "./reasons.ts";
-import { exchangeableVariantIds } from "./return-options.ts";
+import { findExchangeableVariantIds } from "./return-options.ts";
 import { calculateReturnValue } from "./return-rules.ts";
 
 export type ReturnRequestInput = OrderTarget & ReturnRequest;
@@ -59,16 +59,28 @@ function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequest):
   const isExchange = kind === "exchange";
   const isGiven = exchangeVariantId !== null && exchangeVariantId !== undefined;
   return [
-    ...lineSelectionFaults(lines),
-    ...textFaults("/note", note, { max: noteMax, lines: "many" }),
+    ...findLineSelectionFaults(lines),
+    ...findTextFaults("/note", note, { max: noteLengthMax, lines: "many" }),
     ...(isExchange && lines.length > 1
-      ? [faultAt("/lines", "too_long", '"lines" must contain exactly one line for an exchange.')]
+      ? [createBodyFault("/lines", "too_long", '"lines" must contain exactly one line for an exchange.')]
       : []),
     ...(isExchange && !isGiven
-      ? [faultAt("/exchangeVariantId", "required", '"exchangeVariantId" is required for an exchange.')]
+      ? [
+          createBodyFault(
+            "/exchangeVariantId",
+            "required",
+            '"exchangeVariantId" is required for an exchange.',
+          ),
+        ]
       : []),
     ...(!isExchange && isGiven
-      ? [faultAt("/exchangeVariantId", "not_allowed", '"exchangeVariantId" is only allowed for an exchange.')]
+      ? [
+          createBodyFault(
+            "/exchangeVariantId",
+            "not_allowed",
+            '"exchangeVariantId" is only allowed for an exchange.',
+          ),
+        ]
       : []),
   ];
 }
@@ -88,7 +100,7 @@ async function insertReturnRequest(
   const { kind, reason, note = null, exchangeVariantId = null } = input;
   const row = { id, kind, reason, note, exchangeVariantId, ...plan };
   await insertReturn(transaction, context, { ...row, orderId: order.id, status: "requested" });
-  if (countsAsReturnRequested(row))
+  if (areUnitsExpectedBack(row))
     await incrementOrderLineCounts(
       transaction,
       row.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: quantity })),
@@ -165,7 +177,10 @@ function requireReason({ kind, reason }: ReturnRequest): void {
   const allowed = returnReasonsByKind[kind];
   if (allowed.includes(reason)) return;
   requireNoFaults([
-    { ...faultAt("/reason", "not_allowed", '"reason" is not allowed for this kind of return.'), allowed },
+    {
+      ...createBodyFault("/reason", "not_allowed", '"reason" is not allowed for this kind of return.'),
+      allowed,
+    },
   ]);
 }
 
@@ -199,13 +214,13 @@ function requireExchangeable(
 ): void {
   const line = order.lines.find(({ id }) => id === lines[0]?.lineId);
   if (kind !== "exchange" || line === undefined) return;
-  const allowed = exchangeableVariantIds({ order, facts, line });
+  const allowed = findExchangeableVariantIds({ order, facts, line });
   if (typeof exchangeVariantId === "string" && allowed.includes(exchangeVariantId)) return;
   const message = '"exchangeVariantId" must be a variant in stock of the same product and price.';
   throw fail("invalid_state", {
     message,
-    details: [{ ...faultAt("/exchangeVariantId", "not_allowed", message), allowed }],
-    conflict: orderConflict(order, {
+    details: [{ ...createBodyFault("/exchangeVariantId", "not_allowed", message), allowed }],
+    conflict: createOrderConflict(order, {
       reason: "exchange_out_of_stock",
       data: { exchangeVariantIds: allowed },
     }),
@@ -225,7 +240,7 @@ function commonTerms<Term>(
 function requireCommonMethod(methods: readonly unknown[]): void {
   if (methods.length > 0) return;
   requireNoFaults([
-    faultAt(
+    createBodyFault(
       "/lines",
       "not_allowed",
       "Goods to send back and units that were never sent must be requested separately.",
@@ -246,7 +261,7 @@ function chooseTerm<Term extends string>(
   if (!offered.includes(wanted))
     requireNoFaults([
       {
-        ...faultAt(field, "not_allowed", `"${field.slice(1)}" must be one of the offered values.`),
+        ...createBodyFault(field, "not_allowed", `"${field.slice(1)}" must be one of the offered values.`),
         allowed: offered,
       },
     ]);

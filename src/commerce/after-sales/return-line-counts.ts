@@ -1,6 +1,6 @@
 /** Checks the unit counts of a return's lines that the merchant reports on receipt and inspection. */
 import type { OrderReturn, ReturnLine } from "#commerce/orders/order-aggregate.ts";
-import { faultAt, type Faults, integerFaults, duplicateFaults } from "#foundation/faults.ts";
+import { createBodyFault, type Faults, findIntegerFaults, findDuplicateFaults } from "#foundation/faults.ts";
 
 /**
  * Unit counts of one return line. Every line is counted once, and no count may be higher than in the step
@@ -16,7 +16,7 @@ type CountBounds<Count extends ReturnLineCount> = Readonly<
 >;
 
 /** Checks the counts of a return's lines: every line once, each count from 0 to its maximum. */
-export function returnLineCountFaults<Count extends ReturnLineCount>(
+export function findReturnLineCountFaults<Count extends ReturnLineCount>(
   { lines }: Pick<OrderReturn, "lines">,
   counts: readonly Count[],
   bounds: CountBounds<Count>,
@@ -24,13 +24,13 @@ export function returnLineCountFaults<Count extends ReturnLineCount>(
   const ids = counts.map(({ lineId }) => lineId);
   const missing = lines.filter(({ lineId }) => !ids.includes(lineId)).map(({ lineId }) => lineId);
   return [
-    ...duplicateFaults(ids, (index) => `/lines/${index}/lineId`),
+    ...findDuplicateFaults(ids, (index) => `/lines/${index}/lineId`),
     ...counts.flatMap((count, index) => lineCountFaults(lines, { count, index, bounds })),
     ...(missing.length === 0
       ? []
       : [
           {
-            ...faultAt("/lines", "required", '"lines" must contain every line of the return.'),
+            ...createBodyFault("/lines", "required", '"lines" must contain every line of the return.'),
             allowed: missing,
           },
         ]),
@@ -47,9 +47,12 @@ function lineCountFaults<Count extends ReturnLineCount>(
 ): Faults {
   const line = lines.find(({ lineId }) => lineId === count.lineId);
   if (line === undefined)
-    return [faultAt(`/lines/${index}/lineId`, "unknown", '"lineId" is not a line of this return.')];
+    return [createBodyFault(`/lines/${index}/lineId`, "unknown", '"lineId" is not a line of this return.')];
   return (Object.keys(bounds) as Exclude<keyof Count & string, "lineId">[]).flatMap((name) => {
     const max = bounds[name]?.(line, count) ?? 0;
-    return integerFaults(`/lines/${index}/${name}`, count[name] as number, { min: 0, max: Math.max(0, max) });
+    return findIntegerFaults(`/lines/${index}/${name}`, count[name] as number, {
+      min: 0,
+      max: Math.max(0, max),
+    });
   });
 }

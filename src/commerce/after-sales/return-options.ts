@@ -6,12 +6,12 @@ import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { isWindowOver, getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import {
-  undeliveredRefundPolicyObstacles,
-  orderStateObstacles,
-  productRestrictionObstacles,
+  findUndeliveredRefundPolicyObstacles,
+  findOrderStateObstacles,
+  findProductRestrictionObstacles,
   checkReturnableUnits,
-  returnPolicyObstacles,
-  windowObstacles,
+  findReturnPolicyObstacles,
+  findReturnWindowObstacles,
   countUndeliveredUnits,
   type ReturnableUnits,
   countWithdrawableUnsentUnits,
@@ -25,7 +25,7 @@ import {
 import {
   type AfterSalesReason,
   isMerchantFault,
-  afterSalesObstacle,
+  createAfterSalesObstacle,
   returnReasonsByKind,
   type ReturnReason,
 } from "./reasons.ts";
@@ -42,10 +42,10 @@ import {
 export function createReturnRefundOption(context: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = getOrderPolicy(context.order, "return");
   const units = returnableUnitsOf(context);
-  const { window, reasons } = windowObstacles(context, context.windows.returns);
+  const { window, reasons } = findReturnWindowObstacles(context, context.windows.returns);
   const rest = [
-    ...productRestrictionObstacles(context),
-    ...returnPolicyObstacles(context, rules),
+    ...findProductRestrictionObstacles(context),
+    ...findReturnPolicyObstacles(context, rules),
     ...reasons,
   ];
   return toAfterSalesOption({
@@ -67,10 +67,13 @@ export function createReturnRefundOption(context: AfterSalesOptionContext): Afte
 /** Option to exchange delivered units for another variant of the same product and price. */
 export function createExchangeOption(context: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = getOrderPolicy(context.order, "return");
-  const { window, reasons } = windowObstacles(context, context.windows.exchanges ?? context.windows.returns);
+  const { window, reasons } = findReturnWindowObstacles(
+    context,
+    context.windows.exchanges ?? context.windows.returns,
+  );
   const rest = [
-    ...productRestrictionObstacles(context),
-    ...returnPolicyObstacles(context, rules),
+    ...findProductRestrictionObstacles(context),
+    ...findReturnPolicyObstacles(context, rules),
     ...reasons,
     ...exchangeObstacles(context),
   ];
@@ -96,7 +99,7 @@ export function createExchangeOption(context: AfterSalesOptionContext): AfterSal
  */
 export function createKeepItemRefundOption(context: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = getOrderPolicy(context.order, "return");
-  const { window, reasons } = windowObstacles(context, context.windows.returns);
+  const { window, reasons } = findReturnWindowObstacles(context, context.windows.returns);
   const units = returnableUnitsOf(context);
   const { refundMinor } = calculateSingleLineReturnValue(context, {
     kind: "refund_only",
@@ -106,15 +109,15 @@ export function createKeepItemRefundOption(context: AfterSalesOptionContext): Af
   });
   const isCheap = rules.keepItemMinor !== null && refundMinor <= rules.keepItemMinor;
   const rest = [
-    ...productRestrictionObstacles(context),
-    ...returnPolicyObstacles(context, rules).filter(
+    ...findProductRestrictionObstacles(context),
+    ...findReturnPolicyObstacles(context, rules).filter(
       ({ code }) => isCheap || code !== "self_service_disabled",
     ),
     ...reasons,
     ...(isCheap
       ? []
       : [
-          afterSalesObstacle("self_service_disabled", {
+          createAfterSalesObstacle("self_service_disabled", {
             data: { keepItemUpTo: getKeepItemRefundLimit(context, rules) },
           }),
         ]),
@@ -145,14 +148,20 @@ export function createUndeliveredRefundOption(context: AfterSalesLineContext): A
   const none =
     missing > 0
       ? []
-      : [line.shipped > 0 ? afterSalesObstacle("quantity_exhausted") : afterSalesObstacle("not_fulfilled")];
+      : [
+          line.shipped > 0
+            ? createAfterSalesObstacle("quantity_exhausted")
+            : createAfterSalesObstacle("not_fulfilled"),
+        ];
   const early =
-    missing === 0 || isBegun ? [] : [afterSalesObstacle("return_window_not_started", { data: { startsAt } })];
-  const rest = [...undeliveredRefundPolicyObstacles({ facts, isFault: true }, rules), ...early];
+    missing === 0 || isBegun
+      ? []
+      : [createAfterSalesObstacle("return_window_not_started", { data: { startsAt } })];
+  const rest = [...findUndeliveredRefundPolicyObstacles({ facts, isFault: true }, rules), ...early];
   return toAfterSalesOption({
     kind: "refund_only",
     ...addReasonsIfAvailable(
-      { quantity: missing, reasons: [...orderStateObstacles(order, { isRight: false }), ...none] },
+      { quantity: missing, reasons: [...findOrderStateObstacles(order, { isRight: false }), ...none] },
       rest,
     ),
     codes: ["not_received"],
@@ -182,15 +191,15 @@ export function createWithdrawalOption(context: AfterSalesOptionContext): AfterS
   const isElapsed = isWindowOver(windows.withdrawal, facts.now);
   const rest = [
     ...withdrawalExceptions(context),
-    ...(isElapsed ? [afterSalesObstacle("return_window_elapsed", { data: { endsAt } })] : []),
+    ...(isElapsed ? [createAfterSalesObstacle("return_window_elapsed", { data: { endsAt } })] : []),
   ];
-  const none = rules.windowDays > 0 ? [] : [afterSalesObstacle("region_not_supported")];
+  const none = rules.windowDays > 0 ? [] : [createAfterSalesObstacle("region_not_supported")];
   const methods: readonly ReturnMethod[] =
     unsent > 0 ? ["keep_item"] : getGoodsReturnMethods(getOrderPolicy(order, "return").rules);
   return toAfterSalesOption({
     kind: "withdrawal",
     ...addReasonsIfAvailable(
-      { quantity, reasons: [...none, ...orderStateObstacles(order, { isRight: true }), ...reasons] },
+      { quantity, reasons: [...none, ...findOrderStateObstacles(order, { isRight: true }), ...reasons] },
       rest,
     ),
     codes: reasonCodesOf("withdrawal", context),
@@ -212,23 +221,23 @@ function withdrawalExceptions({ order, line }: AfterSalesOptionContext): AfterSa
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
   const isGivenOut = countWithdrawableUnsentUnits(order, line) === 0;
   return [
-    ...(has("custom_made") ? [afterSalesObstacle("custom_made")] : []),
-    ...(has("perishable") ? [afterSalesObstacle("perishable")] : []),
-    ...(has("digital") && isGivenOut ? [afterSalesObstacle("digital_content_used")] : []),
-    ...(has("hygiene_sealed") ? [afterSalesObstacle("hygiene_unsealed", { blocking: false })] : []),
-    ...(has("gift_card") && isGivenOut ? [afterSalesObstacle("gift_card", { blocking: false })] : []),
+    ...(has("custom_made") ? [createAfterSalesObstacle("custom_made")] : []),
+    ...(has("perishable") ? [createAfterSalesObstacle("perishable")] : []),
+    ...(has("digital") && isGivenOut ? [createAfterSalesObstacle("digital_content_used")] : []),
+    ...(has("hygiene_sealed") ? [createAfterSalesObstacle("hygiene_unsealed", { blocking: false })] : []),
+    ...(has("gift_card") && isGivenOut ? [createAfterSalesObstacle("gift_card", { blocking: false })] : []),
   ];
 }
 
 function exchangeObstacles({ order, facts, line, windows }: AfterSalesOptionContext): AfterSalesReason[] {
-  if (windows.exchanges === null) return [afterSalesObstacle("exchange_not_offered")];
-  return exchangeableVariantIds({ order, facts, line }).length > 0
+  if (windows.exchanges === null) return [createAfterSalesObstacle("exchange_not_offered")];
+  return findExchangeableVariantIds({ order, facts, line }).length > 0
     ? []
-    : [afterSalesObstacle("exchange_out_of_stock")];
+    : [createAfterSalesObstacle("exchange_out_of_stock")];
 }
 
 /** Returns the variants that a line can be exchanged for: other variants of the product that are in stock. */
-export function exchangeableVariantIds({
+export function findExchangeableVariantIds({
   facts,
   line,
 }: Pick<AfterSalesOptionContext, "order" | "facts" | "line">): string[] {
@@ -239,7 +248,7 @@ export function exchangeableVariantIds({
 
 function returnableUnitsOf({ order, line }: AfterSalesOptionContext): ReturnableUnits {
   const { quantity, reasons } = checkReturnableUnits(order, line);
-  return { quantity, reasons: [...orderStateObstacles(order, { isRight: false }), ...reasons] };
+  return { quantity, reasons: [...findOrderStateObstacles(order, { isRight: false }), ...reasons] };
 }
 
 /** Adds further reasons, unless a blocking reason already denies the option. */

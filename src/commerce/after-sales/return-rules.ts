@@ -3,7 +3,7 @@
  * refuses a step, and the value of returned units (their share of the order, less the buyer's fees).
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
-import { remainingShippingMinor, unitsValueMinor } from "#commerce/orders/order-value.ts";
+import { computeRemainingShippingMinor, computeUnitsValueMinor } from "#commerce/orders/order-value.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnKind, ReturnStatus } from "#commerce/orders/order-states.ts";
 import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
@@ -52,7 +52,9 @@ export function calculateReturnValue(order: OrderAggregate, valued: ReturnValueI
     quantity,
     amountMinor: lineUnitsValue(order, { lineId, quantity }),
   }));
-  const shippingMinor = refundsDelivery(order, valued) ? Math.max(0, remainingShippingMinor(order)) : 0;
+  const shippingMinor = refundsDelivery(order, valued)
+    ? Math.max(0, computeRemainingShippingMinor(order))
+    : 0;
   const isRestocked = kind === "return_refund" && !isFault;
   const fees = lines.map(({ amountMinor }) =>
     isRestocked ? multiplyDivideHalfEven(amountMinor, restockingBasisPoints, wholeBasisPoints) : 0,
@@ -70,7 +72,7 @@ export function calculateReturnValue(order: OrderAggregate, valued: ReturnValueI
 
 function lineUnitsValue({ lines }: OrderAggregate, { lineId, quantity }: LineQuantity): number {
   const line = lines.find(({ id }) => id === lineId);
-  return line === undefined ? 0 : unitsValueMinor(line, quantity);
+  return line === undefined ? 0 : computeUnitsValueMinor(line, quantity);
 }
 
 /**

@@ -4,7 +4,7 @@
  * sent settles the withdrawal at once: the units are canceled and their payment is refunded.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
-import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import {
   type ChangedOrderPart,
   changeOrderOfPart,
@@ -22,13 +22,13 @@ import {
   cancelReplacementFulfillment,
   createReplacementFulfillment,
   isReplacementSent,
-  sendsReplacement,
+  isExchangeOrReplacement,
 } from "./replacement-fulfillments.ts";
-import { type ReturnLineCount, returnLineCountFaults } from "./return-line-counts.ts";
+import { type ReturnLineCount, findReturnLineCountFaults } from "./return-line-counts.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
 import {
   updateReturnLineCounts,
-  countsAsReturnRequested,
+  areUnitsExpectedBack,
   incrementOrderLineCounts,
   updateReturnStatus,
 } from "./return-rows.ts";
@@ -133,7 +133,7 @@ export async function approveLockedReturn(
     await updateReturnStatus(transaction, context, { id: found.id, status: "closed" });
     return { ...patch, events: [approved, { type: "return.closed", id: found.id }, ...events] };
   }
-  const sent = sendsReplacement(found)
+  const sent = isExchangeOrReplacement(found)
     ? await createReplacementFulfillment(transaction, context, { order, found })
     : [];
   await updateReturnStatus(transaction, context, { id: found.id, status: "approved" });
@@ -168,7 +168,7 @@ export function declineReturn(
 }
 
 function declineFaults({ reason }: ReturnDeclineInput): Faults {
-  return textFaults("/reason", reason, { max: declineReasonLengthMax, lines: "many" });
+  return findTextFaults("/reason", reason, { max: declineReasonLengthMax, lines: "many" });
 }
 
 export function markReturnInTransit(
@@ -199,7 +199,9 @@ export function receiveReturn(
     target: input,
     step: "receive",
     work: async ({ found }) => {
-      requireNoFaults(returnLineCountFaults(found, input.lines, { received: ({ quantity }) => quantity }));
+      requireNoFaults(
+        findReturnLineCountFaults(found, input.lines, { received: ({ quantity }) => quantity }),
+      );
       await updateReturnLineCounts(transaction, { returnId: found.id, lines: input.lines });
       await updateReturnStatus(transaction, context, { id: found.id, status: "received" });
       return { events: [{ type: "return.received", id: found.id }] };
@@ -232,7 +234,7 @@ async function releaseRequestedUnits(
   transaction: Transaction,
   found: ReturnToApprove["found"],
 ): Promise<void> {
-  if (!countsAsReturnRequested(found)) return;
+  if (!areUnitsExpectedBack(found)) return;
   await incrementOrderLineCounts(
     transaction,
     found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
@@ -262,8 +264,8 @@ async function withdrawUnsent(
 }
 
 /**
- * Refuses to approve a withdrawal from unsent units if some of the units have been provided since the
- * request.
+ * Refuses to approve a buyer's withdrawal from units that were not shipped, if some of these units have been
+ * shipped or made available since the request.
  */
 function requireUnsent({ lines }: OrderAggregate, found: OrderReturn): void {
   const sent = found.lines.filter(({ lineId, quantity }) => {

@@ -5,11 +5,11 @@
  * needed is voided. For store credit the order's amounts stay unchanged, because the merchant books the
  * credit elsewhere; the return records the amount.
  */
-import { refundableOrderMinor } from "#commerce/orders/order-value.ts";
+import { computeRefundableOrderAmountMinor } from "#commerce/orders/order-value.ts";
 import type { OrderChangeOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import { uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
+import { getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import { allocateRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
 import { requireNoDispute } from "#commerce/orders/order-checks.ts";
 import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
@@ -79,7 +79,7 @@ export function calculateReturnSettlement({ order, found, units }: ReturnToSettl
   return {
     ...covered,
     reducedMinor,
-    refundMinor: Math.min(reducedMinor, Math.max(0, refundableOrderMinor(order) - owedMinor)),
+    refundMinor: Math.min(reducedMinor, Math.max(0, computeRefundableOrderAmountMinor(order) - owedMinor)),
   };
 }
 
@@ -97,7 +97,7 @@ function orderBeforeInspection({ order, found, units }: ReturnToSettle): OrderAg
 
 function unrefundedUnits({ lines }: OrderAggregate, lineId: string): number {
   const line = lines.find(({ id }) => id === lineId);
-  return line === undefined ? 0 : uncanceledQuantity(line) - line.refunded;
+  return line === undefined ? 0 : getUncanceledQuantity(line) - line.refunded;
 }
 
 /**

@@ -6,7 +6,7 @@
  * the statutory guarantee requires; the warranty then stays unchanged.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
-import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import {
   type ChangedOrderPart,
   changeOrderOfPart,
@@ -22,7 +22,7 @@ import type {
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure, type FailureConflict } from "#foundation/failure.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
-import { remainingWarrantyBenefit, findUnusedAcceptedClaimIds } from "./warranty-options.ts";
+import { getRemainingWarrantyBenefit, findUnusedAcceptedClaimIds } from "./warranty-options.ts";
 
 export const warrantyClaimKinds = ["repair", "replacement"] as const;
 export type WarrantyClaimKind = (typeof warrantyClaimKinds)[number];
@@ -108,7 +108,7 @@ export async function resolveWarrantyClaim(
 }
 
 function claimTextFaults(field: string, text: string): Faults {
-  return textFaults(field, text, { max: warrantyClaimTextLengthMax, lines: "many" });
+  return findTextFaults(field, text, { max: warrantyClaimTextLengthMax, lines: "many" });
 }
 
 async function ownerOfClaim(
@@ -155,7 +155,7 @@ function requireClaimable(
 }
 
 function requireBenefit(warranty: OrderWarranty, kind: WarrantyClaimKind): void {
-  if (remainingWarrantyBenefit(warranty, kind) < 1)
+  if (getRemainingWarrantyBenefit(warranty, kind) < 1)
     throw refuseWarranty(warranty, { reason: "benefit_exhausted", data: { kind } });
 }
 
@@ -255,7 +255,7 @@ export async function consumeWarrantyBenefits(
     if (warranty === undefined || quantity === 0) continue;
     const claims = findUnusedAcceptedClaimIds(warranty, kind).slice(0, quantity);
     await redeemClaims(transaction, { returnId: id, claims });
-    const used = Math.min(quantity - claims.length, remainingWarrantyBenefit(warranty, kind));
+    const used = Math.min(quantity - claims.length, getRemainingWarrantyBenefit(warranty, kind));
     if (used > 0 || claims.length > 0)
       await recordWarrantyUsage(transaction, context, { id: warranty.id, used: { [kind]: used } });
   }

@@ -12,8 +12,8 @@ import {
   findLineWarranty,
   toAfterSalesOption,
 } from "./after-sales-option.ts";
-import { orderStateObstacles, checkReturnableUnits } from "./obstacles.ts";
-import { type AfterSalesReason, afterSalesObstacle, returnReasonsByKind } from "./reasons.ts";
+import { findOrderStateObstacles, checkReturnableUnits } from "./obstacles.ts";
+import { type AfterSalesReason, createAfterSalesObstacle, returnReasonsByKind } from "./reasons.ts";
 import { createFreeReturnShippingFee, getGoodsReturnMethods } from "./refund-terms.ts";
 
 export type WarrantyRemedy = "repair" | "replacement";
@@ -23,7 +23,7 @@ export function createWarrantyOption(context: AfterSalesLineContext, kind: Warra
   const { order, line } = context;
   const registration = isGuaranteed(context) ? undefined : findLineWarranty(order, line);
   const units = checkReturnableUnits(order, line);
-  const first = [...orderStateObstacles(order, { isRight: false }), ...units.reasons];
+  const first = [...findOrderStateObstacles(order, { isRight: false }), ...units.reasons];
   const rest =
     registration === undefined
       ? guaranteeObstacles(context)
@@ -77,7 +77,7 @@ function remainingUnitsOf(
     0,
   );
   return (
-    remainingWarrantyBenefit(registration, kind) +
+    getRemainingWarrantyBenefit(registration, kind) +
     findUnusedAcceptedClaimIds(registration, kind).length -
     underWay
   );
@@ -86,9 +86,9 @@ function remainingUnitsOf(
 function goodsObstacles({ line }: AfterSalesLineContext): AfterSalesReason[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
   return [
-    ...(has("perishable") ? [afterSalesObstacle("perishable")] : []),
-    ...(has("digital") ? [afterSalesObstacle("digital_content_used")] : []),
-    ...(has("gift_card") ? [afterSalesObstacle("gift_card")] : []),
+    ...(has("perishable") ? [createAfterSalesObstacle("perishable")] : []),
+    ...(has("digital") ? [createAfterSalesObstacle("digital_content_used")] : []),
+    ...(has("gift_card") ? [createAfterSalesObstacle("gift_card")] : []),
   ];
 }
 
@@ -96,9 +96,9 @@ function guaranteeObstacles({ facts, windows }: AfterSalesLineContext): AfterSal
   const { guarantee, warranted } = windows;
   const isRegistrable = warranted !== null && !isWindowOver(warranted, facts.now);
   if (guarantee === null || (isRegistrable && isWindowOver(guarantee, facts.now)))
-    return [afterSalesObstacle("warranty_not_registered")];
+    return [createAfterSalesObstacle("warranty_not_registered")];
   return isWindowOver(guarantee, facts.now)
-    ? [afterSalesObstacle("warranty_expired", { data: { endsAt: guarantee.endsAt } })]
+    ? [createAfterSalesObstacle("warranty_expired", { data: { endsAt: guarantee.endsAt } })]
     : [];
 }
 
@@ -109,13 +109,15 @@ function registrationObstacles(
   const { status, endsAt, claims } = registration;
   const open = claims.find((claim) => claim.status === "open");
   return [
-    ...(open === undefined ? [] : [afterSalesObstacle("return_in_progress", { data: { claimId: open.id } })]),
-    ...(status === "void" ? [afterSalesObstacle("warranty_void")] : []),
+    ...(open === undefined
+      ? []
+      : [createAfterSalesObstacle("return_in_progress", { data: { claimId: open.id } })]),
+    ...(status === "void" ? [createAfterSalesObstacle("warranty_void")] : []),
     ...(isWindowOver(registration, context.facts.now)
-      ? [afterSalesObstacle("warranty_expired", { data: { endsAt } })]
+      ? [createAfterSalesObstacle("warranty_expired", { data: { endsAt } })]
       : []),
     ...(remainingUnitsOf(context, { registration, kind }) < 1
-      ? [afterSalesObstacle("benefit_exhausted", { data: { kind } })]
+      ? [createAfterSalesObstacle("benefit_exhausted", { data: { kind } })]
       : []),
   ];
 }
@@ -140,7 +142,7 @@ function termsOf(context: AfterSalesLineContext, kind: WarrantyRemedy): AfterSal
 }
 
 /** Number of repairs or replacements left under a warranty. */
-export function remainingWarrantyBenefit(
+export function getRemainingWarrantyBenefit(
   { repairsLeft, replacementsLeft }: OrderWarranty,
   kind: WarrantyRemedy,
 ): number {

@@ -121,7 +121,7 @@ export interface StoredCartAddress {
   readonly expiresAtMax: string;
 }
 
-export const cartRevocationNoteMax = 280;
+export const cartRevocationNoteLengthMax = 280;
 
 export type CartRevocationReason =
   | "buyer_request"
@@ -220,11 +220,11 @@ export const toSnakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Returns the promotion that a code added to the cart; a cart has at most one. */
-export function findCodePromotion(cart: CartAggregate): CartAggregate["promotions"][number] | undefined {
+export function findPromotionWithCode(cart: CartAggregate): CartAggregate["promotions"][number] | undefined {
   return cart.promotions.find(({ trigger }) => trigger === "code");
 }
 
-export function cartWarning(
+export function createCartWarning(
   code: CartWarningCode,
   lineId: string | null,
   data: Readonly<Record<string, unknown>>,

@@ -8,7 +8,7 @@ import {
   type CartColumn,
   cartColumns,
   type CartSettings,
-  findCodePromotion,
+  findPromotionWithCode,
   type StoredCartAddress,
   type StoredCartLine,
   type StoredDeliveryOption,
@@ -49,7 +49,7 @@ export function pickCartSettings({ marketId, country, locale, buyerReference }: 
 }
 
 /** Returns the draft of a new cart without lines. */
-export function newCartDraft(settings: CartSettings): CartDraft {
+export function createCartDraft(settings: CartSettings): CartDraft {
   return {
     ...settings,
     buyerEmailId: null,
@@ -76,7 +76,7 @@ export function toCartDraft(cart: CartAggregate): CartDraft {
     deliveryMethodId: cart.deliveryMethodId,
     address: cart.address,
     addressTokenDigest: undefined,
-    promotionCodeId: findCodePromotion(cart)?.promotionCodeId ?? null,
+    promotionCodeId: findPromotionWithCode(cart)?.promotionCodeId ?? null,
     warnings: [],
   };
 }
@@ -97,16 +97,17 @@ export interface RepricedCart extends CartSettings {
 }
 
 /** Returns the values of the columns that `cartColumnTypes` lists. */
-export function cartColumnValues({ priced, ...next }: RepricedCart): Pick<CartAggregate, CartColumn> {
+export function toCartColumnValues({ priced, ...next }: RepricedCart): Pick<CartAggregate, CartColumn> {
   return { ...next, ...priced };
 }
 
 /** Whether the repriced cart equals the stored cart in every compared field. The change is then not saved. */
 export function isCartUnchanged(cart: CartAggregate, next: RepricedCart): boolean {
   const { lines, promotions, address, buyerEmailId } = next;
-  const after = { ...cartColumnValues(next), lines, promotions, address, buyerEmailId };
+  const after = { ...toCartColumnValues(next), lines, promotions, address, buyerEmailId };
   return (
-    comparableCartState({ ...cart, buyerEmailId: cart.buyerEmail?.id ?? null }) === comparableCartState(after)
+    toComparableCartState({ ...cart, buyerEmailId: cart.buyerEmail?.id ?? null }) ===
+    toComparableCartState(after)
   );
 }
 
@@ -169,7 +170,7 @@ function comparedFieldNames<Field extends string>(
  * Returns a text that is equal for two carts if a buyer would see no difference: the same content and the
  * same prices.
  */
-export function comparableCartState(cart: ComparableCart): string {
+export function toComparableCartState(cart: ComparableCart): string {
   return JSON.stringify([
     comparedColumns.map((name) => toCanonicalJson(cart[name])),
     [cart.buyerEmailId, cart.address?.id],

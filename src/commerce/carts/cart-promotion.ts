@@ -3,15 +3,20 @@
  * If the new code is refused, the old code stays.
  */
 import { failWithDetail, fail } from "#foundation/failure.ts";
-import { money } from "#foundation/money.ts";
+import { createMoney } from "#foundation/money.ts";
 import {
   promotionCodeLengthMax,
   normalizePromotionCode,
   type PromotionRefusal,
 } from "#commerce/promotions/choose-promotions.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type CartAggregate, findCodePromotion } from "./cart-aggregate.ts";
-import { omitExpiredAddress, cartConflict, type ExpectedVersionInput, cartFailure } from "./cart-status.ts";
+import { type CartAggregate, findPromotionWithCode } from "./cart-aggregate.ts";
+import {
+  omitExpiredAddress,
+  createCartConflict,
+  type ExpectedVersionInput,
+  createCartFailure,
+} from "./cart-status.ts";
 import { toCartDraft } from "./cart-draft.ts";
 import {
   type CartChangePlan,
@@ -63,12 +68,13 @@ export function planPromotionCode(
   }
   let replaced: string | null = null;
   const plan: CartChangePlanner = (before) => {
-    if (before.lines.length === 0) throw cartFailure("cart_empty", before, context);
-    const present = findCodePromotion(before);
+    if (before.lines.length === 0) throw createCartFailure("cart_empty", before, context);
+    const present = findPromotionWithCode(before);
     const isSame = present !== undefined && normalizePromotionCode(present.code ?? "") === codeNormalized;
     if (isSame && present.state === "applied") return null;
     if (present !== undefined && !isSame) {
-      if (input.onExisting === "reject") throw cartFailure("promotion_already_applied", before, context);
+      if (input.onExisting === "reject")
+        throw createCartFailure("promotion_already_applied", before, context);
       replaced = present.code;
     }
     return planNewCode(before, codeNormalized, context);
@@ -117,14 +123,14 @@ function promotionNotApplicable(
     requiredAmountMinor === undefined || missingAmountMinor === undefined
       ? {}
       : {
-          requiredAmount: money(requiredAmountMinor, currency),
-          missingAmount: money(missingAmountMinor, currency),
+          requiredAmount: createMoney(requiredAmountMinor, currency),
+          missingAmount: createMoney(missingAmountMinor, currency),
         };
   const message = refusalMessages[reason];
   return fail("promotion_not_applicable", {
     message,
     details: [{ in: "body", field: "/code", code: reason, message }],
-    conflict: cartConflict(cart, { now: context.now, reason, data: { ...amounts, ...quantities } }),
+    conflict: createCartConflict(cart, { now: context.now, reason, data: { ...amounts, ...quantities } }),
   });
 }
 
@@ -160,7 +166,8 @@ export async function removeCartPromotion(
 /** Plans to remove the promotion code, from an active cart or from a cart in checkout. */
 export function planPromotionRemoval(now: Date): CartChangePlanner {
   return (before) => {
-    if (findCodePromotion(before) === undefined) throw cartFailure("promotion_not_present", before, { now });
+    if (findPromotionWithCode(before) === undefined)
+      throw createCartFailure("promotion_not_present", before, { now });
     return { event: null, draft: { ...toCartDraft(before), promotionCodeId: null } };
   };
 }

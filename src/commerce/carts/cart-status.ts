@@ -4,7 +4,7 @@
  * not been changed for 30 days counts as expired, even before a maintenance job stores that status.
  */
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
-import { type CartStatus, type CartAggregate, cartWarning } from "./cart-aggregate.ts";
+import { type CartStatus, type CartAggregate, createCartWarning } from "./cart-aggregate.ts";
 
 const dayMs = 86_400_000;
 
@@ -22,7 +22,7 @@ export const buyerEmailRetentionMs = cartLifetimeMs + endedCartRetentionMs;
 type CartLifetime = Pick<CartAggregate, "status" | "session" | "expiresAt" | "endedAt">;
 
 /** Returns the status of a cart at the time `now`, which may differ from the stored status. */
-export function cartStatusAt(cart: CartLifetime, now: Date): CartStatus {
+export function getCartStatusAt(cart: CartLifetime, now: Date): CartStatus {
   if (cart.status === "locked" && !hasCartSessionEnded(cart, now)) return "locked";
   if (cart.status !== "active" && cart.status !== "locked") return cart.status;
   return new Date(cart.expiresAt) <= now ? "expired" : "active";
@@ -39,7 +39,7 @@ export function hasCartSessionEnded({ session }: Pick<CartLifetime, "session">, 
 
 /** Whether the cart ended more than 90 days ago. Callers then get "not found", as if the cart did not exist. */
 export function isCartPastRetention(cart: CartLifetime, now: Date): boolean {
-  const status = cartStatusAt(cart, now);
+  const status = getCartStatusAt(cart, now);
   if (status === "active" || status === "locked") return false;
   const endedAt = new Date(cart.endedAt ?? cart.expiresAt);
   return endedAt.getTime() + endedCartRetentionMs <= now.getTime();
@@ -67,10 +67,10 @@ export function requireChangeableCart(
   { expectedVersion }: ExpectedVersionInput,
   now: Date,
 ): void {
-  const status = cartStatusAt(cart, now);
-  if (status !== "active") throw cartFailure(failureCodeOfStatus[status], cart, { now });
+  const status = getCartStatusAt(cart, now);
+  if (status !== "active") throw createCartFailure(failureCodeOfStatus[status], cart, { now });
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== cart.version)
-    throw cartFailure("cart_version_conflict", cart, { now });
+    throw createCartFailure("cart_version_conflict", cart, { now });
 }
 
 interface CartConflictDetails {
@@ -83,18 +83,22 @@ interface CartConflictDetails {
  * Returns a 409 failure with the status and version of the cart, so that the caller need not read the cart
  * again.
  */
-export function cartFailure(code: FailureCode, cart: CartAggregate, details: CartConflictDetails): Failure {
-  return fail(code, { conflict: cartConflict(cart, details) });
+export function createCartFailure(
+  code: FailureCode,
+  cart: CartAggregate,
+  details: CartConflictDetails,
+): Failure {
+  return fail(code, { conflict: createCartConflict(cart, details) });
 }
 
-export function cartConflict(
+export function createCartConflict(
   cart: CartAggregate,
   { now, reason = null, data = {} }: CartConflictDetails,
 ): FailureConflict {
   return {
     resource: "cart",
     id: cart.id,
-    currentStatus: cartStatusAt(cart, now),
+    currentStatus: getCartStatusAt(cart, now),
     currentVersion: cart.version,
     reason,
     data,
@@ -105,7 +109,7 @@ export function cartConflict(
  * Whether the cart belongs to another buyer than the one that the caller acts for. Always false for a caller
  * without a buyer and for a cart without a buyer: everyone who knows the id of such a cart can use the cart.
  */
-export function belongsToOtherBuyer(
+export function isCartOfOtherBuyer(
   cart: Pick<CartAggregate, "buyerReference">,
   buyerReference: string | null,
 ): boolean {
@@ -126,7 +130,7 @@ export function omitExpiredAddress(cart: CartAggregate, now: Date): CartAggregat
   if (
     cart.address === null ||
     new Date(cart.address.expiresAt) > now ||
-    !statusesWithExpiringAddress.has(cartStatusAt(cart, now))
+    !statusesWithExpiringAddress.has(getCartStatusAt(cart, now))
   )
     return cart;
   return {
@@ -152,6 +156,6 @@ export function omitExpiredAddress(cart: CartAggregate, now: Date): CartAggregat
         discountMinor: allocations.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
       };
     }),
-    warnings: [...cart.warnings, cartWarning("address_expired", null, {})],
+    warnings: [...cart.warnings, createCartWarning("address_expired", null, {})],
   };
 }

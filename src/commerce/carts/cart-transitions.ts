@@ -5,22 +5,26 @@
 
 import { sql } from "kysely";
 import { keepPersonalDataForOrder, getPersonalDataIds } from "#commerce/addresses/personal-data.ts";
-import { requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
 import { expireCartSession } from "#commerce/checkout/end-session.ts";
-import { type CartAggregate, cartRevocationNoteMax, type CartRevocationReason } from "./cart-aggregate.ts";
+import {
+  type CartAggregate,
+  cartRevocationNoteLengthMax,
+  type CartRevocationReason,
+} from "./cart-aggregate.ts";
 import {
   omitExpiredAddress,
   cartLifetimeMs,
   buyerEmailRetentionMs,
   requireChangeableCart,
-  cartStatusAt,
+  getCartStatusAt,
 } from "./cart-status.ts";
 import { type CartCommandContext, lockCart, reloadCartAfterSave } from "./change-cart.ts";
-import { type CartEventContext, publishCartEvents } from "./cart-events.ts";
+import { type CartEventContext, publishCartEvents } from "./save-cart.ts";
 import { cartAddressLifetimeMs } from "./cart-draft.ts";
 import { findCarts } from "./find-carts.ts";
 
@@ -39,7 +43,9 @@ export async function revokeCart(
   context: CartCommandContext,
   input: CartRevokeInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  requireNoFaults(textFaults("/note", input.note, { min: 0, max: cartRevocationNoteMax, lines: "many" }));
+  requireNoFaults(
+    findTextFaults("/note", input.note, { min: 0, max: cartRevocationNoteLengthMax, lines: "many" }),
+  );
   const cart = await lockCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   if (cart.status === "locked") await expireCartSession(transaction, context, cart);
@@ -180,8 +186,8 @@ interface DueCart {
 }
 
 /**
- * Finds carts whose time is over, by the same rule as `cartStatusAt`. Includes locked carts whose session has
- * run out.
+ * Finds carts whose time is over, by the same rule as `getCartStatusAt`. Includes locked carts whose session
+ * has run out.
  */
 async function findDueCarts(
   db: Database,
@@ -220,7 +226,7 @@ async function expireCart(
   if (
     cart === undefined ||
     (cart.status !== "active" && cart.status !== "locked") ||
-    cartStatusAt(cart, context.now) !== "expired"
+    getCartStatusAt(cart, context.now) !== "expired"
   )
     return false;
   if (cart.status === "locked") await expireCartSession(transaction, context, cart);

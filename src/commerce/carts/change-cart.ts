@@ -19,16 +19,15 @@ import { expireCartSession } from "#commerce/checkout/end-session.ts";
 import type { CartAggregate, StoredCartWarning } from "./cart-aggregate.ts";
 import {
   type ExpectedVersionInput,
-  belongsToOtherBuyer,
+  isCartOfOtherBuyer,
   isCartPastRetention,
   requireChangeableCart,
 } from "./cart-status.ts";
 import { type CartDraft, isCartUnchanged, type RepricedCart } from "./cart-draft.ts";
 import { loadCartOffer, type CartOffer, type CartOfferRequest } from "./load-offer.ts";
 import { repriceCart } from "./reprice.ts";
-import { updateCart } from "./save-cart.ts";
-import { type CartQueryRow, cartsByIdQuery, findCarts } from "./find-carts.ts";
-import { getPromotionCodeEventTypes, publishCartEvents } from "./cart-events.ts";
+import { getPromotionCodeEventTypes, publishCartEvents, updateCart } from "./save-cart.ts";
+import { type CartQueryRow, buildCartsByIdQuery, findCarts } from "./find-carts.ts";
 
 /** The context of commands that change carts. */
 export interface CartCommandContext extends CommandContext {
@@ -122,12 +121,12 @@ export async function tryLockCart(
   });
   const [locked, read] = await runPipelined(transaction, [
     lock,
-    cartsByIdQuery(transaction, [id], context.now),
+    buildCartsByIdQuery(transaction, [id], context.now),
   ]);
   const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartQueryRow[]) : [];
   const cart = found?.cart;
   if (cart === undefined || context.isSystem === true) return cart;
-  return isCartPastRetention(cart, context.now) || belongsToOtherBuyer(cart, context.buyerReference)
+  return isCartPastRetention(cart, context.now) || isCartOfOtherBuyer(cart, context.buyerReference)
     ? undefined
     : cart;
 }
@@ -137,7 +136,7 @@ const lockStatement = (): RawBuilder<unknown> =>
     for no key update`;
 
 /** The checkout session that keeps the cart locked after the change. */
-export interface LockingSession {
+export interface CartLockingSession {
   readonly sessionId: string;
   /** Creates the session with the priced cart. Left out if the session existed before this change. */
   readonly create?: (next: RepricedCart) => Promise<void>;
@@ -148,7 +147,7 @@ export interface LockedCartChange {
   readonly cart: CartAggregate;
   readonly plan: CartChangePlanner;
   /** The session that keeps the cart locked. If left out, the cart is active after the change. */
-  readonly lockingSession?: LockingSession;
+  readonly lockingSession?: CartLockingSession;
 }
 
 /** Prices the planned draft, saves it if it differs from the stored cart, and publishes the events. */
@@ -174,12 +173,12 @@ export async function applyCartChangePlan(
 }
 
 /** Whether the session had locked the cart before this change. */
-const isLockedBefore = (lockingSession: LockingSession | undefined): boolean =>
+const isLockedBefore = (lockingSession: CartLockingSession | undefined): boolean =>
   lockingSession !== undefined && lockingSession.create === undefined;
 
 interface ChangeToSave {
   readonly cart: CartAggregate;
-  readonly lockingSession: LockingSession | undefined;
+  readonly lockingSession: CartLockingSession | undefined;
   readonly next: RepricedCart;
   readonly event: EventType | null;
 }
@@ -259,7 +258,7 @@ function toOfferRequest(
   {
     codeNormalized,
     lockingSession,
-  }: { readonly codeNormalized: string | undefined; readonly lockingSession: LockingSession | undefined },
+  }: { readonly codeNormalized: string | undefined; readonly lockingSession: CartLockingSession | undefined },
 ): CartOfferRequest {
   const { marketId, buyerReference, promotionCodeId } = draft;
   const code =

@@ -3,11 +3,11 @@
  * reserves nothing: the checkout session reserves.
  */
 import {
-  listLengthFaults,
-  faultAt,
+  findListLengthFaults,
+  createBodyFault,
   type Faults,
-  integerFaults,
-  duplicateFaults,
+  findIntegerFaults,
+  findDuplicateFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -18,7 +18,7 @@ import type { ExpectedVersionInput } from "./cart-status.ts";
 import { type CartDraftLine, toCartDraft } from "./cart-draft.ts";
 import { type CartCommandContext, changeCart } from "./change-cart.ts";
 import type { CartOffer } from "./load-offer.ts";
-import { isVariantSold, orderableQuantity, cartLineQuantityMax } from "./price-lines.ts";
+import { isVariantForSale, countOrderableItems, cartLineQuantityMax } from "./price-lines.ts";
 
 export const cartLinesMax = 200;
 const changedLinesMax = 100;
@@ -38,7 +38,7 @@ export async function addCartLines(
   context: CartCommandContext,
   input: CartLinesAddInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  requireNoFaults(cartLineFaults(input.lines, { min: 1, max: changedLinesMax }));
+  requireNoFaults(findCartLineFaults(input.lines, { min: 1, max: changedLinesMax }));
   return changeCart(transaction, context, {
     target: input,
     plan: (cart) => {
@@ -77,9 +77,9 @@ export function addToDraftLines(
     const variant = offer.variants.get(variantId);
     const field = `/lines/${index}/variantId`;
     if (variant === undefined || !variant.isPublished)
-      faults.push(faultAt(field, "unknown", "The merchant sells no variant with this id."));
-    else if (!isVariantSold(variant))
-      faults.push(faultAt(field, "not_sold_there", "The variant is not sold in the cart's market."));
+      faults.push(createBodyFault(field, "unknown", "The merchant sells no variant with this id."));
+    else if (!isVariantForSale(variant))
+      faults.push(createBodyFault(field, "not_sold_there", "The variant is not sold in the cart's market."));
     const present = byVariant.get(variantId);
     const sum = Math.min(cartLineQuantityMax, quantity + (present?.quantity ?? 0));
     byVariant.set(
@@ -92,13 +92,15 @@ export function addToDraftLines(
   requireNoFaults(faults);
   for (const { variantId } of linesToAdd) requireStock(offer, variantId);
   if (byVariant.size > cartLinesMax)
-    requireNoFaults([faultAt("/lines", "too_long", `A cart must have at most ${cartLinesMax} lines.`)]);
+    requireNoFaults([
+      createBodyFault("/lines", "too_long", `A cart must have at most ${cartLinesMax} lines.`),
+    ]);
   return [...byVariant.values()];
 }
 
 function requireStock(offer: CartOffer, variantId: string): void {
   const variant = offer.variants.get(variantId);
-  if (variant === undefined || orderableQuantity(variant) > 0) return;
+  if (variant === undefined || countOrderableItems(variant) > 0) return;
   throw fail("invalid_state", {
     message: "The variant is out of stock.",
     conflict: {
@@ -113,16 +115,16 @@ function requireStock(offer: CartOffer, variantId: string): void {
 }
 
 /** Checks counts, quantities and repeated variants of the input, without reading the database. */
-export function cartLineFaults(
+export function findCartLineFaults(
   lines: readonly CartLineToAdd[],
   count: { readonly min: number; readonly max: number },
 ): Faults {
   return [
-    ...listLengthFaults("/lines", lines, count),
+    ...findListLengthFaults("/lines", lines, count),
     ...lines.flatMap(({ quantity }, index) =>
-      integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: cartLineQuantityMax }),
+      findIntegerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: cartLineQuantityMax }),
     ),
-    ...duplicateFaults(
+    ...findDuplicateFaults(
       lines.map(({ variantId }) => variantId),
       (index) => `/lines/${index}/variantId`,
     ),
@@ -140,11 +142,11 @@ export async function updateCartLines(
 ): Promise<CartAggregate> {
   const { lines } = input;
   requireNoFaults([
-    ...listLengthFaults("/lines", lines, { min: 1, max: changedLinesMax }),
+    ...findListLengthFaults("/lines", lines, { min: 1, max: changedLinesMax }),
     ...lines.flatMap(({ quantity }, index) =>
-      integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: cartLineQuantityMax }),
+      findIntegerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: cartLineQuantityMax }),
     ),
-    ...duplicateFaults(
+    ...findDuplicateFaults(
       lines.map(({ lineId }) => lineId),
       (index) => `/lines/${index}/lineId`,
     ),
@@ -180,8 +182,8 @@ export async function removeCartLines(
 ): Promise<CartAggregate> {
   const { lineIds } = input;
   requireNoFaults([
-    ...listLengthFaults("/lineIds", lineIds, { min: 1, max: cartLinesMax }),
-    ...duplicateFaults(lineIds, (index) => `/lineIds/${index}`),
+    ...findListLengthFaults("/lineIds", lineIds, { min: 1, max: cartLinesMax }),
+    ...findDuplicateFaults(lineIds, (index) => `/lineIds/${index}`),
   ]);
   return changeCart(transaction, context, {
     target: input,
@@ -207,6 +209,6 @@ function requireLinesOfCart(
   requireNoFaults(
     requested
       .filter(({ lineId }) => !known.has(lineId))
-      .map(({ field }) => faultAt(field, "unknown", "The cart has no line with this id.")),
+      .map(({ field }) => createBodyFault(field, "unknown", "The cart has no line with this id.")),
   );
 }

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { type CompiledQuery, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import { createPaddedInListTemplate, parameter, prepareStatement } from "#database/prepared-template.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
@@ -23,11 +23,11 @@ import { endedCartRetentionMs } from "./cart-status.ts";
  * Stock reservations that ended before `now` do not count.
  */
 export async function findCarts(
-  reader: Reader,
+  reader: DatabaseReader,
   ids: readonly string[],
   now: Date,
 ): Promise<Map<string, CartAggregate>> {
-  const { rows } = await reader.executeQuery(cartsByIdQuery(reader, ids, now));
+  const { rows } = await reader.executeQuery(buildCartsByIdQuery(reader, ids, now));
   return new Map(rows.map(({ cart }) => [cart.id, cart]));
 }
 
@@ -36,8 +36,8 @@ export interface CartQueryRow {
 }
 
 /** Returns the statement of `findCarts`, for callers that send it together with other statements. */
-export function cartsByIdQuery(
-  reader: Reader,
+export function buildCartsByIdQuery(
+  reader: DatabaseReader,
   ids: readonly string[],
   now: Date,
 ): CompiledQuery<CartQueryRow> {
@@ -120,8 +120,8 @@ export interface CartListFilter {
  * Returns the query of a list of carts, for the caller to page or count. Leaves out carts that ended more
  * than 90 days ago. Filters by the status at `now`.
  */
-export function cartListQuery(
-  reader: Reader,
+export function buildCartListQuery(
+  reader: DatabaseReader,
   { merchantId, buyerReference, status, now }: CartListFilter,
 ): SelectQueryBuilder<Tables, "cart", { id: string }> {
   const current = cartStatusSql(now);
@@ -138,7 +138,10 @@ export function cartListQuery(
   return list;
 }
 
-/** Returns an SQL expression for the status of a cart at the time `now`, by the same rule as `cartStatusAt`. */
+/**
+ * Returns an SQL expression for the status of a cart at the time `now`, by the same rule as
+ * `getCartStatusAt`.
+ */
 function cartStatusSql(now: Date): ReturnType<typeof sql<string>> {
   const isLive = sql`exists (select 1 from hosted_checkout_session s where s.cart_id = cart.id
     and (s.status = 'processing' or (s.status = 'open' and s.expires_at > ${now})))`;
@@ -153,7 +156,7 @@ function cartStatusSql(now: Date): ReturnType<typeof sql<string>> {
  * address has expired or the cart has ended.
  */
 export async function findCartByAddressToken(
-  reader: Reader,
+  reader: DatabaseReader,
   { merchantId, addressToken }: { readonly merchantId: string; readonly addressToken: string },
 ): Promise<string | undefined> {
   const cart = await reader

@@ -7,11 +7,11 @@ import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import {
-  promotionCodeJson,
+  promotionCodeJsonSql,
   type PromotionRuleJson,
-  promotionRuleJson,
+  promotionRuleJsonSql,
   toPromotionRule,
-  promotionUsesByBuyer,
+  promotionUsesByBuyerSql,
 } from "#commerce/promotions/read-promotions.ts";
 import { prepareStatement, createPaddedInListTemplate, parameter } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -207,14 +207,14 @@ const variantsJson = (
 const buyerParameter = parameter<string | null>("buyerReference");
 
 const automaticPromotionsJson = sql<OfferRow["automatic"]>`coalesce((
-  select json_agg(json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used',
-  ${promotionUsesByBuyer(buyerParameter)}) order by p.priority desc, p.id)
+  select json_agg(json_build_object('rule', ${promotionRuleJsonSql(buyerParameter)}, 'used',
+  ${promotionUsesByBuyerSql(buyerParameter)}) order by p.priority desc, p.id)
   from promotion p where p.merchant_id = m.id and p.trigger = 'automatic'
   and p.status = 'active'), '[]'::json)`;
 
 const promotionCodeJsonWhere = (which: RawBuilder<boolean>): RawBuilder<OfferRow["code"]> => sql`(
-  select json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used',
-  ${promotionUsesByBuyer(buyerParameter)}, 'code', ${promotionCodeJson})
+  select json_build_object('rule', ${promotionRuleJsonSql(buyerParameter)}, 'used',
+  ${promotionUsesByBuyerSql(buyerParameter)}, 'code', ${promotionCodeJsonSql})
     from promotion_code c join promotion p on p.id = c.promotion_id where c.merchant_id = m.id and ${which})`;
 
 const promotionCodeJsonBy = {

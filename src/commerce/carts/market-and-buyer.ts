@@ -2,21 +2,26 @@
  * The market and the buyer of a cart: creates a cart for a country, moves a cart to another country, and sets
  * the buyer's reference and e-mail.
  */
-import { localeFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
-import { faultAt, type Faults, failAtField, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { findLocaleFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
+import {
+  createBodyFault,
+  type Faults,
+  failAtField,
+  requireNoFaults,
+  findTextFaults,
+} from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { isBuyerReference, isCountry } from "#foundation/text.ts";
 import { erasePersonalData, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
-import { isEmail } from "#commerce/addresses/check-address.ts";
-import { cartLineFaults, cartLinesMax, type CartLineToAdd, addToDraftLines } from "./change-lines.ts";
-import { type CartAggregate, cartWarning } from "./cart-aggregate.ts";
+import { isEmailAddress } from "#commerce/addresses/check-address.ts";
+import { findCartLineFaults, cartLinesMax, type CartLineToAdd, addToDraftLines } from "./change-lines.ts";
+import { type CartAggregate, createCartWarning } from "./cart-aggregate.ts";
 import { buyerEmailRetentionMs, type ExpectedVersionInput, requireChangeableCart } from "./cart-status.ts";
-import { toCartDraft, newCartDraft } from "./cart-draft.ts";
+import { toCartDraft, createCartDraft } from "./cart-draft.ts";
 import { applyCartChangePlan, type CartCommandContext, lockCart, repriceCartOrFail } from "./change-cart.ts";
-import { publishCartEvents } from "./cart-events.ts";
+import { insertCart, publishCartEvents } from "./save-cart.ts";
 import { loadCartOffer } from "./load-offer.ts";
-import { insertCart } from "./save-cart.ts";
 
 export interface CartCreateInput {
   /** ISO 3166-1 alpha-2 code of the country whose prices the cart gets. */
@@ -37,7 +42,7 @@ export async function createCart(
   const { merchantId, now } = context;
   const market = await requireMarketOfCountry(transaction, context, input.market);
   const cartId = createId("cart", now.getTime());
-  const draft = newCartDraft({
+  const draft = createCartDraft({
     marketId: market.id,
     country: input.market,
     locale:
@@ -73,27 +78,29 @@ function cartCreateFaults(
     ...(isCountry(market)
       ? []
       : [
-          faultAt(
+          createBodyFault(
             "/market",
             "unknown_country",
             '"market" must be a country code of ISO 3166-1 alpha-2, in capitals.',
           ),
         ]),
-    ...(locale === null || locale === undefined ? [] : localeFaults("/locale", locale)),
-    ...buyerReferenceFaults(buyerReference, context),
-    ...(lines === null || lines === undefined ? [] : cartLineFaults(lines, { min: 0, max: cartLinesMax })),
+    ...(locale === null || locale === undefined ? [] : findLocaleFaults("/locale", locale)),
+    ...findBuyerReferenceFaults(buyerReference, context),
+    ...(lines === null || lines === undefined
+      ? []
+      : findCartLineFaults(lines, { min: 0, max: cartLinesMax })),
   ];
 }
 
 /** Checks the format of a buyer reference. A frontend that acts for one buyer must not name another buyer. */
-export function buyerReferenceFaults(
+export function findBuyerReferenceFaults(
   reference: string | null | undefined,
   { buyerReference }: CartCommandContext,
 ): Faults {
   if (reference === null || reference === undefined) return [];
   if (!isBuyerReference(reference))
     return [
-      faultAt(
+      createBodyFault(
         "/buyerReference",
         "pattern_mismatch",
         '"buyerReference" must have 1 to 128 printable ASCII characters, without spaces and @.',
@@ -101,7 +108,7 @@ export function buyerReferenceFaults(
     ];
   if (buyerReference !== null && buyerReference !== reference)
     return [
-      faultAt(
+      createBodyFault(
         "/buyerReference",
         "not_allowed",
         '"buyerReference" must be equal to the X-Buyer-Reference header.',
@@ -152,7 +159,7 @@ export async function changeCartMarket(
 ): Promise<CartAggregate> {
   if (!isCountry(input.market))
     requireNoFaults([
-      faultAt(
+      createBodyFault(
         "/market",
         "unknown_country",
         '"market" must be a country code of ISO 3166-1 alpha-2, in capitals.',
@@ -168,7 +175,7 @@ export async function changeCartMarket(
   if (endedAddress !== null) await erasePersonalData(transaction, [endedAddress.id], context.now);
   const draft = toCartDraft(cart);
   const address = endedAddress === null ? draft.address : null;
-  const warnings = endedAddress === null ? [] : [cartWarning("address_expired", null, {})];
+  const warnings = endedAddress === null ? [] : [createCartWarning("address_expired", null, {})];
   return applyCartChangePlan(transaction, context, {
     cart,
     plan: () => ({
@@ -207,14 +214,16 @@ export async function setCartBuyer(
 }
 
 function buyerFaults({ buyerReference, email }: CartBuyerSetInput, context: CartCommandContext): Faults {
-  return [...buyerReferenceFaults(buyerReference, context), ...emailFaults("/email", email)];
+  return [...findBuyerReferenceFaults(buyerReference, context), ...findEmailFaults("/email", email)];
 }
 
-export function emailFaults(field: string, email: string | null | undefined): Faults {
-  const isMalformed = typeof email === "string" && !isEmail(email);
+export function findEmailFaults(field: string, email: string | null | undefined): Faults {
+  const isMalformed = typeof email === "string" && !isEmailAddress(email);
   return [
-    ...textFaults(field, email, { max: emailMax }),
-    ...(isMalformed ? [faultAt(field, "pattern_mismatch", "The value must be an e-mail address.")] : []),
+    ...findTextFaults(field, email, { max: emailMax }),
+    ...(isMalformed
+      ? [createBodyFault(field, "pattern_mismatch", "The value must be an e-mail address.")]
+      : []),
   ];
 }
 

@@ -1,9 +1,9 @@
 /** Merges two carts: adds the lines of a source cart to a target cart and ends the source cart. */
-import { faultAt, requireNoFaults } from "#foundation/faults.ts";
+import { createBodyFault, requireNoFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
 import { expireCartSession } from "#commerce/checkout/end-session.ts";
-import { type CartAggregate, findCodePromotion, cartWarning } from "./cart-aggregate.ts";
+import { type CartAggregate, findPromotionWithCode, createCartWarning } from "./cart-aggregate.ts";
 import { type ExpectedVersionInput, requireChangeableCart } from "./cart-status.ts";
 import { applyCartChangePlan, type CartCommandContext, lockCart } from "./change-cart.ts";
 import { type CartDraft, type CartDraftLine, toCartDraft } from "./cart-draft.ts";
@@ -27,7 +27,9 @@ export async function mergeCarts(
 ): Promise<CartAggregate> {
   const { cartId, sourceCartId } = input;
   if (cartId === sourceCartId)
-    requireNoFaults([faultAt("/sourceCartId", "not_allowed", "A cart cannot be merged into itself.")]);
+    requireNoFaults([
+      createBodyFault("/sourceCartId", "not_allowed", "A cart cannot be merged into itself."),
+    ]);
   const { now } = context;
   // The carts are always locked in the order of their ids, so that two merges of the same carts cannot
   // deadlock.
@@ -43,7 +45,9 @@ export async function mergeCarts(
     source.buyerReference !== null &&
     target.buyerReference !== source.buyerReference
   )
-    requireNoFaults([faultAt("/sourceCartId", "not_allowed", "The two carts belong to different buyers.")]);
+    requireNoFaults([
+      createBodyFault("/sourceCartId", "not_allowed", "The two carts belong to different buyers."),
+    ]);
   const merged = await applyCartChangePlan(transaction, context, {
     cart: target,
     plan: () => ({ event: "cart.updated", draft: toMergedDraft(target, source) }),
@@ -60,7 +64,7 @@ export async function mergeCarts(
 
 function toMergedDraft(target: CartAggregate, source: CartAggregate): CartDraft {
   const draft = toCartDraft(target);
-  const code = findCodePromotion(source);
+  const code = findPromotionWithCode(source);
   const isDropped =
     code !== undefined && draft.promotionCodeId !== null && draft.promotionCodeId !== code.promotionCodeId;
   return {
@@ -68,7 +72,7 @@ function toMergedDraft(target: CartAggregate, source: CartAggregate): CartDraft 
     lines: mergeDraftLines(draft.lines, source),
     buyerReference: draft.buyerReference ?? source.buyerReference,
     promotionCodeId: draft.promotionCodeId ?? code?.promotionCodeId ?? null,
-    warnings: isDropped ? [cartWarning("promotion_removed", null, { code: code.code })] : [],
+    warnings: isDropped ? [createCartWarning("promotion_removed", null, { code: code.code })] : [],
   };
 }
 
@@ -80,7 +84,11 @@ function mergeDraftLines(targetLines: readonly CartDraftLine[], source: CartAggr
   }
   if (lines.size > cartLinesMax)
     requireNoFaults([
-      faultAt("/sourceCartId", "too_long", `The merged cart would have more than ${cartLinesMax} lines.`),
+      createBodyFault(
+        "/sourceCartId",
+        "too_long",
+        `The merged cart would have more than ${cartLinesMax} lines.`,
+      ),
     ]);
   return [...lines.values()];
 }

@@ -3,8 +3,8 @@
  * returns warnings about the differences.
  */
 import { chooseLocale } from "#foundation/text.ts";
-import { money } from "#foundation/money.ts";
-import { type CartLineDisplay, type StoredCartWarning, cartWarning } from "./cart-aggregate.ts";
+import { createMoney } from "#foundation/money.ts";
+import { type CartLineDisplay, type StoredCartWarning, createCartWarning } from "./cart-aggregate.ts";
 import type { CartDraft, CartDraftLine } from "./cart-draft.ts";
 import type { CartOffer, CartOfferVariant } from "./load-offer.ts";
 
@@ -45,7 +45,7 @@ export function applyCartOfferToLines(
   for (const line of draft.lines) {
     const variant = offer.variants.get(line.variantId);
     const result =
-      variant === undefined || !isVariantSold(variant)
+      variant === undefined || !isVariantForSale(variant)
         ? keepUnsoldLine(line, variant, isMarketNew)
         : offerSoldLine(line, variant, { draft, offer, isMarketNew });
     if (result.line !== null) lines.push(result.line);
@@ -60,13 +60,13 @@ interface OfferedLineResult {
   readonly warnings: readonly StoredCartWarning[];
 }
 
-export const isVariantSold = (
+export const isVariantForSale = (
   variant: CartOfferVariant,
 ): variant is CartOfferVariant & { readonly priceMinor: number } =>
   variant.isPublished && !variant.discontinued && variant.priceMinor !== null;
 
 /** Returns how many items of the variant can be ordered now; 0 if the variant is out of stock. */
-export function orderableQuantity({
+export function countOrderableItems({
   onHand,
   reserved,
   backorderLimit,
@@ -98,12 +98,14 @@ function keepUnsoldLine(
     // know its id.
     return {
       line: null,
-      warnings: [cartWarning("line_unavailable", before === null ? null : id, { isRemoved: true, sku })],
+      warnings: [
+        createCartWarning("line_unavailable", before === null ? null : id, { isRemoved: true, sku }),
+      ],
     };
   }
   return {
     line: { ...before, categoryIds: variant?.categoryIds ?? [], quantity: line.quantity, isAvailable: false },
-    warnings: [cartWarning("line_unavailable", id, { isRemoved: false, sku: before.display.sku })],
+    warnings: [createCartWarning("line_unavailable", id, { isRemoved: false, sku: before.display.sku })],
   };
 }
 
@@ -120,18 +122,18 @@ function offerSoldLine(
 ): OfferedLineResult {
   const { id, before } = line;
   const { draft, offer, isMarketNew } = context;
-  const orderable = orderableQuantity(variant);
+  const orderable = countOrderableItems(variant);
   const quantity = orderable === 0 ? line.quantity : Math.min(line.quantity, orderable);
   const warnings: StoredCartWarning[] = [];
-  if (orderable === 0) warnings.push(cartWarning("out_of_stock", id, {}));
+  if (orderable === 0) warnings.push(createCartWarning("out_of_stock", id, {}));
   if (quantity < line.quantity)
-    warnings.push(cartWarning("quantity_reduced", id, { wanted: line.quantity, quantity }));
+    warnings.push(createCartWarning("quantity_reduced", id, { wanted: line.quantity, quantity }));
   if (before !== null && !isMarketNew && before.unitPriceMinor !== variant.priceMinor) {
     const { currency } = offer.market;
     warnings.push(
-      cartWarning("price_changed", id, {
-        before: money(before.unitPriceMinor, currency),
-        now: money(variant.priceMinor, currency),
+      createCartWarning("price_changed", id, {
+        before: createMoney(before.unitPriceMinor, currency),
+        now: createMoney(variant.priceMinor, currency),
       }),
     );
   }

@@ -2,10 +2,10 @@
  * Renders a cart for the APIs: status and address at the given time, amounts with their currency, no personal
  * data. Pure functions: the same cart and context always give the same view.
  */
-import { absoluteMediaUrl, type ImageView } from "#commerce/catalog/render-product.ts";
+import { toAbsoluteMediaUrl, type ImageView } from "#commerce/catalog/render-product.ts";
 import { type Availability, computeAvailability } from "#commerce/catalog/availability.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
-import { type Money, money } from "#foundation/money.ts";
+import { type Money, createMoney } from "#foundation/money.ts";
 import type {
   CartAggregate,
   CartStatus,
@@ -15,7 +15,7 @@ import type {
   StoredCartWarning,
   CartWarningCode,
 } from "./cart-aggregate.ts";
-import { omitExpiredAddress, hasCartSessionEnded, cartStatusAt } from "./cart-status.ts";
+import { omitExpiredAddress, hasCartSessionEnded, getCartStatusAt } from "./cart-status.ts";
 import {
   type CartTotals,
   type PromotionStateView,
@@ -108,7 +108,7 @@ export function toCartView(stored: CartAggregate, context: CartRenderContext): C
   return {
     id,
     version,
-    status: cartStatusAt(cart, now),
+    status: getCartStatusAt(cart, now),
     merchant: { id: merchant.id, slug: merchant.slug, name: merchant.name },
     market: country,
     currency,
@@ -177,16 +177,20 @@ function toCartLineView(
     variantTitle: display.variantTitle,
     image: display.image === null ? null : toImageView(display.image, publicUrl),
     quantity: line.quantity,
-    unitPrice: money(line.unitPriceMinor, currency),
-    compareAtUnitPrice: line.compareAtMinor === null ? null : money(line.compareAtMinor, currency),
-    subtotal: money(line.subtotalMinor, currency),
-    discount: money(line.discountMinor, currency),
-    tax: line.taxMinor === null ? null : money(line.taxMinor, currency),
-    total: money(line.totalMinor, currency),
+    unitPrice: createMoney(line.unitPriceMinor, currency),
+    compareAtUnitPrice: line.compareAtMinor === null ? null : createMoney(line.compareAtMinor, currency),
+    subtotal: createMoney(line.subtotalMinor, currency),
+    discount: createMoney(line.discountMinor, currency),
+    tax: line.taxMinor === null ? null : createMoney(line.taxMinor, currency),
+    total: createMoney(line.totalMinor, currency),
     discountAllocations: promotions.flatMap(({ trigger, promotionId, allocations }) =>
       allocations
         .filter(({ lineId }) => lineId === line.id)
-        .map(({ amountMinor }) => ({ source: trigger, promotionId, amount: money(amountMinor, currency) })),
+        .map(({ amountMinor }) => ({
+          source: trigger,
+          promotionId,
+          amount: createMoney(amountMinor, currency),
+        })),
     ),
     availability:
       stock === null
@@ -209,7 +213,7 @@ function toImageView(
   { url, alt, width, height }: NonNullable<CartLineDisplay["image"]>,
   publicUrl: string,
 ): ImageView {
-  return { url: absoluteMediaUrl(url, publicUrl), alt, width, height };
+  return { url: toAbsoluteMediaUrl(url, publicUrl), alt, width, height };
 }
 
 export function toDeliveryOptionViews({ deliveryOptions, currency }: CartAggregate): DeliveryOptionView[] {
@@ -217,7 +221,7 @@ export function toDeliveryOptionViews({ deliveryOptions, currency }: CartAggrega
     id,
     name,
     carrier,
-    price: money(priceMinor, currency),
+    price: createMoney(priceMinor, currency),
     minDays,
     maxDays,
     pickup,
@@ -228,8 +232,8 @@ export function toDeliveryOptionViews({ deliveryOptions, currency }: CartAggrega
  * Returns the delivery options for the current address of a cart; undefined if the cart has no valid address
  * or has ended.
  */
-export function currentDeliveryOptions(cart: CartAggregate, now: Date): DeliveryOptionView[] | undefined {
-  const status = cartStatusAt(cart, now);
+export function getCurrentDeliveryOptions(cart: CartAggregate, now: Date): DeliveryOptionView[] | undefined {
+  const status = getCartStatusAt(cart, now);
   const present = omitExpiredAddress(cart, now);
   return present.address === null || (status !== "active" && status !== "locked")
     ? undefined

@@ -4,8 +4,8 @@
  */
 import type { PromotionKind, PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { chooseLocale } from "#foundation/text.ts";
-import { type Money, money } from "#foundation/money.ts";
-import { type CartAggregate, findCodePromotion, type CartPromotionWithRule } from "./cart-aggregate.ts";
+import { type Money, createMoney } from "#foundation/money.ts";
+import { type CartAggregate, findPromotionWithCode, type CartPromotionWithRule } from "./cart-aggregate.ts";
 
 export interface CartPromotionView {
   readonly id: string;
@@ -45,7 +45,7 @@ export function toPromotionStateView(
   { replaced = null }: { readonly replaced?: string | null } = {},
 ): PromotionStateView {
   const { currency } = cart;
-  const code = findCodePromotion(cart);
+  const code = findPromotionWithCode(cart);
   return {
     cartId: cart.id,
     cartVersion: cart.version,
@@ -57,9 +57,9 @@ export function toPromotionStateView(
       .map((promotion) => ({
         id: promotion.promotionId,
         title: promotionTitle(promotion, cart),
-        discount: money(promotion.discountMinor, currency),
+        discount: createMoney(promotion.discountMinor, currency),
       })),
-    discount: money(code?.discountMinor ?? 0, currency),
+    discount: createMoney(code?.discountMinor ?? 0, currency),
     allocations: code === undefined ? [] : toAllocationViews(code, currency),
     replaced: replaced === null ? null : { code: replaced },
     totals: toCartTotals(cart),
@@ -74,14 +74,14 @@ function toAllocationViews(
     target: lineId === null ? "shipping" : "line",
     lineId,
     promotionId,
-    amount: money(amountMinor, currency),
+    amount: createMoney(amountMinor, currency),
   }));
 }
 
 function toCartPromotionView(promotion: CartPromotionWithRule, cart: CartAggregate): CartPromotionView {
   const { amountMinor, basisPoints, kind, startsAt, endsAt } = promotion;
   const amount =
-    amountMinor === null || promotion.currency === null ? null : money(amountMinor, promotion.currency);
+    amountMinor === null || promotion.currency === null ? null : createMoney(amountMinor, promotion.currency);
   return {
     id: promotion.promotionId,
     code: promotion.code ?? "",
@@ -115,12 +115,12 @@ export interface CartTotals {
 export function toCartTotals(cart: CartAggregate): CartTotals {
   const { currency, shippingMinor, taxMinor } = cart;
   return {
-    subtotal: money(cart.subtotalMinor, currency),
-    discount: money(cart.discountMinor, currency),
-    shipping: shippingMinor === null ? null : money(shippingMinor, currency),
-    tax: taxMinor === null ? null : money(taxMinor, currency),
+    subtotal: createMoney(cart.subtotalMinor, currency),
+    discount: createMoney(cart.discountMinor, currency),
+    shipping: shippingMinor === null ? null : createMoney(shippingMinor, currency),
+    tax: taxMinor === null ? null : createMoney(taxMinor, currency),
     taxIncluded: cart.taxIncluded,
-    total: money(cart.totalMinor, currency),
+    total: createMoney(cart.totalMinor, currency),
     estimated: shippingMinor === null || taxMinor === null,
   };
 }

@@ -12,13 +12,13 @@ import {
 import { chooseLocale } from "#foundation/text.ts";
 import {
   type CartAggregate,
-  findCodePromotion,
+  findPromotionWithCode,
   type StoredCartAddress,
   type StoredCartLine,
   type StoredDeliveryOption,
   type StoredCartPromotion,
   type StoredCartWarning,
-  cartWarning,
+  createCartWarning,
 } from "./cart-aggregate.ts";
 import { cartAddressLifetimeMs, type CartDraft, type RepricedCart, pickCartSettings } from "./cart-draft.ts";
 import type { CartOffer, CartOfferMarket } from "./load-offer.ts";
@@ -78,7 +78,7 @@ export function repriceCart({
       ...draft.warnings,
       ...marketWarnings(draft, before, market),
       ...(draft.address !== null && address === null
-        ? [cartWarning("address_expired", null, {})]
+        ? [createCartWarning("address_expired", null, {})]
         : keptExpiryWarnings(before, address)),
       ...offered.warnings,
       ...(refusal === null ? [] : [refusalWarning(refusal, before)]),
@@ -102,9 +102,9 @@ const isPermanent = (refusal: PromotionRefusal | null): boolean =>
 
 function refusalWarning(refusal: PromotionRefusal, before: CartAggregate | undefined): StoredCartWarning {
   const { reason } = refusal;
-  if (!isPermanent(refusal)) return cartWarning("promotion_suspended", null, { reason });
-  const code = before === undefined ? undefined : findCodePromotion(before)?.code;
-  return cartWarning("promotion_removed", null, { code: code ?? null, reason });
+  if (!isPermanent(refusal)) return createCartWarning("promotion_suspended", null, { reason });
+  const code = before === undefined ? undefined : findPromotionWithCode(before)?.code;
+  return createCartWarning("promotion_removed", null, { code: code ?? null, reason });
 }
 
 /** Keeps the warning about an expired address until the cart has a new address. */
@@ -276,9 +276,9 @@ function marketWarnings(
   return [
     ...(before.country === draft.country
       ? []
-      : [cartWarning("market_changed", null, { before: before.country, now: draft.country })]),
+      : [createCartWarning("market_changed", null, { before: before.country, now: draft.country })]),
     ...(before.currency === market.currency
       ? []
-      : [cartWarning("currency_changed", null, { before: before.currency, now: market.currency })]),
+      : [createCartWarning("currency_changed", null, { before: before.currency, now: market.currency })]),
   ];
 }

@@ -1,22 +1,26 @@
 /**
- * Inserts carts and saves repriced carts; changes of the status alone are saved by cart-transitions.ts. One
- * statement writes the cart with its lines and promotions and raises the version by one. A cart whose version
- * has changed meanwhile is not updated.
+ * Inserts carts, saves repriced carts and publishes their events; changes of the status alone are saved by
+ * cart-transitions.ts. One statement writes the cart with its lines and promotions and raises the version by
+ * one. A cart whose version has changed meanwhile is not updated.
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
-import { prepareStatement, parameter } from "#database/prepared-template.ts";
+import { parameter, prepareStatement } from "#database/prepared-template.ts";
 import { runPipelined, type Transaction } from "#database/transaction.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
+import type { EventType } from "#webhooks/event-types.ts";
 import {
   type CartAggregate,
   cartColumns,
   cartColumnTypes,
+  findPromotionWithCode,
   type StoredCartLine,
   type StoredCartPromotion,
   toSnakeCase,
 } from "./cart-aggregate.ts";
-import { cartLifetimeMs, buyerEmailRetentionMs } from "./cart-status.ts";
-import { type CartQueryRow, cartsByIdQuery } from "./find-carts.ts";
-import { cartColumnValues, type RepricedCart } from "./cart-draft.ts";
+import { buyerEmailRetentionMs, cartLifetimeMs } from "./cart-status.ts";
+import { buildCartsByIdQuery, type CartQueryRow } from "./find-carts.ts";
+import { type RepricedCart, toCartColumnValues } from "./cart-draft.ts";
+import { getPreviousCartFields } from "./render-cart.ts";
 
 export interface CartSaveInput {
   readonly cartId: string;
@@ -43,7 +47,7 @@ async function saveAndReadCart(
   write: CompiledQuery,
   { cartId: id, now }: CartSaveInput,
 ): Promise<CartAggregate> {
-  const [saved, read] = await runPipelined(transaction, [write, cartsByIdQuery(transaction, [id], now)]);
+  const [saved, read] = await runPipelined(transaction, [write, buildCartsByIdQuery(transaction, [id], now)]);
   const [after] = (read?.rows ?? []) as readonly CartQueryRow[];
   if (saved?.rows.length !== 1 || after === undefined)
     throw new Error(`Cart ${id} has changed since it was locked.`);
@@ -157,7 +161,7 @@ const types = columnTypes.map(([column, type]) => `${column} ${type}`).join(", "
 const columns = columnTypes.map(([column]) => column);
 
 function toCartRecord(next: RepricedCart, at: Date): Readonly<Record<string, unknown>> {
-  const values = cartColumnValues(next);
+  const values = toCartColumnValues(next);
   const { address } = next;
   const further: Readonly<Record<keyof typeof furtherColumnTypes, string | null>> = {
     buyer_email_id: next.buyerEmailId,
@@ -220,4 +224,43 @@ function upsertPromotionsSql(): RawBuilder<unknown> {
     insert into ${target} ${selectPromotions("code")}
     on conflict (cart_id) where trigger = 'code' do update
     set promotion_id = excluded.promotion_id, promotion_code_id = excluded.promotion_code_id, ${amounts})`;
+}
+
+/** Returns the events about the promotion code, by comparing the cart before and after the change. */
+export function getPromotionCodeEventTypes(before: CartAggregate, after: CartAggregate): EventType[] {
+  const [previous, current] = [findPromotionWithCode(before), findPromotionWithCode(after)];
+  if (current === undefined) return previous === undefined ? [] : ["cart.promotion_removed"];
+  const isNew = previous?.promotionCodeId !== current.promotionCodeId;
+  if (current.state === "suspended")
+    return isNew
+      ? ["cart.promotion_applied", "cart.promotion_suspended"]
+      : previous.state === "suspended"
+        ? []
+        : ["cart.promotion_suspended"];
+  if (isNew) return ["cart.promotion_applied"];
+  return previous.state === "suspended" ? ["cart.promotion_restored"] : [];
+}
+
+/** The part of a cart command's context that publishing its events needs. */
+export interface CartEventContext extends Pick<CommandContext, "outbox" | "now"> {
+  readonly publicUrl: string;
+}
+
+/**
+ * Publishes the events of one cart change, with the previous values of the changed fields. `isFinal`: the
+ * cart and its session do not change again in this transaction, so that the events can use `after` without
+ * another read.
+ */
+export function publishCartEvents(
+  { outbox, now, publicUrl }: CartEventContext,
+  eventTypes: readonly EventType[],
+  {
+    before,
+    after,
+    isFinal = true,
+  }: { readonly before: CartAggregate | null; readonly after: CartAggregate; readonly isFinal?: boolean },
+): void {
+  const previous = before === null ? null : getPreviousCartFields({ before, after }, { now, publicUrl });
+  for (const type of eventTypes)
+    outbox.append({ type, id: after.id, previous, ...(isFinal ? { object: after } : {}) });
 }

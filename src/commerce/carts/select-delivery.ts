@@ -2,7 +2,7 @@
 import { failAtField } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
-import { omitExpiredAddress, type ExpectedVersionInput, cartFailure } from "./cart-status.ts";
+import { omitExpiredAddress, type ExpectedVersionInput, createCartFailure } from "./cart-status.ts";
 import { toCartDraft } from "./cart-draft.ts";
 import { type CartCommandContext, changeCart, type CartChangePlanner } from "./change-cart.ts";
 
@@ -28,7 +28,7 @@ export function planDeliverySelection(
   const optionId = input.optionId ?? null;
   return (cart) => {
     if (optionId !== null && omitExpiredAddress(cart, now).address === null)
-      throw cartFailure("invalid_state", cart, { now, reason: "address_required" });
+      throw createCartFailure("invalid_state", cart, { now, reason: "address_required" });
     return {
       event: "cart.updated",
       draft: { ...toCartDraft(cart), deliveryMethodId: optionId },

@@ -22,7 +22,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
 import { saveBuyerAddress } from "#commerce/addresses/saved-addresses.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
-import { type ExpectedVersionInput, cartFailure, requireChangeableCart } from "./cart-status.ts";
+import { type ExpectedVersionInput, createCartFailure, requireChangeableCart } from "./cart-status.ts";
 import { cartAddressLifetimeMs, toCartDraft } from "./cart-draft.ts";
 import {
   applyCartChangePlan,
@@ -63,7 +63,7 @@ export interface CartAddressToken {
 
 const addressLifetimeMsMax = 24 * 3_600_000;
 
-/** How long encrypted data is kept after its last use, for the analysis of problems. */
+/** How long the encrypted address is kept after the cart last used it, so that problems can be analyzed. */
 const erasureDelayMs = 24 * 3_600_000;
 
 export async function setCartAddress(
@@ -153,7 +153,7 @@ export async function storeEncryptedCartAddress(
   const { merchantId, now } = context;
   const masked = maskAddress(address);
   if (!cart.countries.includes(masked.countryCode)) {
-    throw cartFailure("address_market_mismatch", cart, {
+    throw createCartFailure("address_market_mismatch", cart, {
       now,
       data: { market: cart.country, countries: cart.countries },
     });

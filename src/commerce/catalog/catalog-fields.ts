@@ -3,16 +3,16 @@
  * GTINs and the fields of variants. Markets and promotions use them too.
  */
 import {
-  allowedValueFaults,
-  listLengthFaults,
-  faultAt,
+  findAllowedValueFaults,
+  findListLengthFaults,
+  createBodyFault,
   type Faults,
-  integerFaults,
-  duplicateFaults,
-  textFaults,
+  findIntegerFaults,
+  findDuplicateFaults,
+  findTextFaults,
   type TextRule,
 } from "#foundation/faults.ts";
-import { isCleanText, isSlug, parseLocale, slugLengthMax } from "#foundation/text.ts";
+import { isTextWithoutForbiddenCharacters, isSlug, parseLocale, slugLengthMax } from "#foundation/text.ts";
 
 /**
  * Maximum text lengths (in characters) and maximum counts. The GraphQL descriptions use the same constants,
@@ -48,11 +48,11 @@ export const catalogBounds = {
   weightGramsMax: 100_000_000,
 } as const;
 
-export function slugFaults(field: string, slug: string): Faults {
+export function findSlugFaults(field: string, slug: string): Faults {
   return isSlug(slug)
     ? []
     : [
-        faultAt(
+        createBodyFault(
           field,
           "pattern_mismatch",
           `A slug must have 1 to ${slugLengthMax} lower-case letters, digits or single hyphens between them.`,
@@ -62,10 +62,10 @@ export function slugFaults(field: string, slug: string): Faults {
 
 const codePattern = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/;
 
-export function codeFaults(field: string, code: string): Faults {
+export function findCodeFaults(field: string, code: string): Faults {
   if (code.length <= catalogBounds.codeMax && codePattern.test(code)) return [];
   return [
-    faultAt(
+    createBodyFault(
       field,
       "pattern_mismatch",
       `A code must have 1 to ${catalogBounds.codeMax} lower-case letters, digits or single - or ` +
@@ -74,13 +74,19 @@ export function codeFaults(field: string, code: string): Faults {
   ];
 }
 
-export function localeFaults(field: string, locale: string): Faults {
+export function findLocaleFaults(field: string, locale: string): Faults {
   return parseLocale(locale) === undefined
-    ? [faultAt(field, "invalid_locale", "The locale must be a well-formed BCP 47 tag, for example de-CH.")]
+    ? [
+        createBodyFault(
+          field,
+          "invalid_locale",
+          "The locale must be a well-formed BCP 47 tag, for example de-CH.",
+        ),
+      ]
     : [];
 }
 
-/** Returns the canonical form of a locale that passed `localeFaults`. */
+/** Returns the canonical form of a locale that passed `findLocaleFaults`. */
 export function toLocale(locale: string): string {
   return parseLocale(locale) ?? locale;
 }
@@ -94,21 +100,21 @@ export interface LocalizedTextInput {
   readonly text: string;
 }
 
-export function localizedTextFaults(
+export function findLocalizedTextFaults(
   field: string,
   entries: readonly LocalizedTextInput[],
   rule: TextRule & { readonly optional?: boolean },
 ): Faults {
   return [
-    ...listLengthFaults(field, entries, {
+    ...findListLengthFaults(field, entries, {
       min: rule.optional === true ? 0 : 1,
       max: catalogBounds.localesMax,
     }),
     ...entries.flatMap(({ locale, text }, index) => [
-      ...localeFaults(`${field}/${index}/locale`, locale),
-      ...textFaults(`${field}/${index}/text`, text, rule),
+      ...findLocaleFaults(`${field}/${index}/locale`, locale),
+      ...findTextFaults(`${field}/${index}/text`, text, rule),
     ]),
-    ...duplicateFaults(
+    ...findDuplicateFaults(
       entries.map(({ locale }) => toLocale(locale)),
       (index) => `${field}/${index}/locale`,
     ),
@@ -124,7 +130,8 @@ export function toLocalizedMap(entries: readonly LocalizedTextInput[]): Record<s
  * or publish credentials.
  */
 export function isHttpsUrl(text: string): boolean {
-  if (text.length > catalogBounds.urlMax || !isCleanText(text) || /\s/.test(text)) return false;
+  if (text.length > catalogBounds.urlMax || !isTextWithoutForbiddenCharacters(text) || /\s/.test(text))
+    return false;
   const url = URL.parse(text);
   return url !== null && url.protocol === "https:" && url.username === "" && url.password === "";
 }
@@ -176,13 +183,13 @@ export interface VariantFields {
  */
 const skuPattern = /^[!-~](?:[ -~]*[!-~])?$/;
 
-export function variantFaults(at: string, variant: VariantFields): Faults {
+export function findVariantFaults(at: string, variant: VariantFields): Faults {
   return [
-    ...textFaults(`${at}/sku`, variant.sku, { max: catalogBounds.skuMax }),
+    ...findTextFaults(`${at}/sku`, variant.sku, { max: catalogBounds.skuMax }),
     ...(skuPattern.test(variant.sku)
       ? []
       : [
-          faultAt(
+          createBodyFault(
             `${at}/sku`,
             "pattern_mismatch",
             "A SKU must have printable ASCII characters and no space at its ends.",
@@ -190,19 +197,22 @@ export function variantFaults(at: string, variant: VariantFields): Faults {
         ]),
     ...gtinFaults(`${at}/gtin`, variant.gtin),
     ...restrictionFaults(`${at}/restrictions`, variant.restrictions ?? []),
-    ...listLengthFaults(`${at}/options`, variant.options, { min: 0, max: catalogBounds.optionsMax }),
-    ...duplicateFaults(
+    ...findListLengthFaults(`${at}/options`, variant.options, { min: 0, max: catalogBounds.optionsMax }),
+    ...findDuplicateFaults(
       variant.options.map(({ option }) => option),
       (index) => `${at}/options/${index}/option`,
     ),
-    ...integerFaults(`${at}/weightGrams`, variant.weightGrams, { min: 0, max: catalogBounds.weightGramsMax }),
-    ...integerFaults(`${at}/maxOrderQuantity`, variant.maxOrderQuantity, { min: 1, max: 9999 }),
-    ...integerFaults(`${at}/position`, variant.position, { min: 0, max: catalogBounds.positionMax }),
-    ...integerFaults(`${at}/backorderLimit`, variant.backorderLimit, {
+    ...findIntegerFaults(`${at}/weightGrams`, variant.weightGrams, {
+      min: 0,
+      max: catalogBounds.weightGramsMax,
+    }),
+    ...findIntegerFaults(`${at}/maxOrderQuantity`, variant.maxOrderQuantity, { min: 1, max: 9999 }),
+    ...findIntegerFaults(`${at}/position`, variant.position, { min: 0, max: catalogBounds.positionMax }),
+    ...findIntegerFaults(`${at}/backorderLimit`, variant.backorderLimit, {
       min: 0,
       max: catalogBounds.onHandMax,
     }),
-    ...integerFaults(`${at}/lowStockThreshold`, variant.lowStockThreshold, {
+    ...findIntegerFaults(`${at}/lowStockThreshold`, variant.lowStockThreshold, {
       min: 0,
       max: catalogBounds.onHandMax,
     }),
@@ -213,21 +223,24 @@ export function variantFaults(at: string, variant: VariantFields): Faults {
 function restrictionFaults(field: string, given: readonly string[]): Faults {
   return [
     ...given.flatMap((restriction, index) =>
-      allowedValueFaults(`${field}/${index}`, restriction, { allowed: restrictions, noun: "restriction" }),
+      findAllowedValueFaults(`${field}/${index}`, restriction, {
+        allowed: restrictions,
+        noun: "restriction",
+      }),
     ),
-    ...duplicateFaults(given, (index) => `${field}/${index}`),
+    ...findDuplicateFaults(given, (index) => `${field}/${index}`),
   ];
 }
 
 function dateFaults(field: string, date: Date | null | undefined): Faults {
   if (date === null || date === undefined || !Number.isNaN(date.getTime())) return [];
-  return [faultAt(field, "wrong_type", "availableFrom must be a valid time.")];
+  return [createBodyFault(field, "wrong_type", "availableFrom must be a valid time.")];
 }
 
 function gtinFaults(field: string, gtin: string | null | undefined): Faults {
   if (gtin === null || gtin === undefined || isGtin(gtin)) return [];
   return [
-    faultAt(
+    createBodyFault(
       field,
       "pattern_mismatch",
       "A GTIN must have 8, 12, 13 or 14 digits, including a valid check digit.",

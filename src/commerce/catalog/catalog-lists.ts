@@ -3,7 +3,7 @@
  * or counts.
  */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import type { CategoryTable, Tables } from "#database/tables.ts";
 
 export type CategoryRow = Selectable<CategoryTable>;
@@ -14,8 +14,8 @@ interface ProductFilter {
   readonly status?: "draft" | "published" | "archived" | null | undefined;
 }
 
-export function productListQuery(
-  reader: Reader,
+export function buildProductListQuery(
+  reader: DatabaseReader,
   { merchantId, status }: ProductFilter,
 ): SelectQueryBuilder<Tables, "product", { id: string }> {
   return reader
@@ -25,8 +25,8 @@ export function productListQuery(
     .$if(typeof status === "string", (query) => query.where("status", "=", status ?? "draft"));
 }
 
-export function categoryListQuery(
-  reader: Reader,
+export function buildCategoryListQuery(
+  reader: DatabaseReader,
   merchantId: string | null,
 ): SelectQueryBuilder<Tables, "category", CategoryRow> {
   return reader
@@ -35,7 +35,7 @@ export function categoryListQuery(
     .$if(merchantId !== null, (query) => query.where("merchantId", "=", merchantId ?? ""));
 }
 
-export const findCategories = (reader: Reader, ids: readonly string[]): Promise<CategoryRow[]> =>
+export const findCategories = (reader: DatabaseReader, ids: readonly string[]): Promise<CategoryRow[]> =>
   reader
     .selectFrom("category")
     .selectAll()
@@ -60,7 +60,7 @@ export interface ProductList {
 
 /** Loads the product lists of several merchants in one statement, by merchant ID. */
 export async function listPublishedProducts(
-  reader: Reader,
+  reader: DatabaseReader,
   merchantIds: readonly string[],
 ): Promise<Map<string, ProductList>> {
   const { rows } = await sql<ProductList & { readonly merchantId: string }>`

@@ -63,7 +63,7 @@ export async function lockProduct(
     .forNoKeyUpdate(["m", "p"])
     .executeTakeFirst();
   if (product === undefined) throw fail("product_not_found");
-  requireVersion(productConflict(product), expectedVersion);
+  requireVersion(createProductConflict(product), expectedVersion);
   return product;
 }
 
@@ -94,16 +94,16 @@ export async function lockEditableProduct(
 ): Promise<EditableProduct> {
   const product = await lockProduct(transaction, context, { productId: input.productId });
   requireNotArchived(product);
-  requireVersion(productConflict(product), input.expectedVersion);
+  requireVersion(createProductConflict(product), input.expectedVersion);
   return loadEditableProduct(transaction, context, product);
 }
 
 export function requireNotArchived(product: Pick<LockedProduct, "id" | "status" | "version">): void {
   if (product.status === "archived")
-    throw fail("invalid_state", { conflict: productConflict(product, "product_archived") });
+    throw fail("invalid_state", { conflict: createProductConflict(product, "product_archived") });
 }
 
-export function productConflict(
+export function createProductConflict(
   product: Pick<LockedProduct, "id" | "status" | "version">,
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},

@@ -6,13 +6,19 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
-import { faultAt, type Faults, integerFaults, failAtField, requireNoFaults } from "#foundation/faults.ts";
+import {
+  createBodyFault,
+  type Faults,
+  findIntegerFaults,
+  failAtField,
+  requireNoFaults,
+} from "#foundation/faults.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import {
   catalogBounds,
-  localizedTextFaults,
+  findLocalizedTextFaults,
   type LocalizedTextInput,
-  slugFaults,
+  findSlugFaults,
   toLocalizedMap,
 } from "./catalog-fields.ts";
 import { lockCatalog, raiseCatalogVersion, reindexProducts } from "./change-catalog.ts";
@@ -65,9 +71,9 @@ export async function upsertCategory(
 
 function upsertFaults({ slug, names, position }: CategoryUpsertInput): Faults {
   return [
-    ...slugFaults("/slug", slug),
-    ...localizedTextFaults("/names", names, { max: catalogBounds.nameMax }),
-    ...integerFaults("/position", position, { min: 0, max: catalogBounds.positionMax }),
+    ...findSlugFaults("/slug", slug),
+    ...findLocalizedTextFaults("/names", names, { max: catalogBounds.nameMax }),
+    ...findIntegerFaults("/position", position, { min: 0, max: catalogBounds.positionMax }),
   ];
 }
 
@@ -102,7 +108,7 @@ async function findCategory(
     const message = "Another category of the merchant has this slug.";
     throw fail("already_exists", {
       message,
-      details: [faultAt("/slug", "already_exists", message)],
+      details: [createBodyFault("/slug", "already_exists", message)],
       conflict: categoryConflict(withSlug, "slug_taken"),
     });
   }

@@ -8,26 +8,26 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
 import {
-  listLengthFaults,
-  faultAt,
+  findListLengthFaults,
+  createBodyFault,
   type Faults,
-  integerFaults,
-  uniqueListFaults,
-  duplicateFaults,
+  findIntegerFaults,
+  findUniqueListFaults,
+  findDuplicateFaults,
   requireNoFaults,
-  textFaults,
+  findTextFaults,
 } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import {
   catalogBounds,
-  codeFaults,
-  localizedTextFaults,
+  findCodeFaults,
+  findLocalizedTextFaults,
   type LocalizedTextInput,
   toLocalizedMap,
 } from "./catalog-fields.ts";
 import {
   type OptionInput,
-  productOptionsFaults,
+  findProductOptionsFaults,
   requireVariantsFitOptions,
   saveProductOptions,
 } from "./product-options.ts";
@@ -40,7 +40,7 @@ import {
 import {
   saveProductTranslations,
   type TranslationInput,
-  productTranslationsFaults,
+  findProductTranslationsFaults,
 } from "./product-texts.ts";
 
 export interface RatingInput {
@@ -85,9 +85,9 @@ export async function createProduct(
   input: ProductCreateInput,
 ): Promise<{ productId: string }> {
   requireNoFaults([
-    ...productFaults("", input),
-    ...categoryListFaults("/categoryIds", input.categoryIds),
-    ...productTranslationsFaults("/translations", input.translations, 1),
+    ...findProductFaults("", input),
+    ...findCategoryListFaults("/categoryIds", input.categoryIds),
+    ...findProductTranslationsFaults("/translations", input.translations, 1),
   ]);
   await lockCatalog(transaction, context);
   const productId = await insertProduct(transaction, context);
@@ -111,7 +111,10 @@ export async function updateProduct(
   context: CommandContext,
   input: ProductUpdateInput,
 ): Promise<{ productId: string }> {
-  requireNoFaults([...productFaults("", input), ...categoryListFaults("/categoryIds", input.categoryIds)]);
+  requireNoFaults([
+    ...findProductFaults("", input),
+    ...findCategoryListFaults("/categoryIds", input.categoryIds),
+  ]);
   const product = await lockEditableProduct(transaction, context, input);
   let isChanged = await saveProductFields(transaction, context, { productId: product.id, fields: input });
   if (input.options !== undefined) await requireVariantsFitOptions(transaction, product);
@@ -126,39 +129,39 @@ export async function updateProduct(
   return { productId: product.id };
 }
 
-export function productFaults(at: string, { brand, rating, attributes, options }: ProductFields): Faults {
+export function findProductFaults(at: string, { brand, rating, attributes, options }: ProductFields): Faults {
   const average = rating?.average ?? 0;
   return [
-    ...textFaults(`${at}/brand`, brand, { max: catalogBounds.brandMax }),
+    ...findTextFaults(`${at}/brand`, brand, { max: catalogBounds.brandMax }),
     ...(average >= 0 && average <= 5
       ? []
       : [
-          faultAt(
+          createBodyFault(
             `${at}/rating/average`,
             average > 5 ? "too_large" : "too_small",
             "The average rating must be from 0 to 5.",
           ),
         ]),
-    ...integerFaults(`${at}/rating/count`, rating?.count, { min: 0, max: 2_147_483_647 }),
+    ...findIntegerFaults(`${at}/rating/count`, rating?.count, { min: 0, max: 2_147_483_647 }),
     ...attributesFaults(`${at}/attributes`, attributes),
-    ...productOptionsFaults(`${at}/options`, options),
+    ...findProductOptionsFaults(`${at}/options`, options),
   ];
 }
 
-export const categoryListFaults = (field: string, keys: readonly string[] | null | undefined): Faults =>
-  uniqueListFaults(field, keys, catalogBounds.categoriesPerProductMax);
+export const findCategoryListFaults = (field: string, keys: readonly string[] | null | undefined): Faults =>
+  findUniqueListFaults(field, keys, catalogBounds.categoriesPerProductMax);
 
 function attributesFaults(field: string, attributes: readonly AttributeInput[] | null | undefined): Faults {
   if (attributes === null || attributes === undefined) return [];
   return [
-    ...listLengthFaults(field, attributes, { min: 0, max: catalogBounds.attributesMax }),
+    ...findListLengthFaults(field, attributes, { min: 0, max: catalogBounds.attributesMax }),
     ...attributes.flatMap(({ code, names, value, unit }, index) => [
-      ...codeFaults(`${field}/${index}/code`, code),
-      ...localizedTextFaults(`${field}/${index}/names`, names, { max: catalogBounds.nameMax }),
+      ...findCodeFaults(`${field}/${index}/code`, code),
+      ...findLocalizedTextFaults(`${field}/${index}/names`, names, { max: catalogBounds.nameMax }),
       ...valueFaults(`${field}/${index}/value`, value),
-      ...textFaults(`${field}/${index}/unit`, unit, { max: catalogBounds.unitMax }),
+      ...findTextFaults(`${field}/${index}/unit`, unit, { max: catalogBounds.unitMax }),
     ]),
-    ...duplicateFaults(
+    ...findDuplicateFaults(
       attributes.map(({ code }) => code),
       (index) => `${field}/${index}/code`,
     ),
@@ -171,17 +174,24 @@ function attributesFaults(field: string, attributes: readonly AttributeInput[] |
  */
 function valueFaults(field: string, value: unknown): Faults {
   if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return [];
-  if (typeof value === "string") return textFaults(field, value, { max: catalogBounds.attributeValueMax });
+  if (typeof value === "string")
+    return findTextFaults(field, value, { max: catalogBounds.attributeValueMax });
   if (!Array.isArray(value))
     return [
-      faultAt(field, "wrong_type", "The value must be a string, a number, a boolean or a list of strings."),
+      createBodyFault(
+        field,
+        "wrong_type",
+        "The value must be a string, a number, a boolean or a list of strings.",
+      ),
     ];
   return [
-    ...listLengthFaults(field, value, { min: 1, max: catalogBounds.attributeValuesMax }),
+    ...findListLengthFaults(field, value, { min: 1, max: catalogBounds.attributeValuesMax }),
     ...value.flatMap((entry: unknown, index) => {
       if (typeof entry !== "string")
-        return [faultAt(`${field}/${index}`, "wrong_type", "Every value of the list must be a string.")];
-      return textFaults(`${field}/${index}`, entry, { max: catalogBounds.attributeValueMax });
+        return [
+          createBodyFault(`${field}/${index}`, "wrong_type", "Every value of the list must be a string."),
+        ];
+      return findTextFaults(`${field}/${index}`, entry, { max: catalogBounds.attributeValueMax });
     }),
   ];
 }
@@ -268,7 +278,7 @@ async function requireCategories(
     found.has(id)
       ? []
       : [
-          faultAt(
+          createBodyFault(
             `/categoryIds/${index}`,
             "resource_not_found",
             "The merchant has no category with this ID.",

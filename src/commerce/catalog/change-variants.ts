@@ -12,7 +12,7 @@ import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { lockEditableProduct, type LockedProduct, recordProductChanges } from "./change-catalog.ts";
-import { variantFaults, type VariantFields } from "./catalog-fields.ts";
+import { findVariantFaults, type VariantFields } from "./catalog-fields.ts";
 import {
   type VariantMergeContext,
   mergeVariants,
@@ -35,7 +35,7 @@ export async function upsertVariant(
   context: CommandContext,
   input: VariantUpsertInput,
 ): Promise<{ productId: string; variantId: string }> {
-  requireNoFaults(variantFaults("", input));
+  requireNoFaults(findVariantFaults("", input));
   const product = await lockEditableProduct(transaction, context, input);
   const { variantIds, isChanged, stockChanges } = await saveVariants(transaction, context, {
     product,

@@ -1,15 +1,15 @@
 /** Input of a product import, and the validation of its items. */
 import {
-  listLengthFaults,
-  faultAt,
+  findListLengthFaults,
+  createBodyFault,
   type Faults,
-  integerFaults,
-  duplicateFaults,
+  findIntegerFaults,
+  findDuplicateFaults,
 } from "#foundation/faults.ts";
-import { catalogBounds, slugFaults, variantFaults, type VariantFields } from "./catalog-fields.ts";
-import { categoryListFaults, productFaults, type ProductFields } from "./change-product.ts";
-import { type TranslationInput, productTranslationsFaults } from "./product-texts.ts";
-import { type PriceAmounts, priceFaults } from "./set-prices.ts";
+import { catalogBounds, findSlugFaults, findVariantFaults, type VariantFields } from "./catalog-fields.ts";
+import { findCategoryListFaults, findProductFaults, type ProductFields } from "./change-product.ts";
+import { type TranslationInput, findProductTranslationsFaults } from "./product-texts.ts";
+import { type PriceAmounts, findPriceFaults } from "./set-prices.ts";
 
 interface ImportPriceInput extends PriceAmounts {
   readonly marketHandle: string;
@@ -32,18 +32,18 @@ export interface ProductImportItem extends ProductFields {
   readonly status?: "draft" | "published" | null | undefined;
 }
 
-export function productImportItemFaults(item: ProductImportItem): Faults {
+export function findProductImportItemFaults(item: ProductImportItem): Faults {
   return [
     ...(item.translations.length + item.variants.length > 0
       ? []
-      : [faultAt("", "too_short", "The item must have at least one translation or variant.")]),
-    ...productFaults("", item),
-    ...categoryListFaults("/categorySlugs", item.categorySlugs),
-    ...(item.categorySlugs ?? []).flatMap((slug, index) => slugFaults(`/categorySlugs/${index}`, slug)),
-    ...productTranslationsFaults("/translations", item.translations, 0),
-    ...listLengthFaults("/variants", item.variants, { min: 0, max: catalogBounds.variantsMax }),
+      : [createBodyFault("", "too_short", "The item must have at least one translation or variant.")]),
+    ...findProductFaults("", item),
+    ...findCategoryListFaults("/categorySlugs", item.categorySlugs),
+    ...(item.categorySlugs ?? []).flatMap((slug, index) => findSlugFaults(`/categorySlugs/${index}`, slug)),
+    ...findProductTranslationsFaults("/translations", item.translations, 0),
+    ...findListLengthFaults("/variants", item.variants, { min: 0, max: catalogBounds.variantsMax }),
     ...item.variants.flatMap((variant, index) => importVariantFaults(`/variants/${index}`, variant)),
-    ...duplicateFaults(
+    ...findDuplicateFaults(
       item.variants.map(({ sku }) => sku.toLowerCase()),
       (index) => `/variants/${index}/sku`,
     ),
@@ -53,11 +53,11 @@ export function productImportItemFaults(item: ProductImportItem): Faults {
 function importVariantFaults(at: string, variant: ImportVariantInput): Faults {
   const prices = variant.prices ?? [];
   return [
-    ...variantFaults(at, variant),
-    ...integerFaults(`${at}/onHand`, variant.onHand, { min: 0, max: catalogBounds.onHandMax }),
-    ...listLengthFaults(`${at}/prices`, prices, { min: 0, max: catalogBounds.pricesMax }),
-    ...prices.flatMap((price, place) => priceFaults(`${at}/prices/${place}`, price)),
-    ...duplicateFaults(
+    ...findVariantFaults(at, variant),
+    ...findIntegerFaults(`${at}/onHand`, variant.onHand, { min: 0, max: catalogBounds.onHandMax }),
+    ...findListLengthFaults(`${at}/prices`, prices, { min: 0, max: catalogBounds.pricesMax }),
+    ...prices.flatMap((price, place) => findPriceFaults(`${at}/prices/${place}`, price)),
+    ...findDuplicateFaults(
       prices.map(({ marketHandle }) => marketHandle),
       (place) => `${at}/prices/${place}/marketHandle`,
     ),

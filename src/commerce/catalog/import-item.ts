@@ -7,11 +7,11 @@ import { setCountedStock } from "#commerce/inventory/adjust-stock.ts";
 import type { StockLevelBeforeAndAfter } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { faultAt, type Faults, requireNoFaults } from "#foundation/faults.ts";
+import { createBodyFault, type Faults, requireNoFaults } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { marketCurrencyFaults, type PriceInput, savePrices } from "./set-prices.ts";
+import { findMarketCurrencyFaults, type PriceInput, savePrices } from "./set-prices.ts";
 import { insertProduct, saveProductCategories, saveProductFields } from "./change-product.ts";
-import { requirePublishable, setProductStatus } from "./publish-product.ts";
+import { requirePublishableProduct, setProductStatus } from "./publish-product.ts";
 import type { ProductAggregate } from "./read-products.ts";
 import {
   type LockedProduct,
@@ -100,7 +100,7 @@ function requireKnownReferences(
       categoryIds.has(slug)
         ? []
         : [
-            faultAt(
+            createBodyFault(
               `/categorySlugs/${index}`,
               "resource_not_found",
               "The merchant has no category with this slug.",
@@ -111,7 +111,7 @@ function requireKnownReferences(
       markets.has(marketHandle)
         ? []
         : [
-            faultAt(
+            createBodyFault(
               `${at}/marketHandle`,
               "resource_not_found",
               "The merchant has no market with this handle.",
@@ -122,7 +122,7 @@ function requireKnownReferences(
   if (unknown.length > 0) throw fail("resource_not_found", { details: unknown });
   requireNoFaults(
     eachPrice(item, (at, price) =>
-      marketCurrencyFaults(at, price, markets.get(price.marketHandle)?.currency),
+      findMarketCurrencyFaults(at, price, markets.get(price.marketHandle)?.currency),
     ),
   );
 }
@@ -192,7 +192,7 @@ async function createDraft(
   requireNoFaults(
     item.translations.length > 0
       ? []
-      : [faultAt("/translations", "too_short", "A new product must have at least one translation.")],
+      : [createBodyFault("/translations", "too_short", "A new product must have at least one translation.")],
   );
   const id = await insertProduct(transaction, context);
   return { id, status: "draft", version: 1, publishedAt: null, defaultLocale: references.defaultLocale };
@@ -235,7 +235,7 @@ async function changeStatus(
   { product, status }: { readonly product: LockedProduct; readonly status: LockedProduct["status"] },
 ): Promise<readonly ProductEventType[]> {
   if (status === product.status) return [];
-  if (status === "published") await requirePublishable(transaction, product);
+  if (status === "published") await requirePublishableProduct(transaction, product);
   await setProductStatus(transaction, context, { product, status });
   return [status === "published" ? "product.published" : "product.unpublished"];
 }

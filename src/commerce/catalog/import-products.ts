@@ -8,7 +8,7 @@ import { publishStockEvents } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { Failure, type FailureCode, type FailureConflict, type FailureDetail } from "#foundation/failure.ts";
 import { catalogBounds } from "./catalog-fields.ts";
-import { listLengthFaults, requireNoFaults } from "#foundation/faults.ts";
+import { findListLengthFaults, requireNoFaults } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import {
@@ -17,7 +17,7 @@ import {
   type ProductItemImportResult,
   importProductItem,
 } from "./import-item.ts";
-import { productImportItemFaults, type ProductImportItem } from "./import-fields.ts";
+import { findProductImportItemFaults, type ProductImportItem } from "./import-fields.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
 import { type ChangedProduct, lockCatalog, recordProductChanges, reindexProducts } from "./change-catalog.ts";
 
@@ -46,7 +46,7 @@ export async function importProducts(
   context: CommandContext,
   { items }: ProductsImportInput,
 ): Promise<{ results: ProductImportResult[] }> {
-  requireNoFaults(listLengthFaults("/items", items, { min: 1, max: catalogBounds.importItemsMax }));
+  requireNoFaults(findListLengthFaults("/items", items, { min: 1, max: catalogBounds.importItemsMax }));
   const references = await readImportReferences(transaction, context, items);
   const results: ProductImportResult[] = [];
   const imported: ProductItemImportResult[] = [];
@@ -108,7 +108,7 @@ async function importInSavepoint(
   const savepoint = sql.raw("import_item");
   let isOpen = false;
   try {
-    requireNoFaults(productImportItemFaults(item));
+    requireNoFaults(findProductImportItemFaults(item));
     await sql`savepoint ${savepoint}`.execute(transaction);
     isOpen = true;
     const imported = await importProductItem(transaction, context, { item, references });

@@ -4,10 +4,10 @@
  * product's options. Reads and writes no data.
  */
 import { fail, type Failure } from "#foundation/failure.ts";
-import { faultAt, type Faults, failAtField, requireNoFaults } from "#foundation/faults.ts";
+import { createBodyFault, type Faults, failAtField, requireNoFaults } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import { catalogBounds, type VariantFields } from "./catalog-fields.ts";
-import { type LockedProduct, productConflict } from "./change-catalog.ts";
+import { type LockedProduct, createProductConflict } from "./change-catalog.ts";
 import { explainOptionMismatch, type ProductOptions, requireChoicesFitOptions } from "./product-options.ts";
 
 export interface VariantRow {
@@ -68,7 +68,7 @@ export function mergeVariants(
   requireDistinct({ ...current, rows: [...others, ...merged] }, merged, given);
   if (current.rows.length + merged.filter(({ isNew }) => isNew).length > catalogBounds.variantsMax) {
     throw fail("invalid_state", {
-      conflict: productConflict(current.product, "variant_limit_reached", {
+      conflict: createProductConflict(current.product, "variant_limit_reached", {
         limit: catalogBounds.variantsMax,
       }),
     });
@@ -147,7 +147,7 @@ function combinationFaults(current: VariantMergeContext, row: MergedVariant, at:
   const before = current.rows.find(({ id }) => id === row.id);
   if (row.discontinued && before !== undefined && combinationKey(before) === combinationKey(row)) return [];
   const misfit = explainOptionMismatch(current.options, row.options);
-  return misfit === undefined ? [] : [faultAt(`${at}/options`, "options_mismatch", misfit)];
+  return misfit === undefined ? [] : [createBodyFault(`${at}/options`, "options_mismatch", misfit)];
 }
 
 function requireDistinct(
@@ -175,7 +175,7 @@ function variantConflict(field: string, variantId: string, reason: "sku_taken" |
       : "Another variant of the product has the same choices.";
   return fail("already_exists", {
     message,
-    details: [faultAt(field, "already_exists", message)],
+    details: [createBodyFault(field, "already_exists", message)],
     conflict: {
       resource: "variant",
       id: variantId,

@@ -6,10 +6,10 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import {
-  allowedValueFaults,
-  faultAt,
+  findAllowedValueFaults,
+  createBodyFault,
   type Faults,
-  integerFaults,
+  findIntegerFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
@@ -17,11 +17,11 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import {
   catalogBounds,
   isHttpsUrl,
-  localizedTextFaults,
+  findLocalizedTextFaults,
   type LocalizedTextInput,
   toLocalizedMap,
 } from "./catalog-fields.ts";
-import { lockEditableProduct, productConflict, recordProductChanges } from "./change-catalog.ts";
+import { lockEditableProduct, createProductConflict, recordProductChanges } from "./change-catalog.ts";
 
 interface MediaAttachInput {
   readonly productId: string;
@@ -60,7 +60,7 @@ export async function attachMedia(
     .executeTakeFirstOrThrow();
   if (total >= catalogBounds.mediaMax) {
     throw fail("invalid_state", {
-      conflict: productConflict(product, "media_limit_reached", { limit: catalogBounds.mediaMax }),
+      conflict: createProductConflict(product, "media_limit_reached", { limit: catalogBounds.mediaMax }),
     });
   }
   const end = ((last as number | null) ?? -1) + 1;
@@ -101,20 +101,20 @@ async function shiftMediaPositions(
 function mediaFaults({ type, url, alts, width, height, position }: MediaAttachInput): Faults {
   const side = { min: 1, max: catalogBounds.mediaSidePixelsMax };
   return [
-    ...allowedValueFaults("/type", type, { allowed: ["image", "video"], noun: "type" }),
+    ...findAllowedValueFaults("/type", type, { allowed: ["image", "video"], noun: "type" }),
     ...(isMediaUrl(url)
       ? []
       : [
-          faultAt(
+          createBodyFault(
             "/url",
             "pattern_mismatch",
             "The URL must be an https URL without credentials, or a path that starts with /media/.",
           ),
         ]),
-    ...localizedTextFaults("/alts", alts, { min: 0, max: catalogBounds.nameMax, optional: true }),
-    ...integerFaults("/width", width, side),
-    ...integerFaults("/height", height, side),
-    ...integerFaults("/position", position, { min: 0, max: catalogBounds.positionMax }),
+    ...findLocalizedTextFaults("/alts", alts, { min: 0, max: catalogBounds.nameMax, optional: true }),
+    ...findIntegerFaults("/width", width, side),
+    ...findIntegerFaults("/height", height, side),
+    ...findIntegerFaults("/position", position, { min: 0, max: catalogBounds.positionMax }),
   ];
 }
 

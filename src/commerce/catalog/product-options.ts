@@ -8,13 +8,13 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import {
   catalogBounds,
-  codeFaults,
-  localizedTextFaults,
+  findCodeFaults,
+  findLocalizedTextFaults,
   type LocalizedTextInput,
   toLocalizedMap,
 } from "./catalog-fields.ts";
-import { listLengthFaults, type Faults, duplicateFaults } from "#foundation/faults.ts";
-import { productConflict, type LockedProduct } from "./change-catalog.ts";
+import { findListLengthFaults, type Faults, findDuplicateFaults } from "#foundation/faults.ts";
+import { createProductConflict, type LockedProduct } from "./change-catalog.ts";
 
 export interface OptionInput {
   readonly code: string;
@@ -28,15 +28,15 @@ export interface OptionChoiceInput {
   readonly labels: readonly LocalizedTextInput[];
 }
 
-export function productOptionsFaults(
+export function findProductOptionsFaults(
   field: string,
   options: readonly OptionInput[] | null | undefined,
 ): Faults {
   if (options === null || options === undefined) return [];
   return [
-    ...listLengthFaults(field, options, { min: 0, max: catalogBounds.optionsMax }),
+    ...findListLengthFaults(field, options, { min: 0, max: catalogBounds.optionsMax }),
     ...options.flatMap((option, index) => optionFaults(`${field}/${index}`, option)),
-    ...duplicateFaults(
+    ...findDuplicateFaults(
       options.map(({ code }) => code),
       (index) => `${field}/${index}/code`,
     ),
@@ -45,14 +45,16 @@ export function productOptionsFaults(
 
 function optionFaults(at: string, { code, names, choices }: OptionInput): Faults {
   return [
-    ...codeFaults(`${at}/code`, code),
-    ...localizedTextFaults(`${at}/names`, names, { max: catalogBounds.nameMax }),
-    ...listLengthFaults(`${at}/choices`, choices, { min: 1, max: catalogBounds.choicesMax }),
+    ...findCodeFaults(`${at}/code`, code),
+    ...findLocalizedTextFaults(`${at}/names`, names, { max: catalogBounds.nameMax }),
+    ...findListLengthFaults(`${at}/choices`, choices, { min: 1, max: catalogBounds.choicesMax }),
     ...choices.flatMap((choice, index) => [
-      ...codeFaults(`${at}/choices/${index}/code`, choice.code),
-      ...localizedTextFaults(`${at}/choices/${index}/labels`, choice.labels, { max: catalogBounds.nameMax }),
+      ...findCodeFaults(`${at}/choices/${index}/code`, choice.code),
+      ...findLocalizedTextFaults(`${at}/choices/${index}/labels`, choice.labels, {
+        max: catalogBounds.nameMax,
+      }),
     ]),
-    ...duplicateFaults(
+    ...findDuplicateFaults(
       choices.map((choice) => choice.code),
       (index) => `${at}/choices/${index}/code`,
     ),
@@ -152,7 +154,7 @@ export function requireChoicesFitOptions(
   );
   if (misfits.length === 0) return;
   throw fail("still_in_use", {
-    conflict: productConflict(product, "options_in_use", { variantIds: misfits.map(({ id }) => id) }),
+    conflict: createProductConflict(product, "options_in_use", { variantIds: misfits.map(({ id }) => id) }),
   });
 }
 

@@ -6,16 +6,16 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import {
-  listLengthFaults,
-  faultAt,
+  findListLengthFaults,
+  createBodyFault,
   type Faults,
-  duplicateFaults,
+  findDuplicateFaults,
   requireNoFaults,
-  textFaults,
+  findTextFaults,
 } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { catalogBounds, localeFaults, slugFaults, toLocale } from "./catalog-fields.ts";
-import { productConflict, lockEditableProduct, recordProductChanges } from "./change-catalog.ts";
+import { catalogBounds, findLocaleFaults, findSlugFaults, toLocale } from "./catalog-fields.ts";
+import { createProductConflict, lockEditableProduct, recordProductChanges } from "./change-catalog.ts";
 
 /** All texts of a product in one locale. A text that is left out is removed. */
 export interface TranslationInput {
@@ -49,7 +49,9 @@ export async function upsertProductTranslation(
     .executeTakeFirstOrThrow();
   if (total >= catalogBounds.localesMax) {
     throw fail("invalid_state", {
-      conflict: productConflict(product, "translation_limit_reached", { limit: catalogBounds.localesMax }),
+      conflict: createProductConflict(product, "translation_limit_reached", {
+        limit: catalogBounds.localesMax,
+      }),
     });
   }
   const isChanged = await saveProductTranslations(transaction, context, {
@@ -64,15 +66,15 @@ export async function upsertProductTranslation(
   return { productId: product.id };
 }
 
-export function productTranslationsFaults(
+export function findProductTranslationsFaults(
   field: string,
   translations: readonly TranslationInput[],
   min: number,
 ): Faults {
   return [
-    ...listLengthFaults(field, translations, { min, max: catalogBounds.localesMax }),
+    ...findListLengthFaults(field, translations, { min, max: catalogBounds.localesMax }),
     ...translations.flatMap((translation, index) => translationFaults(`${field}/${index}`, translation)),
-    ...duplicateFaults(
+    ...findDuplicateFaults(
       translations.map(({ locale }) => toLocale(locale)),
       (index) => `${field}/${index}/locale`,
     ),
@@ -81,16 +83,16 @@ export function productTranslationsFaults(
 
 function translationFaults(at: string, translation: TranslationInput): Faults {
   return [
-    ...localeFaults(`${at}/locale`, translation.locale),
-    ...slugFaults(`${at}/slug`, translation.slug),
-    ...textFaults(`${at}/title`, translation.title, { max: catalogBounds.titleMax }),
-    ...textFaults(`${at}/summary`, translation.summary, { max: catalogBounds.summaryMax, lines: "many" }),
-    ...textFaults(`${at}/description`, translation.description, {
+    ...findLocaleFaults(`${at}/locale`, translation.locale),
+    ...findSlugFaults(`${at}/slug`, translation.slug),
+    ...findTextFaults(`${at}/title`, translation.title, { max: catalogBounds.titleMax }),
+    ...findTextFaults(`${at}/summary`, translation.summary, { max: catalogBounds.summaryMax, lines: "many" }),
+    ...findTextFaults(`${at}/description`, translation.description, {
       max: catalogBounds.descriptionMax,
       lines: "many",
     }),
-    ...textFaults(`${at}/seoTitle`, translation.seoTitle, { max: catalogBounds.seoTitleMax }),
-    ...textFaults(`${at}/seoDescription`, translation.seoDescription, {
+    ...findTextFaults(`${at}/seoTitle`, translation.seoTitle, { max: catalogBounds.seoTitleMax }),
+    ...findTextFaults(`${at}/seoDescription`, translation.seoDescription, {
       max: catalogBounds.seoDescriptionMax,
       lines: "many",
     }),
@@ -172,7 +174,13 @@ function slugTaken(
   const taken = new Map(owners.map(({ slug, productId }) => [slug, productId]));
   const details = translations.flatMap(({ slug }, index) =>
     taken.has(slug)
-      ? [faultAt(fieldOf(index), "already_exists", "Another product of the merchant has or had this slug.")]
+      ? [
+          createBodyFault(
+            fieldOf(index),
+            "already_exists",
+            "Another product of the merchant has or had this slug.",
+          ),
+        ]
       : [],
   );
   const [owner] = owners;

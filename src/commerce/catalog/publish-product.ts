@@ -9,7 +9,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import {
-  productConflict,
+  createProductConflict,
   lockEditableProduct,
   type LockedProduct,
   lockProduct,
@@ -30,7 +30,7 @@ export async function publishProduct(
 ): Promise<{ productId: string }> {
   const product = await lockEditableProduct(transaction, context, input);
   if (product.status === "published") return { productId: product.id };
-  await requirePublishable(transaction, product);
+  await requirePublishableProduct(transaction, product);
   await setProductStatus(transaction, context, { product, status: "published" });
   await recordProductChanges(transaction, context, {
     changed: [{ before: product.before, types: ["product.published"] }],
@@ -64,8 +64,8 @@ export async function deleteProduct(
 ): Promise<{ productId: string; archived: boolean }> {
   const product = await lockEditableProduct(transaction, context, { productId: input.productId });
   if (product.status === "published")
-    throw fail("invalid_state", { conflict: productConflict(product, "product_published") });
-  requireVersion(productConflict(product), input.expectedVersion);
+    throw fail("invalid_state", { conflict: createProductConflict(product, "product_published") });
+  requireVersion(createProductConflict(product), input.expectedVersion);
   const wasSeen = product.publishedAt !== null;
   if (wasSeen) {
     await setProductStatus(transaction, context, { product, status: "archived" });
@@ -92,7 +92,10 @@ export async function deleteProduct(
  * Refuses to publish an incomplete product. The conflict's reason is the first missing part; its data lists
  * all missing parts.
  */
-export async function requirePublishable(transaction: Transaction, product: LockedProduct): Promise<void> {
+export async function requirePublishableProduct(
+  transaction: Transaction,
+  product: LockedProduct,
+): Promise<void> {
   const { hasTranslation, hasVariant, hasPrice } = await transaction
     .selectNoFrom((row) => [
       row
@@ -125,7 +128,7 @@ export async function requirePublishable(transaction: Transaction, product: Lock
   const [reason] = missing;
   if (reason !== undefined)
     throw fail("invalid_state", {
-      conflict: productConflict(product, reason, { missing, defaultLocale: product.defaultLocale }),
+      conflict: createProductConflict(product, reason, { missing, defaultLocale: product.defaultLocale }),
     });
 }
 

@@ -10,7 +10,7 @@ import {
   parameter,
   prepareStatement,
 } from "#database/prepared-template.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
 import { reservedUnitsSql } from "./availability.ts";
 
@@ -118,7 +118,7 @@ export interface ProductAggregate {
  * merchant. `now` decides which stock holds have expired.
  */
 export async function findProductAggregates(
-  reader: Reader,
+  reader: DatabaseReader,
   ids: readonly string[],
   now: Date,
 ): Promise<Map<string, ProductAggregate>> {
@@ -137,7 +137,7 @@ export async function findProductAggregates(
 
 /** Finds the product ID of each variant, by variant ID. */
 export async function findProductIdsOfVariants(
-  reader: Reader,
+  reader: DatabaseReader,
   variantIds: readonly string[],
 ): Promise<Map<string, string>> {
   const { rows } = await sql<{ id: string; productId: string }>`
@@ -162,7 +162,7 @@ export interface PublicProductRow {
  * unknown or suspended merchants are left out.
  */
 export async function findPublicProducts(
-  reader: Reader,
+  reader: DatabaseReader,
   addresses: readonly PublicProductSlugs[],
   now: Date,
 ): Promise<readonly PublicProductRow[]> {

@@ -2,10 +2,10 @@
  * Renders the full view of a product for a product page: the summary, all texts, media, variants and
  * attributes, and the offers of every country in which the product is sold.
  */
-import { currencyExponent, type Money, money } from "#foundation/money.ts";
+import { getCurrencyExponent, type Money, createMoney } from "#foundation/money.ts";
 import {
-  absoluteMediaUrl,
-  variantAvailability,
+  toAbsoluteMediaUrl,
+  getVariantAvailability,
   type ImageView,
   selectFallbackMarket,
   createTranslatedNameSelector,
@@ -146,7 +146,7 @@ function toVariant(
         ? []
         : market.countries.map((country) => toOffer(country, price, market.currency));
     }),
-    availability: variantAvailability(variant, view.now),
+    availability: getVariantAvailability(variant, view.now),
     maxOrderQuantity: variant.maxOrderQuantity,
     restrictions: variant.restrictions,
     weightGrams: variant.weightGrams,
@@ -156,9 +156,9 @@ function toVariant(
 function toOffer(country: string, price: StoredVariantPrice, currency: string): VariantOffer {
   return {
     market: country,
-    price: money(price.amountMinor, currency),
-    compareAt: price.compareAtMinor === null ? null : money(price.compareAtMinor, currency),
-    lowest30d: price.lowest30dMinor === null ? null : money(price.lowest30dMinor, currency),
+    price: createMoney(price.amountMinor, currency),
+    compareAt: price.compareAtMinor === null ? null : createMoney(price.compareAtMinor, currency),
+    lowest30d: price.lowest30dMinor === null ? null : createMoney(price.lowest30dMinor, currency),
   };
 }
 
@@ -221,7 +221,7 @@ function renderStructuredData(
 ): Readonly<Record<string, unknown>> {
   const images = product.media
     .filter((media) => media.type === "image")
-    .map((media) => absoluteMediaUrl(media.url, view.publicUrl));
+    .map((media) => toAbsoluteMediaUrl(media.url, view.publicUrl));
   const [first] = product.variants;
   const gtin = product.variants.length === 1 ? first?.gtin : null;
   return {
@@ -262,7 +262,7 @@ function aggregateOffer(
 }
 
 function decimal({ amountMinor, currency }: Money): string {
-  const exponent = currencyExponent(currency);
+  const exponent = getCurrencyExponent(currency);
   const digits = String(amountMinor).padStart(exponent + 1, "0");
   return exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
 }

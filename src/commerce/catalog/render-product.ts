@@ -2,13 +2,13 @@
  * Renders product summaries for a buyer in one locale and country: from a whole product, or from a row of a
  * list or search. The functions are pure and read no data.
  */
-import { type Money, money } from "#foundation/money.ts";
+import { type Money, createMoney } from "#foundation/money.ts";
 import { chooseLocale } from "#foundation/text.ts";
 import {
   type Availability,
-  availabilityFromIndex,
+  readIndexedAvailability,
   computeAvailability,
-  bestAvailability,
+  selectBestAvailability,
 } from "./availability.ts";
 import type {
   StoredProductMarket,
@@ -92,9 +92,9 @@ export function renderProductSummary(product: ProductAggregate, view: ProductRen
       offered.flatMap(({ price }) => price.compareAtMinor ?? []),
       sold,
     ),
-    availability: bestAvailability(
+    availability: selectBestAvailability(
       (offered.length > 0 ? offered.map(({ variant }) => variant) : product.variants).map((variant) =>
-        variantAvailability(variant, view.now),
+        getVariantAvailability(variant, view.now),
       ),
     ),
     variantCount: product.variants.length,
@@ -107,7 +107,7 @@ export function renderProductSummary(product: ProductAggregate, view: ProductRen
   };
 }
 
-export function variantAvailability(variant: StoredProductVariant, now: Date): Availability {
+export function getVariantAvailability(variant: StoredProductVariant, now: Date): Availability {
   return computeAvailability(
     { ...variant, availableFrom: variant.availableFrom === null ? null : new Date(variant.availableFrom) },
     now,
@@ -173,14 +173,14 @@ export function renderImage(
   publicUrl: string,
 ): ImageView {
   return {
-    url: absoluteMediaUrl(media.url, publicUrl),
+    url: toAbsoluteMediaUrl(media.url, publicUrl),
     alt: names(media.alts),
     width: media.width,
     height: media.height,
   };
 }
 
-export function absoluteMediaUrl(url: string, publicUrl: string): string {
+export function toAbsoluteMediaUrl(url: string, publicUrl: string): string {
   return url.startsWith("/") ? publicUrl + url : url;
 }
 
@@ -205,8 +205,8 @@ export function calculatePriceRange(
 ): PriceRange | null {
   if (market === undefined || amounts.length === 0) return null;
   return {
-    min: money(Math.min(...amounts), market.currency),
-    max: money(Math.max(...amounts), market.currency),
+    min: createMoney(Math.min(...amounts), market.currency),
+    max: createMoney(Math.max(...amounts), market.currency),
   };
 }
 
@@ -231,14 +231,14 @@ export function renderProductSummaryRow(row: ProductSummaryRow, publicUrl: strin
       image === null
         ? null
         : {
-            url: absoluteMediaUrl(image.url, publicUrl),
+            url: toAbsoluteMediaUrl(image.url, publicUrl),
             alt: names(image.alts),
             width: image.width,
             height: image.height,
           },
     priceRange: priceRangeBetween(currency, row.minMinor, row.maxMinor),
     compareAtRange: priceRangeBetween(currency, row.minCompareMinor, row.maxCompareMinor),
-    availability: availabilityFromIndex(row.offeredRank ?? row.rank),
+    availability: readIndexedAvailability(row.offeredRank ?? row.rank),
     variantCount: row.variantCount,
     rating:
       ratingAverage === null || ratingCount === null ? null : { average: ratingAverage, count: ratingCount },
@@ -269,5 +269,5 @@ function priceRangeBetween(
 ): PriceRange | null {
   return currency === null || min === null || max === null
     ? null
-    : { min: money(min, currency), max: money(max, currency) };
+    : { min: createMoney(min, currency), max: createMoney(max, currency) };
 }

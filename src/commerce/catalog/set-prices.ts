@@ -9,17 +9,22 @@ import { fail } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { catalogBounds } from "./catalog-fields.ts";
 import {
-  listLengthFaults,
-  faultAt,
+  findListLengthFaults,
+  createBodyFault,
   type Faults,
-  integerFaults,
-  duplicateFaults,
+  findIntegerFaults,
+  findDuplicateFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import { findProductAggregates } from "./read-products.ts";
-import { type ChangedProduct, productConflict, lockCatalog, recordProductChanges } from "./change-catalog.ts";
+import {
+  type ChangedProduct,
+  createProductConflict,
+  lockCatalog,
+  recordProductChanges,
+} from "./change-catalog.ts";
 
 export interface PriceAmounts {
   /** Price in minor units; null ends the offer in the market. */
@@ -49,9 +54,9 @@ export async function setPrices(
   { prices }: PricesSetInput,
 ): Promise<{ productIds: string[] }> {
   requireNoFaults([
-    ...listLengthFaults("/prices", prices, { min: 1, max: catalogBounds.pricesMax }),
-    ...prices.flatMap((price, index) => priceFaults(`/prices/${index}`, price)),
-    ...duplicateFaults(
+    ...findListLengthFaults("/prices", prices, { min: 1, max: catalogBounds.pricesMax }),
+    ...prices.flatMap((price, index) => findPriceFaults(`/prices/${index}`, price)),
+    ...findDuplicateFaults(
       prices.map(({ variantId, marketId }) => `${variantId} ${marketId}`),
       (index) => `/prices/${index}`,
     ),
@@ -70,18 +75,24 @@ export async function setPrices(
   return { productIds };
 }
 
-export function priceFaults(at: string, { amountMinor, compareAtMinor, currency }: PriceAmounts): Faults {
+export function findPriceFaults(at: string, { amountMinor, compareAtMinor, currency }: PriceAmounts): Faults {
   const isCompareAtTooLow =
     typeof compareAtMinor === "number" && (amountMinor === null || compareAtMinor <= amountMinor);
   return [
-    ...integerFaults(`${at}/amountMinor`, amountMinor, { min: 0, max: amountMinorMax }),
-    ...integerFaults(`${at}/compareAtMinor`, compareAtMinor, { min: 1, max: amountMinorMax }),
+    ...findIntegerFaults(`${at}/amountMinor`, amountMinor, { min: 0, max: amountMinorMax }),
+    ...findIntegerFaults(`${at}/compareAtMinor`, compareAtMinor, { min: 1, max: amountMinorMax }),
     ...(isCompareAtTooLow
-      ? [faultAt(`${at}/compareAtMinor`, "out_of_range", "compareAtMinor must be higher than amountMinor.")]
+      ? [
+          createBodyFault(
+            `${at}/compareAtMinor`,
+            "out_of_range",
+            "compareAtMinor must be higher than amountMinor.",
+          ),
+        ]
       : []),
     ...(typeof currency === "string" && !/^[A-Z]{3}$/.test(currency)
       ? [
-          faultAt(
+          createBodyFault(
             `${at}/currency`,
             "pattern_mismatch",
             "The currency must be an ISO 4217 code in upper case.",
@@ -109,13 +120,13 @@ async function lockVariants(
     .execute();
   const archived = rows.find(({ status }) => status === "archived");
   if (archived !== undefined)
-    throw fail("invalid_state", { conflict: productConflict(archived, "product_archived") });
+    throw fail("invalid_state", { conflict: createProductConflict(archived, "product_archived") });
   const productOf = new Map(rows.map(({ variantId, id }) => [variantId, id]));
   const details = prices.flatMap(({ variantId }, index) =>
     productOf.has(variantId)
       ? []
       : [
-          faultAt(
+          createBodyFault(
             `/prices/${index}/variantId`,
             "resource_not_found",
             "The merchant has no variant with this ID.",
@@ -141,7 +152,7 @@ async function requireMarkets(
     currencyOf.has(marketId)
       ? []
       : [
-          faultAt(
+          createBodyFault(
             `/prices/${index}/marketId`,
             "resource_not_found",
             "The merchant has no market with this ID.",
@@ -151,18 +162,24 @@ async function requireMarkets(
   if (details.length > 0) throw fail("resource_not_found", { details });
   requireNoFaults(
     prices.flatMap((price, index) =>
-      marketCurrencyFaults(`/prices/${index}`, price, currencyOf.get(price.marketId)),
+      findMarketCurrencyFaults(`/prices/${index}`, price, currencyOf.get(price.marketId)),
     ),
   );
 }
 
-export function marketCurrencyFaults(
+export function findMarketCurrencyFaults(
   at: string,
   { currency }: PriceAmounts,
   wanted: string | undefined,
 ): Faults {
   if (currency === null || currency === undefined || currency === wanted) return [];
-  return [faultAt(`${at}/currency`, "currency_mismatch", `The market's currency is ${wanted ?? "unknown"}.`)];
+  return [
+    createBodyFault(
+      `${at}/currency`,
+      "currency_mismatch",
+      `The market's currency is ${wanted ?? "unknown"}.`,
+    ),
+  ];
 }
 
 /**

@@ -6,7 +6,7 @@
  */
 
 import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
-import { type ExpectedVersionInput, cartStatusAt } from "#commerce/carts/cart-status.ts";
+import { type ExpectedVersionInput, getCartStatusAt } from "#commerce/carts/cart-status.ts";
 import { type CartDraft, toCartDraft } from "#commerce/carts/cart-draft.ts";
 import {
   applyCartChangePlan,
@@ -17,11 +17,11 @@ import {
 import { holdStock } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { money } from "#foundation/money.ts";
+import { createMoney } from "#foundation/money.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import type { SessionCancelActor } from "./end-session.ts";
-import { sessionPaymentStatus } from "./render-session.ts";
+import { getSessionPaymentStatus } from "./render-session.ts";
 import {
   findSessions,
   requireOpenSession,
@@ -151,7 +151,10 @@ function changeableFields(session: SessionAggregate): Record<string, unknown> {
     canceledAt,
     cancellation,
   } = session;
-  const [amountTotal, paymentStatus] = [money(amountTotalMinor, currency), sessionPaymentStatus(session)];
+  const [amountTotal, paymentStatus] = [
+    createMoney(amountTotalMinor, currency),
+    getSessionPaymentStatus(session),
+  ];
   return {
     version,
     status,
@@ -172,7 +175,7 @@ function cartDifferences(
   now: Date,
 ): [string, unknown][] {
   const status: [string, unknown][] =
-    before.status === cartStatusAt(after, now) ? [] : [["cartStatus", before.status]];
+    before.status === getCartStatusAt(after, now) ? [] : [["cartStatus", before.status]];
   return [
     ...(before.version === after.version ? [] : [["cartVersion", before.version] as [string, unknown]]),
     ...status,

@@ -8,21 +8,21 @@ import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import {
   omitExpiredAddress,
   type ExpectedVersionInput,
-  cartFailure,
+  createCartFailure,
   requireChangeableCart,
-  cartStatusAt,
+  getCartStatusAt,
 } from "#commerce/carts/cart-status.ts";
 import { toCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
 import { applyCartChangePlan, lockCart } from "#commerce/carts/change-cart.ts";
 import { findCartByAddressToken } from "#commerce/carts/find-carts.ts";
-import { type Faults, integerFaults, failAtField, requireNoFaults } from "#foundation/faults.ts";
+import { type Faults, findIntegerFaults, failAtField, requireNoFaults } from "#foundation/faults.ts";
 import { holdStock } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
 import { type LockedSession, readSession, type SessionCommandContext } from "./change-session.ts";
-import { requireAvailableLines, requireNoStockShortage, requireFullQuantities } from "./session-stock.ts";
+import { requireAvailableLines, requireNoStockShortage, refuseReducedQuantities } from "./session-stock.ts";
 import { keepPersonalDataUntilSessionEnd } from "./keep-personal-data.ts";
-import { returnUrlFaults, digestPageSecret } from "./session-page.ts";
+import { findReturnUrlFaults, digestPageSecret } from "./session-page.ts";
 import { sessionSecretSealContext } from "./session-aggregate.ts";
 
 export interface SessionCreateInput extends ExpectedVersionInput {
@@ -52,7 +52,7 @@ export async function createSession(
   const cart = await lockCart(transaction, context, input.cartId);
   requireUnlockedCart(cart, now);
   requireChangeableCart(cart, input, now);
-  if (cart.lines.length === 0) throw cartFailure("cart_empty", cart, { now });
+  if (cart.lines.length === 0) throw createCartFailure("cart_empty", cart, { now });
   await requirePaymentProvider(transaction, context, cart);
   await requireTokenOfCart(transaction, context, { cart, addressToken: input.addressToken ?? null });
   const sessionId = createId("checkoutSession", now.getTime());
@@ -66,7 +66,7 @@ export async function createSession(
       draft: toCartDraft(cart),
       checkResult: ({ warnings }) => {
         requireAvailableLines(cart, warnings, now);
-        requireFullQuantities(cart, warnings, now);
+        refuseReducedQuantities(cart, warnings, now);
       },
     }),
     lockingSession: {
@@ -80,8 +80,8 @@ export async function createSession(
 
 /** Throws `cart_locked` with the id of the present session if the cart already has a running session. */
 function requireUnlockedCart(cart: CartAggregate, now: Date): void {
-  if (cart.session === null || cartStatusAt(cart, now) !== "locked") return;
-  throw cartFailure("cart_locked", cart, { now, data: { sessionId: cart.session.id } });
+  if (cart.session === null || getCartStatusAt(cart, now) !== "locked") return;
+  throw createCartFailure("cart_locked", cart, { now, data: { sessionId: cart.session.id } });
 }
 
 function sessionCreateFaults({
@@ -90,9 +90,9 @@ function sessionCreateFaults({
   lifetimeMinutes: lifetime,
 }: SessionCreateInput): Faults {
   return [
-    ...returnUrlFaults("/successUrl", successUrl),
-    ...returnUrlFaults("/cancelUrl", cancelUrl),
-    ...integerFaults("/lifetimeMinutes", lifetime, sessionLifetimeMinutes),
+    ...findReturnUrlFaults("/successUrl", successUrl),
+    ...findReturnUrlFaults("/cancelUrl", cancelUrl),
+    ...findIntegerFaults("/lifetimeMinutes", lifetime, sessionLifetimeMinutes),
   ];
 }
 
@@ -110,7 +110,8 @@ async function requirePaymentProvider(
     .select("mode")
     .where("id", "=", merchantId)
     .executeTakeFirstOrThrow();
-  if (mode === "live") throw cartFailure("invalid_state", cart, { now, reason: "payment_provider_missing" });
+  if (mode === "live")
+    throw createCartFailure("invalid_state", cart, { now, reason: "payment_provider_missing" });
 }
 
 async function requireTokenOfCart(

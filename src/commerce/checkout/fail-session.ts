@@ -7,13 +7,13 @@ import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
 import { failPendingAuthorizations, queuePaymentOperation } from "#commerce/payments/payment-operations.ts";
-import { lockLivePayment, type PaymentRow, savePayment } from "#commerce/payments/payment-rows.ts";
+import { lockOpenSessionPayment, type PaymentRow, savePayment } from "#commerce/payments/payment-rows.ts";
 import { releasePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type LockedSession, lockSession, saveSession, publishSessionEvent } from "./change-session.ts";
 import { endSessionAndUnlockCart } from "./release-sessions.ts";
 import { keepPersonalDataAfterFailedPayment } from "./keep-personal-data.ts";
-import { sessionFailure, requireProcessingSession } from "./session-aggregate.ts";
+import { createSessionFailure, requireProcessingSession } from "./session-aggregate.ts";
 
 export const sessionFailReasons = ["buyer_gave_up", "provider_error", "other"] as const;
 export type SessionFailReason = (typeof sessionFailReasons)[number];
@@ -34,11 +34,11 @@ export async function failSession(
 ): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, context, input.sessionId);
   requireProcessingSession(session, input, context.now);
-  const payment = await lockLivePayment(transaction, session.id);
+  const payment = await lockOpenSessionPayment(transaction, session.id);
   if (payment === undefined)
-    throw sessionFailure("invalid_state", session, { now: context.now, reason: "no_payment" });
+    throw createSessionFailure("invalid_state", session, { now: context.now, reason: "no_payment" });
   if (payment.status !== "pending")
-    throw sessionFailure("invalid_state", session, { now: context.now, reason: "payment_authorized" });
+    throw createSessionFailure("invalid_state", session, { now: context.now, reason: "payment_authorized" });
   return recordFailedPayment(transaction, context, {
     cart,
     session,

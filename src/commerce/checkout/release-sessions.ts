@@ -13,7 +13,7 @@ import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type SessionCancelReason, endSession, type SessionCancellation } from "./end-session.ts";
 import { unlockCart } from "#commerce/carts/cart-transitions.ts";
-import { requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import {
   type LockedSession,
   lockSession,
@@ -148,7 +148,7 @@ interface SessionCancelInput extends ExpectedVersionInput {
   readonly note?: string | null | undefined;
 }
 
-export const sessionCancelNoteMax = 500;
+export const sessionCancelNoteLengthMax = 500;
 
 /** Cancels a session that has not been submitted yet. */
 export async function cancelSession(
@@ -156,7 +156,9 @@ export async function cancelSession(
   context: SessionCommandContext,
   input: SessionCancelInput & { readonly sessionId: string },
 ): Promise<LockedSession> {
-  requireNoFaults(textFaults("/note", input.note, { min: 0, max: sessionCancelNoteMax, lines: "many" }));
+  requireNoFaults(
+    findTextFaults("/note", input.note, { min: 0, max: sessionCancelNoteLengthMax, lines: "many" }),
+  );
   const { cart, session } = await lockSession(transaction, context, input.sessionId);
   requireOpenSession(session, input, context.now);
   const cancellation = { reason: input.reason, note: input.note ?? null, actor: context.cancelActor };

@@ -3,15 +3,15 @@
  * of the checkout page is rendered separately, only for the creator of the session.
  */
 import type { CartAggregate, CartStatus } from "#commerce/carts/cart-aggregate.ts";
-import { cartStatusAt } from "#commerce/carts/cart-status.ts";
+import { getCartStatusAt } from "#commerce/carts/cart-status.ts";
 import type { SessionCancellation } from "./end-session.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import { type Money, money } from "#foundation/money.ts";
+import { type Money, createMoney } from "#foundation/money.ts";
 import {
   sessionSecretSealContext,
   type SessionAggregate,
   type SessionStatus,
-  sessionStatusAt,
+  getSessionStatusAt,
 } from "./session-aggregate.ts";
 
 export type SessionPaymentStatus = "unpaid" | "processing" | "paid" | "not_required";
@@ -60,7 +60,7 @@ export function toSessionView(
   return {
     id,
     version,
-    status: sessionStatusAt(session, now),
+    status: getSessionStatusAt(session, now),
     cartId: cart.id,
     cartVersion: cart.version,
     orderId,
@@ -68,8 +68,8 @@ export function toSessionView(
     market: session.country,
     currency: session.currency,
     locale: session.locale,
-    amountTotal: money(session.amountTotalMinor, session.currency),
-    paymentStatus: sessionPaymentStatus(session),
+    amountTotal: createMoney(session.amountTotalMinor, session.currency),
+    paymentStatus: getSessionPaymentStatus(session),
     successUrl,
     cancelUrl,
     expiresAt,
@@ -77,11 +77,11 @@ export function toSessionView(
     completedAt,
     canceledAt,
     cancellation,
-    cartStatus: cartStatusAt(cart, now),
+    cartStatus: getCartStatusAt(cart, now),
   };
 }
 
-export function sessionPaymentStatus({
+export function getSessionPaymentStatus({
   status,
   amountTotalMinor,
 }: Pick<SessionAggregate, "status" | "amountTotalMinor">): SessionPaymentStatus {
@@ -102,17 +102,20 @@ interface PageUrlContext {
  * Returns the URL of the checkout page, only to the creator of the session and only while the session is
  * open; otherwise null. Everyone who knows the URL can check out as the buyer.
  */
-export function sessionPageUrl(
+export function getSessionPageUrl(
   session: SessionAggregate,
-  { tokenId, keyring, publicUrl, now }: PageUrlContext,
+  { tokenId, ...context }: PageUrlContext,
 ): string | null {
-  const { secret, createdBy } = session;
-  if (
-    secret === null ||
-    createdBy === null ||
-    createdBy !== tokenId ||
-    sessionStatusAt(session, now) !== "open"
-  )
-    return null;
+  const isCreator = session.createdBy !== null && session.createdBy === tokenId;
+  return isCreator ? getPageUrlOfOpenSession(session, context) : null;
+}
+
+/** Returns the URL of the checkout page; null unless the session is open. */
+export function getPageUrlOfOpenSession(
+  session: SessionAggregate,
+  { keyring, publicUrl, now }: Omit<PageUrlContext, "tokenId">,
+): string | null {
+  const { secret } = session;
+  if (secret === null || getSessionStatusAt(session, now) !== "open") return null;
   return `${publicUrl}/checkout/${keyring.open(secret, sessionSecretSealContext(session.id)).toString("utf8")}`;
 }

@@ -6,7 +6,7 @@
  */
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { SessionCancellation } from "./end-session.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
 import type { SealContext, SealedValue } from "#foundation/encryption.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
@@ -60,7 +60,7 @@ interface SessionRow extends Omit<SessionAggregate, "secret" | "cancellation" | 
  * sessions.
  */
 export async function findSessions(
-  reader: Reader,
+  reader: DatabaseReader,
   ids: readonly string[],
 ): Promise<Map<string, SessionAggregate>> {
   const { rows } = await sql<SessionRow>`
@@ -113,7 +113,7 @@ export const sessionSecretSealContext = (sessionId: string): SealContext => ({
 });
 
 /** Returns the status of a session at the time `now`, which may differ from the stored status. */
-export function sessionStatusAt(
+export function getSessionStatusAt(
   { status, expiresAt }: Pick<SessionAggregate, "status" | "expiresAt">,
   now: Date,
 ): SessionStatus {
@@ -136,10 +136,10 @@ export function requireOpenSession(
   { expectedVersion }: ExpectedVersionInput,
   now: Date,
 ): void {
-  const status = sessionStatusAt(session, now);
-  if (status !== "open") throw sessionFailure(failureCodeOfStatus[status], session, { now });
+  const status = getSessionStatusAt(session, now);
+  if (status !== "open") throw createSessionFailure(failureCodeOfStatus[status], session, { now });
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== session.version)
-    throw sessionFailure("checkout_session_version_conflict", session, { now });
+    throw createSessionFailure("checkout_session_version_conflict", session, { now });
 }
 
 interface SessionConflictDetails {
@@ -152,7 +152,7 @@ interface SessionConflictDetails {
  * Returns a 409 failure with the status and version of the session, so that the caller need not read the
  * session again.
  */
-export function sessionFailure(
+export function createSessionFailure(
   code: FailureCode,
   session: SessionAggregate,
   details: SessionConflictDetails,
@@ -168,7 +168,7 @@ function sessionConflict(
   return {
     resource: "checkout_session",
     id,
-    currentStatus: sessionStatusAt(session, now),
+    currentStatus: getSessionStatusAt(session, now),
     currentVersion: version,
     reason,
     data,
@@ -190,15 +190,16 @@ export function requireProcessingSession(
   { expectedVersion }: ExpectedVersionInput,
   now: Date,
 ): void {
-  const status = sessionStatusAt(session, now);
-  if (status === "open") throw sessionFailure("invalid_state", session, { now, reason: "not_submitted" });
+  const status = getSessionStatusAt(session, now);
+  if (status === "open")
+    throw createSessionFailure("invalid_state", session, { now, reason: "not_submitted" });
   if (status !== "processing")
-    throw sessionFailure(failureCodeOfEnd[status], session, {
+    throw createSessionFailure(failureCodeOfEnd[status], session, {
       now,
       data: session.orderId === null ? {} : { orderId: session.orderId },
     });
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== session.version)
-    throw sessionFailure("checkout_session_version_conflict", session, { now });
+    throw createSessionFailure("checkout_session_version_conflict", session, { now });
 }
 
 interface SessionListFilter {
@@ -209,8 +210,8 @@ interface SessionListFilter {
 }
 
 /** Returns the query of a list of sessions, for the caller to page or count. Filters by the status at `now`. */
-export function sessionListQuery(
-  reader: Reader,
+export function buildSessionListQuery(
+  reader: DatabaseReader,
   { merchantId, status, now }: SessionListFilter,
 ): SelectQueryBuilder<Tables, "hostedCheckoutSession", { id: string }> {
   let list = reader.selectFrom("hostedCheckoutSession").select("hostedCheckoutSession.id");

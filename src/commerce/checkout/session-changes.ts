@@ -17,7 +17,7 @@ import {
   type CartDeliveryOptionSelectInput,
   planDeliverySelection,
 } from "#commerce/carts/select-delivery.ts";
-import { emailFaults, replaceBuyerEmail } from "#commerce/carts/market-and-buyer.ts";
+import { findEmailFaults, replaceBuyerEmail } from "#commerce/carts/market-and-buyer.ts";
 import { toCartDraft } from "#commerce/carts/cart-draft.ts";
 import type { CartCommandContext, CartChangePlanner } from "#commerce/carts/change-cart.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -40,7 +40,7 @@ export function setSessionAddress(
 ): Promise<LockedSession> {
   const checked = checkAddressInput(input);
   const email = input.contactEmail ?? null;
-  requireNoFaults(emailFaults("/contactEmail", email));
+  requireNoFaults(findEmailFaults("/contactEmail", email));
   return changeSession(transaction, context, {
     target: input,
     prepare: async (cart, { expiresAt }) => {
@@ -75,7 +75,7 @@ export function setSessionContact(
   context: CartCommandContext,
   input: SessionContactSetInput,
 ): Promise<LockedSession> {
-  requireNoFaults(emailFaults("/email", input.email));
+  requireNoFaults(findEmailFaults("/email", input.email));
   return changeSession(transaction, context, {
     target: input,
     prepare: async (cart, { expiresAt }) => {

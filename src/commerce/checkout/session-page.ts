@@ -4,9 +4,9 @@
  * until the buyer has entered an address there. Also checks the URLs that the page sends the buyer back to.
  */
 import { createHash } from "node:crypto";
-import type { Reader, Transaction } from "#database/transaction.ts";
-import { faultAt, type Faults } from "#foundation/faults.ts";
-import { isCleanText } from "#foundation/text.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import { createBodyFault, type Faults } from "#foundation/faults.ts";
+import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 
 export interface CheckoutPageRow {
   readonly sessionId: string;
@@ -17,7 +17,7 @@ export interface CheckoutPageRow {
 }
 
 export async function findCheckoutPageRow(
-  reader: Reader,
+  reader: DatabaseReader,
   secret: string,
 ): Promise<CheckoutPageRow | undefined> {
   const row = await reader
@@ -73,25 +73,33 @@ const unambiguousStart = /^https?:\/\/[^/\\]/i;
  * Checks the URL of a merchant's page that the buyer returns to. The URL must use https, so that it cannot be
  * read in transit.
  */
-export function returnUrlFaults(field: string, text: string): Faults {
+export function findReturnUrlFaults(field: string, text: string): Faults {
   if (text.length > returnUrlLengthMax)
-    return [faultAt(field, "too_long", `The URL must have at most ${returnUrlLengthMax} characters.`)];
+    return [
+      createBodyFault(field, "too_long", `The URL must have at most ${returnUrlLengthMax} characters.`),
+    ];
   const isPlain =
-    isCleanText(text) && !/[\s\\]/.test(text) && (unambiguousStart.test(text) || !/^https?:/i.test(text));
+    isTextWithoutForbiddenCharacters(text) &&
+    !/[\s\\]/.test(text) &&
+    (unambiguousStart.test(text) || !/^https?:/i.test(text));
   const url = isPlain ? URL.parse(text) : null;
   if (url === null)
     return [
-      faultAt(
+      createBodyFault(
         field,
         "invalid_url",
         "The value must be a complete URL, for example https://shop.example/done.",
       ),
     ];
   if (url.username !== "" || url.password !== "")
-    return [faultAt(field, "not_allowed", "The URL must not contain a user name or a password.")];
+    return [createBodyFault(field, "not_allowed", "The URL must not contain a user name or a password.")];
   if (url.protocol === "https:" || (url.protocol === "http:" && isLocalHost(url.hostname))) return [];
   return [
-    faultAt(field, "not_allowed", "The URL must start with https://; http:// is allowed for localhost only."),
+    createBodyFault(
+      field,
+      "not_allowed",
+      "The URL must start with https://; http:// is allowed for localhost only.",
+    ),
   ];
 }
 

@@ -3,7 +3,7 @@
  * quantity.
  */
 import type { CartAggregate, StoredCartLine, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
-import { cartFailure } from "#commerce/carts/cart-status.ts";
+import { createCartFailure } from "#commerce/carts/cart-status.ts";
 import type { StockShortage } from "#commerce/inventory/stock-holds.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
 
@@ -37,14 +37,14 @@ export function requireAvailableLines(
 ): void {
   const lineIds = unbuyableLineIds(warnings);
   if (lineIds.length > 0)
-    throw cartFailure("invalid_state", cart, { now, reason: "line_unavailable", data: { lineIds } });
+    throw createCartFailure("invalid_state", cart, { now, reason: "line_unavailable", data: { lineIds } });
 }
 
 /**
  * Throws 409 `invalid_state` with reason `insufficient_stock` and the lines, if the quantity of a line had to
  * be reduced.
  */
-export function requireFullQuantities(
+export function refuseReducedQuantities(
   cart: CartAggregate,
   warnings: readonly StoredCartWarning[],
   now: Date,
@@ -71,4 +71,4 @@ export function requireNoStockShortage(
 }
 
 const insufficientStockFailure = (cart: CartAggregate, lines: readonly object[], now: Date): Error =>
-  cartFailure("invalid_state", cart, { now, reason: "insufficient_stock", data: { lines } });
+  createCartFailure("invalid_state", cart, { now, reason: "insufficient_stock", data: { lines } });

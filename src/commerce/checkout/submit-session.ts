@@ -7,14 +7,14 @@ import { keepPersonalDataForOrder, getPersonalDataIds } from "#commerce/addresse
 import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
-import { type Faults, faultAt, integerFaults, requireNoFaults } from "#foundation/faults.ts";
+import { type Faults, createBodyFault, findIntegerFaults, requireNoFaults } from "#foundation/faults.ts";
 import { setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
 import { startPayment } from "#commerce/payments/payment-rows.ts";
 import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { lockPromotions, takePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type Failure, failWithDetail } from "#foundation/failure.ts";
-import { amountMinorMax, isCurrency, money } from "#foundation/money.ts";
+import { amountMinorMax, isCurrency, createMoney } from "#foundation/money.ts";
 import {
   type LockedSession,
   lockSession,
@@ -23,8 +23,8 @@ import {
   copySessionFieldsFromCart,
   publishSessionEvent,
 } from "./change-session.ts";
-import { requireAvailableLines, requireFullQuantities } from "./session-stock.ts";
-import { sessionFailure, requireOpenSession, type SessionAggregate } from "./session-aggregate.ts";
+import { requireAvailableLines, refuseReducedQuantities } from "./session-stock.ts";
+import { createSessionFailure, requireOpenSession, type SessionAggregate } from "./session-aggregate.ts";
 
 export interface SessionSubmitInput extends ExpectedVersionInput {
   readonly sessionId: string;
@@ -88,11 +88,11 @@ function submitFaults({
 }: SessionSubmitInput): Faults {
   const isToken = paymentToken === null || paymentToken === undefined || tokenPattern.test(paymentToken);
   return [
-    ...integerFaults("/expectedAmount/amountMinor", amountMinor, { min: 0, max: amountMinorMax }),
+    ...findIntegerFaults("/expectedAmount/amountMinor", amountMinor, { min: 0, max: amountMinorMax }),
     ...(isCurrency(currency)
       ? []
       : [
-          faultAt(
+          createBodyFault(
             "/expectedAmount/currency",
             "unknown_currency",
             '"currency" must be a currency code of ISO 4217.',
@@ -101,7 +101,7 @@ function submitFaults({
     ...(isToken
       ? []
       : [
-          faultAt(
+          createBodyFault(
             "/paymentToken",
             "pattern_mismatch",
             '"paymentToken" must have 1 to 255 printable ASCII characters.',
@@ -124,16 +124,17 @@ function requireReadyToPay(
   now: Date,
 ): void {
   const { cart, session, warnings } = priced;
-  if (cart.lines.length === 0) throw sessionFailure("invalid_state", session, { now, reason: "cart_empty" });
+  if (cart.lines.length === 0)
+    throw createSessionFailure("invalid_state", session, { now, reason: "cart_empty" });
   requireAvailableLines(cart, warnings, now);
-  requireFullQuantities(cart, warnings, now);
+  refuseReducedQuantities(cart, warnings, now);
   requireDeliveryChosen(cart, session, now);
   requirePromotionCodeLeft(priced, now);
   const { totalMinor, currency } = cart;
   if (totalMinor !== expectedAmount.amountMinor || currency !== expectedAmount.currency)
-    throw sessionFailure("checkout_amount_changed", session, {
+    throw createSessionFailure("checkout_amount_changed", session, {
       now,
-      data: { amountTotal: money(totalMinor, currency) },
+      data: { amountTotal: createMoney(totalMinor, currency) },
     });
   if (totalMinor > 0 && (paymentToken === null || paymentToken === undefined)) {
     const message = '"paymentToken" is required, because the total is above 0.';
@@ -145,9 +146,13 @@ function requireDeliveryChosen(cart: CartAggregate, session: SessionAggregate, n
   const lineIds = cart.lines.filter(({ requiresShipping }) => requiresShipping).map(({ id }) => id);
   if (lineIds.length === 0) return;
   if (cart.address === null)
-    throw sessionFailure("invalid_state", session, { now, reason: "address_required", data: { lineIds } });
+    throw createSessionFailure("invalid_state", session, {
+      now,
+      reason: "address_required",
+      data: { lineIds },
+    });
   if (cart.deliveryMethodId === null)
-    throw sessionFailure("invalid_state", session, {
+    throw createSessionFailure("invalid_state", session, {
       now,
       reason: "delivery_option_required",
       data: { lineIds },
@@ -172,8 +177,11 @@ function requirePromotionCodeLeft({ session, warnings }: PricedSession, now: Dat
     });
 }
 
-function promotionFailure(session: SessionAggregate, details: Parameters<typeof sessionFailure>[2]): Failure {
-  return sessionFailure("promotion_not_applicable", session, details);
+function promotionFailure(
+  session: SessionAggregate,
+  details: Parameters<typeof createSessionFailure>[2],
+): Failure {
+  return createSessionFailure("promotion_not_applicable", session, details);
 }
 
 async function takeCartPromotionUses(

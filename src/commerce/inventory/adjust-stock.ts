@@ -8,23 +8,23 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import {
-  allowedValueFaults,
-  faultAt,
+  findAllowedValueFaults,
+  createBodyFault,
   type Faults,
-  integerFaults,
+  findIntegerFaults,
   requireNoFaults,
-  textFaults,
+  findTextFaults,
 } from "#foundation/faults.ts";
 import { reindexProducts } from "#commerce/catalog/change-catalog.ts";
 import { fail } from "#foundation/failure.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import {
-  insufficientStockFailure,
+  createInsufficientStockFailure,
   lockStockLevels,
   type StockLevelBeforeAndAfter,
   type StockLevel,
-  stockLimitFailure,
+  createStockLimitFailure,
   publishStockEvents,
 } from "./stock-levels.ts";
 import { releaseExpiredStockHolds } from "./stock-holds.ts";
@@ -110,10 +110,10 @@ async function updateOnHand(
 
 function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
   return [
-    ...integerFaults("/delta", delta, { min: -catalogBounds.onHandMax, max: catalogBounds.onHandMax }),
-    ...(delta === 0 ? [faultAt("/delta", "out_of_range", '"delta" must not be 0.')] : []),
-    ...allowedValueFaults("/reason", reason, { allowed: stockAdjustReasons, noun: "reason" }),
-    ...textFaults("/note", note, { max: stockNoteLengthMax, lines: "many" }),
+    ...findIntegerFaults("/delta", delta, { min: -catalogBounds.onHandMax, max: catalogBounds.onHandMax }),
+    ...(delta === 0 ? [createBodyFault("/delta", "out_of_range", '"delta" must not be 0.')] : []),
+    ...findAllowedValueFaults("/reason", reason, { allowed: stockAdjustReasons, noun: "reason" }),
+    ...findTextFaults("/note", note, { max: stockNoteLengthMax, lines: "many" }),
   ];
 }
 
@@ -149,8 +149,12 @@ async function explainRefusal(
     .executeTakeFirst();
   const figures = level ?? { variantId, onHand: 0, reserved: 0, backorderLimit: 0 };
   if (figures.onHand + delta > catalogBounds.onHandMax)
-    return stockLimitFailure(variantId, { onHand: figures.onHand, delta, limit: catalogBounds.onHandMax });
-  return insufficientStockFailure(figures, { delta });
+    return createStockLimitFailure(variantId, {
+      onHand: figures.onHand,
+      delta,
+      limit: catalogBounds.onHandMax,
+    });
+  return createInsufficientStockFailure(figures, { delta });
 }
 
 /** The counted stock on hand of one variant. */
@@ -186,7 +190,7 @@ export async function setCountedStock(
   const moves = counts.flatMap((count): CountCorrection[] => {
     const before = levels.get(count.variantId);
     if (before === undefined || before.onHand === count.onHand) return [];
-    if (isBelowReserved(count, before)) throw insufficientStockFailure(before, { asked: count.onHand });
+    if (isBelowReserved(count, before)) throw createInsufficientStockFailure(before, { asked: count.onHand });
     changes.push({ before, after: { ...before, version: before.version + 1, onHand: count.onHand } });
     return [
       { ...count, delta: count.onHand - before.onHand, reason: count.isNew ? "received" : "correction" },

@@ -4,8 +4,8 @@
  */
 import type { Transaction } from "#database/transaction.ts";
 import {
-  checkStock,
-  deleteHolds,
+  checkStockForDemand,
+  deleteStockHolds,
   type HeldStock,
   lockHeldStock,
   type StockShortage,
@@ -31,7 +31,7 @@ export async function convertHoldsToOrderStock(
   { sessionId, note }: { readonly sessionId: string; readonly note: string },
 ): Promise<ReadonlyMap<string, number>> {
   const { holds, levels } = await lockHeldStock(transaction, context, { sessionId });
-  await deleteHolds(transaction, sessionId);
+  await deleteStockHolds(transaction, sessionId);
   const sold = toVariantQuantities(holds).map(({ variantId, quantity }) => ({
     variantId,
     quantity: Math.min(quantity, levels.get(variantId)?.onHand ?? 0),
@@ -145,7 +145,7 @@ export async function reserveAvailableStock(
     holds: new Map(),
     levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
   };
-  const found = await checkStock(transaction, context, { sessionId: null, wanted, held });
+  const found = await checkStockForDemand(transaction, context, { sessionId: null, wanted, held });
   const shortages = found.shortages.filter(({ variantId }) => held.levels.has(variantId));
   const missing = new Map(shortages.map((short) => [short.variantId, short.wanted - short.available]));
   const promised = toVariantQuantities(wanted).map(({ variantId, quantity }) => ({
@@ -173,7 +173,11 @@ export async function reserveStock(
     holds: new Map(),
     levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
   };
-  const { levels, shortages } = await checkStock(transaction, context, { sessionId: null, wanted, held });
+  const { levels, shortages } = await checkStockForDemand(transaction, context, {
+    sessionId: null,
+    wanted,
+    held,
+  });
   if (shortages.length > 0) return shortages;
   await applyStockLevelDeltas(transaction, context, {
     moves: toStockLevelDeltas(toVariantQuantities(wanted), levels, ({ quantity }) => ({

@@ -42,7 +42,7 @@ export async function holdStock(
 ): Promise<readonly StockShortage[]> {
   const wanted = sumQuantitiesByVariant(lines);
   const held = await lockHeldStock(transaction, context, { sessionId, alsoLock: [...wanted.keys()] });
-  const { levels, shortages } = await checkStock(transaction, context, { sessionId, wanted, held });
+  const { levels, shortages } = await checkStockForDemand(transaction, context, { sessionId, wanted, held });
   if (shortages.length > 0) return shortages;
   const variantIds = [...new Set([...wanted.keys(), ...held.holds.keys()])];
   const moves = variantIds.flatMap((variantId): StockLevelDelta[] => {
@@ -101,7 +101,7 @@ interface StockDemand {
  * Checks whether the demand is available. If not, releases expired holds of the short variants and checks
  * again.
  */
-export async function checkStock(
+export async function checkStockForDemand(
   transaction: Transaction,
   context: StockCommandContext,
   { sessionId, wanted, held }: StockDemand,
@@ -233,7 +233,7 @@ export async function releaseStockHolds(
 ): Promise<void> {
   const held = await lockHeldStock(transaction, context, { sessionId });
   if (held.holds.size === 0) return;
-  await deleteHolds(transaction, sessionId);
+  await deleteStockHolds(transaction, sessionId);
   const moves = toStockLevelDeltas(toVariantQuantities(held.holds), held.levels, ({ quantity }) => ({
     reserved: -quantity,
   }));
@@ -244,6 +244,6 @@ export const toVariantQuantities = (quantities: ReadonlyMap<string, number>): Va
   [...quantities].map(([variantId, quantity]) => ({ variantId, quantity }));
 
 /** Deletes the rows of a session's holds, without changing stock levels. */
-export async function deleteHolds(transaction: Transaction, sessionId: string): Promise<void> {
+export async function deleteStockHolds(transaction: Transaction, sessionId: string): Promise<void> {
   await transaction.deleteFrom("stockHold").where("sessionId", "=", sessionId).execute();
 }

@@ -162,7 +162,7 @@ export interface ReportedStockLevel {
 }
 
 /** Creates the failure for a change that would leave less stock than is reserved. */
-export function insufficientStockFailure(
+export function createInsufficientStockFailure(
   { variantId, onHand, reserved, backorderLimit }: ReportedStockLevel,
   asked: Readonly<Record<string, number>> = {},
 ): Failure {
@@ -170,7 +170,7 @@ export function insufficientStockFailure(
 }
 
 /** Creates the failure for a change that would exceed the highest allowed stock. */
-export function stockLimitFailure(variantId: string, data: Readonly<Record<string, number>>): Failure {
+export function createStockLimitFailure(variantId: string, data: Readonly<Record<string, number>>): Failure {
   return stockFailure(variantId, "stock_limit_reached", data);
 }
 

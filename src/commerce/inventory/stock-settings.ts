@@ -6,7 +6,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import {
-  insufficientStockFailure,
+  createInsufficientStockFailure,
   lockStockLevels,
   type StockLevelBeforeAndAfter,
   type ReportedStockLevel,
@@ -84,7 +84,7 @@ async function changeSettings(
   if (await releaseExpiredStockHolds(transaction, context, refusedIds))
     changes.push(...(await writeSettings(transaction, context, settings)));
   const [first] = await findRefusedSettings(transaction, settings);
-  if (first !== undefined) throw insufficientStockFailure(first);
+  if (first !== undefined) throw createInsufficientStockFailure(first);
   return changes;
 }
 

@@ -6,23 +6,32 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { catalogBounds, localeFaults, slugFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
 import {
-  listLengthFaults,
-  countryFaults,
-  currencyFaults,
-  faultAt,
+  catalogBounds,
+  findLocaleFaults,
+  findSlugFaults,
+  toLocale,
+} from "#commerce/catalog/catalog-fields.ts";
+import {
+  findListLengthFaults,
+  findCountryFaults,
+  findCurrencyFaults,
+  createBodyFault,
   type Faults,
-  duplicateFaults,
+  findDuplicateFaults,
   requireNoFaults,
-  textFaults,
+  findTextFaults,
 } from "#foundation/faults.ts";
 import { lockCatalog, raiseCatalogVersion, reindexProducts } from "#commerce/catalog/change-catalog.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
 import { isTimeZone } from "#foundation/period.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
-import { marketConflict, requireFreeCountries, saveMarketCountries } from "./market-countries.ts";
+import {
+  createMarketConflict,
+  requireCountriesWithoutMarket,
+  saveMarketCountries,
+} from "./market-countries.ts";
 
 /** All fields of a market; they replace the current values. */
 export interface MarketUpsertInput {
@@ -52,9 +61,9 @@ export async function upsertMarket(
   requireNoFaults(marketFaults(input));
   await lockCatalog(transaction, context);
   const existing = await findMarket(transaction, context, input);
-  if (existing !== undefined) requireVersion(marketConflict(existing), input.expectedVersion);
+  if (existing !== undefined) requireVersion(createMarketConflict(existing), input.expectedVersion);
   const marketId = existing?.id ?? createId("market", context.now.getTime());
-  await requireFreeCountries(transaction, context, { marketId, countries: input.countries });
+  await requireCountriesWithoutMarket(transaction, context, { marketId, countries: input.countries });
   if (existing !== undefined && existing.currency !== input.currency)
     await requireNoPrices(transaction, existing);
   const isRowChanged =
@@ -75,22 +84,22 @@ export async function upsertMarket(
 
 function marketFaults(input: MarketUpsertInput): Faults {
   return [
-    ...slugFaults("/handle", input.handle),
-    ...textFaults("/name", input.name, { max: catalogBounds.nameMax }),
-    ...currencyFaults("/currency", input.currency),
-    ...localeFaults("/defaultLocale", input.defaultLocale),
+    ...findSlugFaults("/handle", input.handle),
+    ...findTextFaults("/name", input.name, { max: catalogBounds.nameMax }),
+    ...findCurrencyFaults("/currency", input.currency),
+    ...findLocaleFaults("/defaultLocale", input.defaultLocale),
     ...(isTimeZone(input.timeZone)
       ? []
       : [
-          faultAt(
+          createBodyFault(
             "/timeZone",
             "unknown_time_zone",
             "The time zone must be a name of the IANA time zone database.",
           ),
         ]),
-    ...listLengthFaults("/countries", input.countries, { min: 1, max: countriesMax }),
-    ...input.countries.flatMap((country, index) => countryFaults(`/countries/${index}`, country)),
-    ...duplicateFaults(input.countries, (index) => `/countries/${index}`),
+    ...findListLengthFaults("/countries", input.countries, { min: 1, max: countriesMax }),
+    ...input.countries.flatMap((country, index) => findCountryFaults(`/countries/${index}`, country)),
+    ...findDuplicateFaults(input.countries, (index) => `/countries/${index}`),
   ];
 }
 
@@ -120,8 +129,8 @@ async function findMarket(
     const message = "Another market of the merchant has this handle.";
     throw fail("already_exists", {
       message,
-      details: [faultAt("/handle", "already_exists", message)],
-      conflict: marketConflict(withHandle, "handle_taken"),
+      details: [createBodyFault("/handle", "already_exists", message)],
+      conflict: createMarketConflict(withHandle, "handle_taken"),
     });
   }
   return existing;
@@ -136,7 +145,7 @@ async function requireNoPrices(transaction: Transaction, market: Market): Promis
     .executeTakeFirst();
   if (price === undefined) return;
   throw fail("invalid_state", {
-    conflict: marketConflict(market, "market_has_prices", { currency: market.currency }),
+    conflict: createMarketConflict(market, "market_has_prices", { currency: market.currency }),
   });
 }
 
@@ -243,7 +252,9 @@ export async function requireMarket(
   const [first] = rows;
   if (first === undefined)
     throw fail("resource_not_found", {
-      details: [faultAt("/marketId", "resource_not_found", "The merchant has no market with this ID.")],
+      details: [
+        createBodyFault("/marketId", "resource_not_found", "The merchant has no market with this ID."),
+      ],
     });
   return { id: first.id, currency: first.currency, countries: rows.flatMap(({ country }) => country ?? []) };
 }

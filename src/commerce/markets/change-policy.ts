@@ -7,20 +7,20 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import {
   isHttpsUrl,
-  localizedTextFaults,
+  findLocalizedTextFaults,
   type LocalizedTextInput,
   toLocalizedMap,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
-  allowedValueFaults,
-  listLengthFaults,
-  countryFaults,
-  faultAt,
+  findAllowedValueFaults,
+  findListLengthFaults,
+  findCountryFaults,
+  createBodyFault,
   type Faults,
-  integerFaults,
-  uniqueListFaults,
+  findIntegerFaults,
+  findUniqueListFaults,
   type NumberRule,
-  duplicateFaults,
+  findDuplicateFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
 import { lockCatalog, raiseCatalogVersion } from "#commerce/catalog/change-catalog.ts";
@@ -106,11 +106,11 @@ async function savePolicy(
 
 function policyFaults({ type, marketId, summaries, url, rules }: PolicyUpsertInput): Faults {
   return [
-    ...allowedValueFaults("/type", type, { allowed: policyTypes, noun: "type" }),
-    ...localizedTextFaults("/summaries", summaries, { max: summaryMax, lines: "many" }),
+    ...findAllowedValueFaults("/type", type, { allowed: policyTypes, noun: "type" }),
+    ...findLocalizedTextFaults("/summaries", summaries, { max: summaryMax, lines: "many" }),
     ...(url === null || url === undefined || isHttpsUrl(url)
       ? []
-      : [faultAt("/url", "pattern_mismatch", "The URL must be an https URL without credentials.")]),
+      : [createBodyFault("/url", "pattern_mismatch", "The URL must be an https URL without credentials.")]),
     ...ruleFaults({ type, marketId: marketId ?? null, rules: rules ?? {} }),
   ];
 }
@@ -149,18 +149,26 @@ function ruleFaults({ type, marketId, rules }: RulesToCheck): Faults {
   const foreign = groups.filter((group) => group !== type && isPresent(rules[group]));
   return [
     ...foreign.map((group) =>
-      faultAt(`/rules/${group}`, "not_allowed", `A policy of type ${type} has no rules of type ${group}.`),
+      createBodyFault(
+        `/rules/${group}`,
+        "not_allowed",
+        `A policy of type ${type} has no rules of type ${group}.`,
+      ),
     ),
-    ...integerFaults(
+    ...findIntegerFaults(
       "/rules/cancellation/windowMinutes",
       rules.cancellation?.windowMinutes,
       ruleBounds.windowMinutes,
     ),
     ...returnFaults(rules.return ?? {}, marketId),
-    ...integerFaults("/rules/withdrawal/windowDays", rules.withdrawal?.windowDays, ruleBounds.withdrawalDays),
-    ...integerFaults("/rules/warranty/months", rules.warranty?.months, ruleBounds.warrantyMonths),
-    ...integerFaults("/rules/warranty/repairs", rules.warranty?.repairs, ruleBounds.remedies),
-    ...integerFaults("/rules/warranty/replacements", rules.warranty?.replacements, ruleBounds.remedies),
+    ...findIntegerFaults(
+      "/rules/withdrawal/windowDays",
+      rules.withdrawal?.windowDays,
+      ruleBounds.withdrawalDays,
+    ),
+    ...findIntegerFaults("/rules/warranty/months", rules.warranty?.months, ruleBounds.warrantyMonths),
+    ...findIntegerFaults("/rules/warranty/repairs", rules.warranty?.repairs, ruleBounds.remedies),
+    ...findIntegerFaults("/rules/warranty/replacements", rules.warranty?.replacements, ruleBounds.remedies),
   ];
 }
 
@@ -169,23 +177,27 @@ const at = (name: keyof ReturnRules): string => `/rules/return/${name}`;
 function returnFaults(rules: PartialRules<ReturnRules>, marketId: string | null): Faults {
   const { methods, extendUntil } = rules;
   return [
-    ...integerFaults(at("windowDays"), rules.windowDays, ruleBounds.windowDays),
-    ...integerFaults(at("exchangeWindowDays"), rules.exchangeWindowDays, ruleBounds.windowDays),
-    ...integerFaults(
+    ...findIntegerFaults(at("windowDays"), rules.windowDays, ruleBounds.windowDays),
+    ...findIntegerFaults(at("exchangeWindowDays"), rules.exchangeWindowDays, ruleBounds.windowDays),
+    ...findIntegerFaults(
       at("restockingBasisPoints"),
       rules.restockingBasisPoints,
       ruleBounds.restockingBasisPoints,
     ),
-    ...integerFaults(at("returnShippingMinor"), rules.returnShippingMinor, ruleBounds.returnShippingMinor),
-    ...integerFaults(at("keepItemMinor"), rules.keepItemMinor, ruleBounds.keepItemMinor),
-    ...integerFaults(at("returnsPerBuyerMax"), rules.returnsPerBuyerMax, ruleBounds.returnsPerBuyer),
+    ...findIntegerFaults(
+      at("returnShippingMinor"),
+      rules.returnShippingMinor,
+      ruleBounds.returnShippingMinor,
+    ),
+    ...findIntegerFaults(at("keepItemMinor"), rules.keepItemMinor, ruleBounds.keepItemMinor),
+    ...findIntegerFaults(at("returnsPerBuyerMax"), rules.returnsPerBuyerMax, ruleBounds.returnsPerBuyer),
     ...(methods === null || methods === undefined
       ? []
-      : listLengthFaults(at("methods"), methods, ruleBounds.methods)),
-    ...duplicateFaults(methods ?? [], (index) => `${at("methods")}/${index}`),
+      : findListLengthFaults(at("methods"), methods, ruleBounds.methods)),
+    ...findDuplicateFaults(methods ?? [], (index) => `${at("methods")}/${index}`),
     ...(extendUntil === null || extendUntil === undefined || isDay(extendUntil)
       ? []
-      : [faultAt(at("extendUntil"), "invalid_format", "extendUntil must be a date, YYYY-MM-DD.")]),
+      : [createBodyFault(at("extendUntil"), "invalid_format", "extendUntil must be a date, YYYY-MM-DD.")]),
     ...excludedFaults(rules),
     ...(marketId === null ? amountFaults(rules) : []),
   ];
@@ -194,10 +206,16 @@ function returnFaults(rules: PartialRules<ReturnRules>, marketId: string | null)
 function excludedFaults({ excludedCategoryIds, excludedCountries }: PartialRules<ReturnRules>): Faults {
   const countries = excludedCountries ?? [];
   return [
-    ...uniqueListFaults(at("excludedCategoryIds"), excludedCategoryIds, ruleBounds.excludedCategories.max),
-    ...listLengthFaults(at("excludedCountries"), countries, ruleBounds.excludedCountries),
-    ...countries.flatMap((country, index) => countryFaults(`${at("excludedCountries")}/${index}`, country)),
-    ...duplicateFaults(countries, (index) => `${at("excludedCountries")}/${index}`),
+    ...findUniqueListFaults(
+      at("excludedCategoryIds"),
+      excludedCategoryIds,
+      ruleBounds.excludedCategories.max,
+    ),
+    ...findListLengthFaults(at("excludedCountries"), countries, ruleBounds.excludedCountries),
+    ...countries.flatMap((country, index) =>
+      findCountryFaults(`${at("excludedCountries")}/${index}`, country),
+    ),
+    ...findDuplicateFaults(countries, (index) => `${at("excludedCountries")}/${index}`),
   ];
 }
 
@@ -207,7 +225,7 @@ function amountFaults(rules: PartialRules<ReturnRules>): Faults {
     (rules[name] ?? 0) === 0
       ? []
       : [
-          faultAt(
+          createBodyFault(
             at(name),
             "market_required",
             "An amount requires marketId, because it is in the currency of the market.",
@@ -259,7 +277,7 @@ async function requireKnownCategories(
     found.has(id)
       ? []
       : [
-          faultAt(
+          createBodyFault(
             `/rules/return/excludedCategoryIds/${index}`,
             "resource_not_found",
             "The merchant has no category with this ID.",

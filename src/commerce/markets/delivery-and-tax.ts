@@ -7,19 +7,19 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import {
   catalogBounds,
-  localizedTextFaults,
+  findLocalizedTextFaults,
   type LocalizedTextInput,
-  slugFaults,
+  findSlugFaults,
   toLocalizedMap,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
-  countryFaults,
-  faultAt,
+  findCountryFaults,
+  createBodyFault,
   type Faults,
-  integerFaults,
+  findIntegerFaults,
   failAtField,
   requireNoFaults,
-  textFaults,
+  findTextFaults,
 } from "#foundation/faults.ts";
 import { lockCatalog } from "#commerce/catalog/change-catalog.ts";
 import { createId } from "#foundation/ids.ts";
@@ -59,7 +59,7 @@ export async function upsertDeliveryMethod(
   const market = await requireMarket(transaction, context, input.marketId);
   if (typeof input.currency === "string" && input.currency !== market.currency) {
     requireNoFaults([
-      faultAt("/currency", "currency_mismatch", `The market's currency is ${market.currency}.`),
+      createBodyFault("/currency", "currency_mismatch", `The market's currency is ${market.currency}.`),
     ]);
   }
   const { rows } = await sql<{ id: string }>`
@@ -90,17 +90,17 @@ export async function upsertDeliveryMethod(
 
 function deliveryMethodFaults(input: DeliveryMethodUpsertInput): Faults {
   return [
-    ...slugFaults("/code", input.code),
-    ...localizedTextFaults("/names", input.names, { max: catalogBounds.nameMax }),
-    ...textFaults("/carrier", input.carrier, { max: carrierMax }),
-    ...integerFaults("/priceMinor", input.priceMinor, { min: 0, max: amountMinorMax }),
-    ...integerFaults("/freeFromMinor", input.freeFromMinor, { min: 0, max: amountMinorMax }),
-    ...integerFaults("/minDays", input.minDays, { min: 0, max: daysMax }),
-    ...integerFaults("/maxDays", input.maxDays, { min: 0, max: daysMax }),
+    ...findSlugFaults("/code", input.code),
+    ...findLocalizedTextFaults("/names", input.names, { max: catalogBounds.nameMax }),
+    ...findTextFaults("/carrier", input.carrier, { max: carrierMax }),
+    ...findIntegerFaults("/priceMinor", input.priceMinor, { min: 0, max: amountMinorMax }),
+    ...findIntegerFaults("/freeFromMinor", input.freeFromMinor, { min: 0, max: amountMinorMax }),
+    ...findIntegerFaults("/minDays", input.minDays, { min: 0, max: daysMax }),
+    ...findIntegerFaults("/maxDays", input.maxDays, { min: 0, max: daysMax }),
     ...(input.maxDays < input.minDays
-      ? [faultAt("/maxDays", "out_of_range", "maxDays must be at least minDays.")]
+      ? [createBodyFault("/maxDays", "out_of_range", "maxDays must be at least minDays.")]
       : []),
-    ...integerFaults("/position", input.position, { min: 0, max: catalogBounds.positionMax }),
+    ...findIntegerFaults("/position", input.position, { min: 0, max: catalogBounds.positionMax }),
   ];
 }
 
@@ -155,13 +155,17 @@ function taxRateFaults({ country, regionCode, name, basisPoints }: TaxRateUpsert
     regionCode === undefined ||
     (/^[A-Z]{2}-[A-Z0-9]{1,3}$/.test(regionCode) && regionCode.startsWith(`${country}-`));
   return [
-    ...countryFaults("/country", country),
+    ...findCountryFaults("/country", country),
     ...(isRegion
       ? []
       : [
-          faultAt("/regionCode", "pattern_mismatch", "The region must be an ISO 3166-2 code of the country."),
+          createBodyFault(
+            "/regionCode",
+            "pattern_mismatch",
+            "The region must be an ISO 3166-2 code of the country.",
+          ),
         ]),
-    ...textFaults("/name", name, { max: catalogBounds.nameMax }),
-    ...integerFaults("/basisPoints", basisPoints, { min: 0, max: 10_000 }),
+    ...findTextFaults("/name", name, { max: catalogBounds.nameMax }),
+    ...findIntegerFaults("/basisPoints", basisPoints, { min: 0, max: 10_000 }),
   ];
 }

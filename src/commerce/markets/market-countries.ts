@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
-import { faultAt } from "#foundation/faults.ts";
+import { createBodyFault } from "#foundation/faults.ts";
 
 interface MarketCountries {
   readonly marketId: string;
@@ -11,7 +11,7 @@ interface MarketCountries {
 }
 
 /** Refuses countries that already belong to another market of the merchant. */
-export async function requireFreeCountries(
+export async function requireCountriesWithoutMarket(
   transaction: Transaction,
   context: CommandContext,
   { marketId, countries }: MarketCountries,
@@ -28,13 +28,13 @@ export async function requireFreeCountries(
   const [first] = taken;
   if (first === undefined) return;
   const details = taken.map(({ country, handle }) =>
-    faultAt(
+    createBodyFault(
       `/countries/${countries.indexOf(country)}`,
       "already_exists",
       `${country} already belongs to the market "${handle}".`,
     ),
   );
-  const conflict = marketConflict(first, "country_taken", {
+  const conflict = createMarketConflict(first, "country_taken", {
     countries: taken.map(({ country }) => country),
     handle: first.handle,
   });
@@ -66,7 +66,7 @@ export async function saveMarketCountries(
   return (rows[0]?.changes ?? 0) > 0;
 }
 
-export function marketConflict(
+export function createMarketConflict(
   { id, version }: { readonly id: string; readonly version: number },
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},

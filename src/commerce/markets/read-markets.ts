@@ -1,6 +1,6 @@
 /** Reads markets with their countries, tax rates, delivery methods and policies. */
 import { type Selectable, sql } from "kysely";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import type { DeliveryMethodTable, MarketTable, PolicyTable, TaxRateTable } from "#database/tables.ts";
 
 export type MarketRow = Selectable<MarketTable> & { readonly countries: string[] };
@@ -12,7 +12,7 @@ export type PolicyRow = Selectable<PolicyTable>;
  * Loads the markets of several merchants, oldest first. Each market's countries are in order, the main
  * country first.
  */
-export function findMarkets(reader: Reader, merchantIds: readonly string[]): Promise<MarketRow[]> {
+export function findMarkets(reader: DatabaseReader, merchantIds: readonly string[]): Promise<MarketRow[]> {
   return reader
     .selectFrom("market as m")
     .selectAll("m")
@@ -29,7 +29,7 @@ export function findMarkets(reader: Reader, merchantIds: readonly string[]): Pro
     .execute();
 }
 
-export const findTaxRates = (reader: Reader, marketIds: readonly string[]): Promise<TaxRateRow[]> =>
+export const findTaxRates = (reader: DatabaseReader, marketIds: readonly string[]): Promise<TaxRateRow[]> =>
   reader
     .selectFrom("taxRate")
     .selectAll()
@@ -40,7 +40,7 @@ export const findTaxRates = (reader: Reader, marketIds: readonly string[]): Prom
     .execute();
 
 export const findDeliveryMethods = (
-  reader: Reader,
+  reader: DatabaseReader,
   marketIds: readonly string[],
 ): Promise<DeliveryMethodRow[]> =>
   reader
@@ -51,7 +51,7 @@ export const findDeliveryMethods = (
     .orderBy("id")
     .execute();
 
-export const findPolicies = (reader: Reader, merchantIds: readonly string[]): Promise<PolicyRow[]> =>
+export const findPolicies = (reader: DatabaseReader, merchantIds: readonly string[]): Promise<PolicyRow[]> =>
   reader
     .selectFrom("policy")
     .selectAll()

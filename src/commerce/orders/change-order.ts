@@ -16,8 +16,8 @@ import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import type { Cancellation, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
-import { findOrders, isOrderOfOtherBuyer, type OrderPartKind, partTables } from "./find-orders.ts";
-import { orderFailure } from "./order-checks.ts";
+import { findOrders, isOrderOfOtherBuyer, type OrderPartKind, orderPartTables } from "./find-orders.ts";
+import { createOrderFailure } from "./order-checks.ts";
 import {
   appendCompletionToTimeline,
   type OrderEvent,
@@ -108,7 +108,7 @@ export async function findOrderIdByPartId(
   { part, id }: { readonly part: OrderPartKind; readonly id: string },
 ): Promise<string> {
   const { rows } = await sql<{ orderId: string | null }>`
-    select order_id from ${sql.table(partTables[part])} where id = ${toSafeId(id)}
+    select order_id from ${sql.table(orderPartTables[part])} where id = ${toSafeId(id)}
     and merchant_id = ${merchantId}`.execute(transaction);
   const orderId = rows[0]?.orderId;
   if (orderId === null || orderId === undefined) throw fail("resource_not_found");
@@ -127,7 +127,7 @@ export async function changeLockedOrder(
   { order, expectedVersion, work }: LockedOrderChange,
 ): Promise<OrderAggregate> {
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== order.version)
-    throw orderFailure("version_conflict", order);
+    throw createOrderFailure("version_conflict", order);
   const outcome = await work(order);
   return outcome === null ? order : saveOrder(transaction, context, { order, outcome });
 }

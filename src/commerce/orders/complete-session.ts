@@ -4,9 +4,9 @@
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type LockedSession, lockSession } from "#commerce/checkout/change-session.ts";
-import { sessionFailure, requireProcessingSession } from "#commerce/checkout/session-aggregate.ts";
+import { createSessionFailure, requireProcessingSession } from "#commerce/checkout/session-aggregate.ts";
 import { type SessionSubmitInput, submitSession } from "#commerce/checkout/submit-session.ts";
-import { lockLivePayment } from "#commerce/payments/payment-rows.ts";
+import { lockOpenSessionPayment } from "#commerce/payments/payment-rows.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { changeOrderAsSystem, type OrderCommandContext, type SystemChangeServices } from "./change-order.ts";
@@ -37,9 +37,9 @@ export async function completeSession(
 ): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, context, input.sessionId);
   requireProcessingSession(session, input, context.now);
-  const payment = await lockLivePayment(transaction, session.id);
+  const payment = await lockOpenSessionPayment(transaction, session.id);
   const isReady = payment === undefined ? session.amountTotalMinor === 0 : payment.status === "authorized";
-  if (!isReady) throw sessionFailure("checkout_session_processing", session, { now: context.now });
+  if (!isReady) throw createSessionFailure("checkout_session_processing", session, { now: context.now });
   return placeOrder(transaction, context, {
     cart,
     session,

@@ -13,8 +13,8 @@ export interface EligibilityReason<Code extends string = string> {
 }
 
 /** The decisions, from the most to the least favorable for the caller. */
-export const decisions = ["allowed", "request_required", "denied"] as const;
-export type EligibilityDecision = (typeof decisions)[number];
+export const eligibilityDecisions = ["allowed", "request_required", "denied"] as const;
+export type EligibilityDecision = (typeof eligibilityDecisions)[number];
 
 export function decideEligibility(reasons: readonly EligibilityReason[]): EligibilityDecision {
   if (reasons.length === 0) return "allowed";
@@ -22,7 +22,7 @@ export function decideEligibility(reasons: readonly EligibilityReason[]): Eligib
 }
 
 export function findBestDecision(list: readonly EligibilityDecision[]): EligibilityDecision {
-  return decisions.find((decision) => list.includes(decision)) ?? "denied";
+  return eligibilityDecisions.find((decision) => list.includes(decision)) ?? "denied";
 }
 
 /** Removes reasons whose code is already in the list. */

@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
 import { createPaddedInListTemplate, prepareStatement } from "#database/prepared-template.ts";
 import { toSafeId } from "#foundation/ids.ts";
@@ -18,17 +18,28 @@ export interface OrderFilter {
   /** Null selects the orders of all buyers. */
   readonly buyerReference: string | null;
   readonly status: OrderStatus | null;
+  readonly number?: string | null | undefined;
+  /** The earliest time of the placement, included. */
+  readonly placedFrom?: Date | null | undefined;
+  /** The end of the period of the placement, excluded. */
+  readonly placedTo?: Date | null | undefined;
 }
+
+const isGiven = <Value>(value: Value | null | undefined): value is Value =>
+  value !== null && value !== undefined;
 
 /** Selects order ids. The caller adds the sort order and limit, or counts the rows. */
 export function selectOrderIds(
-  reader: Reader,
-  { merchantId, buyerReference, status }: OrderFilter,
+  reader: DatabaseReader,
+  { merchantId, buyerReference, status, number, placedFrom, placedTo }: OrderFilter,
 ): SelectQueryBuilder<Tables, "salesOrder", { id: string }> {
   let list = reader.selectFrom("salesOrder").select("salesOrder.id");
   if (merchantId !== null) list = list.where("salesOrder.merchantId", "=", merchantId);
   if (buyerReference !== null) list = list.where("salesOrder.buyerReference", "=", buyerReference);
   if (status !== null) list = list.where("salesOrder.status", "=", status);
+  if (isGiven(number)) list = list.where("salesOrder.number", "=", toSafeId(number));
+  if (isGiven(placedFrom)) list = list.where("salesOrder.placedAt", ">=", placedFrom);
+  if (isGiven(placedTo)) list = list.where("salesOrder.placedAt", "<", placedTo);
   return list;
 }
 
@@ -43,16 +54,20 @@ export interface OrderPartOwner {
  * merchant.
  */
 export async function findOrderPartOwner(
-  reader: Reader,
+  reader: DatabaseReader,
   { part, id }: { readonly part: OrderPartKind; readonly id: string },
 ): Promise<OrderPartOwner | undefined> {
-  const { rows } = await sql<OrderPartOwner>`select merchant_id, order_id from ${sql.table(partTables[part])}
+  const { rows } =
+    await sql<OrderPartOwner>`select merchant_id, order_id from ${sql.table(orderPartTables[part])}
       where id = ${toSafeId(id)}`.execute(reader);
   return rows[0];
 }
 
 /** Finds a payment whose checkout has no order (yet). */
-export async function findPaymentWithoutOrder(reader: Reader, id: string): Promise<PaymentView | null> {
+export async function findPaymentWithoutOrder(
+  reader: DatabaseReader,
+  id: string,
+): Promise<PaymentView | null> {
   const { rows } = await sql<
     Omit<OrderPayment, "pending" | "provider"> & { readonly sessionId: string; readonly currency: string }
   >`
@@ -66,7 +81,7 @@ export async function findPaymentWithoutOrder(reader: Reader, id: string): Promi
 }
 
 /** Finds a refund of a payment that succeeded too late to place an order. */
-export async function findRefundWithoutOrder(reader: Reader, id: string): Promise<RefundView | null> {
+export async function findRefundWithoutOrder(reader: DatabaseReader, id: string): Promise<RefundView | null> {
   const { rows } = await sql<OrderRefund & { readonly currency: string }>`
     select id, payment_id, return_id, status, amount_minor, currency, reason, note, lines, shipping_minor,
     version,
@@ -77,7 +92,7 @@ export async function findRefundWithoutOrder(reader: Reader, id: string): Promis
 }
 
 /** The table of each kind of part. */
-export const partTables = {
+export const orderPartTables = {
   payment: "payment",
   refund: "refund",
   fulfillment: "fulfillment",
@@ -86,7 +101,7 @@ export const partTables = {
 } as const;
 
 /** The kinds of objects that belong to an order and have an id of their own. */
-export type OrderPartKind = keyof typeof partTables;
+export type OrderPartKind = keyof typeof orderPartTables;
 
 /** Whether a buyer calls and the order belongs to another buyer. */
 export function isOrderOfOtherBuyer(
@@ -100,7 +115,7 @@ export function isOrderOfOtherBuyer(
 
 /** Reads orders by id. Unknown ids are left out. The caller must check the merchant. */
 export async function findOrders(
-  reader: Reader,
+  reader: DatabaseReader,
   ids: readonly string[],
 ): Promise<Map<string, OrderAggregate>> {
   const list = createPaddedInListTemplate(ids);
@@ -230,7 +245,7 @@ const aggregate = sql<OrderAggregate>`json_build_object(
 
 /** The failure code of each session's latest payment, if that payment failed; by session id. */
 export async function findPaymentFailures(
-  reader: Reader,
+  reader: DatabaseReader,
   sessionIds: readonly string[],
 ): Promise<Map<string, string>> {
   const { rows } = await sql<{ sessionId: string; failureCode: string | null }>`

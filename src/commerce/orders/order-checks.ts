@@ -3,11 +3,11 @@
  * command is refused.
  */
 import {
-  listLengthFaults,
-  faultAt,
+  findListLengthFaults,
+  createBodyFault,
   type Faults,
-  integerFaults,
-  duplicateFaults,
+  findIntegerFaults,
+  findDuplicateFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
@@ -16,20 +16,20 @@ import type { LineQuantity, OrderAggregate } from "./order-aggregate.ts";
 
 const linesMax = 200;
 const quantityMax = 9999;
-export const noteMax = 500;
+export const noteLengthMax = 500;
 
 /**
  * Returns the faults of selected lines that can be found without the order; none if `lines` is null or
  * undefined.
  */
-export function lineSelectionFaults(lines: readonly LineQuantity[] | null | undefined): Faults {
+export function findLineSelectionFaults(lines: readonly LineQuantity[] | null | undefined): Faults {
   if (lines === null || lines === undefined) return [];
   return [
-    ...listLengthFaults("/lines", lines, { min: 1, max: linesMax }),
+    ...findListLengthFaults("/lines", lines, { min: 1, max: linesMax }),
     ...lines.flatMap(({ quantity }, index) =>
-      integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: quantityMax }),
+      findIntegerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: quantityMax }),
     ),
-    ...duplicateFaults(
+    ...findDuplicateFaults(
       lines.map(({ lineId }) => lineId),
       (index) => `/lines/${index}/lineId`,
     ),
@@ -40,7 +40,9 @@ export function requireKnownLines(order: OrderAggregate, lines: readonly LineQua
   const known = new Set(order.lines.map(({ id }) => id));
   requireNoFaults(
     lines.flatMap(({ lineId }, index) =>
-      known.has(lineId) ? [] : [faultAt(`/lines/${index}/lineId`, "unknown", "The order has no such line.")],
+      known.has(lineId)
+        ? []
+        : [createBodyFault(`/lines/${index}/lineId`, "unknown", "The order has no such line.")],
     ),
   );
 }
@@ -81,13 +83,13 @@ export function requireSelectableUnits<Reason extends { readonly code: string }>
   throw fail("invalid_state", {
     message: selection.message,
     details: short.map(({ index, quantity }) =>
-      faultAt(
+      createBodyFault(
         `/lines/${index}/quantity`,
         "too_large",
         `At most ${quantity} units of this line can be selected.`,
       ),
     ),
-    conflict: orderConflict(order, {
+    conflict: createOrderConflict(order, {
       reason: reasons[0]?.code ?? selection.reason,
       data: { reasons, lines: short.map(({ lineId, quantity }) => ({ lineId, quantity })) },
     }),
@@ -100,14 +102,14 @@ export interface AmountInput {
 }
 
 /** Returns the faults of an amount; none if the amount is null or undefined. */
-export function amountFaults(amount: AmountInput | null | undefined): Faults {
-  return integerFaults("/amount/amountMinor", amount?.amountMinor, { min: 1, max: amountMinorMax });
+export function findAmountFaults(amount: AmountInput | null | undefined): Faults {
+  return findIntegerFaults("/amount/amountMinor", amount?.amountMinor, { min: 1, max: amountMinorMax });
 }
 
 export function requireCurrency({ currency }: OrderAggregate, amount: AmountInput | null | undefined): void {
   if (amount === null || amount === undefined || amount.currency === currency) return;
   requireNoFaults([
-    faultAt("/amount/currency", "currency_mismatch", "The currency must be the order's currency."),
+    createBodyFault("/amount/currency", "currency_mismatch", "The currency must be the order's currency."),
   ]);
 }
 
@@ -118,18 +120,18 @@ export interface OrderFailureOptions {
 }
 
 /** Creates a failure of status 409 whose `conflict` has the order's status and version. */
-export function orderFailure(
+export function createOrderFailure(
   code: FailureCode,
   order: OrderAggregate,
   { message, ...refused }: OrderFailureOptions = {},
 ): Failure {
   return fail(code, {
-    conflict: orderConflict(order, refused),
+    conflict: createOrderConflict(order, refused),
     ...(message === undefined ? {} : { message }),
   });
 }
 
-export function orderConflict(
+export function createOrderConflict(
   order: OrderAggregate,
   { reason = null, data = {} }: Omit<OrderFailureOptions, "message"> = {},
 ): FailureConflict {
@@ -146,7 +148,7 @@ export function orderConflict(
 /** Throws while a payment of the order is disputed: a disputed payment can be neither captured nor refunded. */
 export function requireNoDispute(order: OrderAggregate): void {
   if (!order.payments.some(({ disputedAt }) => disputedAt !== null)) return;
-  throw orderFailure("invalid_state", order, {
+  throw createOrderFailure("invalid_state", order, {
     reason: "payment_disputed",
     message: "The order's payment is disputed.",
   });

@@ -2,7 +2,7 @@
  * Commands by which a merchant confirms an order, puts it on hold and releases it. No command completes an
  * order: the status `completed` is derived.
  */
-import { requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
   changeOrder,
@@ -10,7 +10,7 @@ import {
   type OrderTarget,
   type OrderCommandContext,
 } from "./change-order.ts";
-import { orderFailure } from "./order-checks.ts";
+import { createOrderFailure } from "./order-checks.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 import type { OrderStatus } from "./order-states.ts";
 
@@ -18,7 +18,7 @@ export interface OrderHoldInput extends OrderTarget {
   readonly reason: string;
 }
 
-export const holdReasonMax = 200;
+export const holdReasonLengthMax = 200;
 
 export const orderTransitions = {
   confirm: { from: "pending", to: "confirmed" },
@@ -43,7 +43,7 @@ export function holdOrder(
   context: OrderCommandContext,
   input: OrderHoldInput,
 ): Promise<OrderAggregate> {
-  requireNoFaults(textFaults("/reason", input.reason, { max: holdReasonMax }));
+  requireNoFaults(findTextFaults("/reason", input.reason, { max: holdReasonLengthMax }));
   const outcome: OrderChangeOutcome = { holdReason: input.reason, events: [{ type: "order.on_hold" }] };
   return changeStatus(transaction, context, { target: input, name: "hold", outcome });
 }
@@ -76,7 +76,7 @@ function changeStatus(
     target,
     requireState: (order) => {
       if (order.status === from) return;
-      throw orderFailure("invalid_state", order, {
+      throw createOrderFailure("invalid_state", order, {
         message: `Only an order that is ${from} may become ${to}; this one is ${order.status}.`,
       });
     },

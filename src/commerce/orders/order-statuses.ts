@@ -44,19 +44,24 @@ export function deriveStatuses(order: StatusInputs): DerivedStatuses {
 }
 
 /** The captured amount minus the refunded amount of all payments. */
-export function netCapturedMinor({ payments }: Pick<StatusInputs, "payments">): number {
+export function computeNetCapturedAmountMinor({ payments }: Pick<StatusInputs, "payments">): number {
   return payments.reduce((sum, { capturedMinor, refundedMinor }) => sum + capturedMinor - refundedMinor, 0);
 }
 
 /** The amount that the buyer still owes; negative if the merchant owes the buyer. */
-export function outstandingMinor(
+export function computeOutstandingAmountMinor(
   order: Pick<StatusInputs, "totalMinor" | "reducedMinor" | "payments">,
 ): number {
-  return order.totalMinor - order.reducedMinor - netCapturedMinor(order);
+  return order.totalMinor - order.reducedMinor - computeNetCapturedAmountMinor(order);
 }
 
 /** The authorized amount of a payment that is neither captured nor voided. */
-export function authorizedMinor({ amountMinor, capturedMinor, voidedMinor, status }: OrderPayment): number {
+export function computeAuthorizedAmountMinor({
+  amountMinor,
+  capturedMinor,
+  voidedMinor,
+  status,
+}: OrderPayment): number {
   return status === "pending" || status === "failed" || status === "canceled"
     ? 0
     : amountMinor - capturedMinor - voidedMinor;
@@ -71,8 +76,10 @@ export function needsFulfillment({
 }
 
 /** The number of ordered units that are not canceled. */
-export const uncanceledQuantity = ({ ordered, canceled }: Pick<OrderLine, "ordered" | "canceled">): number =>
-  ordered - canceled;
+export const getUncanceledQuantity = ({
+  ordered,
+  canceled,
+}: Pick<OrderLine, "ordered" | "canceled">): number => ordered - canceled;
 
 function paymentStatusOf(order: StatusInputs): OrderPaymentStatus {
   const { payments, totalMinor, reducedMinor } = order;
@@ -94,12 +101,12 @@ function uncaptured({ status }: OrderPayment): OrderPaymentStatus {
 function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfillmentStatus {
   const sent = lines.filter(needsFulfillment);
   if (sent.length === 0)
-    return lines.every((line) => uncanceledQuantity(line) === 0) ? "canceled" : "not_required";
+    return lines.every((line) => getUncanceledQuantity(line) === 0) ? "canceled" : "not_required";
   const sum = (count: (line: OrderLine) => number): number =>
     sent.reduce((total, line) => total + count(line), 0);
   // Units that were refunded and then lost are subtracted, because they are neither waiting nor in transit.
   const settled = sum((line) => countUnitsRefundedBeforeLoss({ fulfillments }, line));
-  const wanted = sum(uncanceledQuantity) - settled;
+  const wanted = sum(getUncanceledQuantity) - settled;
   if (wanted === 0) return "canceled";
   const [shipped, delivered] = [sum((line) => line.shipped) - settled, sum((line) => line.delivered)];
   if (delivered === wanted) return "delivered";
@@ -142,7 +149,8 @@ function statusOf(
   if (order.status !== "confirmed") return order.status;
   const isFulfilled = ["delivered", "not_required", "canceled"].includes(fulfillmentStatus);
   // With nothing owed, an authorized or voided payment counts as paid: nothing more will be captured.
-  const isPaid = !["pending", "failed", "disputed"].includes(paymentStatus) && outstandingMinor(order) <= 0;
+  const isPaid =
+    !["pending", "failed", "disputed"].includes(paymentStatus) && computeOutstandingAmountMinor(order) <= 0;
   const isQuiet = returnStatus !== "requested" && returnStatus !== "in_progress";
   return isFulfilled && isPaid && isQuiet ? "completed" : "confirmed";
 }
@@ -242,5 +250,5 @@ export function countUnreservedUnits({ fulfillments }: Fulfilled, id: string): n
 /** The number of units of services and digital products that are ordered but neither delivered nor refunded. */
 export function countUnsentIntangibleUnits(line: OrderLine): number {
   if (line.requiresShipping) return 0;
-  return Math.max(0, uncanceledQuantity(line) - line.shipped - Math.max(0, line.refunded - line.shipped));
+  return Math.max(0, getUncanceledQuantity(line) - line.shipped - Math.max(0, line.refunded - line.shipped));
 }

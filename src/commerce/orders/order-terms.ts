@@ -6,14 +6,14 @@
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import type { PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate, OrderFulfillment, OrderLine, OrderPolicy } from "./order-aggregate.ts";
-import { sentStatuses, uncanceledQuantity } from "./order-statuses.ts";
+import { sentStatuses, getUncanceledQuantity } from "./order-statuses.ts";
 
 /** The event from which a window is counted. */
 export type WindowStartEvent = "delivered" | "shipped_plus_transit" | "placed" | "warranty_start";
 
 export interface OrderWindow {
   readonly clock: WindowStartEvent;
-  /** Null if the start is not known yet. */
+  /** The window's first moment; null if the event that starts the window has not happened yet. */
   readonly startsAt: string | null;
   /** The window's last millisecond; null if the window has no end or the end is not known yet. */
   readonly endsAt: string | null;
@@ -28,7 +28,7 @@ export interface WindowLength {
 
 /** The time at which the units of a line reached the buyer, or are expected to. */
 export interface LineArrival {
-  /** The latest delivery; the expected delivery if nothing has been delivered. */
+  /** The time of the line's latest delivery; the time of the expected delivery if nothing has been delivered. */
   readonly startsAt: string;
   /** The time at which the last parcel was or should be delivered. */
   readonly at: string;
@@ -77,7 +77,7 @@ export function calculateLineArrival(
   line: Pick<OrderLine, "id">,
 ): LineArrival | null {
   const own = parcelsOf(order, line).filter(({ status }) => sentStatuses.has(status));
-  const came = lineDeliveredAt(order, line);
+  const came = getLineDeliveredAt(order, line);
   const due = latest(own.filter(({ deliveredAt }) => deliveredAt === null).map(({ shippedAt }) => shippedAt));
   const expected = due === null ? null : laterByDays(due, transitDays);
   const at = latest([came, expected]);
@@ -86,7 +86,7 @@ export function calculateLineArrival(
 }
 
 /** The time of the latest delivery of a line; null if no unit was delivered. */
-export function lineDeliveredAt(
+export function getLineDeliveredAt(
   order: Pick<OrderAggregate, "fulfillments">,
   line: Pick<OrderLine, "id">,
 ): string | null {
@@ -174,12 +174,12 @@ export function calculateWithdrawalWindow(
   order: Pick<OrderAggregate, "timeZone" | "placedAt" | "lines" | "fulfillments">,
   days: number,
 ): OrderWindow {
-  const lines = order.lines.filter((line) => line.requiresShipping && uncanceledQuantity(line) > 0);
+  const lines = order.lines.filter((line) => line.requiresShipping && getUncanceledQuantity(line) > 0);
   if (lines.length === 0) return calculateWithdrawalWindowFromPlacing(order, days);
   const arrivals = lines.map((line) => ({
     arrival: calculateLineArrival(order, line),
-    isAllSent: line.shipped === uncanceledQuantity(line),
-    isAllThere: line.delivered === uncanceledQuantity(line),
+    isAllSent: line.shipped === getUncanceledQuantity(line),
+    isAllThere: line.delivered === getUncanceledQuantity(line),
   }));
   const startsAt = earliest(arrivals.map(({ arrival }) => arrival?.startsAt ?? null));
   const last = latest(arrivals.map(({ arrival }) => arrival?.at ?? null));

@@ -4,10 +4,10 @@
  */
 import type { LineQuantity, OrderAggregate, OrderFulfillment, OrderLine } from "./order-aggregate.ts";
 import {
-  authorizedMinor,
-  netCapturedMinor,
+  computeAuthorizedAmountMinor,
+  computeNetCapturedAmountMinor,
   countUnreservedUnits,
-  uncanceledQuantity,
+  getUncanceledQuantity,
 } from "./order-statuses.ts";
 
 export interface CanceledUnits extends LineQuantity {
@@ -25,7 +25,7 @@ export interface CanceledUnits extends LineQuantity {
  * The lines that an unsent fulfillment keeps after a cancellation; without lines, the fulfillment is
  * canceled.
  */
-export interface FulfillmentReduction {
+export interface FulfillmentAfterCancellation {
   readonly fulfillmentId: string;
   readonly lines: readonly LineQuantity[];
 }
@@ -40,7 +40,7 @@ export interface CancellationValue {
   readonly refundMinor: number;
   /** True if no ordered unit is left, so that the whole order is canceled. */
   readonly isWhole: boolean;
-  readonly cuts: readonly FulfillmentReduction[];
+  readonly cuts: readonly FulfillmentAfterCancellation[];
 }
 
 type Valued = Pick<
@@ -59,8 +59,8 @@ export function calculateCancellationValue(order: Valued, lines: readonly LineQu
     ...line,
     canceled: line.canceled + (quantities.get(line.id) ?? 0),
   }));
-  const isAnyShipped = left.some((line) => line.requiresShipping && uncanceledQuantity(line) > 0);
-  const shippingMinor = isAnyShipped || units.length === 0 ? 0 : remainingShippingMinor(order);
+  const isAnyShipped = left.some((line) => line.requiresShipping && getUncanceledQuantity(line) > 0);
+  const shippingMinor = isAnyShipped || units.length === 0 ? 0 : computeRemainingShippingMinor(order);
   const amountMinor = units.reduce((sum, unit) => sum + unit.amountMinor, shippingMinor);
   const reducedMinor = Math.min(amountMinor, order.totalMinor - order.reducedMinor);
   return {
@@ -68,7 +68,7 @@ export function calculateCancellationValue(order: Valued, lines: readonly LineQu
     shippingMinor,
     reducedMinor,
     refundMinor: refundAfter(order, reducedMinor),
-    isWhole: left.every((line) => uncanceledQuantity(line) === 0),
+    isWhole: left.every((line) => getUncanceledQuantity(line) === 0),
     cuts: cutsOf(order.fulfillments, left),
   };
 }
@@ -78,7 +78,7 @@ function unitsOf(
   order: Valued,
   { line, quantity }: { readonly line: OrderLine; readonly quantity: number },
 ): CanceledUnits {
-  const waiting = Math.min(quantity, uncanceledQuantity(line) - line.allocated);
+  const waiting = Math.min(quantity, getUncanceledQuantity(line) - line.allocated);
   return {
     lineId: line.id,
     variantId: line.variantId,
@@ -86,7 +86,7 @@ function unitsOf(
     waiting,
     unreserved: Math.min(waiting, countUnreservedUnits(order, line.id)),
     allocated: quantity - waiting,
-    amountMinor: unitsValueMinor(line, quantity),
+    amountMinor: computeUnitsValueMinor(line, quantity),
   };
 }
 
@@ -94,7 +94,7 @@ function unitsOf(
  * The value of the next units of a line that are canceled or refunded; at most the part of the line's total
  * that was not reduced before.
  */
-export function unitsValueMinor(
+export function computeUnitsValueMinor(
   { totalMinor, reducedMinor, ordered, canceled, refunded }: OrderLine,
   quantity: number,
 ): number {
@@ -105,7 +105,7 @@ export function unitsValueMinor(
 }
 
 /** The order's shipping minus shipping that was canceled or refunded. */
-export function remainingShippingMinor({
+export function computeRemainingShippingMinor({
   totalMinor,
   shippingReducedMinor,
   lines,
@@ -114,8 +114,8 @@ export function remainingShippingMinor({
 }
 
 /** The captured amount of all payments minus succeeded and pending refunds. */
-export function refundableOrderMinor(order: Pick<Valued, "payments" | "refunds">): number {
-  return netCapturedMinor(order) - pendingRefundsMinor(order);
+export function computeRefundableOrderAmountMinor(order: Pick<Valued, "payments" | "refunds">): number {
+  return computeNetCapturedAmountMinor(order) - pendingRefundsMinor(order);
 }
 
 function pendingRefundsMinor({ refunds }: Pick<Valued, "refunds">): number {
@@ -126,11 +126,14 @@ function pendingRefundsMinor({ refunds }: Pick<Valued, "refunds">): number {
 }
 
 function refundAfter(order: Valued, reducedMinor: number): number {
-  return Math.max(0, refundableOrderMinor(order) - (order.totalMinor - order.reducedMinor - reducedMinor));
+  return Math.max(
+    0,
+    computeRefundableOrderAmountMinor(order) - (order.totalMinor - order.reducedMinor - reducedMinor),
+  );
 }
 
 /** The captured amount of a payment minus its succeeded and pending refunds. */
-export function refundablePaymentMinor({
+export function computeRefundablePaymentAmountMinor({
   capturedMinor,
   refundedMinor,
   pending,
@@ -142,12 +145,12 @@ export function refundablePaymentMinor({
 }
 
 /** The authorized amount of a payment minus succeeded and pending captures and voids. */
-export function uncapturedMinor(payment: OrderAggregate["payments"][number]): number {
+export function computeUncapturedAmountMinor(payment: OrderAggregate["payments"][number]): number {
   const isAsked = payment.pending.reduce(
     (sum, { kind, amountMinor }) => (kind === "capture" || kind === "void" ? sum + amountMinor : sum),
     0,
   );
-  return Math.max(0, authorizedMinor(payment) - isAsked);
+  return Math.max(0, computeAuthorizedAmountMinor(payment) - isAsked);
 }
 
 /**
@@ -160,8 +163,8 @@ const cutOrder: readonly OrderFulfillment["status"][] = ["ready_for_pickup", "pa
 function cutsOf(
   fulfillments: readonly OrderFulfillment[],
   lines: readonly OrderLine[],
-): FulfillmentReduction[] {
-  const room = new Map(lines.map((line) => [line.id, uncanceledQuantity(line) - line.shipped]));
+): FulfillmentAfterCancellation[] {
+  const room = new Map(lines.map((line) => [line.id, getUncanceledQuantity(line) - line.shipped]));
   const open = cutOrder.flatMap((status) =>
     fulfillments.filter((fulfillment) => fulfillment.status === status && fulfillment.returnId === null),
   );

@@ -6,13 +6,17 @@
 import { createHmac } from "node:crypto";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTotals } from "#commerce/carts/render-promotion-state.ts";
-import { absoluteMediaUrl, type ImageView } from "#commerce/catalog/render-product.ts";
+import { toAbsoluteMediaUrl, type ImageView } from "#commerce/catalog/render-product.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import { chooseLocale } from "#foundation/text.ts";
-import { type Money, money } from "#foundation/money.ts";
+import { type Money, createMoney } from "#foundation/money.ts";
 import type { OrderAggregate, OrderLine, OrderPromotion } from "./order-aggregate.ts";
-import { unitsValueMinor } from "./order-value.ts";
-import { netCapturedMinor, outstandingMinor, uncanceledQuantity } from "./order-statuses.ts";
+import { computeUnitsValueMinor } from "./order-value.ts";
+import {
+  computeNetCapturedAmountMinor,
+  computeOutstandingAmountMinor,
+  getUncanceledQuantity,
+} from "./order-statuses.ts";
 import { type OrderPartViewsByKind, toOrderPartViews } from "./render-parts.ts";
 
 const quantityNames = [
@@ -132,14 +136,14 @@ export function toOrderView(order: OrderAggregate, { publicUrl }: OrderRenderCon
     promotions: order.promotions.map((promotion) => ({
       code: promotion.code,
       title: titleOf(promotion, order),
-      discount: money(promotion.discountMinor, currency),
+      discount: createMoney(promotion.discountMinor, currency),
     })),
     fulfillments: toOrderPartViews(order, "fulfillments"),
     payments: toOrderPartViews(order, "payments"),
     refunds: toOrderPartViews(order, "refunds"),
     returns: toOrderPartViews(order, "returns"),
     buyer: {
-      reference: opaqueBuyerReference(order),
+      reference: createOpaqueBuyerReference(order),
       guest: order.buyerReference === null,
       emailHint: order.buyerEmail?.hint ?? null,
     },
@@ -176,18 +180,18 @@ function toLine(line: OrderLine, order: OrderAggregate, publicUrl: string): Orde
       image === null
         ? null
         : {
-            url: absoluteMediaUrl(image.url, publicUrl),
+            url: toAbsoluteMediaUrl(image.url, publicUrl),
             alt: image.alt,
             width: image.width,
             height: image.height,
           },
-    unitPrice: money(line.unitPriceMinor, currency),
+    unitPrice: createMoney(line.unitPriceMinor, currency),
     quantities: Object.fromEntries(quantityNames.map((name) => [name, line[name]])) as LineQuantities,
-    subtotal: money(line.subtotalMinor, currency),
-    discount: money(line.discountMinor, currency),
-    tax: money(line.taxMinor ?? 0, currency),
-    total: money(line.totalMinor, currency),
-    refundable: money(refundableLineMinor(line, order), currency),
+    subtotal: createMoney(line.subtotalMinor, currency),
+    discount: createMoney(line.discountMinor, currency),
+    tax: createMoney(line.taxMinor ?? 0, currency),
+    total: createMoney(line.totalMinor, currency),
+    refundable: createMoney(computeRefundableLineAmountMinor(line, order), currency),
     restrictions,
     warranty:
       warranty === undefined
@@ -203,12 +207,15 @@ function toLine(line: OrderLine, order: OrderAggregate, publicUrl: string): Orde
  * The amount that can still be refunded for a line: the value of its units that are neither canceled nor
  * refunded, at most the captured amount that is left.
  */
-export function refundableLineMinor(line: OrderLine, order: Pick<OrderAggregate, "payments">): number {
+export function computeRefundableLineAmountMinor(
+  line: OrderLine,
+  order: Pick<OrderAggregate, "payments">,
+): number {
   return Math.max(
     0,
     Math.min(
-      unitsValueMinor(line, Math.max(0, uncanceledQuantity(line) - line.refunded)),
-      netCapturedMinor(order),
+      computeUnitsValueMinor(line, Math.max(0, getUncanceledQuantity(line) - line.refunded)),
+      computeNetCapturedAmountMinor(order),
     ),
   );
 }
@@ -216,19 +223,19 @@ export function refundableLineMinor(line: OrderLine, order: Pick<OrderAggregate,
 function toTotals(order: OrderAggregate): OrderTotals {
   const { currency, shippingMinor, taxMinor } = order;
   return {
-    subtotal: money(order.subtotalMinor, currency),
-    discount: money(order.discountMinor, currency),
-    shipping: shippingMinor === null ? null : money(shippingMinor, currency),
-    tax: taxMinor === null ? null : money(taxMinor, currency),
+    subtotal: createMoney(order.subtotalMinor, currency),
+    discount: createMoney(order.discountMinor, currency),
+    shipping: shippingMinor === null ? null : createMoney(shippingMinor, currency),
+    tax: taxMinor === null ? null : createMoney(taxMinor, currency),
     taxIncluded: order.taxIncluded,
-    total: money(order.totalMinor, currency),
+    total: createMoney(order.totalMinor, currency),
     // Always false, because the prices of an order are final.
     estimated: false,
-    refunded: money(
+    refunded: createMoney(
       order.payments.reduce((sum, { refundedMinor }) => sum + refundedMinor, 0),
       currency,
     ),
-    outstanding: money(outstandingMinor(order), currency),
+    outstanding: createMoney(computeOutstandingAmountMinor(order), currency),
   };
 }
 
@@ -244,7 +251,7 @@ const referenceDigits = 26;
  * secret of the merchant and not one of ENCRYPTION_KEYS, because those are replaced while integrators keep
  * references.
  */
-export function opaqueBuyerReference({
+export function createOpaqueBuyerReference({
   id,
   merchant,
   buyerReference,

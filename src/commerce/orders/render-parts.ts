@@ -1,8 +1,8 @@
 /**
- * Renders fulfillments, payments, refunds, returns and warranties for the API, each with its order's id and
- * its version. Pure.
+ * Renders fulfillments, payments, refunds, returns and warranties for the API, each with its own version and
+ * the id of its order. Pure functions.
  */
-import { type Money, money } from "#foundation/money.ts";
+import { type Money, createMoney } from "#foundation/money.ts";
 import type {
   LineQuantity,
   OrderAggregate,
@@ -101,10 +101,10 @@ export function toPaymentView(
     sessionId,
     status,
     methodType,
-    amount: money(payment.amountMinor, currency),
-    capturedAmount: money(payment.capturedMinor, currency),
-    voidedAmount: money(payment.voidedMinor, currency),
-    refundedAmount: money(payment.refundedMinor, currency),
+    amount: createMoney(payment.amountMinor, currency),
+    capturedAmount: createMoney(payment.capturedMinor, currency),
+    voidedAmount: createMoney(payment.voidedMinor, currency),
+    refundedAmount: createMoney(payment.refundedMinor, currency),
     failureCode,
     disputedAt,
     disputeReason,
@@ -125,15 +125,15 @@ export function toRefundView(
     paymentId,
     returnId,
     status,
-    amount: money(refund.amountMinor, currency),
+    amount: createMoney(refund.amountMinor, currency),
     reason,
     note,
     lines: refund.lines.map(({ lineId, quantity, amountMinor }) => ({
       lineId,
       quantity,
-      amount: money(amountMinor, currency),
+      amount: createMoney(amountMinor, currency),
     })),
-    shipping: money(refund.shippingMinor, currency),
+    shipping: createMoney(refund.shippingMinor, currency),
     version,
     createdAt,
     updatedAt,
@@ -148,8 +148,8 @@ export function toReturnView(
   return {
     ...shown,
     orderId: order.id,
-    refund: money(refundMinor, order.currency),
-    fee: money(feeMinor, order.currency),
+    refund: createMoney(refundMinor, order.currency),
+    fee: createMoney(feeMinor, order.currency),
     fulfillmentIds: order.fulfillments.filter(({ returnId }) => returnId === part.id).map(({ id }) => id),
   };
 }

@@ -17,7 +17,7 @@ import {
 import {
   claimPaymentOperation,
   type ClaimedPaymentOperation,
-  findNextPaymentDueAt,
+  findNextPaymentOperationDueAt,
   postponePaymentOperation,
 } from "./payment-operations.ts";
 import type { PaymentProvider } from "./provider.ts";
@@ -94,7 +94,7 @@ export function createPaymentDriver(
   };
   /** Schedules an extra search if an operation becomes due before the next poll. */
   const scheduleEarlySearch = async (): Promise<void> => {
-    const at = await findNextPaymentDueAt(parts.db).catch(() => null);
+    const at = await findNextPaymentOperationDueAt(parts.db).catch(() => null);
     const inMs = at === null ? pollMs : at.getTime() - parts.clock.now().getTime();
     clearTimeout(earlySearch);
     if (state === "running" && inMs > 0 && inMs < pollMs) earlySearch = setTimeout(wake, inMs);

@@ -132,14 +132,14 @@ export async function postponePaymentOperation(
 }
 
 /** The time at which the next operation can be claimed; null if no operation is pending. */
-export async function findNextPaymentDueAt(db: Database): Promise<Date | null> {
+export async function findNextPaymentOperationDueAt(db: Database): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`
     select min(greatest(due_at, leased_until)) as at from payment_operation d where status = 'pending'
     and ${hasNoEarlierPendingOperation}`.execute(db);
   return rows[0]?.at ?? null;
 }
 
-export interface PaymentOperationEnd {
+export interface PaymentOperationResult {
   readonly id: string;
   /** The reason of the failure in lower_snake_case; null if the operation succeeded. */
   readonly failureCode: string | null;
@@ -150,9 +150,9 @@ export interface PaymentOperationEnd {
  * Settles a pending operation. Returns false if the operation was settled before; the caller must then change
  * nothing else.
  */
-export async function endPaymentOperation(
+export async function recordPaymentOperationResult(
   transaction: Transaction,
-  { id, failureCode, now }: PaymentOperationEnd,
+  { id, failureCode, now }: PaymentOperationResult,
 ): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable("paymentOperation")

@@ -33,7 +33,7 @@ export function lockPayment(transaction: Transaction, id: string): Promise<Payme
  * Locks the session's pending or authorized payment that has no order yet. A session has at most one;
  * undefined if it has none.
  */
-export function lockLivePayment(
+export function lockOpenSessionPayment(
   transaction: Transaction,
   sessionId: string,
 ): Promise<PaymentRow | undefined> {
@@ -71,7 +71,7 @@ export function savePayment(
 }
 
 /** The status of an authorized payment, computed from its amounts. */
-export function paymentStatusFromAmounts({
+export function derivePaymentStatus({
   amountMinor,
   capturedMinor,
   voidedMinor,

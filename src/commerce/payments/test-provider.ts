@@ -25,6 +25,7 @@ import {
   type MovementDecision,
   type ProviderPaymentRow,
 } from "./test-provider-decisions.ts";
+import { challengeMs, isChallengeToken } from "./test-challenge.ts";
 
 export interface TestProviderOptions {
   readonly db: Database;
@@ -41,6 +42,10 @@ export const lateSuccessMs = 20 * 60_000;
 const declineCodes: Readonly<Record<string, string>> = {
   tok_decline: "card_declined",
   tok_decline_insufficient_funds: "insufficient_funds",
+  tok_decline_expired_card: "expired_card",
+  tok_decline_incorrect_cvc: "incorrect_cvc",
+  tok_challenge: "authentication_failed",
+  tok_challenge_decline: "card_declined",
 };
 
 /**
@@ -86,7 +91,7 @@ export function createTestProvider({ db, clock, wait = waitFor }: TestProviderOp
         .executeTakeFirst();
       return payment === undefined
         ? { outcome: "unknown" }
-        : lookupResult(applyLateSuccess(payment, clock.now()), clock.now());
+        : lookupResult(applyLateDecision(payment, clock.now()), clock.now());
     },
   };
 }
@@ -114,7 +119,7 @@ async function authorizeOnce(
     .onConflict((conflict) => conflict.column("reference").doNothing())
     .returning("reference")
     .executeTakeFirst();
-  const payment = applyLateSuccess(await lockExistingPayment(transaction, reference), now);
+  const payment = applyLateDecision(await lockExistingPayment(transaction, reference), now);
   const before = await findRecordedOutcome(transaction, request);
   if (before !== undefined) return authorizationResult(before, payment);
   const outcome = inserted === undefined ? "declined:reference_used" : entryOutcome(payment, now);
@@ -125,6 +130,7 @@ async function authorizeOnce(
 function initialStatus(token: string, now: Date): Pick<ProviderPaymentRow, "status" | "decidedAt"> {
   if (token === "tok_late_success")
     return { status: "pending", decidedAt: new Date(now.getTime() + lateSuccessMs) };
+  if (isChallengeToken(token)) return { status: "pending", decidedAt: new Date(now.getTime() + challengeMs) };
   const isAuthorized = token === "tok_success" || token === "tok_slow";
   return { status: isAuthorized ? "authorized" : "declined", decidedAt: now };
 }
@@ -142,11 +148,12 @@ function authorizationResult(outcome: string, payment: ProviderPaymentRow): Paym
 }
 
 /**
- * Authorizes and captures a pending payment once its decision time has passed, like a bank transfer that
- * arrives late.
+ * Applies the decision of a pending payment whose decision time has passed: a challenge without an answer is
+ * declined; any other payment is authorized and captured, like a bank transfer that arrives late.
  */
-function applyLateSuccess(payment: ProviderPaymentRow, now: Date): ProviderPaymentRow {
+function applyLateDecision(payment: ProviderPaymentRow, now: Date): ProviderPaymentRow {
   if (payment.status !== "pending" || payment.decidedAt > now) return payment;
+  if (isChallengeToken(payment.token)) return { ...payment, status: "declined" };
   return { ...payment, status: "authorized", capturedMinor: payment.amountMinor };
 }
 
@@ -220,7 +227,7 @@ async function applyMovement(
   if (stored === undefined) return { outcome: "declined", code: "payment_unknown" };
   const before = await findRecordedOutcome(transaction, request);
   if (before !== undefined) return movementResult(before);
-  const payment = applyLateSuccess(stored, now);
+  const payment = applyLateDecision(stored, now);
   const decision = decide(payment, request);
   const outcome = typeof decision === "string" ? `declined:${decision}` : "succeeded";
   if (typeof decision !== "string") {

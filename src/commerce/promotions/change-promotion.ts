@@ -6,8 +6,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import {
-  allowedValueFaults,
-  faultAt,
+  findAllowedValueFaults,
+  createBodyFault,
   type Faults,
   failAtField,
   requireNoFaults,
@@ -16,20 +16,20 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureDetail } from "#foundation/failure.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { money } from "#foundation/money.ts";
+import { createMoney } from "#foundation/money.ts";
 import {
-  promotionConflict,
+  createPromotionConflict,
   lockUnendedPromotion,
   type PromotionTransitionInput,
-  promotionStartTime,
+  getPromotionStartTime,
 } from "./promotion-status.ts";
 import {
-  promotionFieldFaults,
+  findPromotionFieldFaults,
   mergePromotionFields,
   emptyPromotionValues,
   type PromotionFields,
   type StoredPromotionFields,
-  promotionRuleFaults,
+  findPromotionRuleFaults,
 } from "./promotion-fields.ts";
 import { type PromotionKind, promotionKinds, type PromotionRule } from "./promotion-rule.ts";
 import type { PromotionRow } from "./read-promotions.ts";
@@ -54,10 +54,10 @@ export async function createPromotion(
   const { trigger, kind } = input;
   const values = mergePromotionFields(emptyPromotionValues, input);
   requireNoFaults([
-    ...allowedValueFaults("/trigger", trigger, { allowed: promotionTriggers, noun: "value" }),
-    ...allowedValueFaults("/kind", kind, { allowed: promotionKinds, noun: "value" }),
-    ...promotionFieldFaults(input),
-    ...(promotionKinds.includes(kind) ? promotionRuleFaults(kind, values) : []),
+    ...findAllowedValueFaults("/trigger", trigger, { allowed: promotionTriggers, noun: "value" }),
+    ...findAllowedValueFaults("/kind", kind, { allowed: promotionKinds, noun: "value" }),
+    ...findPromotionFieldFaults(input),
+    ...(promotionKinds.includes(kind) ? findPromotionRuleFaults(kind, values) : []),
   ]);
   await requireMerchant(transaction, context);
   await requireMerchantReferences(transaction, context, input);
@@ -88,11 +88,11 @@ export async function updatePromotion(
   context: CommandContext,
   input: PromotionUpdateInput,
 ): Promise<{ promotionId: string }> {
-  requireNoFaults(promotionFieldFaults(input));
+  requireNoFaults(findPromotionFieldFaults(input));
   const promotion = await lockUnendedPromotion(transaction, context, input);
   const before = toValues(promotion);
   const values = mergePromotionFields(before, input);
-  requireNoFaults(promotionRuleFaults(promotion.kind, values));
+  requireNoFaults(findPromotionRuleFaults(promotion.kind, values));
   if (isDeepStrictEqual(values, before)) return { promotionId: promotion.id };
   requireLimitAboveUsed(promotion, values);
   await requireMerchantReferences(transaction, context, input);
@@ -100,7 +100,7 @@ export async function updatePromotion(
     await requireMarketCurrency(transaction, context, values);
   const startedAt =
     promotion.status === "active"
-      ? promotionStartTime({ ...values, startedAt: promotion.startedAt }, context.now)
+      ? getPromotionStartTime({ ...values, startedAt: promotion.startedAt }, context.now)
       : promotion.startedAt;
   const after = await transaction
     .updateTable("promotion")
@@ -134,8 +134,8 @@ function requireLimitAboveUsed(promotion: PromotionRow, { usageLimit }: StoredPr
   const message = `"usageLimit" must be at least ${used}, the number of uses so far.`;
   throw fail("invalid_state", {
     message,
-    details: [faultAt("/usageLimit", "too_small", message)],
-    conflict: promotionConflict(promotion, "usage_limit_below_used", { used, usageLimit }),
+    details: [createBodyFault("/usageLimit", "too_small", message)],
+    conflict: createPromotionConflict(promotion, "usage_limit_below_used", { used, usageLimit }),
   });
 }
 
@@ -212,7 +212,13 @@ async function missingReferenceFaults(
   return ids.flatMap((id, index) =>
     found.has(id)
       ? []
-      : [faultAt(`/${name}/${index}`, "resource_not_found", `The merchant has no ${noun} with this id.`)],
+      : [
+          createBodyFault(
+            `/${name}/${index}`,
+            "resource_not_found",
+            `The merchant has no ${noun} with this id.`,
+          ),
+        ],
   );
 }
 
@@ -244,7 +250,7 @@ async function requireMarketCurrency(
  */
 function toEventDocument(row: PromotionRow): Readonly<Record<string, unknown>> {
   const toMoney = (amountMinor: number | null): unknown =>
-    amountMinor === null || row.currency === null ? null : money(amountMinor, row.currency);
+    amountMinor === null || row.currency === null ? null : createMoney(amountMinor, row.currency);
   return {
     status: row.status,
     titles: row.titles,

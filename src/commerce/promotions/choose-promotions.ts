@@ -268,7 +268,7 @@ export interface PromotionConditions {
 }
 
 /** Finds the lines that met a promotion's conditions. An order keeps them for later cancellations and returns. */
-export function promotionConditionsOfLines(
+export function getPromotionConditionsOfLines(
   rule: PromotionRule,
   lines: readonly ConditionLine[],
 ): PromotionConditions {

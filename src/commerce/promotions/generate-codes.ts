@@ -5,18 +5,18 @@
 import { randomInt } from "node:crypto";
 import { sql } from "kysely";
 import {
-  listLengthFaults,
-  faultAt,
+  findListLengthFaults,
+  createBodyFault,
   type Faults,
-  integerFaults,
+  findIntegerFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { promotionConflict, lockUnendedPromotion } from "./promotion-status.ts";
-import { promotionBounds as bounds } from "./promotion-fields.ts";
+import { createPromotionConflict, lockUnendedPromotion } from "./promotion-status.ts";
+import { promotionFieldBounds as bounds } from "./promotion-fields.ts";
 import { promotionCodeLengthMax, normalizePromotionCode } from "./choose-promotions.ts";
 import type { PromotionCodeRow } from "./read-promotions.ts";
 
@@ -56,7 +56,7 @@ export async function generatePromotionCodes(
   requireNoFaults(generateFaults(input));
   const promotion = await lockUnendedPromotion(transaction, context, { promotionId: input.promotionId });
   if (promotion.trigger !== "code")
-    throw fail("invalid_state", { conflict: promotionConflict(promotion, "promotion_is_automatic") });
+    throw fail("invalid_state", { conflict: createPromotionConflict(promotion, "promotion_is_automatic") });
   const batch = { promotionId: promotion.id, usageLimit: input.usageLimit ?? null };
   const codes =
     input.codes === null || input.codes === undefined
@@ -75,11 +75,11 @@ export async function generatePromotionCodes(
 function generateFaults({ count, prefix, length, codes, usageLimit }: PromotionCodesGenerateInput): Faults {
   return [
     ...codeSourceFaults({ count, prefix, length, codes }),
-    ...integerFaults("/count", count, { min: 1, max: bounds.codesMax }),
-    ...integerFaults("/length", length, { min: bounds.drawnLengthMin, max: bounds.drawnLengthMax }),
+    ...findIntegerFaults("/count", count, { min: 1, max: bounds.codesMax }),
+    ...findIntegerFaults("/length", length, { min: bounds.drawnLengthMin, max: bounds.drawnLengthMax }),
     ...prefixFaults(prefix),
     ...codesFaults(codes ?? undefined),
-    ...integerFaults("/usageLimit", usageLimit, { min: 1, max: bounds.limitMax }),
+    ...findIntegerFaults("/usageLimit", usageLimit, { min: 1, max: bounds.limitMax }),
   ];
 }
 
@@ -92,12 +92,12 @@ function codeSourceFaults({
   const isGiven = codes !== null && codes !== undefined;
   if (!isGiven)
     return count === null || count === undefined
-      ? [faultAt("/count", "required", 'Either "count" or "codes" is required.')]
+      ? [createBodyFault("/count", "required", 'Either "count" or "codes" is required.')]
       : [];
   return Object.entries({ count, prefix, length }).flatMap(([name, value]) =>
     value === null || value === undefined
       ? []
-      : [faultAt(`/${name}`, "not_allowed", `"${name}" is not allowed with "codes".`)],
+      : [createBodyFault(`/${name}`, "not_allowed", `"${name}" is not allowed with "codes".`)],
   );
 }
 
@@ -114,7 +114,7 @@ function prefixFaults(prefix: string | null | undefined): Faults {
   )
     return [];
   return [
-    faultAt(
+    createBodyFault(
       "/prefix",
       "pattern_mismatch",
       `"prefix" must be 1 to ${bounds.prefixMax} letters, digits, - or _, starting with a ` +
@@ -131,7 +131,7 @@ function codesFaults(codes: readonly string[] | undefined): Faults {
     const normalized = normalizePromotionCode(code);
     if (normalized === undefined || Array.from(code.trim()).length > promotionCodeLengthMax) {
       return [
-        faultAt(
+        createBodyFault(
           field,
           "pattern_mismatch",
           `A code must be 1 to ${promotionCodeLengthMax} letters, digits, - or _, starting ` +
@@ -139,11 +139,12 @@ function codesFaults(codes: readonly string[] | undefined): Faults {
         ),
       ];
     }
-    if (seen.has(normalized)) return [faultAt(field, "duplicate", '"codes" must not contain a code twice.')];
+    if (seen.has(normalized))
+      return [createBodyFault(field, "duplicate", '"codes" must not contain a code twice.')];
     seen.add(normalized);
     return [];
   });
-  return [...listLengthFaults("/codes", codes, { min: 1, max: bounds.codesMax }), ...faults];
+  return [...findListLengthFaults("/codes", codes, { min: 1, max: bounds.codesMax }), ...faults];
 }
 
 function drawCode({ prefix, length }: Pick<PromotionCodesGenerateInput, "prefix" | "length">): string {
@@ -188,7 +189,7 @@ async function saveMerchantCodes(
 
 function codesTakenFailure(taken: readonly { readonly code: string; readonly index: number }[]): Failure {
   const details = taken.map(({ code, index }) =>
-    faultAt(`/codes/${index}`, "already_exists", `The merchant already has the code ${code}.`),
+    createBodyFault(`/codes/${index}`, "already_exists", `The merchant already has the code ${code}.`),
   );
   return fail("already_exists", {
     message: details[0]?.message ?? "The merchant already has the code.",

@@ -1,20 +1,20 @@
 /**
- * The fields of a promotion, their bounds and their rules. `promotionFieldFaults` checks each field alone.
- * `promotionRuleFaults` checks the whole promotion, because kind, currency and time window depend on each
- * other.
+ * The fields of a promotion, their bounds and their rules. `findPromotionFieldFaults` checks each field
+ * alone. `findPromotionRuleFaults` checks the whole promotion, because kind, currency and time window depend
+ * on each other.
  */
 import {
-  localizedTextFaults,
+  findLocalizedTextFaults,
   type LocalizedTextInput,
   toLocalizedMap,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
-  currencyFaults,
-  faultAt,
+  findCurrencyFaults,
+  createBodyFault,
   type Faults,
-  integerFaults,
-  uniqueListFaults,
-  textFaults,
+  findIntegerFaults,
+  findUniqueListFaults,
+  findTextFaults,
 } from "#foundation/faults.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import type { PromotionKind } from "./promotion-rule.ts";
@@ -23,7 +23,7 @@ import type { PromotionKind } from "./promotion-rule.ts";
  * The bounds of a promotion's fields. The GraphQL schema documents the same constants, so documentation and
  * checks agree.
  */
-export const promotionBounds = {
+export const promotionFieldBounds = {
   /** Maximum number of active automatic promotions of one merchant. */
   activeAutomaticMax: 50,
   basisPointsMax: 10_000,
@@ -148,37 +148,66 @@ export function mergePromotionFields(
 }
 
 /** Checks each field of the input alone. */
-export function promotionFieldFaults(input: PromotionFields): Faults {
+export function findPromotionFieldFaults(input: PromotionFields): Faults {
   return [
     ...(input.titles === undefined
       ? []
-      : localizedTextFaults("/titles", input.titles ?? [], { max: promotionBounds.titleMax })),
-    ...integerFaults("/basisPoints", input.basisPoints, { min: 1, max: promotionBounds.basisPointsMax }),
-    ...integerFaults("/amountMinor", input.amountMinor, { min: 1, max: amountMinorMax }),
-    ...currencyFaults("/currency", input.currency),
-    ...integerFaults("/buyQuantity", input.buyQuantity, { min: 1, max: promotionBounds.quantityMax }),
-    ...integerFaults("/getQuantity", input.getQuantity, { min: 1, max: promotionBounds.quantityMax }),
-    ...integerFaults("/minimumSubtotalMinor", input.minimumSubtotalMinor, { min: 1, max: amountMinorMax }),
-    ...integerFaults("/minimumQuantity", input.minimumQuantity, {
+      : findLocalizedTextFaults("/titles", input.titles ?? [], { max: promotionFieldBounds.titleMax })),
+    ...findIntegerFaults("/basisPoints", input.basisPoints, {
       min: 1,
-      max: promotionBounds.minimumQuantityMax,
+      max: promotionFieldBounds.basisPointsMax,
     }),
-    ...uniqueListFaults("/entitledProductIds", input.entitledProductIds, promotionBounds.productsMax),
-    ...uniqueListFaults("/entitledCategoryIds", input.entitledCategoryIds, promotionBounds.categoriesMax),
-    ...uniqueListFaults("/buyProductIds", input.buyProductIds, promotionBounds.productsMax),
-    ...uniqueListFaults("/buyCategoryIds", input.buyCategoryIds, promotionBounds.categoriesMax),
-    ...uniqueListFaults("/marketIds", input.marketIds, promotionBounds.marketsMax),
-    ...uniqueListFaults("/buyerReferences", input.buyerReferences, promotionBounds.buyerReferencesMax),
+    ...findIntegerFaults("/amountMinor", input.amountMinor, { min: 1, max: amountMinorMax }),
+    ...findCurrencyFaults("/currency", input.currency),
+    ...findIntegerFaults("/buyQuantity", input.buyQuantity, {
+      min: 1,
+      max: promotionFieldBounds.quantityMax,
+    }),
+    ...findIntegerFaults("/getQuantity", input.getQuantity, {
+      min: 1,
+      max: promotionFieldBounds.quantityMax,
+    }),
+    ...findIntegerFaults("/minimumSubtotalMinor", input.minimumSubtotalMinor, {
+      min: 1,
+      max: amountMinorMax,
+    }),
+    ...findIntegerFaults("/minimumQuantity", input.minimumQuantity, {
+      min: 1,
+      max: promotionFieldBounds.minimumQuantityMax,
+    }),
+    ...findUniqueListFaults(
+      "/entitledProductIds",
+      input.entitledProductIds,
+      promotionFieldBounds.productsMax,
+    ),
+    ...findUniqueListFaults(
+      "/entitledCategoryIds",
+      input.entitledCategoryIds,
+      promotionFieldBounds.categoriesMax,
+    ),
+    ...findUniqueListFaults("/buyProductIds", input.buyProductIds, promotionFieldBounds.productsMax),
+    ...findUniqueListFaults("/buyCategoryIds", input.buyCategoryIds, promotionFieldBounds.categoriesMax),
+    ...findUniqueListFaults("/marketIds", input.marketIds, promotionFieldBounds.marketsMax),
+    ...findUniqueListFaults(
+      "/buyerReferences",
+      input.buyerReferences,
+      promotionFieldBounds.buyerReferencesMax,
+    ),
     ...(input.buyerReferences ?? []).flatMap((reference, index) =>
-      textFaults(`/buyerReferences/${index}`, reference, { max: promotionBounds.buyerReferenceLengthMax }),
+      findTextFaults(`/buyerReferences/${index}`, reference, {
+        max: promotionFieldBounds.buyerReferenceLengthMax,
+      }),
     ),
     ...instantFaults("/startsAt", input.startsAt),
     ...instantFaults("/endsAt", input.endsAt),
-    ...integerFaults("/usageLimit", input.usageLimit, { min: 1, max: promotionBounds.limitMax }),
-    ...integerFaults("/perBuyerLimit", input.perBuyerLimit, { min: 1, max: promotionBounds.limitMax }),
-    ...integerFaults("/priority", input.priority, {
-      min: -promotionBounds.priorityMax,
-      max: promotionBounds.priorityMax,
+    ...findIntegerFaults("/usageLimit", input.usageLimit, { min: 1, max: promotionFieldBounds.limitMax }),
+    ...findIntegerFaults("/perBuyerLimit", input.perBuyerLimit, {
+      min: 1,
+      max: promotionFieldBounds.limitMax,
+    }),
+    ...findIntegerFaults("/priority", input.priority, {
+      min: -promotionFieldBounds.priorityMax,
+      max: promotionFieldBounds.priorityMax,
     }),
   ];
 }
@@ -189,7 +218,7 @@ function instantFaults(field: string, instant: Date | null | undefined): Faults 
   const year = instant.getUTCFullYear();
   return year >= 2000 && year <= 9999
     ? []
-    : [faultAt(field, "out_of_range", `"${field.slice(1)}" must be in a year from 2000 to 9999.`)];
+    : [createBodyFault(field, "out_of_range", `"${field.slice(1)}" must be in a year from 2000 to 9999.`)];
 }
 
 const kindFields = ["basisPoints", "amountMinor", "buyQuantity", "getQuantity"] as const;
@@ -207,7 +236,7 @@ const fieldsOfKind: Readonly<Record<PromotionKind, readonly (typeof kindFields)[
 };
 
 /** Checks that a promotion's fields fit its kind, currency and time window. */
-export function promotionRuleFaults(kind: PromotionKind, values: StoredPromotionFields): Faults {
+export function findPromotionRuleFaults(kind: PromotionKind, values: StoredPromotionFields): Faults {
   const needed = fieldsOfKind[kind];
   const { startsAt, endsAt } = values;
   return [
@@ -221,26 +250,44 @@ export function promotionRuleFaults(kind: PromotionKind, values: StoredPromotion
     ),
     ...moneyFaults(values),
     ...(startsAt !== null && endsAt !== null && endsAt <= startsAt
-      ? [faultAt("/endsAt", "out_of_range", '"endsAt" must be after "startsAt".')]
+      ? [createBodyFault("/endsAt", "out_of_range", '"endsAt" must be after "startsAt".')]
       : []),
   ];
 }
 
 const requiredFaults = (name: string, kind: PromotionKind, isNeeded: boolean): Faults =>
-  isNeeded ? [faultAt(`/${name}`, "required", `"${name}" is required for a promotion of kind ${kind}.`)] : [];
+  isNeeded
+    ? [createBodyFault(`/${name}`, "required", `"${name}" is required for a promotion of kind ${kind}.`)]
+    : [];
 
 const notAllowedFaults = (name: string, kind: PromotionKind, isNeeded: boolean): Faults =>
   isNeeded
     ? []
-    : [faultAt(`/${name}`, "not_allowed", `"${name}" is not allowed for a promotion of kind ${kind}.`)];
+    : [
+        createBodyFault(
+          `/${name}`,
+          "not_allowed",
+          `"${name}" is not allowed for a promotion of kind ${kind}.`,
+        ),
+      ];
 
 function moneyFaults({ amountMinor, minimumSubtotalMinor, currency }: StoredPromotionFields): Faults {
   const hasAmount = amountMinor !== null || minimumSubtotalMinor !== null;
   if (hasAmount && currency === null)
-    return [faultAt("/currency", "required", '"currency" is required with an amount or a minimum subtotal.')];
+    return [
+      createBodyFault(
+        "/currency",
+        "required",
+        '"currency" is required with an amount or a minimum subtotal.',
+      ),
+    ];
   if (!hasAmount && currency !== null)
     return [
-      faultAt("/currency", "not_allowed", '"currency" is only allowed with an amount or a minimum subtotal.'),
+      createBodyFault(
+        "/currency",
+        "not_allowed",
+        '"currency" is only allowed with an amount or a minimum subtotal.',
+      ),
     ];
   return [];
 }

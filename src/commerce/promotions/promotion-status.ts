@@ -13,7 +13,7 @@ import { toSafeId } from "#foundation/ids.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
-import { promotionBounds } from "./promotion-fields.ts";
+import { promotionFieldBounds } from "./promotion-fields.ts";
 import type { PromotionStatus } from "./promotion-rule.ts";
 import type { PromotionRow } from "./read-promotions.ts";
 
@@ -51,13 +51,13 @@ export async function lockUnendedPromotion(
 ): Promise<PromotionRow> {
   const promotion = await lockPromotion(transaction, context, input.promotionId);
   if (promotion.status === "ended")
-    throw fail("invalid_state", { conflict: promotionConflict(promotion, "promotion_ended") });
-  requireVersion(promotionConflict(promotion), input.expectedVersion);
+    throw fail("invalid_state", { conflict: createPromotionConflict(promotion, "promotion_ended") });
+  requireVersion(createPromotionConflict(promotion), input.expectedVersion);
   return promotion;
 }
 
 /** Describes the promotion's status and version for a 409 failure. */
-export function promotionConflict(
+export function createPromotionConflict(
   { id, status, version }: Pick<PromotionRow, "id" | "status" | "version">,
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},
@@ -71,7 +71,7 @@ type Window = Pick<PromotionRow, "startsAt" | "endsAt" | "startedAt">;
  * Returns when an active promotion started: by activation, by a change of its window, or by time. Returns
  * null if it has not started. A promotion whose window moves into the future starts again later.
  */
-export function promotionStartTime({ startsAt, endsAt, startedAt }: Window, now: Date): Date | null {
+export function getPromotionStartTime({ startsAt, endsAt, startedAt }: Window, now: Date): Date | null {
   if (startsAt !== null && startsAt > now) return null;
   const isOver = endsAt !== null && endsAt <= now;
   return startedAt ?? (isOver ? null : now);
@@ -93,11 +93,11 @@ export async function activatePromotion(
   if (promotion.status === "active") return { promotionId: promotion.id };
   if (promotion.endsAt !== null && promotion.endsAt <= context.now) {
     throw fail("invalid_state", {
-      conflict: promotionConflict(promotion, "window_over", { endsAt: promotion.endsAt.toISOString() }),
+      conflict: createPromotionConflict(promotion, "window_over", { endsAt: promotion.endsAt.toISOString() }),
     });
   }
   if (promotion.trigger === "automatic") await requireActiveLimitNotReached(transaction, promotion);
-  const startedAt = promotionStartTime({ ...promotion, startedAt: null }, context.now);
+  const startedAt = getPromotionStartTime({ ...promotion, startedAt: null }, context.now);
   return changeStatus(transaction, context, {
     promotion,
     to: "active",
@@ -118,10 +118,10 @@ async function requireActiveLimitNotReached(
     .where("trigger", "=", "automatic")
     .where("status", "=", "active")
     .executeTakeFirstOrThrow();
-  if (count < promotionBounds.activeAutomaticMax) return;
+  if (count < promotionFieldBounds.activeAutomaticMax) return;
   throw fail("invalid_state", {
-    conflict: promotionConflict(promotion, "too_many_automatic", {
-      limit: promotionBounds.activeAutomaticMax,
+    conflict: createPromotionConflict(promotion, "too_many_automatic", {
+      limit: promotionFieldBounds.activeAutomaticMax,
     }),
   });
 }
@@ -134,8 +134,8 @@ export async function pausePromotion(
 ): Promise<{ promotionId: string }> {
   const promotion = await lockUnendedPromotion(transaction, context, { promotionId: input.promotionId });
   if (promotion.status === "draft")
-    throw fail("invalid_state", { conflict: promotionConflict(promotion, "promotion_not_active") });
-  requireVersion(promotionConflict(promotion), input.expectedVersion);
+    throw fail("invalid_state", { conflict: createPromotionConflict(promotion, "promotion_not_active") });
+  requireVersion(createPromotionConflict(promotion), input.expectedVersion);
   if (promotion.status === "paused") return { promotionId: promotion.id };
   return changeStatus(transaction, context, { promotion, to: "paused", type: "promotion.updated" });
 }
@@ -147,7 +147,7 @@ export async function endPromotion(
   input: PromotionTransitionInput,
 ): Promise<{ promotionId: string }> {
   const promotion = await lockPromotion(transaction, context, input.promotionId);
-  requireVersion(promotionConflict(promotion), input.expectedVersion);
+  requireVersion(createPromotionConflict(promotion), input.expectedVersion);
   if (promotion.status === "ended") return { promotionId: promotion.id };
   return changeStatus(transaction, context, { promotion, to: "ended", type: "promotion.ended" });
 }
@@ -165,7 +165,7 @@ export async function startDuePromotion(
   promotionId: string,
 ): Promise<boolean> {
   const promotion = await lockPromotion(transaction, context, promotionId);
-  const startedAt = promotionStartTime(promotion, context.now);
+  const startedAt = getPromotionStartTime(promotion, context.now);
   if (promotion.status !== "active" || promotion.startedAt !== null || startedAt === null) return false;
   await changeStatus(transaction, context, { promotion, to: "active", type: "promotion.started", startedAt });
   return true;

@@ -6,7 +6,7 @@ import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "
 import type { DiscountRule } from "#commerce/pricing/discounts.ts";
 import { type KeysetPage, utcTextSql } from "#database/sql-fragments.ts";
 import type { PromotionCodeTable, PromotionTable, Tables } from "#database/tables.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import type { PromotionRule, PromotionStatus } from "./promotion-rule.ts";
 
 /**
@@ -25,7 +25,7 @@ type PromotionDiscountJson =
     }
   | { readonly kind: "gift"; readonly getQuantity: number };
 
-/** A promotion's row as `promotionRuleJson` writes it. */
+/** A promotion's row as `promotionRuleJsonSql` writes it. */
 export type PromotionRuleJson = PromotionDiscountJson & {
   readonly id: string;
   readonly trigger: "code" | "automatic";
@@ -59,7 +59,7 @@ type Buyer = string | null | RawBuilder<string | null>;
  * SQL for a row of `promotion as p` as JSON. Whether the promotion is open to the buyer is computed in SQL,
  * because the list of buyers may be long.
  */
-export const promotionRuleJson = (
+export const promotionRuleJsonSql = (
   buyerReference: Buyer,
 ): RawBuilder<PromotionRuleJson> => sql<PromotionRuleJson>`json_build_object(
   'id', p.id, 'trigger', p.trigger, 'kind', p.kind, 'status', p.status, 'titles', p.titles,
@@ -76,12 +76,12 @@ export const promotionRuleJson = (
   'isExclusive', p.is_exclusive)`;
 
 /** SQL for how often the buyer has used `promotion as p`; 0 for an anonymous buyer. */
-export const promotionUsesByBuyer = (buyerReference: Buyer): RawBuilder<number> =>
+export const promotionUsesByBuyerSql = (buyerReference: Buyer): RawBuilder<number> =>
   sql<number>`coalesce((select b.used from promotion_buyer b where b.promotion_id = p.id
     and b.buyer_reference = ${buyerReference}), 0)`;
 
 /** SQL for the limit and used count of a row of `promotion_code as c`. */
-export const promotionCodeJson = sql<
+export const promotionCodeJsonSql = sql<
   NonNullable<PromotionRule["code"]>
 >`json_build_object('id', c.id, 'usageLimit', c.usage_limit, 'used', c.used)`;
 
@@ -138,12 +138,12 @@ function toDiscount(promotion: PromotionRuleJson): DiscountRule {
 
 /** Reads promotions by id as rules for an anonymous buyer. Ids without a promotion are left out. */
 export async function findPromotionRules(
-  reader: Reader,
+  reader: DatabaseReader,
   ids: readonly string[],
 ): Promise<Map<string, PromotionRule>> {
   if (ids.length === 0) return new Map();
   const { rows } = await sql<{ promotion: PromotionRuleJson }>`
-    select ${promotionRuleJson(null)} as promotion from promotion p where p.id = any(${ids}::text[])`.execute(
+    select ${promotionRuleJsonSql(null)} as promotion from promotion p where p.id = any(${ids}::text[])`.execute(
     reader,
   );
   return new Map(
@@ -165,7 +165,7 @@ export interface PromotionFilter {
 
 /** Returns a query for promotions. The caller adds paging or counting. */
 export function selectPromotions(
-  reader: Reader,
+  reader: DatabaseReader,
   { merchantId, id, status, trigger }: PromotionFilter,
 ): SelectQueryBuilder<Tables, "promotion", PromotionRow> {
   let list = reader.selectFrom("promotion").selectAll();
@@ -181,7 +181,7 @@ export function selectPromotions(
  * the right merchant.
  */
 export async function findPromotionCodePages(
-  reader: Reader,
+  reader: DatabaseReader,
   {
     promotionIds,
     after,
@@ -203,7 +203,7 @@ export async function findPromotionCodePages(
 
 /** Counts the codes of each promotion; stops at 10 000 like every list. */
 export async function countPromotionCodes(
-  reader: Reader,
+  reader: DatabaseReader,
   promotionIds: readonly string[],
 ): Promise<Map<string, number>> {
   const { rows } = await sql<{ id: string; count: number }>`
@@ -217,7 +217,7 @@ export async function countPromotionCodes(
 export type PromotionCodePage = KeysetPage & { readonly promotionId: string };
 
 /** Returns a key that is equal for equal page arguments. */
-export const promotionCodePageKey = ({ after, before, limit, isInverted }: KeysetPage): string =>
+export const getPromotionCodePageKey = ({ after, before, limit, isInverted }: KeysetPage): string =>
   JSON.stringify([after, before, limit, isInverted]);
 
 /**
@@ -225,11 +225,11 @@ export const promotionCodePageKey = ({ after, before, limit, isInverted }: Keyse
  * list use the same page.
  */
 export async function loadPromotionCodePages(
-  db: Reader,
+  db: DatabaseReader,
   pages: readonly PromotionCodePage[],
 ): Promise<PromotionCodeRow[][]> {
   const found = new Map<PromotionCodePage, PromotionCodeRow[]>();
-  for (const samePage of Map.groupBy(pages, promotionCodePageKey).values()) {
+  for (const samePage of Map.groupBy(pages, getPromotionCodePageKey).values()) {
     const [first] = samePage;
     if (first === undefined) continue;
     const rows = await findPromotionCodePages(db, {

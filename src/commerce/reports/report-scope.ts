@@ -1,6 +1,6 @@
 /** The scope of a report: which merchant's orders or carts, in which markets, in which period. */
 import { type RawBuilder, sql } from "kysely";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 
@@ -31,7 +31,7 @@ interface ReportMarketsQuery {
 
 /** Finds the markets of a report. With a platform token, a handle may match markets of several merchants. */
 export async function findReportMarkets(
-  reader: Reader,
+  reader: DatabaseReader,
   { merchantId, market }: ReportMarketsQuery,
 ): Promise<ReportMarkets> {
   const ofMerchant = merchantId === null ? sql`true` : sql`merchant_id = ${merchantId}`;
@@ -59,7 +59,7 @@ export async function findReportMarkets(
  * SQL condition that a row is in the report's scope. The row needs the columns merchant_id, market_id and the
  * given time column.
  */
-export function reportScopeCondition(
+export function buildReportScopeCondition(
   { merchantId, marketIds, period }: ReportScope,
   row: string,
   moment: string,
@@ -72,7 +72,7 @@ export function reportScopeCondition(
 }
 
 /** SQL for the number of the bucket that contains the time, from 1. */
-export const reportBucketNumber = (moment: string, buckets: readonly PeriodBucket[]): RawBuilder<number> =>
+export const reportBucketNumberSql = (moment: string, buckets: readonly PeriodBucket[]): RawBuilder<number> =>
   sql<number>`width_bucket(${sql.ref(moment)},
     ${buckets.map(({ startsAt }) => startsAt.toISOString())}::timestamptz[])`;
 
@@ -80,7 +80,7 @@ export const reportBucketNumber = (moment: string, buckets: readonly PeriodBucke
  * Converts the decimal digits of a sum to a number. Throws `invalid_field` if the sum exceeds the safe
  * integers.
  */
-export function toSafeAmount(digits: string | null | undefined): number {
+export function parseSummedAmountMinor(digits: string | null | undefined): number {
   const amountMinor = Number(digits ?? 0);
   if (Number.isSafeInteger(amountMinor)) return amountMinor;
   throw fail("invalid_field", {

@@ -2,8 +2,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { ReturnReason } from "#commerce/after-sales/reasons.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
-import type { Reader } from "#database/transaction.ts";
-import { reportScopeCondition, type ReportScope, toSafeAmount } from "./report-scope.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { buildReportScopeCondition, type ReportScope, parseSummedAmountMinor } from "./report-scope.ts";
 
 /** Counts and amounts of returns in one currency; amounts in minor units. */
 export interface ReturnFigures {
@@ -30,7 +30,10 @@ interface ReturnReportQuery extends ReportScope {
 }
 
 /** Reads the report on returns. */
-export async function readReturnReport(reader: Reader, query: ReturnReportQuery): Promise<ReturnReport> {
+export async function readReturnReport(
+  reader: DatabaseReader,
+  query: ReturnReportQuery,
+): Promise<ReturnReport> {
   const { rows } = await returnStatement(query).execute(reader);
   const totals = new Map(rows.flatMap((row) => (row.kind === null ? [[row.currency, row]] : [])));
   return {
@@ -73,7 +76,7 @@ function returnStatement(scope: ReturnReportQuery): RawBuilder<ReturnReportRow> 
         and m.status = 'succeeded') as refunded
       from (select o.currency, o.market_id, r.* from order_return r join sales_order o
       on o.id = r.order_id) as r
-      where ${reportScopeCondition(scope, "r", "requested_at")})
+      where ${buildReportScopeCondition(scope, "r", "requested_at")})
     select currency, kind, reason, count(*)::int as returns, count(*) filter (where status = 'declined')::int
     as declined,
       count(*) filter (where status = 'canceled')::int as canceled, count(*) filter (where status =
@@ -104,12 +107,12 @@ function toFigures(
   return {
     currency,
     returns,
-    units: toSafeAmount(row.units),
+    units: parseSummedAmountMinor(row.units),
     declined,
     canceled,
     closed,
-    promisedMinor: toSafeAmount(row.promised),
-    feeMinor: toSafeAmount(row.fee),
-    refundedMinor: toSafeAmount(row.refunded),
+    promisedMinor: parseSummedAmountMinor(row.promised),
+    feeMinor: parseSummedAmountMinor(row.fee),
+    refundedMinor: parseSummedAmountMinor(row.refunded),
   };
 }

@@ -3,9 +3,14 @@
  * refunds, and the discounts of promotions.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import type { PeriodBucket } from "#foundation/period.ts";
-import { reportBucketNumber, reportScopeCondition, type ReportScope, toSafeAmount } from "./report-scope.ts";
+import {
+  reportBucketNumberSql,
+  buildReportScopeCondition,
+  type ReportScope,
+  parseSummedAmountMinor,
+} from "./report-scope.ts";
 
 type Amount = "gross" | "reduced" | "refunded" | "discount" | "shipping" | "tax";
 
@@ -35,7 +40,7 @@ interface SalesReportQuery extends ReportScope {
 
 /** Reads the report on sales. */
 export async function readSalesReport(
-  reader: Reader,
+  reader: DatabaseReader,
   query: SalesReportQuery,
 ): Promise<readonly CurrencySales[]> {
   const { rows } = await salesStatement(query).execute(reader);
@@ -66,9 +71,9 @@ interface SalesRow extends Readonly<Record<Amount | "units", string | null>> {
 function salesStatement({ buckets, ...scope }: SalesReportQuery): RawBuilder<SalesRow> {
   return sql<SalesRow>`
     with placed as materialized (
-      select o.id, ${reportBucketNumber("o.placed_at", buckets)} as bucket, o.currency, o.status,
+      select o.id, ${reportBucketNumberSql("o.placed_at", buckets)} as bucket, o.currency, o.status,
       o.total_minor, o.reduced_minor, o.discount_minor, o.shipping_minor, o.tax_minor
-      from sales_order o where ${reportScopeCondition(scope, "o", "placed_at")}),
+      from sales_order o where ${buildReportScopeCondition(scope, "o", "placed_at")}),
     counted as (
       select currency, bucket, count(*) as orders, count(*) filter (where status = 'canceled') as
       canceled_orders, sum(total_minor) as gross,
@@ -106,19 +111,19 @@ function toFigures(
   row: Omit<SalesRow, "currency" | "bucket"> = emptySalesRow,
 ): SalesFigures {
   const { orders, canceledOrders } = row;
-  const [grossMinor, reducedMinor] = [toSafeAmount(row.gross), toSafeAmount(row.reduced)];
+  const [grossMinor, reducedMinor] = [parseSummedAmountMinor(row.gross), parseSummedAmountMinor(row.reduced)];
   return {
     currency,
     orders,
     canceledOrders,
-    units: toSafeAmount(row.units),
+    units: parseSummedAmountMinor(row.units),
     grossMinor,
     reducedMinor,
     netMinor: grossMinor - reducedMinor,
-    refundedMinor: toSafeAmount(row.refunded),
-    discountMinor: toSafeAmount(row.discount),
-    shippingMinor: toSafeAmount(row.shipping),
-    taxMinor: toSafeAmount(row.tax),
+    refundedMinor: parseSummedAmountMinor(row.refunded),
+    discountMinor: parseSummedAmountMinor(row.discount),
+    shippingMinor: parseSummedAmountMinor(row.shipping),
+    taxMinor: parseSummedAmountMinor(row.tax),
     averageOrderMinor: orders === 0 ? null : divideHalfUp(grossMinor, orders),
   };
 }
@@ -152,7 +157,7 @@ interface PromotionReportQuery extends ReportScope {
 
 /** Reads the report on promotions. */
 export async function readPromotionReport(
-  reader: Reader,
+  reader: DatabaseReader,
   query: PromotionReportQuery,
 ): Promise<PromotionReport> {
   const { rows } = await promotionStatement(query).execute(reader);
@@ -189,7 +194,7 @@ function promotionStatement({ first, ...scope }: PromotionReportQuery): RawBuild
     with placed as materialized (
       select o.currency, o.status, o.total_minor, o.reduced_minor, o.discount_minor, o.promotions
       from sales_order o
-      where ${reportScopeCondition(scope, "o", "placed_at")} and o.promotions <> '[]'),
+      where ${buildReportScopeCondition(scope, "o", "placed_at")} and o.promotions <> '[]'),
     applied as (
       select a."promotionId" as promotion_id, p.currency, p.status, p.total_minor, p.reduced_minor,
       a."discountMinor" as discount_minor
@@ -207,8 +212,8 @@ function toPromotedFigures(currency: string, row: PromotionReportRow | undefined
     currency,
     orders: row?.orders ?? 0,
     canceledOrders: row?.canceledOrders ?? 0,
-    discountMinor: toSafeAmount(row?.discount),
-    grossMinor: toSafeAmount(row?.gross),
-    netMinor: toSafeAmount(row?.net),
+    discountMinor: parseSummedAmountMinor(row?.discount),
+    grossMinor: parseSummedAmountMinor(row?.gross),
+    netMinor: parseSummedAmountMinor(row?.net),
   };
 }

@@ -6,9 +6,14 @@
 import { type RawBuilder, sql } from "kysely";
 import type { SessionCancelReason } from "#commerce/checkout/end-session.ts";
 import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import type { PeriodBucket } from "#foundation/period.ts";
-import { reportBucketNumber, reportScopeCondition, type ReportScope, toSafeAmount } from "./report-scope.ts";
+import {
+  reportBucketNumberSql,
+  buildReportScopeCondition,
+  type ReportScope,
+  parseSummedAmountMinor,
+} from "./report-scope.ts";
 
 type FunnelStep = "carts" | "checkouts" | "submittedCheckouts" | "orders";
 
@@ -41,7 +46,10 @@ interface FunnelReportQuery extends ReportScope {
 }
 
 /** Reads the funnel report. */
-export async function readFunnelReport(reader: Reader, query: FunnelReportQuery): Promise<FunnelReport> {
+export async function readFunnelReport(
+  reader: DatabaseReader,
+  query: FunnelReportQuery,
+): Promise<FunnelReport> {
   const { rows } = await funnelStatement(query).execute(reader);
   const byBucket = Map.groupBy(rows, ({ bucket }) => bucket);
   return {
@@ -70,8 +78,8 @@ interface FunnelRow {
 function funnelStatement({ buckets, now, ...scope }: FunnelReportQuery): RawBuilder<FunnelRow> {
   return sql<FunnelRow>`
     with made as materialized (
-      select c.id, ${reportBucketNumber("c.created_at", buckets)} as bucket from cart c
-      where ${reportScopeCondition(scope, "c", "created_at")} and c.status <> 'merged'),
+      select c.id, ${reportBucketNumberSql("c.created_at", buckets)} as bucket from cart c
+      where ${buildReportScopeCondition(scope, "c", "created_at")} and c.status <> 'merged'),
     checkout as materialized (
       select m.bucket, s.cart_id, case when s.status = 'open' and s.expires_at <= ${now}::timestamptz
       then 'expired' else s.status end as status,
@@ -153,7 +161,10 @@ interface SearchReportQuery {
 }
 
 /** Reads the report on searches. */
-export async function readSearchReport(reader: Reader, query: SearchReportQuery): Promise<SearchReport> {
+export async function readSearchReport(
+  reader: DatabaseReader,
+  query: SearchReportQuery,
+): Promise<SearchReport> {
   const { rows } = await searchStatement(query).execute(reader);
   const listed = (list: SearchRow["list"]): SearchReport["top"] =>
     rows.flatMap((row) =>
@@ -194,5 +205,5 @@ function searchStatement({ merchantId, country, from, to, first }: SearchReportQ
 }
 
 function toSearchFigures(row: SearchRow | undefined): SearchFigures {
-  return { searches: toSafeAmount(row?.searches), empty: toSafeAmount(row?.empty) };
+  return { searches: parseSummedAmountMinor(row?.searches), empty: parseSummedAmountMinor(row?.empty) };
 }

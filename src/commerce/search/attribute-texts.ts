@@ -12,13 +12,13 @@ export interface AttributeValue {
   readonly value: string;
 }
 
-export const attributeValues = (attributes: readonly IndexedAttribute[]): AttributeValue[] =>
+export const getAttributeValues = (attributes: readonly IndexedAttribute[]): AttributeValue[] =>
   attributes.flatMap(({ code, value }) => [...new Set(valuesOf(value))].map((one) => ({ code, value: one })));
 
 const valuesOf = (value: IndexedAttribute["value"]): string[] =>
   typeof value === "object" ? [...value] : [String(value)];
 
-export function attributeText(
+export function getAttributeText(
   { attributes, choiceLabels, merchantLocale }: IndexedProduct,
   locale: string,
 ): string {

@@ -42,7 +42,7 @@ const opaqueCompounds: readonly (readonly [word: string, end: string])[] = [
 ];
 
 /** Whether a term that ends with the searched word has another meaning: `Handschuhe` for `Schuhe`. */
-export const isOpaqueCompound = (term: string, searched: string): boolean =>
+export const isCompoundWithOtherMeaning = (term: string, searched: string): boolean =>
   opaqueCompounds.some(([word, end]) => searched.startsWith(end) && term.includes(word));
 
 const germanEnding = /(?:e[mnrs]?|n|s)$/;
@@ -51,19 +51,19 @@ const germanEnding = /(?:e[mnrs]?|n|s)$/;
  * The form in which the ends of compounds are compared: the word's stem. In German only a short ending is cut
  * off, because the stemmer would shorten `Isolationsweste` to `isolationsw`.
  */
-export function compoundStem(word: string, stemmer: string, stem: string | undefined): string {
+export function getCompoundStem(word: string, stemmer: string, stem: string | undefined): string {
   if (stemmer === "german") return word.replace(germanEnding, "");
   return stem === undefined || stem === "" ? word : stem;
 }
 
-export const languagesOfStemmer = (stemmer: string): string[] =>
+export const getLanguagesOfStemmer = (stemmer: string): string[] =>
   Object.keys(stemmerNames).filter((language) => stemmerNames[language] === stemmer);
 
 const endLengthMin = 5;
 const vowel = /[aeiouy]/;
 
 /** Whether a folded word may be a compound that ends with this text, which has at least 5 letters. */
-export function isEndOfCompound(word: string, end: string): boolean {
+export function mayEndCompound(word: string, end: string): boolean {
   const first = word.slice(0, word.length - end.length);
   return end.length >= endLengthMin && first.length >= partLengthMin && vowel.test(first);
 }
@@ -77,7 +77,7 @@ const endings = ["", "n", "en", "e", "s"] as const;
  * The pairs of words of which a word may consist, the most balanced pairs first: `kaffeemuhlen` → `kaffee`
  * and `muhle`.
  */
-export function compoundSplits(word: string): (readonly [string, string])[] {
+export function findCompoundSplits(word: string): (readonly [string, string])[] {
   const splits: { readonly pair: readonly [string, string]; readonly cost: number }[] = [];
   for (let at = partLengthMin; at <= word.length - partLengthMin; at += 1) {
     for (const first of withoutSuffixes(word.slice(0, at), linkingElements))

@@ -4,15 +4,19 @@
  * one that most products of the market contain.
  */
 import { sql } from "kysely";
-import type { Reader } from "#database/transaction.ts";
-import { isEndOfCompound } from "./compounds.ts";
-import { matchQueryPart } from "./match-query.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { mayEndCompound } from "./compounds.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
 import { type FilteredSearch, countDocuments } from "./query-counts.ts";
 import { foldText } from "./tokens.ts";
-import { typoDistance, typoKeys, typoKeysOfEnd, typosMax } from "./typo-distance.ts";
-import type { ExpandedQuery, PartForms } from "./word-forms.ts";
-import { type TypoCandidate, typoCandidatesCache } from "./vocabulary-cache.ts";
+import {
+  computeTypoDistance,
+  computeTypoKeys,
+  computeTypoKeysOfEnd,
+  getMaxCorrectedTypos,
+} from "./typo-distance.ts";
+import type { ExpandedQuery, QueryPartForms } from "./word-forms.ts";
+import { type TypoCandidate, getTypoCandidatesCache } from "./vocabulary-cache.ts";
 
 export interface QueryToCorrect extends FilteredSearch {
   /** Finds the forms of a query. `isJoined` is false if neighboring words must stay separate. */
@@ -31,13 +35,8 @@ export async function correctWords(
   if (candidates.length === 0) return new Map();
   const words = new Set(candidates.map(({ word }) => word));
   const own = expanded.forms.filter(({ part }) => words.has(part.text));
-  const found = await countDocuments(
-    search,
-    own.map((part) => matchQueryPart(part)),
-  );
-  const misspelt = new Set(
-    own.filter((part) => (found.get(matchQueryPart(part)) ?? 0) === 0).map(({ part }) => part.text),
-  );
+  const countOf = await countDocuments(search, own);
+  const misspelt = new Set(own.filter((part) => countOf(part) === 0).map(({ part }) => part.text));
   const corrections = new Map<string, string>();
   // Few words have two typos, so their candidates are counted only if no candidate has one typo.
   for (const distance of [1, 2]) {
@@ -55,15 +54,14 @@ async function mostFrequent(
   search: QueryToCorrect,
   candidates: readonly CandidateWithForms[],
 ): Promise<Candidate[]> {
-  const counts = await countDocuments(
+  const countOf = await countDocuments(
     search,
-    candidates.map(({ forms }) => matchQueryPart(forms)),
+    candidates.map(({ forms }) => forms),
   );
-  const countOf = ({ forms }: CandidateWithForms): number => counts.get(matchQueryPart(forms)) ?? 0;
   return [...Map.groupBy(candidates, ({ word }) => word).values()].flatMap((own) =>
     own
-      .filter((candidate) => countOf(candidate) > 0)
-      .toSorted((one, other) => countOf(other) - countOf(one))
+      .filter(({ forms }) => countOf(forms) > 0)
+      .toSorted((one, other) => countOf(other.forms) - countOf(one.forms))
       .slice(0, 1),
   );
 }
@@ -77,12 +75,12 @@ const candidateRowsMax = 2000;
 const candidatesOfWordMax = 8;
 
 /** Finds the words of the vocabulary that are closest to each unknown word of the query. */
-async function findCandidates(reader: Reader, { query, forms }: ExpandedQuery): Promise<Candidate[]> {
+async function findCandidates(reader: DatabaseReader, { query, forms }: ExpandedQuery): Promise<Candidate[]> {
   const words = forms
     .filter(({ part, isKnown }) => !isKnown && part.quantity === undefined && part.words.length === 1)
     .map(({ part }) => part.text)
-    .filter((word) => typosMax(word) > 0);
-  const cache = typoCandidatesCache(reader);
+    .filter((word) => getMaxCorrectedTypos(word) > 0);
+  const cache = getTypoCandidatesCache(reader);
   const missing = [...new Set(words)].filter((word) => !cache.has(word));
   const read =
     missing.length === 0 ? new Map<string, TypoCandidate[]>() : await readCandidates(reader, missing);
@@ -96,12 +94,15 @@ async function findCandidates(reader: Reader, { query, forms }: ExpandedQuery): 
 }
 
 async function readCandidates(
-  reader: Reader,
+  reader: DatabaseReader,
   words: readonly string[],
 ): Promise<ReadonlyMap<string, TypoCandidate[]>> {
   const searched = words.map((word) => ({
     word,
-    keys: [...typoKeys(word, typosMax(word)), ...typoKeysOfEnd(word, typosMax(word))],
+    keys: [
+      ...computeTypoKeys(word, getMaxCorrectedTypos(word)),
+      ...computeTypoKeysOfEnd(word, getMaxCorrectedTypos(word)),
+    ],
   }));
   const { rows } = await sql<{ word: string; term: string; spelling: string | null }>`
     select w.word, c.term, c.spelling
@@ -138,8 +139,8 @@ interface Term {
 
 /** The term, or the ends of a compound, if they are close enough to the misspelt word. */
 function compareWithTerm(word: string, { term, spelling }: Term): TypoCandidate[] {
-  const max = typosMax(word);
-  const distance = typoDistance(word, term, max);
+  const max = getMaxCorrectedTypos(word);
+  const distance = computeTypoDistance(word, term, max);
   if (distance <= max) return [{ correct: term, spelling, distance }];
   const length = Array.from(word).length;
   return [0, -1, 1, -2, 2]
@@ -149,11 +150,11 @@ function compareWithTerm(word: string, { term, spelling }: Term): TypoCandidate[
         .slice(-(length + more))
         .join(""),
     )
-    .filter((end) => isEndOfCompound(term, end))
+    .filter((end) => mayEndCompound(term, end))
     .map((end) => ({
       correct: end,
       spelling: spellingOfEnd(end, spelling),
-      distance: typoDistance(word, end, max),
+      distance: computeTypoDistance(word, end, max),
     }))
     .filter((candidate) => candidate.distance <= max);
 }
@@ -165,7 +166,7 @@ function spellingOfEnd(end: string, spelling: string): string {
 }
 
 interface CandidateWithForms extends Candidate {
-  readonly forms: PartForms;
+  readonly forms: QueryPartForms;
 }
 
 /** Adds the forms of the candidates. A term may be a synonym that no product contains itself. */

@@ -2,26 +2,26 @@
  * Finds the forms of a query's words: stems in PostgreSQL's dictionaries; compounds, joined words and
  * synonyms in the vocabulary of the indexed products. Both are cached.
  */
-import type { Reader } from "#database/transaction.ts";
-import { joinablePhrases, joinParts, type ParsedSearchQuery } from "./parse-query.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { listJoinablePhrases, joinQueryParts, type ParsedSearchQuery } from "./parse-query.ts";
 import { getCachedStems } from "./stems.ts";
 import { splitWords } from "./tokens.ts";
 import { type ExpandedQuery, expandQuery } from "./word-forms.ts";
-import { withoutUmlautDigraphs } from "./word-lists.ts";
+import { foldUmlautDigraphs } from "./word-lists.ts";
 import { readVocabulary } from "./word-vocabulary.ts";
 
 /** Looks the words of a query up. `isJoined` is false if neighboring words must stay separate. */
 export async function expandSearchQuery(
-  reader: Reader,
+  reader: DatabaseReader,
   query: ParsedSearchQuery,
   { isJoined = true }: { readonly isJoined?: boolean } = {},
 ): Promise<ExpandedQuery> {
   const stems = await getCachedStems(reader, wordsToStem(query));
   const words = query.words.filter(({ isDense }) => !isDense).map(({ text }) => text);
   const dense = query.words.filter(({ isDense }) => isDense).map(({ text }) => text);
-  const phrases = [...(isJoined ? joinablePhrases(query) : []), ...dense];
+  const phrases = [...(isJoined ? listJoinablePhrases(query) : []), ...dense];
   const vocabulary = await readVocabulary(reader, { words, phrases, stems });
-  const joined = joinParts(query, (texts) => {
+  const joined = joinQueryParts(query, (texts) => {
     const entry = vocabulary.get(texts.join(" "));
     return entry !== undefined && (entry.isKnown || entry.synonyms.length > 0);
   });
@@ -52,5 +52,5 @@ const wordsToStem = ({ words }: ParsedSearchQuery): Set<string> =>
   new Set(
     words
       .filter(({ isDense }) => !isDense)
-      .flatMap(({ text, raw }) => [text, raw, withoutUmlautDigraphs(text) ?? text]),
+      .flatMap(({ text, raw }) => [text, raw, foldUmlautDigraphs(text) ?? text]),
   );

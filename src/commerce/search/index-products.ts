@@ -15,12 +15,11 @@ import {
   finishSearchDocument,
   type SearchOfferRow,
   buildSearchOfferRows,
-  buildSearchTermRows,
-  type SearchTermRow,
-  draftWordsToStem,
+  listWordsToStem,
 } from "./index-rows.ts";
 import { loadProductsToIndex } from "./load-products.ts";
 import { loadStems } from "./stems.ts";
+import { buildSearchTermRows, insertSearchTerms } from "./term-rows.ts";
 
 const batchSize = 500;
 
@@ -73,7 +72,7 @@ function wordsByStemmer(drafts: readonly SearchDocumentDraft[]): Map<string, Set
   const wanted = new Map<string, Set<string>>();
   for (const draft of drafts) {
     const words = wanted.get(draft.row.stemmer) ?? new Set();
-    for (const word of draftWordsToStem(draft)) words.add(word);
+    for (const word of listWordsToStem(draft)) words.add(word);
     wanted.set(draft.row.stemmer, words);
   }
   return wanted;
@@ -118,25 +117,6 @@ async function insertOffers(handle: Transaction, rows: readonly SearchOfferRow[]
       "maxMinor" bigint, availability text, "inStock" boolean, popularity integer, "publishedAt" timestamptz,
       brand text, "categoryKeys" text[],
       locales text[], "fallbackLocale" text, "groupKey" text, "offerKey" text)`.execute(handle);
-}
-
-/**
- * Inserts only missing terms, in a fixed order, so that two transactions that add the same terms wait for
- * each other instead of deadlocking. A term of descriptions that now occurs in a title gets its keys for typo
- * correction.
- */
-export async function insertSearchTerms(handle: Transaction, rows: readonly SearchTermRow[]): Promise<void> {
-  await sql`
-    insert into search_term (locale, term, reversed, typo_keys, spelling)
-    select locale, term, reversed, "typoKeys", spelling from json_to_recordset(${JSON.stringify(rows)}::json)
-      as r(locale text, term text, reversed text, "typoKeys" int[], spelling text)
-    where not exists (select from search_term t where t.locale = r.locale and t.term = r.term
-      and t.reversed = r.reversed and (r."typoKeys" is null or t.typo_keys = r."typoKeys")
-      and (r.spelling is null or t.spelling is not null))
-    order by locale, term collate "C"
-    on conflict (locale, term) do update set reversed = excluded.reversed,
-      typo_keys = coalesce(excluded.typo_keys, search_term.typo_keys),
-      spelling = coalesce(search_term.spelling, excluded.spelling)`.execute(handle);
 }
 
 interface MerchantToIndex {

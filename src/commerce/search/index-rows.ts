@@ -2,26 +2,34 @@
  * Builds the rows of the search index from loaded products; a pure computation. A word occurs in a document
  * once per field. Its tsvector position has no meaning; only its weight (A to D) names the field.
  */
-import { bestAvailability, type Availability } from "#commerce/catalog/availability.ts";
+import { createHash } from "node:crypto";
+import { selectBestAvailability, type Availability } from "#commerce/catalog/availability.ts";
 import { chooseLocale } from "#foundation/text.ts";
-import { attributeText, attributeValues } from "./attribute-texts.ts";
+import { getAttributeText, getAttributeValues } from "./attribute-texts.ts";
 import type { IndexedProduct, IndexedMarket } from "./load-products.ts";
 import {
-  attributeLexeme,
-  brandLexeme,
-  categoryLexeme,
-  languageLexeme,
-  merchantLexeme,
+  toAttributeLexeme,
+  toBrandLexeme,
+  toCategoryLexeme,
+  toLanguageLexeme,
+  toMerchantLexeme,
+  toPopularityLexeme,
   quoteLexeme,
+  toSampleLexeme,
+  toTitleLexeme,
 } from "./match-query.ts";
-import { buildCountedKey, buildOfferKey } from "./offer-key.ts";
-import { compoundStem, prefixCompoundStemmers } from "./compounds.ts";
+import { buildFacetCountKey, buildOfferKey, getPopularityStep } from "./offer-key.ts";
 import { findQuantities } from "./quantities.ts";
-import { type StemsByStemmer, stemmerOf } from "./stems.ts";
-import { normalizeCode, splitWords, joinedForms, lexemesOf, joinWords, type SearchWord } from "./tokens.ts";
-import { typoKeysOfTerm } from "./typo-distance.ts";
-import { withoutUmlautDigraphs } from "./word-lists.ts";
-import { reverseText } from "./word-vocabulary.ts";
+import { type StemsByStemmer, getStemmerOfLocale } from "./stems.ts";
+import {
+  normalizeCode,
+  splitWords,
+  findJoinedForms,
+  listLexemes,
+  joinWords,
+  type SearchWord,
+} from "./tokens.ts";
+import { foldUmlautDigraphs } from "./word-lists.ts";
 
 export interface SearchOfferRow {
   readonly country: string;
@@ -67,7 +75,7 @@ export interface SearchDocumentRow {
 /** A search document whose words are not stemmed yet. */
 export interface SearchDocumentDraft {
   readonly row: Omit<SearchDocumentRow, "words" | "head" | "titleStems">;
-  /** Lexemes for filtering by merchant and category instead of by a word. */
+  /** Lexemes for filtering by properties, for example merchant and category, instead of by a word. */
   readonly marks: string;
   readonly fields: Record<"codes" | "title" | "brand" | "categories" | "text", ReadonlySet<string>>;
   /**
@@ -89,7 +97,7 @@ export function buildSearchOfferRows(
     const fallbackLocale = chooseLocale(locales, [], [market?.defaultLocale ?? "", product.merchantLocale]);
     if (market === undefined || fallbackLocale === undefined) return [];
     const amounts = prices.map(({ amountMinor }) => amountMinor);
-    const availability = bestAvailability(prices.map((price) => price.availability));
+    const availability = selectBestAvailability(prices.map((price) => price.availability));
     const minMinor = Math.min(...amounts);
     return market.countries.map((country) => ({
       country,
@@ -107,7 +115,7 @@ export function buildSearchOfferRows(
       locales,
       fallbackLocale,
       groupKey: groupKeyOf(product),
-      offerKey: buildCountedKey({
+      offerKey: buildFacetCountKey({
         availability,
         currency: market.currency,
         minMinor,
@@ -138,16 +146,18 @@ export function draftSearchDocuments(
   );
   const codeLexemes = new Set([
     ...codes,
-    ...product.codes.flatMap(({ sku }) => [...lexemesOf(splitWords(sku))]),
+    ...product.codes.flatMap(({ sku }) => [...listLexemes(splitWords(sku))]),
   ]);
   const brandWords = splitWords(product.brand ?? "");
-  const brand = new Set([...lexemesOf(brandWords), ...joinedForms(product.brand ?? "")]);
-  const values = attributeValues(product.attributes);
+  const brand = new Set([...listLexemes(brandWords), ...findJoinedForms(product.brand ?? "")]);
+  const values = getAttributeValues(product.attributes);
   const filters = [
-    merchantLexeme(product.merchantId),
-    ...product.categories.map(({ slug }) => categoryLexeme(slug)),
-    ...(product.brand === null ? [] : [brandLexeme(product.brand)]),
-    ...values.map(({ code, value }) => attributeLexeme(code, value)),
+    toMerchantLexeme(product.merchantId),
+    ...product.categories.map(({ slug }) => toCategoryLexeme(slug)),
+    ...(product.brand === null ? [] : [toBrandLexeme(product.brand)]),
+    ...values.map(({ code, value }) => toAttributeLexeme(code, value)),
+    ...sampleSizesOf(product.id).map(toSampleLexeme),
+    toPopularityLexeme(getPopularityStep(product.popularity)),
   ];
   const marks = [...new Set(filters)].map((mark) => ` ${quoteLexeme(mark)}`).join("");
   const attributes = values.map(({ code, value }) => `${code}:${value}`);
@@ -161,7 +171,7 @@ export function draftSearchDocuments(
       productId: product.id,
       locale,
       locales,
-      stemmer: stemmerOf(locale),
+      stemmer: getStemmerOfLocale(locale),
       title,
       titleFolded: joinWords(titleWords),
       titleWords: titleWords.map(({ text }) => text),
@@ -173,15 +183,19 @@ export function draftSearchDocuments(
       attributes,
       offers,
     };
-    const text = `${summary ?? ""}\n${description ?? ""}\n${attributeText(product, locale)}`;
+    const text = `${summary ?? ""}\n${description ?? ""}\n${getAttributeText(product, locale)}`;
     const textWords = splitWords(text);
     const isGerman = row.stemmer === "german";
     const fields = {
       codes: codeLexemes,
-      title: new Set([...lexemesOf(titleWords), ...joinedForms(title), ...furtherForms(title, isGerman)]),
+      title: new Set([
+        ...listLexemes(titleWords),
+        ...findJoinedForms(title),
+        ...furtherForms(title, isGerman),
+      ]),
       brand,
-      categories: lexemesOf(categoryWords),
-      text: new Set([...lexemesOf(textWords), ...furtherForms(text, isGerman)]),
+      categories: listLexemes(categoryWords),
+      text: new Set([...listLexemes(textWords), ...furtherForms(text, isGerman)]),
     };
     const headTerms = termsOf([...titleWords, ...brandWords, ...categoryWords]);
     return { row, marks, fields, headTerms, textTerms: new Set(termsOf(textWords).keys()) };
@@ -190,9 +204,7 @@ export function draftSearchDocuments(
 
 /** Quantities of a text, and in German texts the words that spell umlauts with two letters, folded. */
 function furtherForms(text: string, isGerman: boolean): string[] {
-  const umlautForms = isGerman
-    ? splitWords(text).flatMap((word) => withoutUmlautDigraphs(word.text) ?? [])
-    : [];
+  const umlautForms = isGerman ? splitWords(text).flatMap((word) => foldUmlautDigraphs(word.text) ?? []) : [];
   return [...findQuantities(text).map(({ lexeme }) => lexeme), ...umlautForms];
 }
 
@@ -202,70 +214,28 @@ export function finishSearchDocument(
 ): SearchDocumentRow {
   const wordStems = stems.get(row.stemmer);
   const { codes, title, brand, categories, text } = fields;
-  const language = ` '${languageLexeme(row.stemmer)}'`;
+  const language = ` '${toLanguageLexeme(row.stemmer)}'`;
   const withStems = (words: ReadonlySet<string>): Set<string> =>
     wordStems === undefined ? new Set(words) : addStems(words, wordStems);
   const [titles, brands, groups] = [withStems(title), withStems(brand), withStems(categories)];
   return {
     ...row,
     titleStems: wordStems === undefined ? null : row.titleWords.map((word) => wordStems.get(word) ?? null),
-    words: buildTsvector([codes, titles, brands.union(groups), withStems(text)]) + language + marks,
+    words:
+      buildTsvector([codes, titles, brands.union(groups), withStems(text)]) +
+      [...titles].map((word) => `${quoteLexeme(toTitleLexeme(word))} `).join("") +
+      language +
+      marks,
     head: buildTsvector([codes, titles, brands, groups]) + language,
   };
 }
 
 /** Returns the words of a search document whose stems must be looked up. */
-export function draftWordsToStem({
+export function listWordsToStem({
   fields: { title, brand, categories, text },
 }: SearchDocumentDraft): string[] {
   return [...title, ...brand, ...categories, ...text];
 }
-
-export interface SearchTermRow {
-  readonly locale: string;
-  readonly term: string;
-  /** `compoundStem` of the term in reverse, so that compounds are found by their end. */
-  readonly reversed: string;
-  /** Keys for typo correction; null for words that occur only in summaries and descriptions. */
-  readonly typoKeys: readonly number[] | null;
-  /** The term in lower case with its accents; null if it has none, or without keys. */
-  readonly spelling: string | null;
-}
-
-export function buildSearchTermRows(
-  drafts: readonly SearchDocumentDraft[],
-  stems: StemsByStemmer,
-): SearchTermRow[] {
-  const byLocale = Map.groupBy(drafts, ({ row }) => row.locale);
-  return [...byLocale].flatMap(([locale, own]) => {
-    const wordStems = stems.get(stemmerOf(locale));
-    const headTerms = new Map(own.flatMap((draft) => [...draft.headTerms]));
-    const terms = new Set([...headTerms.keys(), ...own.flatMap((draft) => [...draft.textTerms])]);
-    return [...terms].map((term) =>
-      toSearchTermRow({ locale, term, stem: wordStems?.get(term), spelling: headTerms.get(term) }),
-    );
-  });
-}
-
-interface SearchTerm {
-  readonly locale: string;
-  readonly term: string;
-  /** Empty for stop words. */
-  readonly stem: string | undefined;
-  /** The term in lower case with its accents; undefined if misspelt words are not corrected to this term. */
-  readonly spelling: string | undefined;
-}
-
-export const toSearchTermRow = ({ locale, term, stem, spelling }: SearchTerm): SearchTermRow => ({
-  locale,
-  term,
-  reversed: reverseText(compoundStem(term, stemmerOf(locale), stem)),
-  typoKeys:
-    spelling === undefined
-      ? null
-      : typoKeysOfTerm(term, { isCompound: prefixCompoundStemmers.has(stemmerOf(locale)) }),
-  spelling: spelling === undefined || spelling === term ? null : spelling,
-});
 
 /**
  * Builds the text form of a tsvector; the fields get the weights A, B, C, D in their order. Lexemes contain
@@ -308,6 +278,19 @@ function gtinForms(gtin: string | null): string[] {
 
 function nameLocale(names: Readonly<Record<string, string>>, locale: string, merchantLocale: string): string {
   return chooseLocale(Object.keys(names), [locale], [merchantLocale]) ?? "";
+}
+
+/**
+ * Sizes of the random samples, in 64ths of all products. A larger sample contains all smaller ones. With one
+ * lexeme for each size, a tsquery needs only one of them.
+ */
+export const sampleSizes = [1, 2, 4, 8, 16, 32] as const;
+export const sampleParts = 64;
+
+/** Returns the samples that contain a product, which depend only on its ID. */
+function sampleSizesOf(productId: string): number[] {
+  const part = createHash("md5").update(productId).digest().readUInt8(0) % sampleParts;
+  return sampleSizes.filter((size) => part < size);
 }
 
 const termLengthMin = 3;

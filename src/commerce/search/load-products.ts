@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { type Availability, computeAvailability, reservedUnitsSql } from "#commerce/catalog/availability.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 
 export interface IndexedProduct {
   readonly id: string;
@@ -63,7 +63,7 @@ export interface IndexedMarket {
  * left out.
  */
 export async function loadProductsToIndex(
-  reader: Reader,
+  reader: DatabaseReader,
   ids: readonly string[],
   now: Date,
 ): Promise<{ products: IndexedProduct[]; markets: ReadonlyMap<string, IndexedMarket> }> {
@@ -107,7 +107,7 @@ export async function loadProductsToIndex(
   };
 }
 
-async function loadTranslations(reader: Reader, ids: readonly string[]): Promise<Translation[]> {
+async function loadTranslations(reader: DatabaseReader, ids: readonly string[]): Promise<Translation[]> {
   return reader
     .selectFrom("productTranslation")
     .select(["productId", "locale", "title", "summary", "description"])
@@ -125,7 +125,7 @@ interface Variant {
   readonly prices: readonly { readonly marketId: string; readonly amountMinor: number }[];
 }
 
-async function loadVariants(reader: Reader, ids: readonly string[], now: Date): Promise<Variant[]> {
+async function loadVariants(reader: DatabaseReader, ids: readonly string[], now: Date): Promise<Variant[]> {
   const rows = await reader
     .selectFrom("variant as v")
     .leftJoin("stockLevel as sl", "sl.variantId", "v.id")
@@ -159,7 +159,10 @@ async function loadVariants(reader: Reader, ids: readonly string[], now: Date): 
   }));
 }
 
-async function loadCategories(reader: Reader, ids: readonly string[]): Promise<Map<string, Category[]>> {
+async function loadCategories(
+  reader: DatabaseReader,
+  ids: readonly string[],
+): Promise<Map<string, Category[]>> {
   const links = await reader
     .selectFrom("productCategory")
     .select(["productId", "categoryId"])
@@ -205,7 +208,7 @@ function withAncestors(ids: readonly string[], tree: ReadonlyMap<string, Categor
 }
 
 async function loadMarkets(
-  reader: Reader,
+  reader: DatabaseReader,
   merchantIds: readonly string[],
 ): Promise<Map<string, IndexedMarket>> {
   const { rows } = await sql<IndexedMarket>`

@@ -5,8 +5,9 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
+import { quoteLexeme, toSampleLexeme } from "./match-query.ts";
 import {
-  countedKeySql,
+  facetCountKeySql,
   offerCurrencySql,
   offerFallbackLocaleSql,
   isOfferInStockSql,
@@ -34,7 +35,7 @@ const byPopularity = sql`o.popularity desc, o.published_at desc, o.product_id`;
 const mostPopular = sql`base where place <= ${sql.raw(String(searchMatchesMax))}`;
 const newest = sql`o.published_at desc, o.product_id`;
 
-export function matchesWithoutWords(form: SearchStatementForm): SearchMatchesSql {
+export function matchesWithoutWordsSql(form: SearchStatementForm): SearchMatchesSql {
   // The main currency must not depend on the sort order, so it always comes from the most popular offers.
   const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity}
     limit ${sql.raw(String(searchMatchesMax))}) as popular`;
@@ -117,7 +118,7 @@ function byPrice(form: SearchStatementForm, direction: Sql): Sql {
       limit ${window}) as parts`;
 }
 
-export function matchesOfWords(form: SearchStatementForm): SearchMatchesSql {
+export function matchesOfWordsSql(form: SearchStatementForm): SearchMatchesSql {
   const { sort } = form;
   const key = sql`d.offer_key`;
   const price = sql`, ${offerCurrencySql(key)} as currency, ${offerMinPriceSql(key)} as min_minor`;
@@ -136,9 +137,9 @@ export function matchesOfWords(form: SearchStatementForm): SearchMatchesSql {
       : sql``;
   const attributes = form.hasAttributeFacets ? sql`, d.attributes` : sql``;
   const base = sql`
-    select d.product_id, d.locale, d.group_key, d.brand, ${countedKeySql(key)} as offer ${attributes}
+    select d.product_id, d.locale, d.group_key, d.brand, ${facetCountKeySql(key)} as offer ${attributes}
     ${sortKey}
-    from ${shownDocuments(form, { words: query(form), joined: popularity })}`;
+    from ${matchingDocumentsSql(form, { ...matchSource(form), joined: popularity })}`;
   return {
     base,
     main: mainCurrencySql(mostUsedCurrencySql(offerCurrencySql(sql`offer`), sql`base`)),
@@ -147,13 +148,16 @@ export function matchesOfWords(form: SearchStatementForm): SearchMatchesSql {
 }
 
 interface DocumentSource {
-  /** The tsquery that the documents must match. */
-  readonly words: Sql;
+  /** Condition on the columns of `search_document` that the full-text index answers. */
+  readonly isIndexed: Sql;
+  /** The tsquery that the documents found by the index must match; undefined if all of them match. */
+  readonly words?: Sql | undefined;
   /** Joins with further tables. */
   readonly joined?: Sql;
   /**
-   * True if the caller reads only the first documents. Without a materialized subquery, PostgreSQL would read
-   * the whole table for them instead of the index.
+   * True if the caller needs only the first documents; then at most 10 000 documents that the index finds are
+   * read. Without a materialized subquery, PostgreSQL would read the whole table for them instead of the
+   * index.
    */
   readonly isLimited?: boolean;
 }
@@ -162,9 +166,9 @@ interface DocumentSource {
  * The documents that match a tsquery and the filters, one for each product that is offered in the country, as
  * the text after `from`. The document is called `d`, its offer key `d.offer_key`.
  */
-export function shownDocuments(
+export function matchingDocumentsSql(
   form: SearchStatementForm,
-  { words, joined = sql``, isLimited = false }: DocumentSource,
+  { isIndexed, words, joined = sql``, isLimited = false }: DocumentSource,
 ): Sql {
   const key = sql`d.offer_key`;
   const filters = [sql`${key} is not null`, isShown(key), isMerchantActiveSql(sql`d.merchant_id`)];
@@ -174,10 +178,12 @@ export function shownDocuments(
       and ${offerMinPriceSql(key)} <= ${parameter("priceMax")}::bigint`);
   if (form.hasAvailability)
     filters.push(sql`${offerAvailabilitySql(key)} = any(${parameter("availabilities")}::text[])`);
-  const matched = sql`select *, offers ->> ${countryParameter}::text as offer_key from search_document
-    where words @@ (${words})`;
+  if (words !== undefined) filters.push(sql`d.words @@ ${words}`);
+  const documentColumns = isLimited ? sql`head, words, locale, locales, merchant_id` : sql`*`;
+  const matched = sql`select ${documentColumns}, offers ->> ${countryParameter}::text as offer_key from search_document
+    where ${isIndexed}`;
   const documents = isLimited
-    ? sql`with matched as materialized (${matched}) select * from matched`
+    ? sql`with matched as materialized (${matched}) select * from matched limit ${sql.raw(String(searchMatchesMax))}`
     : sql`${matched} offset 0`;
   return sql`(${documents}) as d ${joined}
     where ${sql.join(filters, sql` and `)}`;
@@ -204,17 +210,40 @@ const orders: Record<SearchSort, Sql> = {
   popularity: sql`popularity desc, published_at desc, product_id`,
 };
 
+const queryParameter = (name: string): Sql => sql`${parameter<string>(name)}::tsquery`;
+
 /**
- * Builds the tsquery of words and filters. With the filters in the tsquery, the index returns no matches that
- * are discarded afterwards. The tsquery comes from a subselect, so that PostgreSQL plans without knowing the
- * words and always uses the full-text index; for frequent words PostgreSQL would otherwise read and
- * decompress all documents.
+ * Finds the documents with the words and filters. With the filters in the tsquery, the index returns no
+ * matches that are discarded afterwards.
  */
-const query = (form: SearchStatementForm): Sql =>
-  withMerchant(form, sql`${parameter<string>("filtered")}::tsquery`);
+function matchSource(form: SearchStatementForm): Pick<DocumentSource, "isIndexed" | "words"> {
+  const { hasCandidates, isLimited } = form;
+  if (isLimited) {
+    const titles = sql`${isFoundBy(form, "titleCandidates")} and words @@ (select ${queryParameter("titlesLimit")})`;
+    const others = sql`${isFoundBy(form, "candidates")} and words @@ (select ${queryParameter("othersLimit")})`;
+    return { isIndexed: sql`(${titles} or ${others})`, words: queryParameter("filtered") };
+  }
+  if (!hasCandidates) return { isIndexed: isFoundBy(form, "filtered") };
+  return { isIndexed: isFoundBy(form, "candidates"), words: queryParameter("filtered") };
+}
+
+/** Condition that the full-text index finds a document by the parameter's tsquery. */
+export const isFoundBy = (form: SearchStatementForm, name: string): Sql =>
+  isFoundByQuery(form, queryParameter(name));
+
+/**
+ * Condition that the full-text index finds a document by the tsquery and the filter by merchant. The tsquery
+ * comes from a subselect, so that PostgreSQL plans without knowing the words and always uses the full-text
+ * index; for frequent words PostgreSQL would otherwise read and decompress all documents.
+ */
+export const isFoundByQuery = (form: SearchStatementForm, words: Sql): Sql =>
+  sql`words @@ (${addMerchantFilterSql(form, words)})`;
+
+/** Condition that a document is in the smallest sample, one of `sampleParts`. */
+export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toSampleLexeme(1)))}::tsquery`;
 
 /** Adds the filter by merchant to a tsquery; the result is a subselect. */
-export function withMerchant({ hasMerchant }: SearchStatementForm, words: Sql): Sql {
+function addMerchantFilterSql({ hasMerchant }: SearchStatementForm, words: Sql): Sql {
   if (!hasMerchant) return sql`select ${words}`;
   return sql`select ${words} && quote_literal(${parameter("merchantMark")}::text || id)::tsquery
     from merchant where slug = ${parameter("merchant")}::text`;
@@ -253,7 +282,7 @@ export const textRankScore = 10;
 
 const points = (value: number): Sql => sql.raw(String(value));
 
-export function tierSql({ hasCode }: SearchStatementForm): Sql {
+export function scoreTierSql({ hasCode }: SearchStatementForm): Sql {
   const code = hasCode
     ? sql`when strpos(d.codes, ${parameter("codeStart")}::text) > 0 then case
       when strpos(d.codes, ${parameter("code")}::text) > 0 then ${points(scoreTiers.code)}
@@ -273,6 +302,6 @@ export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${parameter("a
 
 /** Score of a document: its tier, then stock, popularity and the rank of its texts. */
 export const scoreSql = (form: SearchStatementForm, key: Sql): Sql =>
-  sql`(${tierSql(form)} + case when ${isOfferInStockSql(key)} then ${points(stockScore)} else 0 end
+  sql`(${scoreTierSql(form)} + case when ${isOfferInStockSql(key)} then ${points(stockScore)} else 0 end
     + ${points(popularityStepScore)} * ${offerPopularitySql(key)}
     + ${points(textRankScore)} * ${textRankSql})`;

@@ -26,31 +26,32 @@ export interface OfferKeyParts {
   readonly popularity: number;
 }
 
-const popularityStepMax = 9;
+export const popularityStepMax = 9;
 
 /**
  * The popularity in steps of powers of two (0, 1–2, 3–6, 7–14, …), from 0 to 9. Documents are written again
  * only when the step changes.
  */
-export const popularityStep = (popularity: number): number =>
+export const getPopularityStep = (popularity: number): number =>
   Math.min(popularityStepMax, Math.floor(Math.log2(Math.max(0, popularity) + 1)));
 
 /** Returns the full offer key, as stored in documents. */
 export function buildOfferKey(parts: OfferKeyParts): string {
   const { availability, currency, minMinor, fallbackLocale, popularity } = parts;
   const step = priceSteps.filter((from) => from <= minMinor).length;
-  return `${availabilities.indexOf(availability)}${currency}${String(step).padStart(2, "0")}${fallbackLocale}/${minMinor}/${popularityStep(popularity)}`;
+  return `${availabilities.indexOf(availability)}${currency}${String(step).padStart(2, "0")}${fallbackLocale}/${minMinor}/${getPopularityStep(popularity)}`;
 }
 
 const countedLength = 6;
 
 /** Returns the counted part of the offer key, as stored in offers. */
-export const buildCountedKey = (offer: OfferKeyParts): string => buildOfferKey(offer).slice(0, countedLength);
+export const buildFacetCountKey = (offer: OfferKeyParts): string =>
+  buildOfferKey(offer).slice(0, countedLength);
 
 const list = sql.raw(`array[${availabilities.map((availability) => `'${availability}'`).join(", ")}]`);
 
 /** SQL expression for the counted part of a full offer key. */
-export const countedKeySql = (key: Sql): Sql => sql`left(${key}, ${sql.raw(String(countedLength))})`;
+export const facetCountKeySql = (key: Sql): Sql => sql`left(${key}, ${sql.raw(String(countedLength))})`;
 export const offerAvailabilitySql = (key: Sql): Sql => sql`(${list})[left(${key}, 1)::int + 1]`;
 export const offerCurrencySql = (key: Sql): Sql => sql`substr(${key}, 2, 3)`;
 export const offerPriceStepSql = (key: Sql): Sql => sql`substr(${key}, 5, 2)::int`;

@@ -11,7 +11,7 @@ import {
   splitDenseWord,
   splitWords,
 } from "./tokens.ts";
-import { isFiller } from "./word-lists.ts";
+import { isFillerWord } from "./word-lists.ts";
 
 export interface ParsedSearchQuery {
   readonly words: readonly SearchWord[];
@@ -61,7 +61,7 @@ function findParts(q: string, words: readonly SearchWord[]): QueryPart[] {
   const several: readonly WordSpan[] = [...prices, ...quantities];
   const spans = words.flatMap((word): readonly WordSpan[] => {
     const span = several.find((found) => found.words.includes(word));
-    if (span === undefined) return [{ words: [word], isFiller: isFiller(word.text) }];
+    if (span === undefined) return [{ words: [word], isFiller: isFillerWord(word.text) }];
     return span.words[0] === word ? [span] : [];
   });
   const isOnlyFiller = spans.every((span) => span.isFiller === true);
@@ -78,7 +78,7 @@ function findParts(q: string, words: readonly SearchWord[]): QueryPart[] {
  * Joins neighboring one-word parts for which `isJoined` is true, for example `power` and `bank`. Fillers and
  * quantities are not joined.
  */
-export function joinParts(
+export function joinQueryParts(
   query: ParsedSearchQuery,
   isJoined: (texts: readonly string[]) => boolean,
 ): ParsedSearchQuery {
@@ -106,7 +106,7 @@ const isJoinable = ({ words, quantity, isFiller: isFillerPart }: QueryPart): boo
   quantity === undefined && !isFillerPart && words.length === 1 && words[0]?.isDense === false;
 
 /** The phrases of two and three neighboring words, which the vocabulary may join. */
-export function joinablePhrases({ parts }: ParsedSearchQuery): string[] {
+export function listJoinablePhrases({ parts }: ParsedSearchQuery): string[] {
   return [2, 3].flatMap((count) =>
     parts.flatMap((_, index) => {
       const run = parts.slice(index, index + count);
@@ -120,7 +120,7 @@ export function joinablePhrases({ parts }: ParsedSearchQuery): string[] {
  * of their segments can be left out: `冬用の手袋` → `冬用`, `手袋`. Single kana are usually particles and are left
  * out.
  */
-export function splitDenseParts(query: ParsedSearchQuery): ParsedSearchQuery {
+export function splitDenseQueryParts(query: ParsedSearchQuery): ParsedSearchQuery {
   const parts = query.parts.flatMap((part): readonly QueryPart[] => {
     const [word] = part.words;
     if (word?.isDense !== true || part.words.length > 1) return [part];
@@ -138,7 +138,7 @@ export function splitDenseParts(query: ParsedSearchQuery): ParsedSearchQuery {
 }
 
 /** The query with some of its parts, which are compounds, split into the two words of which they consist. */
-export function splitCompoundParts(
+export function splitCompoundQueryParts(
   query: ParsedSearchQuery,
   splits: ReadonlyMap<QueryPart, readonly [string, string]>,
 ): ParsedSearchQuery {
@@ -157,7 +157,10 @@ export function splitCompoundParts(
 }
 
 /** The query without some of its parts, for example without words that no product has. */
-export function withoutParts(query: ParsedSearchQuery, dropped: ReadonlySet<QueryPart>): ParsedSearchQuery {
+export function removeQueryParts(
+  query: ParsedSearchQuery,
+  dropped: ReadonlySet<QueryPart>,
+): ParsedSearchQuery {
   const parts = query.parts.filter((part) => !dropped.has(part));
   return { ...query, parts, words: parts.flatMap(({ words }) => words), code: null };
 }

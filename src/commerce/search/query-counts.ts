@@ -4,36 +4,48 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter, prepareStatement } from "#database/prepared-template.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import { matchQueryPart } from "./match-query.ts";
-import { shownDocuments, withMerchant } from "./match-statements.ts";
+import { sampleParts } from "./index-rows.ts";
+import { isFoundByQuery, isSampledSql, matchingDocumentsSql } from "./match-statements.ts";
 import { type SearchStatementForm, searchStatementFormKey, type SearchValues } from "./search-form.ts";
-import type { PartForms } from "./word-forms.ts";
+import type { QueryPartForms } from "./word-forms.ts";
 
 /** The search whose filters limit the documents. */
 export interface FilteredSearch {
-  readonly reader: Reader;
+  readonly reader: DatabaseReader;
   readonly form: SearchStatementForm;
   readonly values: SearchValues;
+  /** True if documents with frequent words are counted in a sample. */
+  readonly isLarge: boolean;
 }
 
 /** Words that occur in more documents than this count as equally frequent. */
 const countedMax = 1000;
 
-/** Returns the number of documents for each tsquery, at most 1000. */
+/** Counts the documents with each part, up to 1000. */
 export async function countDocuments(
   search: FilteredSearch,
-  queries: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  const rows = await runForQueries<{ words: string; count: number }>(search, {
+  parts: readonly QueryPartForms[],
+): Promise<(part: QueryPartForms) => number> {
+  const queries = new Map(parts.map((part) => [matchQueryPart(part), queryOf(part)]));
+  const rows = await runSampled<{ words: string; count: number }>(search, {
     name: "count",
-    queries: [...new Set(queries)].map((words) => ({ words })),
-    write: (documents) => sql`select w.words, c.count from ${listedQueries} as w
-      cross join lateral (select count(*)::int as count from (select 1 from ${documents(sql`w.words::tsquery`)}
+    queries: [...queries.values()],
+    write: ({ documents }) => sql`select w.words, c.count from ${listedQueries} as w
+      cross join lateral (select count(*)::int as count from (select 1 from ${documents}
         limit ${sql.raw(String(countedMax))}) as found) as c`,
   });
-  return new Map(rows.map(({ words, count }) => [words, count]));
+  const counts = new Map(
+    rows.map(([{ words, count }, factor]) => [words, Math.min(count * factor, countedMax)]),
+  );
+  return (part) => counts.get(matchQueryPart(part)) ?? 0;
 }
+
+const queryOf = (part: QueryPartForms): QueryToCount => ({
+  words: matchQueryPart(part),
+  candidates: matchQueryPart(part, { isCandidate: true }),
+});
 
 /** How often a part of a query occurs, and where. */
 export interface PartFrequency {
@@ -53,10 +65,10 @@ const sampledMax = 60;
 const notFound: PartFrequency = { isFound: false, count: 0, titleShare: 0, categoryShare: 0 };
 
 /** Measures how often each part occurs, and where. */
-export async function measureParts(
+export async function measurePartFrequencies(
   search: FilteredSearch,
-  parts: readonly PartForms[],
-): Promise<(part: PartForms) => PartFrequency> {
+  parts: readonly QueryPartForms[],
+): Promise<(part: QueryPartForms) => PartFrequency> {
   interface Row {
     readonly words: string;
     readonly total: number;
@@ -65,29 +77,30 @@ export async function measureParts(
     readonly categories: number;
   }
   const queries = parts.map((part) => ({
-    words: matchQueryPart(part),
+    ...queryOf(part),
     title: matchQueryPart(part, { weight: "BC", hasMerchants: false }),
     category: matchQueryPart(part, { weight: "D", hasMerchants: false }),
   }));
-  const rows = await runForQueries<Row>(search, {
+  const rows = await runSampled<Row>(search, {
     name: "measure",
     queries,
-    write: (documents) => sql`select w.words, c.*, (with matched as materialized (
-          select 1 from search_document where words @@ w.words::tsquery)
-        select count(*)::int from (select from matched limit ${sql.raw(String(frequencyMax))}) as found) as total
+    write: ({ documents, isIndexed }) => sql`select w.words, c.*, (with matched as materialized (
+          select words from search_document where ${isIndexed})
+        select count(*)::int from (select from matched where words @@ w.query
+          limit ${sql.raw(String(frequencyMax))}) as found) as total
       from ${listedQueries} as w
       cross join lateral (select count(*)::int as count,
-          count(*) filter (where head @@ w.title::tsquery)::int as titles,
-          count(*) filter (where head @@ w.category::tsquery)::int as categories
-        from (select d.head from ${documents(sql`w.words::tsquery`)}
+          count(*) filter (where head @@ w.title)::int as titles,
+          count(*) filter (where head @@ w.category)::int as categories
+        from (select d.head from ${documents}
           limit ${sql.raw(String(sampledMax))}) as found) as c`,
   });
   const frequencies = new Map(
-    rows.map(({ words, total, count, titles, categories }) => [
+    rows.map(([{ words, total, count, titles, categories }, factor]) => [
       words,
       {
         isFound: count > 0,
-        count: total,
+        count: Math.min(total * factor, frequencyMax),
         titleShare: titles / Math.max(count, 1),
         categoryShare: categories / Math.max(count, 1),
       },
@@ -97,45 +110,85 @@ export async function measureParts(
 }
 
 /** Returns the index of the first tsquery that finds a product; undefined if none does. */
-export async function findFirst(
+export async function findFirstMatchingQuery(
   search: FilteredSearch,
-  queries: readonly string[],
+  queries: readonly QueryToCount[],
 ): Promise<number | undefined> {
   const [row] = await runForQueries<{ words: string }>(search, {
     name: "first",
-    queries: [...new Set(queries)].map((words) => ({ words })),
-    write: (documents) => sql`select w.words from ${listedQueries} as w
-      cross join lateral (select 1 from ${documents(withMerchant(search.form, sql`w.words::tsquery`))} limit 1)
+    queries,
+    write: ({ documents }) => sql`select w.words from ${listedQueries} as w
+      cross join lateral (select 1 from ${documents} limit 1)
         as found order by w.place limit 1`,
   });
-  return row === undefined ? undefined : queries.indexOf(row.words);
+  return row === undefined ? undefined : queries.findIndex(({ words }) => words === row.words);
 }
 
-interface ListedQuery {
+/** A tsquery, and a simpler one for the index that finds at least the same documents. */
+export interface QueryToCount {
   readonly words: string;
+  readonly candidates: string;
+}
+
+interface ListedQuery extends QueryToCount {
   readonly title?: string;
   readonly category?: string;
 }
 
 /** The tsqueries of a statement; without `offset 0` PostgreSQL would parse them once for each document. */
-const listedQueries = sql`(select words, title, category, place
-  from json_to_recordset(${parameter("queries")}::json) as r(words text, title text, category text, place int)
+const listedQueries = sql`(select words, words::tsquery as query, candidates::tsquery, title::tsquery, category::tsquery, place
+  from json_to_recordset(${parameter("queries")}::json) as r(words text, candidates text, title text, category text, place int)
   offset 0)`;
 
 interface QueriesStatement {
   readonly name: string;
   readonly queries: readonly ListedQuery[];
-  readonly write: (documents: (words: RawBuilder<unknown>) => RawBuilder<unknown>) => RawBuilder<unknown>;
+  readonly write: (found: FoundDocuments) => RawBuilder<unknown>;
+}
+
+interface FoundDocuments {
+  /** The shown documents that the query `w` finds, as the text after `from`. */
+  readonly documents: RawBuilder<unknown>;
+  /** Condition that the full-text index finds a document for the query `w`. */
+  readonly isIndexed: RawBuilder<unknown>;
+}
+
+/** A query that finds fewer documents in the sample is counted again without it. */
+const sampledMin = 8;
+
+/**
+ * Runs a statement that counts documents for each query. In a large catalogue the documents of frequent words
+ * are counted in a sample; each row's counts must be multiplied by its factor.
+ */
+async function runSampled<Row extends { readonly words: string; readonly count: number }>(
+  search: FilteredSearch,
+  statement: QueriesStatement,
+): Promise<(readonly [row: Row, factor: number])[]> {
+  const sampled = search.isLarge ? await runForQueries<Row>(search, { ...statement, isSampled: true }) : [];
+  const frequent = new Map(sampled.filter(({ count }) => count >= sampledMin).map((row) => [row.words, row]));
+  const rare = statement.queries.filter(({ words }) => !frequent.has(words));
+  const counted = await runForQueries<Row>(search, { ...statement, queries: rare });
+  return [
+    ...[...frequent.values()].map((row) => [row, sampleParts] as const),
+    ...counted.map((row) => [row, 1] as const),
+  ];
 }
 
 async function runForQueries<Row>(
   { reader, form, values }: FilteredSearch,
-  { name, queries, write }: QueriesStatement,
+  { name, queries, write, isSampled = false }: QueriesStatement & { readonly isSampled?: boolean },
 ): Promise<readonly Row[]> {
   if (queries.length === 0) return [];
   const statement = prepareStatement<Row>(reader, {
-    form: `${name} ${searchStatementFormKey(form)}`,
-    write: () => write((words) => shownDocuments(form, { words, isLimited: true })),
+    form: `${name} ${Number(isSampled)} ${searchStatementFormKey(form)}`,
+    write: () => {
+      const isFound = isFoundByQuery(form, sql`w.candidates`);
+      const isIndexed = isSampled ? sql`${isFound} and ${isSampledSql}` : isFound;
+      return write({
+        isIndexed,
+        documents: matchingDocumentsSql(form, { isIndexed, words: sql`w.query`, isLimited: true }),
+      });
+    },
     values: { ...values, queries: JSON.stringify(queries.map((query, place) => ({ ...query, place }))) },
     hasManyForms: true,
   });

@@ -2,7 +2,8 @@
 import { sql } from "kysely";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Database } from "#database/connect.ts";
-import { popularityStep } from "./offer-key.ts";
+import { toPopularityLexeme } from "./match-query.ts";
+import { getPopularityStep, popularityStepMax } from "./offer-key.ts";
 
 const countedMs = 30 * 86_400_000;
 const batchRowsMax = 500;
@@ -64,18 +65,22 @@ function writePopularity(db: Database, rows: readonly ProductPopularity[]): Prom
   });
 }
 
-/** Writes the popularity steps of offer keys, in documents whose step has changed. */
+const stepLexemes = Array.from({ length: popularityStepMax + 1 }, (_, step) => toPopularityLexeme(step));
+
+/** Writes the popularity steps of offer keys and words, in documents whose step has changed. */
 async function writePopularitySteps(
   transaction: Transaction,
   rows: readonly ProductPopularity[],
 ): Promise<void> {
-  const steps = rows.map(({ units }) => popularityStep(units));
+  const steps = rows.map(({ units }) => getPopularityStep(units));
   await sql`
     update search_document d set offers = (
       select jsonb_object_agg(o.key, split_part(o.value, '/', 1) || '/' || split_part(o.value, '/', 2) || '/'
         || c.step)
-      from jsonb_each_text(d.offers) as o)
-    from unnest(${rows.map(({ id }) => id)}::text[], ${steps}::int[]) as c(id, step)
+      from jsonb_each_text(d.offers) as o),
+      words = ts_delete(d.words, ${stepLexemes}::text[]) || array_to_tsvector(array[c.lexeme])
+    from unnest(${rows.map(({ id }) => id)}::text[], ${steps}::int[],
+      ${steps.map(toPopularityLexeme)}::text[]) as c(id, step, lexeme)
     where d.product_id = c.id and exists (select from jsonb_each_text(d.offers) as o
       where split_part(o.value, '/', 3) <> c.step::text)`.execute(transaction);
 }

@@ -3,18 +3,23 @@
  * the largest weight that finds a product. Each word counts; rare words, words of titles and categories, and
  * the noun before a preposition (`jacket for kids`) count more, because they name the product.
  */
-import { matchAllQueryParts } from "./match-query.ts";
+import { matchAllQueryParts, type MatchOptions } from "./match-query.ts";
 import type { QueryPart } from "./parse-query.ts";
-import { type FilteredSearch, findFirst, frequencyMax, type PartFrequency } from "./query-counts.ts";
+import {
+  type FilteredSearch,
+  findFirstMatchingQuery,
+  frequencyMax,
+  type PartFrequency,
+} from "./query-counts.ts";
 import { matchWithFilters, type SearchInput } from "./search-form.ts";
-import { stemmerOf } from "./stems.ts";
-import type { ExpandedQuery, PartForms } from "./word-forms.ts";
+import { getStemmerOfLocale } from "./stems.ts";
+import type { ExpandedQuery, QueryPartForms } from "./word-forms.ts";
 import { isPreposition } from "./word-lists.ts";
 
 export interface QueryToRelax extends FilteredSearch {
   readonly input: SearchInput;
   readonly expanded: ExpandedQuery;
-  readonly frequencyOf: (part: PartForms) => PartFrequency;
+  readonly frequencyOf: (part: QueryPartForms) => PartFrequency;
   /** True if the query with all its parts is known to find nothing. */
   readonly isWholeTried: boolean;
 }
@@ -23,10 +28,12 @@ export interface QueryToRelax extends FilteredSearch {
 const combinedPartsMax = 5;
 
 /** Returns the parts to keep; undefined if no part finds a product. */
-export async function chooseParts(search: QueryToRelax): Promise<ReadonlySet<QueryPart> | undefined> {
+export async function chooseQueryPartsToKeep(
+  search: QueryToRelax,
+): Promise<ReadonlySet<QueryPart> | undefined> {
   const { expanded, input, frequencyOf, isWholeTried } = search;
   const noun = nounBeforePreposition(search);
-  const found = contentParts(expanded)
+  const found = withoutStopWordParts(expanded)
     .filter((part) => frequencyOf(part).isFound)
     .map((part) => ({ part, weight: weightOf(frequencyOf(part)) + (part.part === noun ? nounWeight : 0) }))
     .toSorted((one, other) => other.weight - one.weight)
@@ -38,15 +45,17 @@ export async function chooseParts(search: QueryToRelax): Promise<ReadonlySet<Que
       weight: parts.reduce((sum, { weight }) => sum + weight, 0),
     }))
     .toSorted((one, other) => other.weight - one.weight);
-  const queries = combinations.map(({ parts }) =>
-    matchWithFilters(matchAllQueryParts({ ...expanded, forms: parts }, { hasMerchants: true }), input),
-  );
-  const first = await findFirst(search, queries);
+  const queries = combinations.map(({ parts }) => {
+    const match = (options: MatchOptions): string =>
+      matchWithFilters(matchAllQueryParts({ ...expanded, forms: parts }, options), input);
+    return { words: match({ hasMerchants: true }), candidates: match({ isCandidate: true }) };
+  });
+  const first = await findFirstMatchingQuery(search, queries);
   return first === undefined ? undefined : new Set(combinations[first]?.parts.map(({ part }) => part));
 }
 
 /** The parts that are stop words in no language; all parts if there are no others. */
-export function contentParts({ forms }: ExpandedQuery): readonly PartForms[] {
+export function withoutStopWordParts({ forms }: ExpandedQuery): readonly QueryPartForms[] {
   const others = forms.filter(({ stopIn }) => stopIn.length === 0);
   return others.length === 0 ? forms : others;
 }
@@ -80,6 +89,6 @@ function nounBeforePreposition(search: QueryToRelax): QueryPart | undefined {
 
 /** Whether a part is a stop word in the language of the search. */
 export const isStopWord = (
-  part: PartForms,
+  part: QueryPartForms,
   { input, expanded }: Pick<QueryToRelax, "input" | "expanded">,
-): boolean => part.stopIn.includes(stemmerOf(input.locale)) && expanded.forms.length > 1;
+): boolean => part.stopIn.includes(getStemmerOfLocale(input.locale)) && expanded.forms.length > 1;

@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { chooseLocale } from "#foundation/text.ts";
-import { currencyExponent } from "#foundation/money.ts";
+import { getCurrencyExponent } from "#foundation/money.ts";
 import { highlightTitle } from "./highlight-title.ts";
 import { facetBucketsMax, type SearchFacetRows } from "./search-statement.ts";
 import {
@@ -174,7 +174,7 @@ function labelOf(range: PriceSpan, locale: string, currency: string): string {
 }
 
 function writeLabel({ from, to }: PriceSpan, locale: string, currency: string): string {
-  const exponent = currencyExponent(currency);
+  const exponent = getCurrencyExponent(currency);
   const format = new Intl.NumberFormat(locale, {
     style: "currency",
     currency,

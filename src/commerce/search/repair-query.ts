@@ -7,14 +7,14 @@ import {
   type ParsedSearchQuery,
   parseSearchQuery,
   type QueryPart,
-  splitCompoundParts,
-  splitDenseParts,
-  withoutParts,
+  splitCompoundQueryParts,
+  splitDenseQueryParts,
+  removeQueryParts,
 } from "./parse-query.ts";
-import { measureParts, type PartFrequency } from "./query-counts.ts";
-import { chooseParts, contentParts, isStopWord } from "./relax-query.ts";
+import { measurePartFrequencies, type PartFrequency } from "./query-counts.ts";
+import { chooseQueryPartsToKeep, withoutStopWordParts, isStopWord } from "./relax-query.ts";
 import type { SearchInput } from "./search-form.ts";
-import type { ExpandedQuery, PartForms } from "./word-forms.ts";
+import type { ExpandedQuery, QueryPartForms } from "./word-forms.ts";
 
 export interface QueryToRepair extends QueryToCorrect {
   readonly input: SearchInput;
@@ -51,14 +51,17 @@ export async function relaxQuery(search: QueryToRepair): Promise<RelaxedQuery | 
     return own === undefined || !isStopWord(own, { input: search.input, expanded });
   });
   return {
-    query: dropped.length === 0 ? expanded.query : withoutParts(expanded.query, new Set(dropped)),
+    query: dropped.length === 0 ? expanded.query : removeQueryParts(expanded.query, new Set(dropped)),
     dropped: reported.map(({ text }) => text),
   };
 }
 
-/** Splits dense words, so that each of their segments can be corrected or left out. */
+/**
+ * Splits words of scripts without spaces, for example Japanese, so that each segment can be corrected or left
+ * out.
+ */
 async function splitDense({ expanded, expand }: QueryToRepair): Promise<ExpandedQuery> {
-  const split = splitDenseParts(expanded.query);
+  const split = splitDenseQueryParts(expanded.query);
   return split.words.length > expanded.query.words.length ? expand(split) : expanded;
 }
 
@@ -70,9 +73,9 @@ interface ChosenParts {
 
 async function choosePartsOf(search: QueryToRepair, query: ExpandedQuery): Promise<ChosenParts> {
   const { expanded, frequencyOf } = await splitUnknownCompounds(search, query);
-  // The whole query is known to find nothing, unless it was split.
+  // The unsplit query has been run already and found nothing; a split query is a new one.
   const isWholeTried = expanded === search.expanded;
-  const kept = await chooseParts({ ...search, expanded, frequencyOf, isWholeTried });
+  const kept = await chooseQueryPartsToKeep({ ...search, expanded, frequencyOf, isWholeTried });
   const dropped = kept && expanded.query.parts.filter((part) => !kept.has(part));
   // Words that the vocabulary joins are separate if they would be left out together.
   const isJoinedDropped = dropped?.some((part) => part.words.length > 1 && isWordPart(part)) === true;
@@ -86,7 +89,7 @@ const isWordPart = ({ quantity, isFiller }: QueryPart): boolean => quantity === 
 
 interface MeasuredQuery {
   readonly expanded: ExpandedQuery;
-  readonly frequencyOf: (part: PartForms) => PartFrequency;
+  readonly frequencyOf: (part: QueryPartForms) => PartFrequency;
 }
 
 /**
@@ -94,7 +97,7 @@ interface MeasuredQuery {
  * must name a kind of product, so it counts only if it is in titles, brands or categories.
  */
 async function splitUnknownCompounds(search: QueryToRepair, expanded: ExpandedQuery): Promise<MeasuredQuery> {
-  const frequencyOf = await measureParts(search, contentParts(expanded));
+  const frequencyOf = await measurePartFrequencies(search, withoutStopWordParts(expanded));
   const splits = new Map(
     expanded.forms.flatMap((part) =>
       part.partlyKnownSplit !== null && !frequencyOf(part).isFound
@@ -103,8 +106,8 @@ async function splitUnknownCompounds(search: QueryToRepair, expanded: ExpandedQu
     ),
   );
   if (splits.size === 0) return { expanded, frequencyOf };
-  const again = await search.expand(splitCompoundParts(expanded.query, splits), { isJoined: false });
-  const frequencyOfAll = await measureParts(search, contentParts(again));
+  const again = await search.expand(splitCompoundQueryParts(expanded.query, splits), { isJoined: false });
+  const frequencyOfAll = await measurePartFrequencies(search, withoutStopWordParts(again));
   const splitWords = new Set([...splits.values()].flat());
   return {
     expanded: again,

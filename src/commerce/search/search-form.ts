@@ -4,17 +4,18 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
-import { localeChain } from "#foundation/text.ts";
+import { getLocaleFallbackChain } from "#foundation/text.ts";
 import type { Availability } from "#commerce/catalog/availability.ts";
 import {
-  attributeLexeme,
-  brandLexeme,
-  categoryLexeme,
+  toAttributeLexeme,
+  toBrandLexeme,
+  toCategoryLexeme,
   matchAllQueryParts,
   matchAnyForm,
   matchAnyQueryPart,
   matchEverything,
-  merchantLexeme,
+  type MatchOptions,
+  toMerchantLexeme,
   quoteLexeme,
 } from "./match-query.ts";
 import type { ExpandedQuery } from "./word-forms.ts";
@@ -31,6 +32,17 @@ export type SearchSort = (typeof searchSorts)[number];
 
 export const searchMatchesMax = 10_000;
 export const searchPageSizeMax = 100;
+
+export interface MatchLimits {
+  /** Catalogues with fewer documents rank all matches, without reading a sample. */
+  readonly documentsMin: number;
+  /** About how many documents with all words in the title are ranked. */
+  readonly titlesMax: number;
+  /** About how many documents are ranked in addition, wherever they have the words. */
+  readonly othersMax: number;
+}
+
+export const defaultMatchLimits: MatchLimits = { documentsMin: 200_000, titlesMax: 3000, othersMax: 1000 };
 
 /** A search request whose values have been validated. */
 export interface SearchInput {
@@ -49,6 +61,8 @@ export interface SearchInput {
   readonly isExplained?: boolean | undefined;
   /** True counts the facets of attributes. */
   readonly hasAttributeFacets?: boolean | undefined;
+  /** Limits other than `defaultMatchLimits`. */
+  readonly matchLimits?: MatchLimits;
 }
 
 /** A product must match all filters, and one value of each filter. */
@@ -82,6 +96,10 @@ export interface SearchStatementForm {
   readonly hasAvailability: boolean;
   readonly hasAttributeFacets: boolean;
   readonly isExplained: boolean;
+  /** True if the index finds candidates by `candidates`, of which `filtered` keeps the matches. */
+  readonly hasCandidates: boolean;
+  /** True if only a part of the candidates is read; see `planMatches`. */
+  readonly isLimited: boolean;
   readonly sort: SearchSort;
 }
 
@@ -108,8 +126,8 @@ export const localeChainLength = 3;
  * Returns the requested locale and its two most general fallbacks. The list always has three entries, because
  * another length would need another prepared statement.
  */
-export function searchLocaleChain(locale: string): readonly string[] {
-  const chain = localeChain(locale);
+export function getSearchLocaleChain(locale: string): readonly string[] {
+  const chain = getLocaleFallbackChain(locale);
   return [locale, chain.at(-2) ?? locale, chain.at(-1) ?? locale];
 }
 
@@ -161,7 +179,10 @@ interface ExpandedSearch {
 export type SearchValues = Readonly<Record<string, unknown>>;
 
 /** Returns the parameter values of the search statement. */
-export function searchValues(input: SearchInput, { expanded, now }: ExpandedSearch): SearchValues {
+export function getSearchParameterValues(
+  input: SearchInput,
+  { expanded, now }: ExpandedSearch,
+): SearchValues {
   const { market, locale, category, merchant, page, pageSize, filters = {} } = input;
   const { price, availabilities } = filters;
   const offset = (page - 1) * pageSize;
@@ -170,20 +191,20 @@ export function searchValues(input: SearchInput, { expanded, now }: ExpandedSear
     now,
     offset,
     limit: Math.max(0, Math.min(pageSize, searchMatchesMax - offset)),
-    ...Object.fromEntries(searchLocaleChain(locale).map((tag, index) => [`chain${index}`, tag])),
+    ...Object.fromEntries(getSearchLocaleChain(locale).map((tag, index) => [`chain${index}`, tag])),
     merchant,
-    merchantMark: merchantLexeme(""),
+    merchantMark: toMerchantLexeme(""),
     categoryKey: `${market}/${category}`,
     priceCurrency: price?.currency,
     priceMin: price?.minMinor ?? 0,
     priceMax: price?.maxMinor ?? Number.MAX_SAFE_INTEGER,
     availabilities,
-    ...(hasWords(input) ? wordValues(expanded, input) : {}),
+    ...(needsFullTextIndex(input) ? wordValues(expanded, input) : {}),
   };
 }
 
 /** Whether the search needs the full-text index. */
-export const hasWords = ({ q, filters }: SearchInput): boolean =>
+export const needsFullTextIndex = ({ q, filters }: SearchInput): boolean =>
   q.trim() !== "" || Object.values(filters ?? {}).some((filter) => filter !== undefined);
 
 /** Returns the parameters that depend on the words: tsquery texts, and texts compared with `strpos`. */
@@ -193,6 +214,7 @@ function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchValues {
   return {
     all: matchAllQueryParts(expanded, { forms: "ranked" }),
     filtered: matchWithFilters(matchRequired(expanded, input), input),
+    candidates: matchWithFilters(matchRequired(expanded, input, { isCandidate: true }), input),
     exactInTitle: matchAllQueryParts(expanded, { weight: "B", forms: "exact" }),
     allInTitle: matchAllQueryParts(expanded, { weight: "B", forms: "ranked" }),
     allInTitleOrBrand: matchAllQueryParts(expanded, { weight: "BC", forms: "ranked" }),
@@ -203,7 +225,7 @@ function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchValues {
     anyBrand: matchAnyQueryPart(expanded, { weight: "C", isAnyLexeme: true }),
     anyCategory: anyText,
     anyText,
-    phrase: titlePhrase(expanded),
+    phrase: buildTitlePhrase(expanded),
     code: ` ${query.code} `,
     codeStart: ` ${query.code}`,
   };
@@ -214,14 +236,17 @@ function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchValues {
  * spaces around it) may begin anywhere. The last word may be the beginning of a longer word, unless it is
  * known.
  */
-export function titlePhrase({ query, forms }: ExpandedQuery): string {
+export function buildTitlePhrase({ query, forms }: ExpandedQuery): string {
   const phrase = forms.map(({ part }) => part.text).join(" ");
   const isComplete = (forms.at(-1)?.weak.length ?? 0) > 0;
   return query.words[0]?.isDense === true ? phrase : ` ${phrase}${isComplete ? " " : ""}`;
 }
 
-const matchRequired = (expanded: ExpandedQuery, { q }: SearchInput): string =>
-  q.trim() === "" ? matchEverything : matchAllQueryParts(expanded, { hasMerchants: true });
+const matchRequired = (
+  expanded: ExpandedQuery,
+  { q }: SearchInput,
+  options: MatchOptions = { hasMerchants: true },
+): string => (q.trim() === "" ? matchEverything : matchAllQueryParts(expanded, options));
 
 const anyOf = (lexemes: readonly string[]): string => `(${lexemes.map(quoteLexeme).join(" | ")})`;
 
@@ -229,9 +254,9 @@ const anyOf = (lexemes: readonly string[]): string => `(${lexemes.map(quoteLexem
 export function matchWithFilters(words: string, { category, filters = {} }: SearchInput): string {
   const { brands, attributes = [] } = filters;
   const conditions = [
-    ...(category === undefined ? [] : [quoteLexeme(categoryLexeme(category))]),
-    ...(brands === undefined ? [] : [anyOf(brands.map(brandLexeme))]),
-    ...attributes.map(({ code, values }) => anyOf(values.map((value) => attributeLexeme(code, value)))),
+    ...(category === undefined ? [] : [quoteLexeme(toCategoryLexeme(category))]),
+    ...(brands === undefined ? [] : [anyOf(brands.map(toBrandLexeme))]),
+    ...attributes.map(({ code, values }) => anyOf(values.map((value) => toAttributeLexeme(code, value)))),
   ];
   return conditions.length === 0 ? words : `(${words}) & ${conditions.join(" & ")}`;
 }

@@ -4,33 +4,28 @@
  * search without words are cached until a product changes.
  */
 import type { RawBuilder } from "kysely";
-import { LRUCache } from "lru-cache";
 import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { runForSingleRow } from "#database/prepared-template.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { browseProducts, getSearchCountsCacheKey, type SearchResultRow } from "./browse-products.ts";
 import { expandSearchQuery } from "./expand-query.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
+import { isLargeCatalogue, rememberDocumentCount, planMatches } from "./limit-matches.ts";
 import { correctQuery, relaxQuery } from "./repair-query.ts";
+import { type SearchFacet, type SearchHit, renderSearchFacets, renderSearchHit } from "./render-results.ts";
+import { clearStemCacheIfOutdated } from "./stems.ts";
 import {
-  type SearchFacet,
-  type SearchHitRow,
-  type SearchHit,
-  renderSearchFacets,
-  renderSearchHit,
-} from "./render-results.ts";
-import { checkStemCache } from "./stems.ts";
-import {
-  hasWords,
+  needsFullTextIndex,
   searchStatementFormKey,
   searchMatchesMax,
   type SearchStatementForm,
   type SearchInput,
   type SearchValues,
-  searchValues,
+  getSearchParameterValues,
 } from "./search-form.ts";
 import type { ExpandedQuery } from "./word-forms.ts";
-import { checkVocabulary } from "./vocabulary-cache.ts";
-import { cachedPageStatement, type SearchFacetRows, searchStatement } from "./search-statement.ts";
+import { clearVocabularyCacheIfOutdated } from "./vocabulary-cache.ts";
+import { buildSearchStatement } from "./search-statement.ts";
 
 export interface SearchResult {
   readonly hits: readonly SearchHit[];
@@ -51,7 +46,11 @@ export interface SearchResult {
   readonly indexedAt: Date;
 }
 
-export async function searchProducts(reader: Reader, input: SearchInput, now: Date): Promise<SearchResult> {
+export async function searchProducts(
+  reader: DatabaseReader,
+  input: SearchInput,
+  now: Date,
+): Promise<SearchResult> {
   const query = parseSearchQuery(input.q);
   const { normalized } = query;
   const run = await runSearch(reader, { input, query, now });
@@ -90,214 +89,90 @@ interface FinishedSearch {
   readonly expanded: ExpandedQuery;
   readonly form: SearchStatementForm;
   readonly values: SearchValues;
+  readonly isLarge: boolean;
 }
 
-async function runSearch(reader: Reader, { input, query, now, isAgain }: SearchRun): Promise<FinishedSearch> {
+async function runSearch(reader: DatabaseReader, run: SearchRun): Promise<FinishedSearch> {
+  const { input, query, now, isAgain } = run;
   const expanded =
     query.words.length > 0
       ? await expandSearchQuery(reader, query)
       : { query, stems: new Map<string, ReadonlyMap<string, string>>(), forms: [] };
-  const form = formOf(input, query);
-  const values = searchValues(input, { expanded, now });
-  const statement = {
-    form: searchStatementFormKey(form),
-    write: (): RawBuilder<unknown> => searchStatement(form),
-    values,
-    hasManyForms: true,
-  };
-  const search = (): Promise<Row> => runForSingleRow<Row>(reader, statement);
-  const row = form.hasWords
-    ? await search()
-    : await browse(reader, { key: countsCacheKey(form, values), values, count: search });
-  if (form.hasWords && isAgain === undefined && query.words.length > 0) {
-    // Both checks run, because each clears its cache.
-    const isCurrent = [
-      checkStemCache(reader, row.usedLocales ?? []),
-      checkVocabulary(reader, row.vocabularyVersion ?? ""),
-    ].every(Boolean);
-    if (!isCurrent) return runSearch(reader, { input, query, now, isAgain: true });
-  }
-  const result = {
-    hits: row.hits.map((hit) => renderSearchHit(hit, expanded)),
-    summaries: row.hits,
-    totalItems: Math.min(row.total, searchMatchesMax),
-    totalItemsRelation: row.total > searchMatchesMax ? ("at_least" as const) : ("exact" as const),
-    currency: row.currency,
-    localeResolved: row.locale ?? input.locale,
-    facets: renderSearchFacets(row.facets, input.locale, row.currency),
-    indexedAt: row.indexedAt ?? now,
-  };
-  return { result, expanded, form, values };
-}
-
-interface Browse {
-  readonly key: string;
-  readonly values: SearchValues;
-  readonly count: () => Promise<Row>;
-}
-
-const countsCacheKey = (
-  form: SearchStatementForm,
-  { country, chain0, merchant, categoryKey }: SearchValues,
-): string =>
-  JSON.stringify([
-    searchStatementFormKey(form),
-    country,
-    chain0,
-    merchant ?? null,
-    form.hasCategory ? categoryKey : null,
-  ]);
-
-async function browse(reader: Reader, { key, values, count }: Browse): Promise<Row> {
-  const cache = countsCacheOf(reader);
-  if (cache === undefined) return count();
-  const readFromCache = async (): Promise<Row | undefined> => {
-    const cached = await findCachedCounts(cache, key);
-    return cached === undefined ? undefined : readCachedPage(reader, cached, values);
-  };
-  const page = await readFromCache();
-  if (page !== undefined) return page;
-  // If several callers find the cache outdated, the first one counts and the others wait for its result.
-  const counted = cache.pending.has(key) ? await readFromCache() : undefined;
-  return counted ?? cacheCounts(cache, key, count);
-}
-
-const toCachedCounts = ({
-  total,
-  currency,
-  locale,
-  facets,
-  first = [],
-  snapshot = "",
-}: Row): CachedCounts => ({
-  counted: { total, currency, locale, facets },
-  first,
-  snapshot,
-});
-
-/** Reads a page whose products are cached; undefined if the page is not cached or a product has changed. */
-async function readCachedPage(
-  reader: Reader,
-  cached: CachedCounts,
-  values: SearchValues,
-): Promise<Row | undefined> {
-  const { counted, first, snapshot } = cached;
-  const end = Math.min(Number(values["offset"]) + Number(values["limit"]), counted.total);
-  if (end > first.length) return undefined;
-  const hits = JSON.stringify(first.slice(Number(values["offset"]), end));
-  const page = await runForSingleRow<Pick<Row, "hits" | "indexedAt"> & { readonly isCurrent: boolean }>(
-    reader,
-    {
-      form: "cached page",
-      write: cachedPageStatement,
-      values: { ...values, cachedHits: hits, snapshot },
+  const allValues = getSearchParameterValues(input, { expanded, now });
+  const wholeForm = formOf(input, query);
+  const search = { input, expanded, form: wholeForm, values: allValues };
+  const { values, hasCandidates, isLimited } = await planMatches(reader, search);
+  const form = { ...wholeForm, hasCandidates, isLimited };
+  const row = await findMatches(reader, { form, values });
+  if (row.documentCount !== undefined) rememberDocumentCount(reader, row.documentCount);
+  if (form.hasWords && isAgain === undefined && query.words.length > 0 && !isCacheCurrent(reader, row))
+    return runSearch(reader, { ...run, isAgain: true });
+  return {
+    result: {
+      hits: row.hits.map((hit) => renderSearchHit(hit, expanded)),
+      summaries: row.hits,
+      totalItems: Math.min(row.total, searchMatchesMax),
+      totalItemsRelation: isLimited || row.total > searchMatchesMax ? "at_least" : "exact",
+      currency: row.currency,
+      localeResolved: row.locale ?? input.locale,
+      facets: renderSearchFacets(row.facets, input.locale, row.currency),
+      indexedAt: row.indexedAt ?? now,
     },
-  );
-  return page.isCurrent ? { ...counted, hits: page.hits, indexedAt: page.indexedAt } : undefined;
+    expanded,
+    form,
+    values: allValues,
+    isLarge: isLargeCatalogue(reader, input),
+  };
 }
 
 /**
- * Returns the form of a search. A query of punctuation only still counts as a search with words, and finds
- * nothing.
+ * Whether the cached stems and vocabulary are those of the database. Both checks run, because each clears its
+ * cache.
+ */
+const isCacheCurrent = (
+  reader: DatabaseReader,
+  { usedLocales, vocabularyVersion }: SearchResultRow,
+): boolean =>
+  [
+    clearStemCacheIfOutdated(reader, usedLocales ?? []),
+    clearVocabularyCacheIfOutdated(reader, vocabularyVersion ?? ""),
+  ].every(Boolean);
+
+/** Runs the statement of a search, or reads its page from the cache if it has no words. */
+function findMatches(
+  reader: DatabaseReader,
+  { form, values }: Pick<FinishedSearch, "form" | "values">,
+): Promise<SearchResultRow> {
+  const search = (): Promise<SearchResultRow> =>
+    runForSingleRow<SearchResultRow>(reader, {
+      form: searchStatementFormKey(form),
+      write: (): RawBuilder<unknown> => buildSearchStatement(form),
+      values,
+      hasManyForms: true,
+    });
+  return form.hasWords
+    ? search()
+    : browseProducts(reader, { key: getSearchCountsCacheKey(form, values), values, count: search });
+}
+
+/**
+ * Returns the properties of a search that decide its SQL text. A query of punctuation only still counts as a
+ * search with words, and finds nothing.
  */
 function formOf(input: SearchInput, { code }: ParsedSearchQuery): SearchStatementForm {
   const { category, merchant, sort, filters, isExplained = false, hasAttributeFacets = false } = input;
   const isRelevanceOfAll = input.q.trim() === "" && sort === "relevance";
   return {
-    hasWords: hasWords(input),
+    hasWords: needsFullTextIndex(input),
     hasCode: code !== null,
     hasCategory: category !== undefined,
     hasMerchant: merchant !== undefined,
     hasPrice: filters?.price !== undefined,
     hasAvailability: filters?.availabilities !== undefined,
-    hasAttributeFacets: hasAttributeFacets && hasWords(input),
+    hasAttributeFacets: hasAttributeFacets && needsFullTextIndex(input),
     isExplained: isExplained && input.q.trim() !== "",
+    hasCandidates: false,
+    isLimited: false,
     sort: isRelevanceOfAll ? "popularity" : sort,
   };
-}
-
-interface Row extends Counted {
-  readonly hits: readonly SearchHitRow[];
-  /** Locales of the indexed documents; present only if the search has words. */
-  readonly usedLocales?: readonly (string | null)[] | null;
-  readonly vocabularyVersion?: string;
-  readonly indexedAt: Date | null;
-  /** First products of the sort order; present only if the search has no words. */
-  readonly first?: readonly CachedHit[];
-  readonly snapshot?: string;
-}
-
-/*
- * Totals and facets of a search without words are the same for every caller, and expensive: 10 000 products
- * are counted for a page of 20. They are cached with the PostgreSQL snapshot in which they were counted. The
- * statement of each page checks whether any product has changed since that snapshot, so the counts are never
- * older than the page.
- */
-
-interface CachedHit {
-  readonly product_id: string;
-  readonly locale: string;
-}
-
-/** Totals and facets of a search, which are the same on every page. */
-interface Counted {
-  readonly total: number;
-  readonly currency: string | null;
-  readonly locale: string | null;
-  readonly facets: SearchFacetRows;
-}
-
-interface CachedCounts {
-  readonly counted: Counted;
-  /** First products of the search in its sort order, from which pages are served. */
-  readonly first: readonly CachedHit[];
-  readonly snapshot: string;
-}
-
-const cachedCountsMax = 500;
-
-interface CountsCache {
-  readonly entries: LRUCache<string, CachedCounts>;
-  /** Running counts by cache key; callers with the same key wait for them. */
-  readonly pending: Map<string, Promise<unknown>>;
-}
-
-const countsCaches = new WeakMap<Reader, CountsCache>();
-
-/**
- * Returns the cache of a database connection; undefined inside a transaction, because a transaction sees
- * uncommitted changes.
- */
-function countsCacheOf(reader: Reader): CountsCache | undefined {
-  if (reader.isTransaction) return undefined;
-  const existing = countsCaches.get(reader);
-  if (existing !== undefined) return existing;
-  const cache: CountsCache = { entries: new LRUCache({ max: cachedCountsMax }), pending: new Map() };
-  countsCaches.set(reader, cache);
-  return cache;
-}
-
-async function findCachedCounts(
-  { entries, pending }: CountsCache,
-  key: string,
-): Promise<CachedCounts | undefined> {
-  await pending.get(key)?.catch(() => undefined);
-  return entries.get(key);
-}
-
-/** Counts the matches of a search and caches the result. */
-async function cacheCounts(
-  { entries, pending }: CountsCache,
-  key: string,
-  count: () => Promise<Row>,
-): Promise<Row> {
-  const counting = count();
-  pending.set(key, counting);
-  try {
-    const row = await counting;
-    entries.set(key, toCachedCounts(row));
-    return row;
-  } finally {
-    if (pending.get(key) === counting) pending.delete(key);
-  }
 }

@@ -7,7 +7,14 @@
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
 import { summaryColumnsSql, productSummaryJoinsSql } from "#commerce/catalog/read-summaries.ts";
-import { matchesOfWords, matchesWithoutWords, scoreSql, textRankSql, tierSql } from "./match-statements.ts";
+import {
+  matchesOfWordsSql,
+  matchesWithoutWordsSql,
+  scoreSql,
+  textRankSql,
+  scoreTierSql,
+} from "./match-statements.ts";
+import { documentCountSql } from "./limit-matches.ts";
 import { vocabularyVersionSql } from "./vocabulary-cache.ts";
 import {
   countryParameter,
@@ -35,8 +42,8 @@ const max = sql.raw(String(searchMatchesMax));
  * sort order. `found` contains the counted matches. `main` contains the currency of most matches; only prices
  * in that currency are compared.
  */
-export function searchStatement(form: SearchStatementForm): Sql {
-  const { base, main, order } = form.hasWords ? matchesOfWords(form) : matchesWithoutWords(form);
+export function buildSearchStatement(form: SearchStatementForm): Sql {
+  const { base, main, order } = form.hasWords ? matchesOfWordsSql(form) : matchesWithoutWordsSql(form);
   return sql`
     with recursive ${usedLocales(form)}
     base as materialized (${base}),
@@ -58,7 +65,8 @@ export function searchStatement(form: SearchStatementForm): Sql {
       ${
         form.hasWords
           ? sql`(select array_agg(locale)
-        from used) as used_locales, ${vocabularyVersionSql} as vocabulary_version`
+        from used) as used_locales, ${vocabularyVersionSql} as vocabulary_version,
+        ${documentCountSql} as document_count`
           : cacheColumns
       }, ${indexedAt} as indexed_at`;
 }
@@ -74,7 +82,7 @@ const cacheColumns = sql`(select coalesce(json_agg(json_build_object('product_id
  * Builds the statement for a page whose products are cached. `is_current` is false if a product has changed
  * since the cached snapshot.
  */
-export function cachedPageStatement(): Sql {
+export function getCachedPageStatement(): Sql {
   const snapshot = sql`${parameter("snapshot")}::text::pg_snapshot`;
   return sql`
     with page as materialized (${cachedPage})
@@ -157,7 +165,7 @@ function pageOf(form: SearchStatementForm, order: Sql): Sql {
 const offerKey = sql`(d.offers ->> ${countryParameter}::text)`;
 
 /** The parts of the score of a hit. */
-const explanation = (form: SearchStatementForm): Sql => sql`json_build_object('tier', ${tierSql(form)},
+const explanation = (form: SearchStatementForm): Sql => sql`json_build_object('tier', ${scoreTierSql(form)},
   'isInStock', ${isOfferInStockSql(offerKey)}, 'popularityStep', ${offerPopularitySql(offerKey)},
   'textRank', ${textRankSql}) as explanation,`;
 

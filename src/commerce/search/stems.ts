@@ -5,7 +5,7 @@
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 
 /** Language code → PostgreSQL's name of the stemmer. */
 export const stemmerNames: Record<string, string> = {
@@ -43,7 +43,7 @@ export const stemmerNames: Record<string, string> = {
 
 export const noStemmer = "simple";
 
-export function stemmerOf(locale: string): string {
+export function getStemmerOfLocale(locale: string): string {
   return stemmerNames[locale.split("-", 1)[0] ?? ""] ?? noStemmer;
 }
 
@@ -54,7 +54,7 @@ export function stemmerOf(locale: string): string {
 export type StemsByStemmer = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 export async function loadStems(
-  reader: Reader,
+  reader: DatabaseReader,
   wanted: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<StemsByStemmer> {
   const names = [...wanted]
@@ -84,7 +84,7 @@ export async function loadStems(
  * represents the languages without a stemmer.
  */
 export async function loadStemsOfIndexedLanguages(
-  reader: Reader,
+  reader: DatabaseReader,
   words: ReadonlySet<string>,
 ): Promise<StemsByStemmer> {
   // The recursion jumps from locale to locale in the index instead of reading all terms.
@@ -120,15 +120,18 @@ interface StemCache {
 }
 
 const wordsMax = 20_000;
-const stemCaches = new WeakMap<Reader, StemCache>();
+const stemCaches = new WeakMap<DatabaseReader, StemCache>();
 
-function stemCacheOf(reader: Reader): StemCache {
+function stemCacheOf(reader: DatabaseReader): StemCache {
   const cache = stemCaches.get(reader) ?? { stemmers: [], words: new LRUCache({ max: wordsMax }) };
   stemCaches.set(reader, cache);
   return cache;
 }
 
-export async function getCachedStems(reader: Reader, words: ReadonlySet<string>): Promise<StemsByStemmer> {
+export async function getCachedStems(
+  reader: DatabaseReader,
+  words: ReadonlySet<string>,
+): Promise<StemsByStemmer> {
   const cache = stemCacheOf(reader);
   // Another search may change the cache while this one waits for the database. The result therefore
   // combines one copy of the cache with the rows read for it.
@@ -175,10 +178,13 @@ function stemsIn(read: StemsByStemmer, word: string): ReadonlyMap<string, string
 }
 
 /** Returns whether the cache matches the locales of the indexed documents; clears the cache if it does not. */
-export function checkStemCache(reader: Reader, locales: readonly (string | null)[]): boolean {
+export function clearStemCacheIfOutdated(
+  reader: DatabaseReader,
+  locales: readonly (string | null)[],
+): boolean {
   const cache = stemCacheOf(reader);
   const stemmers = [
-    ...new Set(locales.flatMap((locale) => (locale === null ? [] : [stemmerOf(locale)]))),
+    ...new Set(locales.flatMap((locale) => (locale === null ? [] : [getStemmerOfLocale(locale)]))),
   ].toSorted();
   if (areSame(cache.stemmers, stemmers.length === 0 ? [noStemmer] : stemmers)) return true;
   clearStemCache(cache);

@@ -5,19 +5,18 @@
  */
 import { sql } from "kysely";
 import { requireVersion, type CommandContext } from "#commerce/command-context.ts";
-import type { Reader, Transaction } from "#database/transaction.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import {
-  listLengthFaults,
-  faultAt,
+  findListLengthFaults,
+  createBodyFault,
   type Faults,
-  duplicateFaults,
+  findDuplicateFaults,
   requireNoFaults,
-  textFaults,
+  findTextFaults,
 } from "#foundation/faults.ts";
-import { insertSearchTerms } from "./index-products.ts";
-import { type SearchTermRow, toSearchTermRow } from "./index-rows.ts";
-import { loadStems, stemmerOf } from "./stems.ts";
+import { loadStems, getStemmerOfLocale } from "./stems.ts";
+import { insertSearchTerms, type SearchTermRow, toSearchTermRow } from "./term-rows.ts";
 import { joinWords, splitWords } from "./tokens.ts";
 
 export interface SynonymRule {
@@ -44,7 +43,7 @@ export interface SynonymsSetInput {
   }[];
 }
 
-export const synonymBounds = { rulesMax: 2000, termsMax: 20, termMax: 60, wordsMax: 3 } as const;
+export const synonymListBounds = { rulesMax: 2000, termsMax: 20, termMax: 60, wordsMax: 3 } as const;
 
 export async function setSynonyms(
   transaction: Transaction,
@@ -70,12 +69,12 @@ export async function setSynonyms(
     expectedVersion,
   );
   if (stored !== undefined && JSON.stringify(stored.rules) === JSON.stringify(rules)) return { locale };
-  await writeSynonyms(transaction, context, { locale, rules });
+  await saveSynonyms(transaction, context, { locale, rules });
   return { locale };
 }
 
 /** The synonym lists of a merchant, sorted by locale. */
-export function findSynonyms(reader: Reader, merchantId: string): Promise<SynonymList[]> {
+export function findSynonyms(reader: DatabaseReader, merchantId: string): Promise<SynonymList[]> {
   return reader
     .selectFrom("searchSynonymList")
     .select(["merchantId", "locale", "updatedAt"])
@@ -102,7 +101,7 @@ interface SynonymsToWrite {
   readonly rules: readonly SynonymRule[];
 }
 
-export async function writeSynonyms(
+export async function saveSynonyms(
   transaction: Transaction,
   { merchantId, now }: Pick<CommandContext, "merchantId" | "now">,
   { locale, rules }: SynonymsToWrite,
@@ -112,7 +111,7 @@ export async function writeSynonyms(
     values (${merchantId}, ${locale}, ${JSON.stringify(rules)}::jsonb, ${now})
     on conflict (merchant_id, locale) do update
       set version = default, rules = excluded.rules, updated_at = excluded.updated_at`.execute(transaction);
-  const stemmer = stemmerOf(locale);
+  const stemmer = getStemmerOfLocale(locale);
   const words = new Map(
     rules
       .flatMap(({ terms }) => terms)
@@ -167,19 +166,19 @@ const foldPhrase = (text: string): string => joinWords(splitWords(text));
 
 function synonymFaults({ rules }: SynonymsSetInput): Faults {
   return [
-    ...listLengthFaults("/rules", rules, { min: 0, max: synonymBounds.rulesMax }),
+    ...findListLengthFaults("/rules", rules, { min: 0, max: synonymListBounds.rulesMax }),
     ...rules.flatMap(({ terms, replacements }, index) => {
       const at = `/rules/${index}`;
       const hasReplacements = (replacements ?? []).length > 0;
       return [
-        ...listLengthFaults(`${at}/terms`, terms, {
+        ...findListLengthFaults(`${at}/terms`, terms, {
           min: hasReplacements ? 1 : 2,
-          max: synonymBounds.termsMax,
+          max: synonymListBounds.termsMax,
         }),
         ...termsFaults(`${at}/terms`, terms),
-        ...listLengthFaults(`${at}/replacements`, replacements ?? [], {
+        ...findListLengthFaults(`${at}/replacements`, replacements ?? [], {
           min: 0,
-          max: synonymBounds.termsMax,
+          max: synonymListBounds.termsMax,
         }),
         ...termsFaults(`${at}/replacements`, replacements ?? []),
       ];
@@ -189,10 +188,10 @@ function synonymFaults({ rules }: SynonymsSetInput): Faults {
 
 const termsFaults = (at: string, terms: readonly string[]): Faults => [
   ...terms.flatMap((term, index) => [
-    ...textFaults(`${at}/${index}`, term, { max: synonymBounds.termMax }),
+    ...findTextFaults(`${at}/${index}`, term, { max: synonymListBounds.termMax }),
     ...wordFaults(`${at}/${index}`, term),
   ]),
-  ...duplicateFaults(
+  ...findDuplicateFaults(
     terms.map((term) => joinWords(splitWords(term))),
     (index) => `${at}/${index}`,
   ),
@@ -200,7 +199,7 @@ const termsFaults = (at: string, terms: readonly string[]): Faults => [
 
 function wordFaults(field: string, term: string): Faults {
   const { length } = splitWords(term);
-  if (length >= 1 && length <= synonymBounds.wordsMax) return [];
-  const message = `A term must have 1 to ${synonymBounds.wordsMax} words of letters or digits.`;
-  return [faultAt(field, "pattern_mismatch", message)];
+  if (length >= 1 && length <= synonymListBounds.wordsMax) return [];
+  const message = `A term must have 1 to ${synonymListBounds.wordsMax} words of letters or digits.`;
+  return [createBodyFault(field, "pattern_mismatch", message)];
 }

@@ -56,7 +56,7 @@ const truncateWord = (word: string): string =>
  * Thai are letters and stay, and so does the breve of й, which distinguishes it from и.
  */
 const marks =
-  // eslint-disable-next-line no-misleading-character-class -- The ranges intentionally contain combining marks.
+  // eslint-disable-next-line no-misleading-character-class -- The ranges contain combining marks on purpose.
   /(?<!и)[\u0300-\u036f]|[\u0300-\u0305\u0307-\u036f]|[\u0591-\u05c7\u064b-\u065f\u0670\ufe00-\ufe0f]/gu;
 const spelledOutLetters: Record<string, string> = {
   ß: "ss",
@@ -95,7 +95,7 @@ export function splitDenseWord(text: string): string[] {
 }
 
 /** Returns all pairs of adjacent characters; a single character is returned as it is. */
-export function characterPairs(text: string): string[] {
+export function listCharacterPairs(text: string): string[] {
   const characters = Array.from(text);
   return characters.length < 2
     ? characters
@@ -111,14 +111,14 @@ const han = /^\p{sc=Han}$/u;
  * Returns the lexemes by which a document is found: its words, and for dense words the segments, the
  * character pairs and each Chinese character.
  */
-export function lexemesOf(words: readonly SearchWord[]): Set<string> {
+export function listLexemes(words: readonly SearchWord[]): Set<string> {
   const lexemes = new Set<string>();
   for (const { text, isDense } of words) {
     if (!isDense) lexemes.add(text);
     else
       for (const part of [
         ...splitDenseWord(text),
-        ...characterPairs(text),
+        ...listCharacterPairs(text),
         ...Array.from(text).filter((character) => han.test(character)),
       ])
         lexemes.add(part);
@@ -129,7 +129,7 @@ export function lexemesOf(words: readonly SearchWord[]): Set<string> {
 const hyphenated = /[\p{L}\p{M}\p{N}]+(?:-[\p{L}\p{M}\p{N}]+)+/gu;
 
 /** Returns hyphenated words in joined form: `T-Shirt` → `tshirt`. */
-export function joinedForms(text: string): string[] {
+export function findJoinedForms(text: string): string[] {
   return text.includes("-") ? [...text.matchAll(hyphenated)].map(([form]) => normalizeCode(form)) : [];
 }
 

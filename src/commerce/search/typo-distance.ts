@@ -19,7 +19,7 @@ const lettersOnly = /^[\p{L}\p{M}]+$/u;
  * The number of typos that are corrected in a word: 1 from 4 letters, 2 from 8 letters. Words with digits,
  * for example sizes and SKUs, are never corrected.
  */
-export function typosMax(word: string): 0 | 1 | 2 {
+export function getMaxCorrectedTypos(word: string): 0 | 1 | 2 {
   if (!lettersOnly.test(word)) return 0;
   const { length } = Array.from(word);
   if (length >= twoTyposLengthMin) return 2;
@@ -30,20 +30,23 @@ export function typosMax(word: string): 0 | 1 | 2 {
  * Keys of a vocabulary term, stored in the index. A query word with two typos may be two letters longer. For
  * compounds, the keys of the term's end are included.
  */
-export function typoKeysOfTerm(term: string, { isCompound }: { readonly isCompound: boolean }): number[] {
+export function computeTypoKeysOfTerm(
+  term: string,
+  { isCompound }: { readonly isCompound: boolean },
+): number[] {
   if (!lettersOnly.test(term)) return [];
   const { length } = Array.from(term);
   if (length < oneTypoLengthMin - 1) return [];
-  const keys = typoKeys(term, length >= twoTyposLengthMin - 2 ? 2 : 1);
-  return isCompound && length >= compoundLengthMin ? [...keys, ...typoKeysOfEnd(term, 2)] : keys;
+  const keys = computeTypoKeys(term, length >= twoTyposLengthMin - 2 ? 2 : 1);
+  return isCompound && length >= compoundLengthMin ? [...keys, ...computeTypoKeysOfEnd(term, 2)] : keys;
 }
 
 /** Keys of a query word with at most `typos` typos. */
-export const typoKeys = (word: string, typos: 0 | 1 | 2): number[] =>
+export const computeTypoKeys = (word: string, typos: 0 | 1 | 2): number[] =>
   deletionKeys(Array.from(word).slice(0, prefixLength), { typos });
 
 /** Keys of the end of a word, which a compound shares with a word that is its end. */
-export const typoKeysOfEnd = (word: string, typos: 0 | 1 | 2): number[] =>
+export const computeTypoKeysOfEnd = (word: string, typos: 0 | 1 | 2): number[] =>
   deletionKeys(Array.from(word).toReversed().slice(0, prefixLength), { typos, mark: endMark });
 
 interface DeletionKeys {
@@ -76,7 +79,7 @@ function hash32(text: string): number {
 }
 
 /** Returns the number of typos between two words; `max + 1` if there are more than `max`. */
-export function typoDistance(one: string, other: string, max: number): number {
+export function computeTypoDistance(one: string, other: string, max: number): number {
   const [a, b] = [Array.from(one), Array.from(other)];
   if (Math.abs(a.length - b.length) > max) return max + 1;
   // Rows of the distance matrix: row n compares the first n letters of `a` with the beginnings of `b`.

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 
 /** What the vocabulary says about a word or a phrase of a query. */
 export interface WordEntry {
@@ -51,9 +51,9 @@ interface VocabularyCache {
 const entriesMax = 20_000;
 /** Entries are read again after this time, in case a change was committed out of order. */
 const entryMs = 300_000;
-const caches = new WeakMap<Reader, VocabularyCache>();
+const caches = new WeakMap<DatabaseReader, VocabularyCache>();
 
-export function vocabularyCacheOf(reader: Reader): VocabularyCache {
+export function getVocabularyCache(reader: DatabaseReader): VocabularyCache {
   const cache = caches.get(reader) ?? {
     version: "",
     entries: new LRUCache<string, WordEntry>({ max: entriesMax, ttl: entryMs }),
@@ -64,8 +64,8 @@ export function vocabularyCacheOf(reader: Reader): VocabularyCache {
 }
 
 /** The candidates of misspelt words, valid until the vocabulary changes. */
-export const typoCandidatesCache = (reader: Reader): VocabularyCache["candidates"] =>
-  vocabularyCacheOf(reader).candidates;
+export const getTypoCandidatesCache = (reader: DatabaseReader): VocabularyCache["candidates"] =>
+  getVocabularyCache(reader).candidates;
 
 export function clearVocabularyCache(cache: VocabularyCache, version: string): void {
   cache.entries.clear();
@@ -78,8 +78,8 @@ export const vocabularyVersionSql = sql<string>`(select coalesce(max(id), 0) fro
   (select coalesce(max(version), 0) from search_synonym_list)`;
 
 /** Clears the cache if it is valid for another version; returns whether it was valid. */
-export function checkVocabulary(reader: Reader, version: string): boolean {
-  const cache = vocabularyCacheOf(reader);
+export function clearVocabularyCacheIfOutdated(reader: DatabaseReader, version: string): boolean {
+  const cache = getVocabularyCache(reader);
   if (cache.version === version) return true;
   clearVocabularyCache(cache, version);
   return false;

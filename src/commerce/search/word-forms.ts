@@ -5,8 +5,8 @@
 import { prefixCompoundStemmers } from "./compounds.ts";
 import type { ParsedSearchQuery, QueryPart } from "./parse-query.ts";
 import type { StemsByStemmer } from "./stems.ts";
-import { characterPairs, isSingleKana, type SearchWord, splitDenseWord, splitWords } from "./tokens.ts";
-import { irregularForm } from "./word-lists.ts";
+import { listCharacterPairs, isSingleKana, type SearchWord, splitDenseWord, splitWords } from "./tokens.ts";
+import { getIrregularForm } from "./word-lists.ts";
 import type { WordEntry } from "./vocabulary-cache.ts";
 import type { Vocabulary } from "./word-vocabulary.ts";
 
@@ -27,7 +27,7 @@ export interface WordForm {
   readonly merchants?: readonly string[];
 }
 
-export interface PartForms {
+export interface QueryPartForms {
   readonly part: QueryPart;
   readonly exact: readonly WordForm[];
   readonly loose: readonly WordForm[];
@@ -46,22 +46,22 @@ export interface ExpandedQuery {
   readonly query: ParsedSearchQuery;
   readonly stems: StemsByStemmer;
   /** Forms of all parts except fillers. */
-  readonly forms: readonly PartForms[];
+  readonly forms: readonly QueryPartForms[];
 }
 
 /** Stems and vocabulary entries of the query's words, and of their synonyms. */
-export interface WordKnowledge {
+export interface QueryWordData {
   readonly stems: StemsByStemmer;
   readonly vocabulary: Vocabulary;
-  readonly synonyms?: WordKnowledge;
+  readonly synonyms?: QueryWordData;
 }
 
-export function expandQuery(query: ParsedSearchQuery, knowledge: WordKnowledge): ExpandedQuery {
+export function expandQuery(query: ParsedSearchQuery, knowledge: QueryWordData): ExpandedQuery {
   const forms = query.parts.filter(({ isFiller }) => !isFiller).map((part) => formsOfPart(part, knowledge));
   return { query, stems: knowledge.stems, forms };
 }
 
-function formsOfPart(part: QueryPart, { stems, vocabulary, synonyms: known }: WordKnowledge): PartForms {
+function formsOfPart(part: QueryPart, { stems, vocabulary, synonyms: known }: QueryWordData): QueryPartForms {
   const [word] = part.words;
   const isWord = part.words.length === 1 && word !== undefined;
   const entry = vocabulary.get(part.text);
@@ -105,12 +105,12 @@ function formsOfWord(
   { isLast }: QueryPart,
   { text }: SearchWord,
   { stems, entry }: WordContext,
-): Pick<PartForms, "exact" | "loose" | "weak"> {
+): Pick<QueryPartForms, "exact" | "loose" | "weak"> {
   const isComplete = entry?.isKnown === true;
   const exact: WordForm[] = [{ lexemes: [{ text, isPrefix: isLast && !isComplete }] }];
   const weak: WordForm[] = isLast && isComplete ? [{ lexemes: [{ text, isPrefix: true }] }] : [];
   const loose = stemForms(text, stems);
-  const irregular = irregularForm(text);
+  const irregular = getIrregularForm(text);
   if (irregular !== undefined) loose.push({ lexemes: [{ text: irregular }], stemmers: ["english"] });
   if (!isLast && text.length >= prefixLengthMin) loose.push(...prefixForms(text, stems));
   if (entry === undefined) return { exact, loose, weak };
@@ -159,7 +159,7 @@ function stopLanguages({ text, raw }: SearchWord, stems: StemsByStemmer): string
     .map(([stemmer]) => stemmer);
 }
 
-function synonymForms(entry: WordEntry | undefined, knowledge: WordKnowledge | undefined): WordForm[] {
+function synonymForms(entry: WordEntry | undefined, knowledge: QueryWordData | undefined): WordForm[] {
   const bySynonym = Map.groupBy(entry?.synonyms ?? [], ({ stemmer, phrase }) => `${stemmer} ${phrase}`);
   return [...bySynonym.values()].flatMap((found) => {
     const [first] = found;
@@ -190,6 +190,6 @@ function synonymForms(entry: WordEntry | undefined, knowledge: WordKnowledge | u
 function denseForm(text: string): WordForm {
   const segments = splitDenseWord(text);
   const significant = segments.filter((segment) => !isSingleKana(segment));
-  const pairs = new Set((significant.length > 0 ? significant : segments).flatMap(characterPairs));
+  const pairs = new Set((significant.length > 0 ? significant : segments).flatMap(listCharacterPairs));
   return { lexemes: [...pairs].map((pair) => ({ text: pair, isPrefix: isSingleKana(pair) })) };
 }

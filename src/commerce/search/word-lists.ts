@@ -17,7 +17,7 @@ const fillerWords: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-export const isFiller = (word: string): boolean => fillerWords.has(word);
+export const isFillerWord = (word: string): boolean => fillerWords.has(word);
 
 const prepositions: ReadonlySet<string> = new Set(
   (
@@ -58,13 +58,13 @@ const irregularForms: ReadonlyMap<string, string> = new Map(
 );
 
 /** The other number of an irregular English noun: `knives` → `knife`; undefined for other words. */
-export const irregularForm = (word: string): string | undefined => irregularForms.get(word);
+export const getIrregularForm = (word: string): string | undefined => irregularForms.get(word);
 
 /**
  * The folded form of a word that spells umlauts with two letters: `kaffeemuehle` → `kaffeemuhle`. Undefined
  * if the word has no such spelling. `foldText` folds `ü` to `u`, so both spellings meet there.
  */
-export function withoutUmlautDigraphs(word: string): string | undefined {
+export function foldUmlautDigraphs(word: string): string | undefined {
   const folded = word.replaceAll(/(?<![aeq])([aou])e/g, "$1").replaceAll("aa", "a");
   return folded === word ? undefined : folded;
 }

@@ -5,36 +5,36 @@
  * results are cached until the vocabulary or the synonyms change.
  */
 import { sql } from "kysely";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import {
   compoundLanguages,
-  compoundSplits,
-  compoundStem,
-  isOpaqueCompound,
-  languagesOfStemmer,
+  findCompoundSplits,
+  getCompoundStem,
+  isCompoundWithOtherMeaning,
+  getLanguagesOfStemmer,
 } from "./compounds.ts";
-import { stemmerOf, type StemsByStemmer } from "./stems.ts";
+import { getStemmerOfLocale, type StemsByStemmer } from "./stems.ts";
 import {
   clearVocabularyCache,
-  vocabularyCacheOf,
+  getVocabularyCache,
   vocabularyVersionSql,
   type WordEntry,
   type WordSynonym,
 } from "./vocabulary-cache.ts";
-import { isPreposition, withoutUmlautDigraphs } from "./word-lists.ts";
+import { isPreposition, foldUmlautDigraphs } from "./word-lists.ts";
 
 export type Vocabulary = ReadonlyMap<string, WordEntry>;
 
 /** The words and phrases to look up, and the stems of the words. */
 export interface VocabularyQuery {
   readonly words: readonly string[];
-  /** Phrases of two or three words, separated by spaces. */
+  /** Two or three neighboring words of the query, joined by spaces; synonyms are looked up for them. */
   readonly phrases: readonly string[];
   readonly stems: StemsByStemmer;
 }
 
-export async function readVocabulary(reader: Reader, query: VocabularyQuery): Promise<Vocabulary> {
-  const cache = vocabularyCacheOf(reader);
+export async function readVocabulary(reader: DatabaseReader, query: VocabularyQuery): Promise<Vocabulary> {
+  const cache = getVocabularyCache(reader);
   const found = new Map<string, WordEntry>();
   const isMissing = (text: string): boolean => {
     const entry = cache.entries.get(text);
@@ -86,12 +86,12 @@ interface Suffix {
 }
 
 async function loadEntries(
-  reader: Reader,
+  reader: DatabaseReader,
   { words, phrases, stems }: VocabularyQuery,
 ): Promise<{ version: string; entries: ReadonlyMap<string, WordEntry> }> {
-  const umlautForms = new Map(words.map((word) => [word, withoutUmlautDigraphs(word)]));
+  const umlautForms = new Map(words.map((word) => [word, foldUmlautDigraphs(word)]));
   const splits = new Map(
-    words.map((word) => [word, [word, umlautForms.get(word) ?? []].flat().flatMap(compoundSplits)]),
+    words.map((word) => [word, [word, umlautForms.get(word) ?? []].flat().flatMap(findCompoundSplits)]),
   );
   const candidates = [
     ...words,
@@ -145,7 +145,7 @@ interface WordToSuffix {
 function suffixesOf({ word, form, stems }: WordToSuffix): Suffix[] {
   return compoundLanguages.flatMap(({ stemmer, isRestKnown }) => {
     const stem = stems.get(stemmer)?.get(form);
-    const own = stem === undefined || stem === "" ? "" : compoundStem(form, stemmer, stem);
+    const own = stem === undefined || stem === "" ? "" : getCompoundStem(form, stemmer, stem);
     // English compounds are looked up only with a known first part: "head" for "headlamp".
     if (own.length < suffixLengthMin) return [];
     return [
@@ -153,7 +153,7 @@ function suffixesOf({ word, form, stems }: WordToSuffix): Suffix[] {
         word,
         form,
         reversed: reverseText(own),
-        languages: languagesOfStemmer(stemmer),
+        languages: getLanguagesOfStemmer(stemmer),
         isRestKnown,
       },
     ];
@@ -194,7 +194,7 @@ interface LookedUp {
   readonly phrases: readonly string[];
   readonly splits: ReadonlyMap<string, readonly (readonly [string, string])[]>;
   readonly umlautForms: ReadonlyMap<string, string | undefined>;
-  /** The text and its stems, by which synonyms are found. */
+  /** For each word or phrase its text and its stems; synonyms are looked up by these. */
   readonly keys: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -213,7 +213,7 @@ function toEntries(
       isPrefix: prefixes.has(text),
       umlautForm: umlautForm !== undefined && known.has(umlautForm) ? umlautForm : null,
       compounds: [...new Set((compounds.get(text) ?? []).map(({ term }) => term))].filter(
-        (term) => !isOpaqueCompound(term, text),
+        (term) => !isCompoundWithOtherMeaning(term, text),
       ),
       split: splits.get(text)?.find((pair) => pair.every((part) => known.has(part))) ?? null,
       partlyKnownSplit: findPartlyKnown(splits.get(text) ?? [], known),
@@ -221,7 +221,7 @@ function toEntries(
         .flatMap((key) => synonyms.get(key) ?? [])
         .map(({ merchantId, locale, phrase }) => ({
           merchantId,
-          stemmer: stemmerOf(locale),
+          stemmer: getStemmerOfLocale(locale),
           phrase,
         })),
     };

@@ -3,13 +3,13 @@
  * product can be created again.
  */
 import { createId } from "#foundation/ids.ts";
-import { currencyExponent } from "#foundation/money.ts";
+import { getCurrencyExponent } from "#foundation/money.ts";
 import { loadBulkVocabulary, loadDemoCatalog, getCatalogLabel, type BulkItemType } from "#demo/demo-data.ts";
 import type { DemoLocalizedText } from "#demo/data/data-file.ts";
 import { type ProductRows, createSlug } from "#demo/rows/product-rows.ts";
 import type { TableRow } from "#demo/rows/insert-rows.ts";
 import { createPictureName, getPicturePath, pictureSizePixels } from "#demo/pictures/pictures.ts";
-import { createGtin, hashText, pickRandom, createRandom } from "#demo/random.ts";
+import { createGtin, hashTextToNumber, pickRandomItem, createRandomNumberGenerator } from "#demo/random.ts";
 
 interface BulkMarket {
   readonly id: string;
@@ -64,19 +64,19 @@ export function createBulkProductRows(number: number, context: BulkProductContex
 }
 
 function designProduct(number: number, { seed, now }: BulkProductContext): ProductDesign {
-  const random = createRandom(hashText(`${seed}/${number}`));
+  const random = createRandomNumberGenerator(hashTextToNumber(`${seed}/${number}`));
   const { departments, collections, makers, origins } = loadBulkVocabulary();
   const colourCodes = Object.keys(loadDemoCatalog().labels.colours);
-  const department = pickRandom(random, departments);
-  const range = pickRandom(random, department.ranges);
-  const itemType = pickRandom(random, range.things);
+  const department = pickRandomItem(random, departments);
+  const range = pickRandomItem(random, department.ranges);
+  const itemType = pickRandomItem(random, range.things);
   const { en, de, euros } = itemType;
-  const material = pickRandom(random, department.make.materials);
-  const trait = pickRandom(random, department.make.traits);
-  const collection = pickRandom(random, collections);
-  const colour = pickRandom(random, colourCodes);
-  const secondColour = pickRandom(random, colourCodes);
-  const makerName = pickRandom(random, makers);
+  const material = pickRandomItem(random, department.make.materials);
+  const trait = pickRandomItem(random, department.make.traits);
+  const collection = pickRandomItem(random, collections);
+  const colour = pickRandomItem(random, colourCodes);
+  const secondColour = pickRandomItem(random, colourCodes);
+  const makerName = pickRandomItem(random, makers);
   return {
     number,
     department: department.slug,
@@ -93,7 +93,7 @@ function designProduct(number: number, { seed, now }: BulkProductContext): Produ
     isGerman: random() < 0.5,
     maker: makerName,
     colours: secondColour === colour || random() < 0.4 ? [colour] : [colour, secondColour],
-    origin: pickRandom(random, origins),
+    origin: pickRandomItem(random, origins),
     euros: euros * (0.7 + random() * 0.8),
     previousPriceFactor: random() < 0.08 ? 1.2 : 1,
     stock: pickStock(random),
@@ -286,7 +286,7 @@ function createPriceRow(
 
 /** Rounds an amount to a usual price, such as 23.90 or 3890, and converts it to minor units. */
 function toPriceTagMinor(amount: number, currency: string): number {
-  const exponent = currencyExponent(currency);
+  const exponent = getCurrencyExponent(currency);
   return exponent === 0
     ? Math.max(10, Math.round(amount / 10) * 10)
     : (Math.max(1, Math.round(amount)) * 10 - 1) * 10 ** (exponent - 1);

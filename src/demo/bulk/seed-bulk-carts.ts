@@ -19,7 +19,7 @@ import type { Keyring } from "#foundation/encryption.ts";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import { findDemoAddress } from "#demo/carts/price-carts.ts";
-import { hashText, pickRandom, createRandom } from "#demo/random.ts";
+import { hashTextToNumber, pickRandomItem, createRandomNumberGenerator } from "#demo/random.ts";
 
 export interface BulkCartOptions {
   readonly merchantId: string;
@@ -192,9 +192,9 @@ const addressedShare = 0.1;
 const knownBuyerShare = 0.4;
 
 function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
-  const random = createRandom(hashText(`cart/${context.seed}/${number}`));
-  const { offer, variantIds } = pickRandom(random, context.markets);
-  const country = pickRandom(random, offer.market.countries);
+  const random = createRandomNumberGenerator(hashTextToNumber(`cart/${context.seed}/${number}`));
+  const { offer, variantIds } = pickRandomItem(random, context.markets);
+  const country = pickRandomItem(random, offer.market.countries);
   const lines = pickCartLines(random, variantIds);
   const isDelivered = random() < addressedShare;
   const isKnown = random() < knownBuyerShare;
@@ -215,7 +215,7 @@ function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
         }
       : null,
     address: isDelivered ? findCheckedDemoAddress(country) : null,
-    code: isDelivered && context.codes.length > 0 ? pickRandom(random, context.codes) : null,
+    code: isDelivered && context.codes.length > 0 ? pickRandomItem(random, context.codes) : null,
     createdAt,
     updatedAt,
   };
@@ -229,7 +229,7 @@ export function pickCartLines(
 ): UnsavedCartInput["lines"] {
   const count = linesMin + Math.floor(random() * (linesMax - linesMin + 1));
   const chosen = new Set<string>();
-  while (chosen.size < Math.min(count, variantIds.length)) chosen.add(pickRandom(random, variantIds));
+  while (chosen.size < Math.min(count, variantIds.length)) chosen.add(pickRandomItem(random, variantIds));
   return [...chosen].map((variantId) => ({
     variantId,
     quantity: 1 + Math.floor(random() * bulkQuantityMax),

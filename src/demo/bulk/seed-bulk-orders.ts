@@ -13,7 +13,7 @@ import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CartOffer } from "#commerce/carts/load-offer.ts";
 import { createUnsavedCart } from "#demo/rows/cart-rows.ts";
-import { hashText, pickRandom, createRandom } from "#demo/random.ts";
+import { hashTextToNumber, pickRandomItem, createRandomNumberGenerator } from "#demo/random.ts";
 import { createOrderHistory } from "#demo/rows/order-stages.ts";
 import { pickOrderStage } from "./pick-order-stage.ts";
 import {
@@ -188,9 +188,9 @@ const cartAgeMsMax = 2 * hourMs;
 
 function createBulkOrder(number: number, context: BulkOrderContext): OrderRows {
   const { merchantId, markets, keyring, now, seed, categoryIds } = context;
-  const random = createRandom(hashText(`order/${seed}/${number}`));
-  const { offer, variantIds, timeZone } = pickRandom(random, markets);
-  const country = pickRandom(
+  const random = createRandomNumberGenerator(hashTextToNumber(`order/${seed}/${number}`));
+  const { offer, variantIds, timeZone } = pickRandomItem(random, markets);
+  const country = pickRandomItem(
     random,
     offer.market.countries.filter((code) => findCheckedDemoAddress(code) !== null),
   );
@@ -240,7 +240,7 @@ const numberMultiplier = 0x2_c5b1_7f4a_7c15n;
 function createOrderNumber(number: number, seed: number): string {
   let remainder = BigInt.asUintN(
     Number(bits),
-    BigInt(number) * numberMultiplier + BigInt(hashText(`orders/${seed}`)),
+    BigInt(number) * numberMultiplier + BigInt(hashTextToNumber(`orders/${seed}`)),
   );
   let text = "";
   for (let digit = 0; digit < digits; digit += 1) {

@@ -57,7 +57,7 @@ const getEntryName = (value: unknown): string | undefined =>
     .find((name) => typeof name === "string");
 
 /** Returns a function that calls `read` at its first call and returns the same result at later calls. */
-export function loadOnce<Data>(read: () => Data): () => Data {
+export function createOnceLoader<Data>(read: () => Data): () => Data {
   let data: Data | undefined;
   return () => (data ??= read());
 }

@@ -57,7 +57,7 @@ export async function findOrderLine(
 }
 
 /** Returns the id of the order's newest fulfillment, payment or return. */
-export async function findNewestPartId(
+export async function findNewestOrderPartId(
   context: ScenarioContext,
   part: "fulfillment" | "payment" | "orderReturn",
 ): Promise<string> {

@@ -17,7 +17,7 @@ import { confirmOrder, holdOrder } from "#commerce/orders/order-life.ts";
 import { type DisputeReason, openDispute } from "#commerce/orders/payment/disputes.ts";
 import { capturePayment } from "#commerce/orders/payment/order-payment.ts";
 import {
-  findNewestPartId,
+  findNewestOrderPartId,
   findOrderLine,
   loadReturnLines,
   requireOrderId,
@@ -68,7 +68,7 @@ export const shipParcel =
   (trackingNumber: string, days = 2): ScenarioStep =>
   async (context) => {
     const commandContext = context.commandContextFor("merchant");
-    const fulfillmentId = await findNewestPartId(context, "fulfillment");
+    const fulfillmentId = await findNewestOrderPartId(context, "fulfillment");
     const url = `https://tracking.example/${trackingNumber}`;
     const estimatedDeliveryAt = new Date(commandContext.now.getTime() + days * dayMs);
     await shipFulfillment(context.transaction, commandContext, {
@@ -81,7 +81,7 @@ export const shipParcel =
 
 /** Marks the newest fulfillment as delivered. */
 export const deliverParcel: ScenarioStep = async (context) => {
-  const fulfillmentId = await findNewestPartId(context, "fulfillment");
+  const fulfillmentId = await findNewestOrderPartId(context, "fulfillment");
   await deliverFulfillment(context.transaction, context.commandContextFor("merchant"), { fulfillmentId });
   return {};
 };
@@ -89,7 +89,7 @@ export const deliverParcel: ScenarioStep = async (context) => {
 /** Captures the order's payment and lets the provider confirm the capture. */
 export const captureOrderPayment: ScenarioStep = async (context) => {
   await capturePayment(context.transaction, context.commandContextFor("merchant"), {
-    paymentId: await findNewestPartId(context, "payment"),
+    paymentId: await findNewestOrderPartId(context, "payment"),
   });
   await settleSessionPayments(context);
   return {};
@@ -99,7 +99,7 @@ export const disputeOrderPayment =
   (reason: DisputeReason): ScenarioStep =>
   async (context) => {
     await openDispute(context.transaction, context.commandContextFor("merchant"), {
-      paymentId: await findNewestPartId(context, "payment"),
+      paymentId: await findNewestOrderPartId(context, "payment"),
       reason,
     });
     return {};
@@ -157,14 +157,14 @@ async function findVariantId(
 /** Records that the buyer has shipped the return. */
 export const shipReturn: ScenarioStep = async (context) => {
   await markReturnInTransit(context.transaction, context.commandContextFor("merchant"), {
-    returnId: await findNewestPartId(context, "orderReturn"),
+    returnId: await findNewestOrderPartId(context, "orderReturn"),
   });
   return {};
 };
 
 /** Records that the merchant has received all units of the return. */
 export const receiveReturnedLines: ScenarioStep = async (context) => {
-  const returnId = await findNewestPartId(context, "orderReturn");
+  const returnId = await findNewestOrderPartId(context, "orderReturn");
   const received = (await loadReturnLines(context, returnId)).map(({ lineId, quantity }) => ({
     lineId,
     received: quantity,
@@ -179,7 +179,7 @@ export const receiveReturnedLines: ScenarioStep = async (context) => {
 /** Accepts all returned units, puts them back into stock, closes the return and refunds the buyer. */
 export const acceptReturn: ScenarioStep = async (context) => {
   const { transaction, commandContextFor } = context;
-  const returnId = await findNewestPartId(context, "orderReturn");
+  const returnId = await findNewestOrderPartId(context, "orderReturn");
   const inspected = (await loadReturnLines(context, returnId)).map(({ lineId, quantity }) => ({
     lineId,
     accepted: quantity,

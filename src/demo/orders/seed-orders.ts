@@ -64,6 +64,24 @@ export async function seedOrders(
 }
 
 /**
+ * Opens a checkout session like the demo's session `open`, with a cart for it; undefined if its products are
+ * no longer sold or in stock.
+ */
+export async function seedOpenCheckout(
+  transaction: Transaction,
+  context: OrderSeedContext,
+): Promise<{ readonly cartId: string; readonly sessionId: string } | undefined> {
+  const marketLookup = await loadMarketLookup(transaction, context.owners);
+  const definitions = orderScenarios.filter(({ session }) => session === "open");
+  const pricedCarts = await priceDemoCarts(transaction, { ...context, marketLookup, definitions });
+  if (!pricedCarts.every(isAvailableAsPlanned)) return undefined;
+  const [result] = (await runAllScenarios(transaction, { ...context, pricedCarts })) ?? [];
+  return result === undefined
+    ? undefined
+    : { ...result, sessionId: requireScenarioId(result.sessionId, "open") };
+}
+
+/**
  * Returns whether the priced cart has all lines of the scenario without warnings, and can be delivered to the
  * buyer's country.
  */

@@ -4,7 +4,7 @@
  * SVG.
  */
 import { pictureDrawings } from "./picture-drawings.ts";
-import { hashText } from "#demo/random.ts";
+import { hashTextToNumber } from "#demo/random.ts";
 
 export type PictureMotif = keyof typeof pictureDrawings;
 
@@ -55,7 +55,7 @@ const backgrounds = [
 
 export function renderDemoPicture(name: string): string {
   // The hash leaves the view out, so that all pictures of a product have the same colour and background.
-  const hash = hashText(name.replace(/-(?:detail|scene)$/, ""));
+  const hash = hashTextToNumber(name.replace(/-(?:detail|scene)$/, ""));
   const parts = name.split("-");
   const motif = findMotif(name, hash);
   const colour =

@@ -7,7 +7,7 @@ import { cartLifetimeMs } from "#commerce/carts/cart-status.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { maskAddress, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
-import { type CartDraft, newCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
+import { type CartDraft, createCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
 import type { CartOffer } from "#commerce/carts/load-offer.ts";
 import { repriceCart } from "#commerce/carts/reprice.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
@@ -184,7 +184,7 @@ function createDraft({
   const { market } = offer;
   const at = updatedAt.getTime();
   return {
-    ...newCartDraft({
+    ...createCartDraft({
       marketId: market.id,
       country,
       locale: market.defaultLocale,

@@ -10,7 +10,7 @@ import type { ClaimedPaymentOperation } from "#commerce/payments/payment-operati
 import type { Transaction } from "#database/transaction.ts";
 import { createLog } from "#foundation/log.ts";
 import type { OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
-import { paymentStatusFromAmounts } from "#commerce/payments/payment-rows.ts";
+import { derivePaymentStatus } from "#commerce/payments/payment-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import type { TableRow } from "./insert-rows.ts";
 import type { NewOrderIds, OrderHistory, OrderHistoryStep } from "./order-stages.ts";
@@ -101,7 +101,7 @@ function createPaymentRow(
     orderId,
     provider: "test",
     methodType: "card",
-    status: paymentStatusFromAmounts(amounts),
+    status: derivePaymentStatus(amounts),
     currency,
     ...amounts,
     version:
@@ -120,7 +120,7 @@ function toOrderPayment(
   return {
     id,
     ...amounts,
-    status: paymentStatusFromAmounts(amounts),
+    status: derivePaymentStatus(amounts),
     provider: "test",
     methodType: "card",
     failureCode: null,

@@ -7,7 +7,7 @@ import type {
 } from "#commerce/orders/order-aggregate.ts";
 import { calculateShareOfUnits } from "#commerce/orders/order-value.ts";
 import { createId } from "#foundation/ids.ts";
-import { hashText } from "#demo/random.ts";
+import { hashTextToNumber } from "#demo/random.ts";
 import type { TableRow } from "./insert-rows.ts";
 import { type NewOrderIds, type OrderHistory, countShippedLines } from "./order-stages.ts";
 
@@ -113,7 +113,7 @@ function createTracking(
   if (shippedAt === null) return { trackingNumber: null, shippedAt, estimatedDeliveryAt: null };
   const days = delivery?.maxDays ?? 1;
   return {
-    trackingNumber: `LH${String(hashText(id)).padStart(10, "0")}`,
+    trackingNumber: `LH${String(hashTextToNumber(id)).padStart(10, "0")}`,
     shippedAt,
     estimatedDeliveryAt: new Date(shippedAt.getTime() + days * dayMs),
   };

@@ -6,7 +6,7 @@ import { createId } from "#foundation/ids.ts";
 import type { CatalogEntry } from "#demo/data/catalog-schema.ts";
 import { loadDemoCatalog, getCatalogLabel } from "#demo/demo-data.ts";
 import { type DemoLocale, demoLocales, type DemoLocalizedText } from "#demo/data/data-file.ts";
-import { hashText } from "#demo/random.ts";
+import { hashTextToNumber } from "#demo/random.ts";
 import { slugLengthMax } from "#foundation/text.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createPictureName, getPicturePath, pictureSizePixels } from "#demo/pictures/pictures.ts";
@@ -56,7 +56,7 @@ interface ProductRowInput {
 
 function createProductRow(entry: CatalogEntry, { productId, context }: ProductRowInput): TableRow<"product"> {
   const { merchantId, now, createdAt } = context;
-  const hash = hashText(entry.sku);
+  const hash = hashTextToNumber(entry.sku);
   const status = entry.status ?? "published";
   const isRated = status !== "draft" && hash % 9 !== 0;
   return {
@@ -83,7 +83,7 @@ function createTranslationRows(
   entry: CatalogEntry,
   { productId, context }: ProductRowInput,
 ): TableRow<"productTranslation">[] {
-  const hasSeo = hashText(entry.sku) % 3 === 0;
+  const hasSeo = hashTextToNumber(entry.sku) % 3 === 0;
   return demoLocales.flatMap((locale) => {
     const title = entry.title[locale];
     const summary = entry.summary[locale];
@@ -250,8 +250,8 @@ function listPictures(entry: CatalogEntry): Picture[] {
     { colour, view: "detail" },
     { colour, view: "scene" },
   ];
-  // A digital product (a voucher) has neither a detail nor a scene.
-  const viewPictureCount = entry.grams === null ? 0 : 1 + (hashText(entry.sku) % 2);
+  // A digital product (a voucher) has neither a picture of a detail nor one of a scene.
+  const viewPictureCount = entry.grams === null ? 0 : 1 + (hashTextToNumber(entry.sku) % 2);
   return [...colourPictures, ...viewPictures.slice(0, viewPictureCount)].slice(0, picturesMax);
 }
 

@@ -7,7 +7,7 @@ import { createId } from "#foundation/ids.ts";
 import type { MarketAmounts, CatalogEntry, CatalogEntryOption } from "#demo/data/catalog-schema.ts";
 import type { TableRow } from "./insert-rows.ts";
 import type { DemoMarketKey } from "./merchant-rows.ts";
-import { createGtin, hashText } from "#demo/random.ts";
+import { createGtin, hashTextToNumber } from "#demo/random.ts";
 
 export interface VariantRows {
   readonly variant: readonly TableRow<"variant">[];
@@ -108,7 +108,7 @@ function createStockRow(
   variant: VariantRow,
   { state, isDigital }: { readonly state: Availability; readonly isDigital: boolean },
 ): TableRow<"stockLevel"> {
-  const hash = hashText(variant.sku);
+  const hash = hashTextToNumber(variant.sku);
   const ampleStock = isDigital ? 10_000 : 24 + (hash % 140);
   const onHand = {
     in_stock: ampleStock,

@@ -20,7 +20,7 @@ import type { EventType } from "#webhooks/event-types.ts";
 import {
   createWebhookDeliveryRows,
   type WebhookDeliveryInput,
-  type DemoDeliveryKey,
+  type SeededDeliveryName,
 } from "./webhook-delivery-rows.ts";
 
 export interface WebhookSeedContext {
@@ -55,11 +55,11 @@ export async function seedWebhooks(
   if (endpointId === undefined) return {};
   const endpointContext = { ...context, transaction, endpointId };
   await disableAndEnableEndpoint(endpointContext);
-  const ids = new Map<DemoDeliveryKey, string>();
+  const ids = new Map<SeededDeliveryName, string>();
   for (const demoDelivery of demoDeliveries)
     ids.set(demoDelivery.key, await insertEventWithDelivery(demoDelivery, endpointContext));
   await setEndpointHealth(endpointContext);
-  const getId = (key: DemoDeliveryKey): string => ids.get(key) ?? "";
+  const getId = (key: SeededDeliveryName): string => ids.get(key) ?? "";
   const deliveries = {
     succeeded: getId("succeeded"),
     exhausted: getId("exhausted"),
@@ -236,8 +236,8 @@ async function setEndpointHealth({ transaction, endpointId }: EndpointContext): 
 }
 
 interface DemoDelivery {
-  readonly key: DemoDeliveryKey;
-  readonly finalStatus: DemoDeliveryKey;
+  readonly key: SeededDeliveryName;
+  readonly finalStatus: SeededDeliveryName;
   readonly type: EventType;
   readonly order: DemoOrderName;
   /** The part of the order that the event is about; null if the event is about the order itself. */
@@ -248,7 +248,7 @@ interface DemoDelivery {
 }
 
 const defineDelivery = (
-  key: DemoDeliveryKey,
+  key: SeededDeliveryName,
   fields: Omit<DemoDelivery, "key" | "finalStatus">,
 ): DemoDelivery => ({
   key,

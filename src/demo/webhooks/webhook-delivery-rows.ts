@@ -3,10 +3,10 @@ import type { Insertable } from "kysely";
 import type { WebhookAttemptTable, WebhookDeliveryTable } from "#database/tables.ts";
 import type { DemoDeliveryName } from "#demo/demo-file.ts";
 import { createId } from "#foundation/ids.ts";
-import { attemptDelaySeconds } from "#webhooks/delivery-rules.ts";
+import { getAttemptDelaySeconds } from "#webhooks/delivery-rules.ts";
 
 /** The name of a seeded delivery, which is also its status. demo.json lists all of them except `skipped`. */
-export type DemoDeliveryKey = DemoDeliveryName | "skipped";
+export type SeededDeliveryName = DemoDeliveryName | "skipped";
 
 /**
  * A delivery to create. Each attempt starts when it is due. All attempts fail with a connection error, except
@@ -16,7 +16,7 @@ export interface WebhookDeliveryInput {
   readonly id: string;
   readonly createdAt: Date;
   readonly attempts: number;
-  readonly finalStatus: DemoDeliveryKey;
+  readonly finalStatus: SeededDeliveryName;
 }
 
 interface WebhookDeliveryRows {
@@ -68,7 +68,7 @@ export function createWebhookDeliveryRows({
 function computeAttemptTimes(createdAt: Date, count: number): Date[] {
   const times: Date[] = [];
   for (let atMs = createdAt.getTime(), number = 1; number <= count; number += 1) {
-    atMs += attemptDelaySeconds(number, withoutJitter) * 1000;
+    atMs += getAttemptDelaySeconds(number, withoutJitter) * 1000;
     times.push(new Date(atMs));
   }
   return times;

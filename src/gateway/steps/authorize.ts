@@ -13,8 +13,8 @@ import {
 import { type ChallengeOptions, authorizationServerMetadataPath } from "#access/authorization.ts";
 import {
   anonymousViewer,
-  credentialIdOf,
-  credentialOwnerOf,
+  getCredentialId,
+  getCredentialOwner,
   type IntegratorViewer,
   isIntegrator,
   type Scope,
@@ -31,7 +31,7 @@ import {
   getHeaderLines,
 } from "#http/caller.ts";
 import { requireScope as requireScopeOf, type OperationSecurity } from "#mesh/operation-security.ts";
-import { type ViewerAdmission, recordGrantUse } from "#access/oauth/access-tokens.ts";
+import { type AdmitViewer, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import type { RestOperation } from "#gateway/contract.ts";
 import { type RateLimitCounter, refuseExceededQuota, countRequest } from "#http/rate-limiter.ts";
 
@@ -45,7 +45,7 @@ export const identifyCaller: RestStep = {
   appliesTo: ({ security }) => security.kind !== "anonymous",
   create: (services, operation) => {
     const challenge = challengeOptions(operation.security, services.publicUrl);
-    const admission = createViewerAdmission(services, operation);
+    const admission = createViewerAdmissionCheck(services, operation);
     const acceptsApiKey = challenge.schemes.includes("bearer");
     const authentication: Authentication<RestCall, IntegratorViewer> = {
       ...challenge,
@@ -97,7 +97,7 @@ export async function verifyIntegrator(
   {
     credentials,
     admit,
-  }: Pick<GatewayServices, "credentials"> & { readonly admit: ViewerAdmission<IntegratorViewer> },
+  }: Pick<GatewayServices, "credentials"> & { readonly admit: AdmitViewer<IntegratorViewer> },
 ): Promise<IntegratorViewer> {
   if (scheme === "bearer") {
     if (jwtPattern.test(token))
@@ -123,7 +123,7 @@ function isCredentialUseRecorded(
   viewer: IntegratorViewer,
   { db, clock }: Pick<GatewayServices, "db" | "clock">,
 ): boolean {
-  return wasUseRecordedRecently(db, { credentialId: credentialIdOf(viewer), now: clock.now() });
+  return wasUseRecordedRecently(db, { credentialId: getCredentialId(viewer), now: clock.now() });
 }
 
 function recordCredentialUse(
@@ -140,15 +140,15 @@ function recordCredentialUse(
  * suspended owners and used up rate limits, so the number of proofs that an app can store is bounded by its
  * rate limit.
  */
-export function createViewerAdmission(
+export function createViewerAdmissionCheck(
   { limiter }: Pick<GatewayServices, "limiter">,
   operation: RestOperation,
-): (call: RestCall) => ViewerAdmission<IntegratorViewer> {
+): (call: RestCall) => AdmitViewer<IntegratorViewer> {
   const { security } = operation;
   const mayBeSuspended = security.kind !== "anonymous" && security.whileSuspended;
   return (call) => async (viewer) => {
     if (viewer.suspended !== null && !mayBeSuspended) {
-      call.refusedOwner = credentialOwnerOf(viewer);
+      call.refusedOwner = getCredentialOwner(viewer);
       throw fail(viewer.suspended);
     }
     if (viewer.kind === "oauth")
@@ -165,7 +165,7 @@ export function getRateLimitCounter(
   { method, ownBucket }: Pick<RestOperation, "method" | "ownBucket">,
 ): RateLimitCounter {
   if (ownBucket !== null) return { bucket: ownBucket, key: viewer.installationId };
-  return { bucket: method === "GET" ? "default" : "write", key: credentialIdOf(viewer) };
+  return { bucket: method === "GET" ? "default" : "write", key: getCredentialId(viewer) };
 }
 
 /**
@@ -178,7 +178,7 @@ export const limitByAddress: RestStep = {
   appliesTo: ({ security }) => security.kind === "anonymous",
   create: (services, operation) => {
     const { security } = operation;
-    const admission = createViewerAdmission(services, operation);
+    const admission = createViewerAdmissionCheck(services, operation);
     const bucket = security.kind === "anonymous" ? security.bucket : "default";
     return async (call) => {
       call.viewer = await readOptionalViewer(call, {

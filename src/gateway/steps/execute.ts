@@ -4,8 +4,12 @@
  * store; `mesh/plugins/idempotency.ts` runs the operation once.
  */
 import type { ExecutionResult } from "graphql";
-import { credentialIdOf, isIntegrator } from "#access/viewer.ts";
-import { requestFingerprint, type IdempotentRequest, parseIdempotencyKey } from "#database/idempotency.ts";
+import { getCredentialId, isIntegrator } from "#access/viewer.ts";
+import {
+  createRequestFingerprint,
+  type IdempotentRequest,
+  parseIdempotencyKey,
+} from "#database/idempotency.ts";
 import { fail, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
 import type { RestCall, GatewayServices, RestStep } from "#gateway/rest-call.ts";
 import type { FailedAttemptsLimit, RestOperation } from "#gateway/contract.ts";
@@ -32,7 +36,7 @@ function createOnceRequest(operation: RestOperation, call: RestCall): Idempotent
   return {
     claim: {
       ...getKeyAndOwner(call),
-      fingerprint: requestFingerprint({ operationId: operation.id, path, body }),
+      fingerprint: createRequestFingerprint({ operationId: operation.id, path, body }),
     },
     record: (result) => ({
       status: 200,
@@ -149,7 +153,7 @@ function countersOf(
   { variables, viewer }: RestCall,
   { bucket, credentialBucket, by }: FailedAttemptsLimit,
 ): [FailedAttemptsLimit["bucket"], string][] {
-  const credential = isIntegrator(viewer) ? credentialIdOf(viewer) : "";
+  const credential = isIntegrator(viewer) ? getCredentialId(viewer) : "";
   return [
     [bucket, String(variables[by])],
     [credentialBucket, credential],
@@ -167,7 +171,8 @@ export const requireIdempotencyKey: RestStep = {
   phase: "headers",
   appliesTo: ({ isIdempotent }) => isIdempotent,
   create: () => (call) => {
-    // Node joins two headers of this name to `a, b`, which would be a different key. So the raw headers are read.
+    // Node joins two headers of this name to `a, b`, which would be a different key. So the raw headers are
+    // read.
     const { rawHeaders } = call.request.raw;
     const lines = rawHeaders.filter(
       (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === headerName.toLowerCase(),

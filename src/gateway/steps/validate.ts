@@ -12,7 +12,7 @@ import {
   type FailureCode,
   type FailureDetail,
 } from "#foundation/failure.ts";
-import { isCleanText, isCountry, parseLocale } from "#foundation/text.ts";
+import { isTextWithoutForbiddenCharacters, isCountry, parseLocale } from "#foundation/text.ts";
 import type { RestCall, RestStep } from "#gateway/rest-call.ts";
 import type { RestOperation, RestParameter } from "#gateway/contract.ts";
 import type { JsonSchema } from "#gateway/json-schemas.ts";
@@ -37,10 +37,10 @@ export const validateRequest: RestStep = {
   },
 };
 
-/** Returns a path parameter. A value with control characters cannot be an id, so it is answered as not found. */
+/** Returns a path parameter. A value with control characters cannot be an id and is answered as not found. */
 function pathValue({ request }: RestCall, name: string, { notFound }: RestOperation): string {
   const value = (request.params as Record<string, string>)[name] ?? "";
-  if (!isCleanText(value)) throw fail(notFound);
+  if (!isTextWithoutForbiddenCharacters(value)) throw fail(notFound);
   return value;
 }
 
@@ -202,7 +202,7 @@ function toNameFault({ keyword, params, instancePath }: ErrorObject, isQuery: bo
   };
 }
 
-/** Returns the failure code of a broken rule. All broken rules of a locale or a country have the same code. */
+/** Returns the failure code of a broken rule. All rules of a locale or a country have the same code. */
 function failureFor({ parentSchema }: ErrorObject, isQuery: boolean): FailureCode {
   const format: unknown = parentSchema?.["format"];
   if (format === "locale") return "invalid_locale";
@@ -228,7 +228,7 @@ function uncleanTexts(value: unknown, path: string): Fault[] {
 }
 
 function uncleanText(text: string, field: string): Fault[] {
-  if (isCleanText(text)) return [];
+  if (isTextWithoutForbiddenCharacters(text)) return [];
   const message = `${field} has a control character or a lone surrogate.`;
   return [{ failure: "invalid_field", detail: { in: "body", field, code: "control_character", message } }];
 }
@@ -261,7 +261,7 @@ function parseQuery(url: string): Query {
     const value = decode(equals === -1 ? "" : pair.slice(equals + 1));
     const rule = brokenRule(name, value, values);
     if (rule === undefined) values.set(name ?? "", value ?? "");
-    else faults.push(fault(name !== undefined && isCleanText(name) ? name : raw, rule));
+    else faults.push(fault(name !== undefined && isTextWithoutForbiddenCharacters(name) ? name : raw, rule));
   }
   return { values, faults };
 }
@@ -287,7 +287,8 @@ function brokenRule(
   values: ReadonlyMap<string, string>,
 ): keyof typeof queryRules | undefined {
   if (name === undefined || name === "" || value === undefined) return "invalid_encoding";
-  if (!isCleanText(name) || !isCleanText(value)) return "control_character";
+  if (!isTextWithoutForbiddenCharacters(name) || !isTextWithoutForbiddenCharacters(value))
+    return "control_character";
   return values.has(name) ? "duplicate" : undefined;
 }
 

@@ -3,9 +3,11 @@
  * platform operators read all entries.
  */
 import { selectAuditEntries, type AuditRow } from "#access/audit.ts";
+import { getIdKind, type IdKind } from "#foundation/ids.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { getCallerMerchantId, staffCallers } from "#graph/context.ts";
-import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
+import { type GraphContext, getCallerMerchantId, staffCallers } from "#graph/context.ts";
+import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
+import { ApiKeyRef, InternalTokenRef, OAuthGrantRef, StaffAccountRef } from "#graph/refs.ts";
 
 const AuditActorEnum = defineEnum("AuditActor", {
   description: "The kind of caller that made a change.",
@@ -71,6 +73,61 @@ const AuditEntry = builder.objectRef<AuditRow>("AuditEntry").implement({
   }),
 });
 
+type ActorRow = { readonly merchantId: string | null };
+
+interface ActorLoader<Row extends ActorRow> {
+  readonly load: (id: string) => Promise<Row | null>;
+}
+
+/**
+ * Loads the entry's actor if its id has the given kind. Returns null for an actor of the platform if the
+ * caller belongs to a merchant.
+ */
+async function loadActor<Row extends ActorRow>(
+  { actorId }: AuditRow,
+  kind: IdKind,
+  { context, loader }: { readonly context: GraphContext; readonly loader: ActorLoader<Row> },
+): Promise<Row | null> {
+  if (actorId === null || getIdKind(actorId) !== kind) return null;
+  const [owner, actor] = [getCallerMerchantId(context), await loader.load(actorId)];
+  return owner === null || owner === actor?.merchantId ? actor : null;
+}
+
+builder.objectFields(AuditEntry, (t) => ({
+  apiKey: t.field({
+    type: ApiKeyRef,
+    nullable: true,
+    description: "The API key that made the change; null if another kind of caller made it.",
+    resolve: (entry, _args, context) =>
+      loadActor(entry, "apiKey", { context, loader: context.loaders.apiKeys }),
+  }),
+  oauthGrant: t.field({
+    type: OAuthGrantRef,
+    nullable: true,
+    description:
+      "The OAuth grant with which the change was made; null if another kind of caller made it or the " +
+      "grant ended more than 90 days ago.",
+    resolve: (entry, _args, context) =>
+      loadActor(entry, "oauthGrant", { context, loader: context.loaders.retainedGrants }),
+  }),
+  staff: t.field({
+    type: StaffAccountRef,
+    nullable: true,
+    description: "The staff member who made the change; null if another kind of caller made it.",
+    resolve: (entry, _args, context) =>
+      loadActor(entry, "staff", { context, loader: context.loaders.staffAccounts }),
+  }),
+  internalToken: t.field({
+    type: InternalTokenRef,
+    nullable: true,
+    description:
+      "The internal token with which the change was made; null if another kind of caller made it, or if " +
+      "the token belongs to the platform and the caller does not.",
+    resolve: (entry, _args, context) =>
+      loadActor(entry, "internalToken", { context, loader: context.loaders.internalTokens }),
+  }),
+}));
+
 builder.queryField("auditEntries", (t) =>
   t.connection(
     {
@@ -79,7 +136,7 @@ builder.queryField("auditEntries", (t) =>
         "The audit entries of the merchants that the caller may read, newest first. With a token of the " +
         "platform, includes the entries of the platform.",
       authScopes: { callers: staffCallers },
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       args: {
         actor: t.arg({ type: AuditActorEnum, description: "Only changes made by this kind of caller." }),
         actorId: t.arg.id({
@@ -108,6 +165,6 @@ builder.queryField("auditEntries", (t) =>
           isNewestFirst: true,
         }),
     },
-    ...connectionTypeOptions("AuditEntry", "audit entries"),
+    ...createConnectionTypeOptions("AuditEntry", "audit entries"),
   ),
 );

@@ -3,10 +3,10 @@
  * limits.
  */
 import {
-  credentialRateBuckets,
+  credentialRateLimitBuckets,
   isIntegrator,
-  rateQuotas,
-  getScaledRateQuota,
+  rateLimitQuotas,
+  getScaledRateLimitQuota,
   type Scope,
   scopeDescriptions,
 } from "#access/viewer.ts";
@@ -130,11 +130,11 @@ builder.objectFields(ViewerRef, (t) => ({
     description: "The rate limits of the credential; empty if rate limits are switched off.",
     complexity: { multiplier: 2 },
     resolve: (_viewer, _args, { rateLimitScale }) =>
-      credentialRateBuckets.flatMap((bucket) => {
-        const quota = getScaledRateQuota(bucket, rateLimitScale);
+      credentialRateLimitBuckets.flatMap((bucket) => {
+        const quota = getScaledRateLimitQuota(bucket, rateLimitScale);
         return quota === undefined
           ? []
-          : [{ bucket, quota, windowSeconds: rateQuotas[bucket].windowSeconds }];
+          : [{ bucket, quota, windowSeconds: rateLimitQuotas[bucket].windowSeconds }];
       }),
   }),
   api: t.field({

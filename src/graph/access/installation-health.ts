@@ -1,4 +1,4 @@
-/** The health of an installation: its readiness checks, and the recent requests of its credentials. */
+/** The readiness of an installation: the result of each check. */
 import {
   type ReadinessCheck,
   type InstallationReadiness,
@@ -6,18 +6,8 @@ import {
 } from "#access/readiness/readiness.ts";
 import { isIntegrator } from "#access/viewer.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { integratorCallers, merchantReaders, staffCallers } from "#graph/context.ts";
-import { ApiKeyRef, InstallationRef } from "#graph/refs.ts";
-import {
-  type ApiRequestRow,
-  loggedFailuresMax,
-  requestRetentionDays,
-  selectApiRequests,
-  loggedSuccessesMax,
-} from "#access/request-log.ts";
-import { errorDocUrl } from "#foundation/failure.ts";
-import { getIdKind } from "#foundation/ids.ts";
-import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
+import { integratorCallers, merchantReaders } from "#graph/context.ts";
+import { InstallationRef } from "#graph/refs.ts";
 
 const ReadinessStatusEnum = defineEnum("ReadinessStatus", {
   description: "The overall result of an installation's readiness checks.",
@@ -153,77 +143,4 @@ builder.objectField(InstallationRef, "readiness", (t) =>
       });
     },
   }),
-);
-
-/** The recent REST requests of an installation, for staff members who look for errors. */
-const ApiRequest = builder.objectRef<ApiRequestRow>("ApiRequest").implement({
-  description: "A REST request that an app sent. Its parameters and body are not stored.",
-  fields: (t) => ({
-    id: t.exposeID("id", { description: "The request's id, `req_…`." }),
-    requestId: t.exposeID("id", {
-      description:
-        "The same id as `id`; responses have it in the `X-Request-Id` header, and errors in `requestId`.",
-    }),
-    operation: t.exposeString("operation", {
-      description: "The `operationId` of the called operation in the OpenAPI document.",
-    }),
-    method: t.exposeString("method", { description: "The HTTP method of the request." }),
-    status: t.exposeInt("status", { description: "The HTTP status of the response, 100 to 599." }),
-    errorCode: t.exposeString("errorCode", {
-      nullable: true,
-      description: "The error code of the response; null if the request succeeded.",
-    }),
-    docUrl: t.field({
-      type: "URL",
-      nullable: true,
-      description: "The documentation of the error code; null if the request succeeded.",
-      resolve: ({ errorCode }, _args, { publicUrl }) =>
-        errorCode === null ? null : errorDocUrl(errorCode, publicUrl),
-    }),
-    durationMs: t.exposeInt("durationMs", {
-      description: "How long the server took to answer, in whole milliseconds.",
-    }),
-    at: t.expose("at", { type: "DateTime", description: "When the server answered the request." }),
-    credentialId: t.exposeID("credentialId", {
-      description:
-        "The id of the credential that sent the request: an API key, `key_…`, or an OAuth grant, `grt_…`.",
-    }),
-    apiKey: t.field({
-      type: ApiKeyRef,
-      nullable: true,
-      description: "The API key that sent the request; null if it was sent with an OAuth access token.",
-      authScopes: { callers: staffCallers },
-      resolve: ({ credentialId }, _args, { loaders }) =>
-        getIdKind(credentialId) === "apiKey" ? loaders.apiKeys.load(credentialId) : null,
-    }),
-  }),
-});
-
-builder.objectField(InstallationRef, "recentRequests", (t) =>
-  t.connection(
-    {
-      type: ApiRequest,
-      description:
-        `The REST requests of the installation's credentials in the last ${requestRetentionDays} ` +
-        "days, newest first; a request appears a few seconds after its response. The list is a " +
-        `sample: for every two seconds, each server process stores at most ${loggedFailuresMax} ` +
-        `failed and ${loggedSuccessesMax} successful requests of an installation. Requests without ` +
-        "a known credential are not listed.",
-      authScopes: { callers: merchantReaders },
-      complexity: connectionCost,
-      args: {
-        onlyFailed: t.arg.boolean({
-          description: "Whether to list only requests with a status of 400 or more; false by default.",
-        }),
-      },
-      resolve: ({ id: installationId }, { onlyFailed, ...page }, { db }) =>
-        loadConnection(page, {
-          db,
-          query: selectApiRequests(db, { installationId, isFailedOnly: onlyFailed === true }),
-          column: "api_request.id",
-          isNewestFirst: true,
-        }),
-    },
-    ...connectionTypeOptions("ApiRequest", "requests"),
-  ),
 );

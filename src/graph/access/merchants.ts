@@ -5,7 +5,7 @@ import { selectMerchants } from "#access/merchants.ts";
 import { productListMax } from "#commerce/catalog/catalog-lists.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
-import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
+import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
 import { ModeEnum } from "./identity.ts";
 import { CatalogList } from "./installation-catalog.ts";
 import { ApiKeyRef, AppRef, InstallationRef, InternalTokenRef, MarketRef, MerchantRef } from "#graph/refs.ts";
@@ -195,7 +195,7 @@ builder.queryFields((t) => ({
     {
       type: MerchantRef,
       description: "The merchants that the caller may read, oldest first.",
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
       resolve: (_root, args, context) =>
         loadConnection(args, {
@@ -204,23 +204,23 @@ builder.queryFields((t) => ({
           column: "merchant.id",
         }),
     },
-    ...connectionTypeOptions("Merchant", "merchants"),
+    ...createConnectionTypeOptions("Merchant", "merchants"),
   ),
   apps: t.connection(
     {
       type: AppRef,
       description: "The apps that can be installed, oldest first.",
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
       resolve: (_root, args, { db }) => loadConnection(args, { db, query: selectApps(db), column: "app.id" }),
     },
-    ...connectionTypeOptions("App", "apps"),
+    ...createConnectionTypeOptions("App", "apps"),
   ),
   installations: t.connection(
     {
       type: InstallationRef,
       description: "The installations of the merchants that the caller may read, oldest first.",
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
       resolve: (_root, args, context) =>
         loadConnection(args, {
@@ -229,7 +229,7 @@ builder.queryFields((t) => ({
           column: "installation.id",
         }),
     },
-    ...connectionTypeOptions("Installation", "installations"),
+    ...createConnectionTypeOptions("Installation", "installations"),
   ),
 }));
 
@@ -239,7 +239,7 @@ builder.queryFields((t) => ({
       type: ApiKeyRef,
       description:
         "The API keys of the merchants that the caller may read, oldest first, including revoked keys.",
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       authScopes: { callers: staffCallers },
       args: {
         installationId: t.arg.id({
@@ -255,7 +255,7 @@ builder.queryFields((t) => ({
         return loadConnection(args, { db: context.db, query, column: "api_key.id" });
       },
     },
-    ...connectionTypeOptions("ApiKey", "API keys"),
+    ...createConnectionTypeOptions("ApiKey", "API keys"),
   ),
   internalTokens: t.connection(
     {
@@ -263,7 +263,7 @@ builder.queryFields((t) => ({
       description:
         "The internal tokens of the merchants that the caller may read, oldest first, including revoked " +
         "tokens.",
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       authScopes: { callers: staffCallers },
       resolve: (_root, args, context) =>
         loadConnection(args, {
@@ -272,6 +272,6 @@ builder.queryFields((t) => ({
           column: "internal_token.id",
         }),
     },
-    ...connectionTypeOptions("InternalToken", "internal tokens"),
+    ...createConnectionTypeOptions("InternalToken", "internal tokens"),
   ),
 }));

@@ -8,7 +8,7 @@ import {
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { accessMutationKind } from "#graph/mutation-kinds.ts";
-import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
+import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
 import { type GraphContext, platformOperators, merchantReaders } from "#graph/context.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { AppRef } from "#graph/refs.ts";
@@ -98,11 +98,11 @@ builder.queryField("oauthClients", (t) =>
     {
       type: OAuthClient,
       description: "The OAuth clients of all apps, oldest first, including disabled ones.",
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
       resolve: (_root, args, { db }) =>
         loadConnection(args, { db, query: selectOauthClients(db), column: "oauth_client.id" }),
     },
-    ...connectionTypeOptions("OAuthClient", "OAuth clients"),
+    ...createConnectionTypeOptions("OAuthClient", "OAuth clients"),
   ),
 );

@@ -7,8 +7,8 @@ import {
 } from "#access/authorization.ts";
 import { scopeDescriptions } from "#access/viewer.ts";
 import { builder } from "#graph/builder.ts";
-import { merchantReaders } from "#graph/context.ts";
-import { InstallationRef, OAuthGrantRef } from "#graph/refs.ts";
+import { merchantReaders, staffCallers } from "#graph/context.ts";
+import { InstallationRef, OAuthGrantRef, StaffAccountRef } from "#graph/refs.ts";
 
 OAuthGrantRef.implement({
   description:
@@ -46,6 +46,13 @@ OAuthGrantRef.implement({
       type: InstallationRef,
       description: "The installation that the grant belongs to.",
       resolve: ({ installationId }, _args, { loaders }) => loaders.installations.load(installationId),
+    }),
+    staff: t.field({
+      type: StaffAccountRef,
+      nullable: true,
+      description: "The staff member who granted the access; null if the account does not exist.",
+      authScopes: { callers: staffCallers },
+      resolve: ({ staffId }, _args, { loaders }) => loaders.staffAccounts.load(staffId),
     }),
   }),
 });

@@ -21,7 +21,7 @@ import { builder } from "#graph/builder.ts";
 import { type GraphContext, getCallerMerchantId, staffCallers } from "#graph/context.ts";
 import { accessMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
-import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
+import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
 import { OAuthGrantRef, StaffAccountRef, ViewerRef } from "#graph/refs.ts";
 
 StaffAccountRef.implement({
@@ -265,7 +265,7 @@ builder.queryFields((t) => ({
       description:
         "The staff accounts of the merchants that the caller may read, oldest first, including disabled " +
         "accounts.",
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       authScopes: { callers: staffCallers },
       resolve: (_root, args, context) =>
         loadConnection(args, {
@@ -274,14 +274,14 @@ builder.queryFields((t) => ({
           column: "staff_account.id",
         }),
     },
-    ...connectionTypeOptions("StaffAccount", "staff accounts"),
+    ...createConnectionTypeOptions("StaffAccount", "staff accounts"),
   ),
   oauthGrants: t.connection(
     {
       type: OAuthGrantRef,
       description:
         "The OAuth grants of the merchants that the caller may read, oldest first, including revoked grants.",
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       authScopes: { callers: staffCallers },
       args: {
         installationId: t.arg.id({
@@ -297,6 +297,6 @@ builder.queryFields((t) => ({
         return loadConnection(args, { db: context.db, query, column: "oauth_grant.id" });
       },
     },
-    ...connectionTypeOptions("OAuthGrant", "OAuth grants"),
+    ...createConnectionTypeOptions("OAuthGrant", "OAuth grants"),
   ),
 }));

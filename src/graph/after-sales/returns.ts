@@ -13,7 +13,7 @@ import {
   markReturnInTransit,
 } from "#commerce/after-sales/return-steps.ts";
 import type { ChangedOrderPart } from "#commerce/orders/change-order.ts";
-import { noteMax } from "#commerce/orders/order-checks.ts";
+import { noteLengthMax } from "#commerce/orders/order-checks.ts";
 import type { ReturnView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
 import { frontendCallers, type GraphContext } from "#graph/context.ts";
@@ -21,7 +21,7 @@ import { orderMutationKind, returnMutationKind } from "#graph/mutation-kinds.ts"
 import { defineMutation } from "#graph/mutation.ts";
 import { OrderLineQuantityInput, orderVersionDescription } from "#graph/orders/order-inputs.ts";
 import { ReturnKindEnum, ReturnMethodEnum, ReturnSettlementEnum } from "#graph/orders/order-enums.ts";
-import { getOrderPartView } from "#graph/orders/orders.ts";
+import { requireOrderPart } from "#graph/orders/orders.ts";
 import { ReturnRef } from "#graph/refs.ts";
 import { ReturnReasonEnum } from "#graph/orders/eligibility-enums.ts";
 
@@ -48,7 +48,7 @@ const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
       description:
         "The buyer's reason; one reason for all lines. Which reasons are allowed depends on the kind.",
     }),
-    note: t.string({ description: `A note from the buyer. 1 to ${noteMax} characters.` }),
+    note: t.string({ description: `A note from the buyer. 1 to ${noteLengthMax} characters.` }),
     method: t.field({
       type: ReturnMethodEnum,
       description:
@@ -134,13 +134,13 @@ const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
       required: true,
       description: "Every line of the return, each line once.",
     }),
-    note: t.string({ description: `A note about the inspection. 1 to ${noteMax} characters.` }),
+    note: t.string({ description: `A note about the inspection. 1 to ${noteLengthMax} characters.` }),
     expectedVersion: t.int({ description: returnVersionDescription }),
   }),
 });
 
 const returnToAnswer = (_context: GraphContext, { order, id }: ChangedOrderPart): ReturnView =>
-  getOrderPartView(order, "returns", id);
+  requireOrderPart(order, "returns", id);
 
 defineMutation({
   ...orderMutationKind,

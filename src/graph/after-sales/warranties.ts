@@ -14,7 +14,7 @@ import { orderMutationKind, warrantyMutationKind, warrantyClaimMutationKind } fr
 import { defineMutation } from "#graph/mutation.ts";
 import { WarrantyClaimKindEnum } from "#graph/orders/order-enums.ts";
 import { orderVersionDescription } from "#graph/orders/order-inputs.ts";
-import { getOrderPartView } from "#graph/orders/orders.ts";
+import { requireOrderPart } from "#graph/orders/orders.ts";
 import { WarrantyRef } from "#graph/refs.ts";
 
 const warrantyVersionDescription =
@@ -73,7 +73,7 @@ const WarrantyClaimResolveInput = builder.inputType("WarrantyClaimResolveInput",
 });
 
 const warrantyToAnswer = (_context: GraphContext, { order, id }: ChangedOrderPart): WarrantyView =>
-  getOrderPartView(order, "warranties", id);
+  requireOrderPart(order, "warranties", id);
 
 defineMutation({
   ...orderMutationKind,

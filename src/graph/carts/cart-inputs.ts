@@ -5,7 +5,7 @@
 
 import { z } from "zod";
 import { addressLengthMax as lengths } from "#commerce/addresses/postal-address.ts";
-import { cartRevocationNoteMax } from "#commerce/carts/cart-aggregate.ts";
+import { cartRevocationNoteLengthMax } from "#commerce/carts/cart-aggregate.ts";
 import { cartLinesMax } from "#commerce/carts/change-lines.ts";
 import { cartLineQuantityMax } from "#commerce/carts/price-lines.ts";
 import { promotionCodeLengthMax } from "#commerce/promotions/choose-promotions.ts";
@@ -138,9 +138,9 @@ export const CartTransitionInputType = builder.inputType("PublicCartTransitionRe
     }),
     note: t.string({
       description:
-        `Note for the merchant, at most ${cartRevocationNoteMax} characters. It must not contain ` +
+        `Note for the merchant, at most ${cartRevocationNoteLengthMax} characters. It must not contain ` +
         "personal data.",
-      validate: z.string().max(cartRevocationNoteMax),
+      validate: z.string().max(cartRevocationNoteLengthMax),
     }),
   }),
 });

@@ -1,15 +1,20 @@
-/** The object types of carts, and the check that a caller may see a cart. */
-
+/** The object type of carts, the check that a caller may see a cart, and the queries that return carts. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import { belongsToOtherBuyer, isCartPastRetention } from "#commerce/carts/cart-status.ts";
-import { type CartView, toCartView, type CartWarningView } from "#commerce/carts/render-cart.ts";
+import { isCartOfOtherBuyer, isCartPastRetention } from "#commerce/carts/cart-status.ts";
+import { buildCartListQuery, findCartByAddressToken } from "#commerce/carts/find-carts.ts";
+import { getCurrentDeliveryOptions, toCartView } from "#commerce/carts/render-cart.ts";
+import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
+import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
 import {
   type CallerKind,
   getCallerKind,
-  type GraphContext,
   getCallerMerchantId,
-  hideFromAnalysts,
+  getListMerchantId,
+  type GraphContext,
+  integratorCallers,
+  merchantReaders,
+  requireMerchantId,
 } from "#graph/context.ts";
 import {
   CartRef,
@@ -18,140 +23,10 @@ import {
   DeliveryOptionRef,
   MaskedAddressRef,
   MerchantSummaryRef,
-  MoneyRef,
   PromotionStateRef,
 } from "#graph/refs.ts";
-import {
-  CartStatusEnum,
-  CartCheckoutStatusEnum,
-  CartRevocationReasonEnum,
-  CartWarningCodeEnum,
-} from "./cart-enums.ts";
-import { CartLine } from "./cart-lines.ts";
-
-MaskedAddressRef.implement({
-  description:
-    "The part of an address that may be shown, without name, street and full postal code. All " +
-    "fields except `countryCode` and `complete` are null after the address is erased.",
-  fields: (t) => ({
-    countryCode: t.expose("countryCode", {
-      type: "CountryCode",
-      description: "Country of the address, ISO 3166-1 alpha-2.",
-    }),
-    regionCode: t.exposeString("regionCode", {
-      nullable: true,
-      description: "Region of the address, ISO 3166-2; null if the address has none.",
-    }),
-    city: t.exposeString("city", {
-      nullable: true,
-      description: "City of the address; null if the address has none.",
-    }),
-    postalCodePrefix: t.exposeString("postalCodePrefix", {
-      nullable: true,
-      description: "First half of the postal code; null if the address has none.",
-    }),
-    recipientInitials: t.exposeString("recipientInitials", {
-      nullable: true,
-      description: "Initials of the recipient's first and last name; null if the name has no initials.",
-    }),
-    complete: t.exposeBoolean("complete", {
-      description: "Whether the address has all fields that its country requires.",
-    }),
-  }),
-});
-
-DeliveryOptionRef.implement({
-  description: "A delivery option that is offered for a cart and its address.",
-  fields: (t) => ({
-    id: t.exposeID("id", {
-      description: "Id of the delivery option, `dlm_…`. Pass it as `optionId` to select the option.",
-    }),
-    name: t.exposeString("name", { description: "Name of the delivery option in the cart's locale." }),
-    carrier: t.exposeString("carrier", {
-      nullable: true,
-      description: "Name of the carrier; null if the merchant has not set one.",
-    }),
-    price: t.expose("price", {
-      type: MoneyRef,
-      description:
-        "Price of the delivery option for this cart; 0 if the cart's subtotal reaches the limit " +
-        "for free delivery.",
-    }),
-    minDays: t.exposeInt("minDays", { description: "Shortest delivery time in days." }),
-    maxDays: t.exposeInt("maxDays", { description: "Longest delivery time in days." }),
-    pickup: t.exposeBoolean("pickup", {
-      description: "Whether the buyer picks the order up instead of having it delivered.",
-    }),
-  }),
-});
-
-const CartDelivery = builder.objectRef<NonNullable<CartView["delivery"]>>("CartDelivery").implement({
-  description: "The delivery options of a cart and the selected option.",
-  fields: (t) => ({
-    selectedOptionId: t.exposeID("selectedOptionId", {
-      nullable: true,
-      description: "Id of the selected delivery option, `dlm_…`; null if none is selected.",
-    }),
-    options: t.field({
-      type: [DeliveryOptionRef],
-      description:
-        "The delivery options that are offered for the cart's address; empty if no line requires " +
-        "shipping or the merchant does not deliver there.",
-      complexity: { multiplier: 5 },
-      resolve: ({ options }) => [...options],
-    }),
-  }),
-});
-
-const CartCheckout = builder.objectRef<NonNullable<CartView["checkout"]>>("CartCheckout").implement({
-  description: "The checkout session of a cart.",
-  fields: (t) => ({
-    sessionId: t.exposeID("sessionId", { description: "Id of the checkout session, `chs_…`." }),
-    status: t.expose("status", {
-      type: CartCheckoutStatusEnum,
-      description: "Status of the checkout session.",
-    }),
-  }),
-});
-
-const CartWarning = builder.objectRef<CartWarningView>("CartWarning").implement({
-  description:
-    "A difference in a cart that no caller requested, found at the cart's last change or " +
-    "caused by time, for example a changed price.",
-  fields: (t) => ({
-    code: t.expose("code", { type: CartWarningCodeEnum, description: "Kind of the warning." }),
-    lineId: t.exposeID("lineId", {
-      nullable: true,
-      description:
-        "Id of the line that the warning is about, `cln_…`; null if the warning is about the whole " +
-        "cart.",
-    }),
-    message: t.exposeString("message", {
-      description: "Explanation in English, for developers. Programs should use `code`.",
-    }),
-    data: t.field({
-      type: "JSON",
-      description: "Details of the warning. Each value of `CartWarningCode` describes its fields.",
-      resolve: ({ data }) => data,
-    }),
-  }),
-});
-
-const CartRevocation = builder.objectRef<NonNullable<CartView["revocation"]>>("CartRevocation").implement({
-  description: "The reason and the time of a cart's revocation.",
-  fields: (t) => ({
-    reason: t.expose("reason", {
-      type: CartRevocationReasonEnum,
-      description: "The reason that the caller gave; `other` if none was given.",
-    }),
-    note: t.string({
-      nullable: true,
-      description: "Note of the caller, at most 280 characters; null if there is none. Hidden from analysts.",
-      resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
-    }),
-    at: t.expose("at", { type: "DateTime", description: "Time of the revocation." }),
-  }),
-});
+import { CartStatusEnum } from "./cart-enums.ts";
+import { CartCheckout, CartDelivery, CartLine, CartRevocation, CartWarning } from "./cart-parts.ts";
 
 /**
  * The kinds of callers that must not see a cart's buyer reference: analysts, because it identifies a person,
@@ -290,5 +165,109 @@ export function isCartVisible(cart: CartAggregate, context: GraphContext): boole
   const owner = getCallerMerchantId(context);
   const isOfOwner = owner === null || owner === cart.merchant.id;
   const isRetained = context.viewer.kind === "system" || !isCartPastRetention(cart, context.clock.now());
-  return isOfOwner && isRetained && !belongsToOtherBuyer(cart, context.buyerReference);
+  return isOfOwner && isRetained && !isCartOfOtherBuyer(cart, context.buyerReference);
+}
+
+builder.queryField("cart", (t) =>
+  t.field({
+    type: CartRef,
+    nullable: true,
+    description:
+      "Returns a cart by its id; null if there is no such cart or the cart ended more than 90 " +
+      "days ago. REST returns 404 instead of null.",
+    authScopes: { callers: [...integratorCallers, "storefront", "buyer", "system", ...merchantReaders] },
+    args: { id: t.arg.id({ required: true, description: "Id of the cart, `cart_…`." }) },
+    resolve: async (_root, { id }, context) => {
+      const cart = await context.loaders.carts.load(id);
+      return cart === null || !isCartVisible(cart, context) ? null : toCartNode(cart, context);
+    },
+  }),
+);
+
+builder.queryField("carts", (t) =>
+  t.connection(
+    {
+      type: CartRef,
+      description:
+        "Lists carts, oldest first. A storefront must send X-Buyer-Reference and gets the carts of " +
+        "this buyer only; otherwise 403 role_not_allowed.",
+      authScopes: { callers: ["storefront", ...merchantReaders] },
+      complexity: computeConnectionCost,
+      args: {
+        merchantId: t.arg.id({
+          description:
+            "Id of the merchant. If left out, a token of the platform gets the carts of all merchants.",
+        }),
+        status: t.arg({ type: CartStatusEnum, description: "Returns only carts that have this status now." }),
+      },
+      resolve: async (_root, { merchantId, status, ...args }, context) => {
+        const isStorefront = getCallerKind(context.viewer) === "storefront";
+        if (isStorefront && context.buyerReference === null)
+          throw fail("role_not_allowed", {
+            message: "A storefront must send the X-Buyer-Reference header to list the carts of a buyer.",
+          });
+        const owner = getListMerchantId(context, merchantId);
+        const filter = {
+          merchantId: owner,
+          status: status ?? null,
+          buyerReference: isStorefront ? context.buyerReference : null,
+          now: context.clock.now(),
+        };
+        const { edges, ...rest } = await loadConnection(args, {
+          db: context.db,
+          query: buildCartListQuery(context.db, filter),
+          column: "cart.id",
+        });
+        const carts = await context.loaders.carts.loadMany(edges.map(({ node }) => node.id));
+        return {
+          ...rest,
+          edges: edges.flatMap((edge, index) => toCartEdges(edge.cursor, carts[index], context)),
+        };
+      },
+    },
+    ...createConnectionTypeOptions("Cart", "carts"),
+  ),
+);
+
+builder.queryField("deliveryOptions", (t) =>
+  t.field({
+    type: [DeliveryOptionRef],
+    description:
+      "Lists the delivery options of the cart and the address that a token represents. Fails " +
+      "with 404 resource_not_found if the token is unknown or has expired.",
+    authScopes: { callers: ["storefront", "admin", "operator"] },
+    complexity: { multiplier: 5 },
+    args: {
+      merchantId: t.arg.id({ description: "Id of the merchant; required with a token of the platform." }),
+      addressToken: t.arg.id({
+        required: true,
+        description: "The address token that setting the address returned, `adt_…`.",
+      }),
+    },
+    resolve: async (_root, { merchantId, addressToken }, context) => {
+      const cartId = await findCartByAddressToken(context.db, {
+        merchantId: requireMerchantId(context, merchantId),
+        addressToken,
+      });
+      const cart = cartId === undefined ? null : await context.loaders.carts.load(cartId);
+      const options =
+        cart === null || !isCartVisible(cart, context)
+          ? undefined
+          : getCurrentDeliveryOptions(cart, context.clock.now());
+      if (options === undefined)
+        throw fail("resource_not_found", {
+          message: "The merchant has no such address token, or the token has expired.",
+        });
+      return options;
+    },
+  }),
+);
+
+function toCartEdges(
+  cursor: string,
+  cart: CartAggregate | Error | null | undefined,
+  context: GraphContext,
+): { cursor: string; node: GraphCart }[] {
+  if (cart instanceof Error) throw cart;
+  return cart === null || cart === undefined ? [] : [{ cursor, node: toCartNode(cart, context) }];
 }

@@ -1,7 +1,7 @@
 /** Graph types and queries of a merchant's products in every status and locale, and of its categories. */
-import { categoryListQuery, productListQuery } from "#commerce/catalog/catalog-lists.ts";
+import { buildCategoryListQuery, buildProductListQuery } from "#commerce/catalog/catalog-lists.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { loadConnection, connectionTypeOptions, connectionCost } from "#graph/connections.ts";
+import { loadConnection, createConnectionTypeOptions, computeConnectionCost } from "#graph/connections.ts";
 import { getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { CategoryRef, MerchantRef, ProductRef, VariantRef } from "#graph/refs.ts";
 import {
@@ -150,13 +150,13 @@ builder.queryFields((t) => ({
     {
       type: ProductRef,
       description: "The products of all merchants that the token may read, oldest first.",
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
       args: {
         status: t.arg({ type: ProductStatusEnum, description: "Returns only products with this status." }),
       },
       resolve: async (_root, { status, ...args }, context) => {
-        const query = productListQuery(context.db, { merchantId: getCallerMerchantId(context), status });
+        const query = buildProductListQuery(context.db, { merchantId: getCallerMerchantId(context), status });
         const page = await loadConnection(args, { db: context.db, query, column: "product.id" });
         const loaded = await Promise.all(
           page.edges.map(({ node }) => context.loaders.products.load(node.id)),
@@ -169,7 +169,7 @@ builder.queryFields((t) => ({
         };
       },
     },
-    ...connectionTypeOptions("Product", "products"),
+    ...createConnectionTypeOptions("Product", "products"),
   ),
 }));
 
@@ -178,15 +178,15 @@ builder.queryFields((t) => ({
     {
       type: CategoryRef,
       description: "The categories of all merchants that the token may read, oldest first.",
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       authScopes: { callers: [...merchantReaders, "storefront"] },
       resolve: (_root, args, context) =>
         loadConnection(args, {
           db: context.db,
-          query: categoryListQuery(context.db, getCallerMerchantId(context)),
+          query: buildCategoryListQuery(context.db, getCallerMerchantId(context)),
           column: "category.id",
         }),
     },
-    ...connectionTypeOptions("Category", "categories"),
+    ...createConnectionTypeOptions("Category", "categories"),
   ),
 }));

@@ -4,8 +4,8 @@ import type {
   ProductAggregate,
   StoredProductVariant,
 } from "#commerce/catalog/read-products.ts";
-import { variantAvailability } from "#commerce/catalog/render-product.ts";
-import { money } from "#foundation/money.ts";
+import { getVariantAvailability } from "#commerce/catalog/render-product.ts";
+import { createMoney } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
 import { getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { MarketRef, MoneyRef, VariantRef } from "#graph/refs.ts";
@@ -28,14 +28,14 @@ const PriceRef = builder
       amount: t.field({
         type: MoneyRef,
         description: "The price of one unit in the market's currency.",
-        resolve: (price) => money(price.amountMinor, currencyOf(price)),
+        resolve: (price) => createMoney(price.amountMinor, currencyOf(price)),
       }),
       compareAt: t.field({
         type: MoneyRef,
         nullable: true,
         description: "The price before a reduction; null if the price is not reduced.",
         resolve: (price) =>
-          price.compareAtMinor === null ? null : money(price.compareAtMinor, currencyOf(price)),
+          price.compareAtMinor === null ? null : createMoney(price.compareAtMinor, currencyOf(price)),
       }),
       lowest30d: t.field({
         type: MoneyRef,
@@ -44,7 +44,7 @@ const PriceRef = builder
           "The lowest price in the 30 days before the current price began; null if the variant had no " +
           "price then.",
         resolve: (price) =>
-          price.lowest30dMinor === null ? null : money(price.lowest30dMinor, currencyOf(price)),
+          price.lowest30dMinor === null ? null : createMoney(price.lowest30dMinor, currencyOf(price)),
       }),
       validFrom: t.expose("validFrom", {
         type: "DateTime",
@@ -145,7 +145,7 @@ builder.objectFields(VariantRef, (t) => ({
   availability: t.field({
     type: AvailabilityEnum,
     description: "Whether and how the variant can be bought now.",
-    resolve: (variant, _args, { clock }) => variantAvailability(variant, clock.now()),
+    resolve: (variant, _args, { clock }) => getVariantAvailability(variant, clock.now()),
   }),
   stock: t.field({
     type: StockLevelRef,

@@ -4,7 +4,7 @@ import {
   setSynonyms,
   type SynonymList,
   type SynonymRule,
-  synonymBounds,
+  synonymListBounds,
 } from "#commerce/search/synonyms.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
@@ -14,8 +14,8 @@ import { defineMutation } from "#graph/mutation.ts";
 import { expectedVersionDescription } from "./inputs.ts";
 
 const termsText =
-  `Words or phrases of 1 to ${synonymBounds.wordsMax} words and at most ` +
-  `${synonymBounds.termMax} characters.`;
+  `Words or phrases of 1 to ${synonymListBounds.wordsMax} words and at most ` +
+  `${synonymListBounds.termMax} characters.`;
 
 const SynonymRuleRef = builder.objectRef<SynonymRule>("SearchSynonymRule").implement({
   description: "Words that the search treats as synonyms.",
@@ -57,13 +57,13 @@ const SynonymRuleInput = builder.inputType("SearchSynonymRuleInput", {
   fields: (t) => ({
     terms: t.stringList({
       required: true,
-      description: `${termsText} 2 to ${synonymBounds.termsMax}, or 1 or more with replacements.`,
+      description: `${termsText} 2 to ${synonymListBounds.termsMax}, or 1 or more with replacements.`,
     }),
     replacements: t.stringList({
       description:
         `${termsText} A search for one of the terms also finds the replacements, but not the other ` +
         "way round. " +
-        `Without replacements, the terms are equivalent. At most ${synonymBounds.termsMax}.`,
+        `Without replacements, the terms are equivalent. At most ${synonymListBounds.termsMax}.`,
     }),
   }),
 });
@@ -81,7 +81,7 @@ const SynonymsSetInputType = builder.inputType("SearchSynonymsSetInput", {
     rules: t.field({
       type: [SynonymRuleInput],
       required: true,
-      description: `The rules; an empty list removes all synonyms. At most ${synonymBounds.rulesMax}.`,
+      description: `The rules; an empty list removes all synonyms. At most ${synonymListBounds.rulesMax}.`,
     }),
   }),
 });

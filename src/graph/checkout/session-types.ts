@@ -3,7 +3,7 @@
  * the body of a REST operation.
  */
 import { z } from "zod";
-import { sessionCancelNoteMax } from "#commerce/checkout/release-sessions.ts";
+import { sessionCancelNoteLengthMax } from "#commerce/checkout/release-sessions.ts";
 import { sessionLifetimeMinutes } from "#commerce/checkout/create-session.ts";
 import { promotionCodeLengthMax } from "#commerce/promotions/choose-promotions.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
@@ -77,10 +77,10 @@ export const SessionCancelInputType = builder.inputType("HostedCheckoutCancelReq
     }),
     note: t.string({
       description:
-        `Explanation of the reason, at most ${sessionCancelNoteMax} characters. It must not ` +
+        `Explanation of the reason, at most ${sessionCancelNoteLengthMax} characters. It must not ` +
         "contain personal data. Every caller that may read the session, except for analysts, can " +
         "read it.",
-      validate: z.string().max(sessionCancelNoteMax),
+      validate: z.string().max(sessionCancelNoteLengthMax),
     }),
     expectedVersion: t.int({ description: expectedVersionDescription, validate: versionSchema }),
   }),

@@ -2,8 +2,8 @@
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { SessionCancellation } from "#commerce/checkout/end-session.ts";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
-import { type SessionAggregate, sessionListQuery } from "#commerce/checkout/session-aggregate.ts";
-import { sessionPageUrl, toSessionView } from "#commerce/checkout/render-session.ts";
+import { type SessionAggregate, buildSessionListQuery } from "#commerce/checkout/session-aggregate.ts";
+import { getSessionPageUrl, toSessionView } from "#commerce/checkout/render-session.ts";
 import { builder } from "#graph/builder.ts";
 import {
   hideQueryFromAnalysts,
@@ -16,7 +16,7 @@ import {
 } from "#graph/context.ts";
 import { isCartVisible, toCartNode } from "#graph/carts/carts.ts";
 import { CartStatusEnum } from "#graph/carts/cart-enums.ts";
-import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
+import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
 import {
   CartRef,
   CheckoutSessionRef,
@@ -104,7 +104,7 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
       "URL of the checkout page. Returned only to the token that created the session, and only " +
       "while the session is open; null for all other callers, and always null over REST.",
     resolve: ({ stored }, _args, context) =>
-      sessionPageUrl(stored, {
+      getSessionPageUrl(stored, {
         tokenId: getInternalCredentialId(context),
         keyring: context.services.keyring,
         publicUrl: context.publicUrl,
@@ -222,7 +222,7 @@ builder.queryField("hostedCheckoutSessions", (t) =>
       type: CheckoutSessionRef,
       description: "Lists checkout sessions, oldest first.",
       authScopes: { callers: merchantReaders },
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       args: {
         merchantId: t.arg.id({
           description:
@@ -240,7 +240,7 @@ builder.queryField("hostedCheckoutSessions", (t) =>
           status: status ?? null,
           now: context.clock.now(),
         };
-        const query = sessionListQuery(context.db, filter);
+        const query = buildSessionListQuery(context.db, filter);
         const { edges, ...rest } = await loadConnection(args, {
           db: context.db,
           query,
@@ -255,6 +255,6 @@ builder.queryField("hostedCheckoutSessions", (t) =>
         return { ...rest, edges: (await Promise.all(pageEdges)).flat() };
       },
     },
-    ...connectionTypeOptions("HostedCheckoutSession", "checkout sessions"),
+    ...createConnectionTypeOptions("HostedCheckoutSession", "checkout sessions"),
   ),
 );

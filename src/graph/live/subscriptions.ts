@@ -3,7 +3,7 @@
  * is sent, with the same access rules as the queries.
  */
 import { fail } from "#foundation/failure.ts";
-import { isCleanText } from "#foundation/text.ts";
+import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { builder } from "#graph/builder.ts";
 import { type GraphContext, getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { isCartVisible, toCartNode } from "#graph/carts/carts.ts";
@@ -97,7 +97,7 @@ builder.subscriptionFields((t) => ({
     subscribe: (_root, { endpointId }, context) => followDeliveries(watchOf(context).deliveries, endpointId),
     resolve: async (step, { endpointId }, context) => {
       const merchantId = getCallerMerchantId(context);
-      const owner = isCleanText(endpointId)
+      const owner = isTextWithoutForbiddenCharacters(endpointId)
         ? await findMerchantIdOfEndpoint(context.db, endpointId)
         : undefined;
       if (owner === undefined || (merchantId !== null && owner !== merchantId)) return null;

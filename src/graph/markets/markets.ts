@@ -3,7 +3,7 @@
  * group of countries that share one currency and one default locale.
  */
 import type { DeliveryMethodRow, PolicyRow, TaxRateRow } from "#commerce/markets/read-markets.ts";
-import { money } from "#foundation/money.ts";
+import { createMoney } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders, requireMerchantId } from "#graph/context.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
@@ -61,7 +61,7 @@ export const DeliveryMethodRef = builder
       price: t.field({
         type: MoneyRef,
         description: "The price of a delivery with this method.",
-        resolve: ({ priceMinor, currency }) => money(priceMinor, currency),
+        resolve: ({ priceMinor, currency }) => createMoney(priceMinor, currency),
       }),
       freeFrom: t.field({
         type: MoneyRef,
@@ -69,7 +69,7 @@ export const DeliveryMethodRef = builder
         description:
           "Delivery is free if the cart's subtotal is at least this amount; null if delivery is never free.",
         resolve: ({ freeFromMinor, currency }) =>
-          freeFromMinor === null ? null : money(freeFromMinor, currency),
+          freeFromMinor === null ? null : createMoney(freeFromMinor, currency),
       }),
       minDays: t.exposeInt("minDays", { description: "The shortest delivery time in days." }),
       maxDays: t.exposeInt("maxDays", { description: "The longest delivery time in days." }),

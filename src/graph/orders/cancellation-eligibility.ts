@@ -1,7 +1,7 @@
 /** The cancellation eligibility of an order. */
 import {
   type CancellationDeadline,
-  cancellationEligibility,
+  evaluateCancellationEligibility,
   type CancellationEligibility,
   type CancellationLine,
   type CancellationRefund,
@@ -215,6 +215,6 @@ builder.objectFields(OrderRef, (t) => ({
   cancellationEligibility: t.field({
     type: Eligibility,
     description: "Whether the buyer can cancel the order or some of its units now.",
-    resolve: ({ stored }, _args, { clock }) => cancellationEligibility(stored, clock.now()),
+    resolve: ({ stored }, _args, { clock }) => evaluateCancellationEligibility(stored, clock.now()),
   }),
 }));

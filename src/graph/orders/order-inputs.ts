@@ -1,6 +1,6 @@
 /** Input types of the mutations of orders, payments and refunds. */
 import { type CancellationReason } from "#commerce/orders/cancellation/reasons.ts";
-import { noteMax } from "#commerce/orders/order-checks.ts";
+import { noteLengthMax } from "#commerce/orders/order-checks.ts";
 import type { RefundReason } from "#commerce/orders/payment/refunds.ts";
 import type { DisputeOutcome, DisputeReason } from "#commerce/orders/payment/disputes.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
@@ -100,7 +100,7 @@ export const OrderCancelInputType = builder.inputType("OrderCancelInput", {
     }),
     note: t.string({
       description:
-        `The reason in words, at most ${noteMax} characters, line breaks included. The merchant's ` +
+        `The reason in words, at most ${noteLengthMax} characters, line breaks included. The merchant's ` +
         "staff can read the note. The buyer's frontend can read it in a cancellation request and " +
         "in a refund. Events do not contain it.",
     }),
@@ -170,7 +170,7 @@ export const RefundCreateInputType = builder.inputType("RefundCreateInput", {
     }),
     note: t.string({
       description:
-        `The reason in words, at most ${noteMax} characters, line breaks included. The merchant's ` +
+        `The reason in words, at most ${noteLengthMax} characters, line breaks included. The merchant's ` +
         "staff and the buyer's frontend can read the note; analysts and events do not contain it.",
     }),
     expectedVersion: t.int({ description: orderVersionDescription }),

@@ -1,6 +1,6 @@
 /** Mutations of orders: confirming and holding them, fulfillments, and cancellations. */
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { confirmOrder, holdOrder, holdReasonMax, releaseOrder } from "#commerce/orders/order-life.ts";
+import { confirmOrder, holdOrder, holdReasonLengthMax, releaseOrder } from "#commerce/orders/order-life.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { frontendCallers, type GraphContext } from "#graph/context.ts";
 import { fulfillmentMutationKind, orderMutationKind } from "#graph/mutation-kinds.ts";
@@ -13,9 +13,9 @@ import {
   packFulfillment,
   shipFulfillment,
   trackFulfillment,
-  trackingNumberMax,
+  trackingNumberLengthMax,
 } from "#commerce/orders/fulfillment/move-fulfillment.ts";
-import { carrierMax, createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
+import { carrierLengthMax, createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
 import type { ChangedOrderPart } from "#commerce/orders/change-order.ts";
 import type { ReportedTrackingStatus } from "#commerce/orders/fulfillment/fulfillment-rules.ts";
 import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
@@ -30,7 +30,7 @@ import {
   OrderLineQuantityInput,
   orderVersionDescription,
 } from "./order-inputs.ts";
-import { toGraphOrder, getOrderPartView } from "./orders.ts";
+import { toGraphOrder, requireOrderPart } from "./orders.ts";
 import { FulfillmentTypeEnum } from "./order-enums.ts";
 
 const OrderStepInput = builder.inputType("OrderStepInput", {
@@ -43,7 +43,7 @@ const OrderHoldInput = builder.inputType("OrderHoldInput", {
   fields: (t) => ({
     reason: t.string({
       required: true,
-      description: `The reason, visible to the merchant's staff only, 1 to ${holdReasonMax} characters.`,
+      description: `The reason, visible to the merchant's staff only, 1 to ${holdReasonLengthMax} characters.`,
     }),
     expectedVersion: t.int({ description: orderVersionDescription }),
   }),
@@ -100,7 +100,7 @@ const FulfillmentCreateInput = builder.inputType("FulfillmentCreateInput", {
     }),
     carrier: t.string({
       description:
-        `The carrier, 1 to ${carrierMax} characters. Left out: the carrier of the chosen delivery ` +
+        `The carrier, 1 to ${carrierLengthMax} characters. Left out: the carrier of the chosen delivery ` +
         "method.",
     }),
     expectedVersion: t.int({ description: orderVersionDescription }),
@@ -116,9 +116,11 @@ const TrackingInput = builder.inputType("TrackingInput", {
   description: "The tracking data of a fulfillment.",
   fields: (t) => ({
     carrier: t.string({
-      description: `The carrier, 1 to ${carrierMax} characters. Left out: unchanged.`,
+      description: `The carrier, 1 to ${carrierLengthMax} characters. Left out: unchanged.`,
     }),
-    number: t.string({ description: `The carrier's tracking number, 1 to ${trackingNumberMax} characters.` }),
+    number: t.string({
+      description: `The carrier's tracking number, 1 to ${trackingNumberLengthMax} characters.`,
+    }),
     url: t.string({ description: "The tracking page: an https URL of at most 2048 characters." }),
   }),
 });
@@ -151,7 +153,7 @@ const FulfillmentTrackInput = builder.inputType("FulfillmentTrackInput", {
 });
 
 const answerFulfillment = (_context: GraphContext, { order, id }: ChangedOrderPart): FulfillmentView =>
-  getOrderPartView(order, "fulfillments", id);
+  requireOrderPart(order, "fulfillments", id);
 
 defineMutation({
   ...orderMutationKind,

@@ -12,10 +12,7 @@ import {
 } from "./order-enums.ts";
 
 /** Returns the value for the merchant's staff, and null for other callers, so that one document serves all. */
-export function hideFromNonStaff<Value>(
-  value: Value,
-  { viewer }: Pick<GraphContext, "viewer">,
-): Value | null {
+export function getValueIfStaff<Value>(value: Value, { viewer }: Pick<GraphContext, "viewer">): Value | null {
   return staffCallers.includes(getCallerKind(viewer)) ? value : null;
 }
 
@@ -171,7 +168,7 @@ RefundRef.implement({
     note: t.string({
       nullable: true,
       description: "The reason in words. Visible only to the merchant's staff; null for other callers.",
-      resolve: ({ note }, _args, context) => hideFromNonStaff(note, context),
+      resolve: ({ note }, _args, context) => getValueIfStaff(note, context),
     }),
     lines: t.field({
       type: [RefundLine],

@@ -10,7 +10,7 @@ import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { type VariantRestriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { ImageRef, MoneyRef } from "#graph/refs.ts";
 import { OrderActorEnum } from "./order-enums.ts";
-import { hideFromNonStaff, OrderLineQuantity } from "./order-parts.ts";
+import { getValueIfStaff, OrderLineQuantity } from "./order-parts.ts";
 
 export const OrderQuantities = builder
   .objectRef<OrderLineView["quantities"]>("OrderLineQuantities")
@@ -197,7 +197,7 @@ export const OrderCancellation = builder.objectRef<Cancellation>("OrderCancellat
     note: t.string({
       nullable: true,
       description: "The reason in words. Visible only to the merchant's staff; null for other callers.",
-      resolve: ({ note }, _args, context) => hideFromNonStaff(note, context),
+      resolve: ({ note }, _args, context) => getValueIfStaff(note, context),
     }),
     actor: t.expose("actor", { type: OrderActorEnum, description: "Who canceled the order." }),
     at: t.expose("at", { type: "DateTime", description: "When the order was canceled." }),

@@ -9,7 +9,7 @@ import {
 } from "#commerce/orders/find-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/render-parts.ts";
-import { fail } from "#foundation/failure.ts";
+import { fail, failWithDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import {
   type CallerKind,
@@ -21,7 +21,7 @@ import {
   getCallerMerchantId,
   merchantReaders,
 } from "#graph/context.ts";
-import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
+import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
 import {
   FulfillmentRef,
   OrderRef,
@@ -68,13 +68,16 @@ builder.queryFields((t) => ({
       return order === null || !isOrderVisible(order, context) ? null : toGraphOrder(order, context);
     },
   }),
+}));
+
+builder.queryFields((t) => ({
   orders: t.connection(
     {
       type: OrderRef,
       description:
         "Lists orders, oldest first. A storefront can only list orders of the buyer in X-Buyer-Reference.",
       authScopes: { callers: ["storefront", ...merchantReaders] },
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       args: {
         merchantId: t.arg.id({
           description:
@@ -86,12 +89,34 @@ builder.queryFields((t) => ({
             "Lists only orders of the buyer with this frontend reference. A storefront may only name the " +
             "buyer in X-Buyer-Reference.",
         }),
+        number: t.arg.string({
+          description:
+            "Lists only the order with this number, in capital or small letters. At most one order of a " +
+            "merchant has a number.",
+        }),
+        placedFrom: t.arg({
+          type: "DateTime",
+          description: "Lists only orders that were placed at this time or later.",
+        }),
+        placedTo: t.arg({
+          type: "DateTime",
+          description:
+            "Lists only orders that were placed before this time, which must be after `placedFrom`.",
+        }),
       },
-      resolve: async (_root, { merchantId, status, buyerReference, ...args }, context) => {
+      resolve: async (
+        _root,
+        { merchantId, status, buyerReference, number, placedFrom, placedTo, ...args },
+        context,
+      ) => {
+        requirePeriod(placedFrom, placedTo);
         const filter = {
           merchantId: getListMerchantId(context, merchantId),
           status: status ?? null,
           buyerReference: getBuyerFilter(context, buyerReference ?? null),
+          number: number?.trim().toUpperCase(),
+          placedFrom,
+          placedTo,
         };
         const { edges, ...rest } = await loadConnection(args, {
           db: context.db,
@@ -105,7 +130,7 @@ builder.queryFields((t) => ({
         };
       },
     },
-    ...connectionTypeOptions("Order", "orders"),
+    ...createConnectionTypeOptions("Order", "orders"),
   ),
 }));
 
@@ -180,6 +205,16 @@ async function findPart<Parts extends keyof OrderPartViewsByKind>(
   if (owner.orderId === null) return withoutOrder === undefined ? null : withoutOrder(context.db, id);
   const order = await context.loaders.orders.load(owner.orderId);
   return order === null ? null : (toOrderPartViews(order, parts).find((view) => view.id === id) ?? null);
+}
+
+function requirePeriod(from: Date | null | undefined, to: Date | null | undefined): void {
+  if (!from || !to || from < to) return;
+  throw failWithDetail("invalid_field", {
+    in: "body",
+    field: "/placedTo",
+    code: "too_small",
+    message: `"placedTo" must be after "placedFrom".`,
+  });
 }
 
 /** Returns the buyer to filter by. A storefront may only list orders of the buyer that it serves. */

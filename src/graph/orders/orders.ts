@@ -3,7 +3,7 @@ import { toOrderView } from "#commerce/orders/render-order.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/render-parts.ts";
 import { fail } from "#foundation/failure.ts";
-import { money } from "#foundation/money.ts";
+import { createMoney } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
 import { type GraphContext, hideFromAnalysts } from "#graph/context.ts";
 import {
@@ -26,7 +26,7 @@ import {
   OrderReturnStatusEnum,
   OrderStatusEnum,
 } from "./order-enums.ts";
-import { hideFromNonStaff } from "./order-parts.ts";
+import { getValueIfStaff } from "./order-parts.ts";
 import {
   OrderBuyer,
   OrderCancellation,
@@ -142,7 +142,7 @@ builder.objectFields(OrderRef, (t) => ({
     nullable: true,
     description: "The chosen delivery method with its price; null if nothing is shipped.",
     resolve: ({ stored: { delivery, currency } }) =>
-      delivery === null ? null : { ...delivery, price: money(delivery.priceMinor, currency) },
+      delivery === null ? null : { ...delivery, price: createMoney(delivery.priceMinor, currency) },
   }),
   policies: t.field({
     type: [OrderPolicyType],
@@ -178,7 +178,7 @@ builder.objectFields(OrderRef, (t) => ({
     description:
       "Why the order is on hold; null if it is not. Visible only to the merchant's staff; null for other " +
       "callers.",
-    resolve: ({ stored }, _args, context) => hideFromNonStaff(stored.holdReason, context),
+    resolve: ({ stored }, _args, context) => getValueIfStaff(stored.holdReason, context),
   }),
   timeline: t.field({
     type: [OrderTimelineEntry],
@@ -202,7 +202,7 @@ export function toGraphOrder(
 }
 
 /** Returns one part of an order; throws `resource_not_found` if the order has no such part. */
-export function getOrderPartView<Part extends keyof OrderPartViewsByKind>(
+export function requireOrderPart<Part extends keyof OrderPartViewsByKind>(
   order: OrderAggregate,
   part: Part,
   id: string,
@@ -289,7 +289,7 @@ builder.objectFields(OrderRef, (t) => ({
 
 /** Decrypts a personal data row. Reads nothing if the caller may not see personal data. */
 async function openForStaff(context: GraphContext, id: string | undefined): Promise<PersonalData | null> {
-  const allowed = hideFromNonStaff(id, context);
+  const allowed = getValueIfStaff(id, context);
   const row = typeof allowed === "string" ? await context.loaders.personalData.load(allowed) : null;
   return row === null ? null : (openPersonalData(context.services.keyring, row) ?? null);
 }

@@ -20,7 +20,7 @@ import {
   PaymentVoidInput,
   RefundCreateInputType,
 } from "./order-inputs.ts";
-import { getOrderPartView } from "./orders.ts";
+import { requireOrderPart } from "./orders.ts";
 
 const runPaymentCommand =
   <Input extends PaymentTarget>(
@@ -41,7 +41,7 @@ interface ChangedPayment {
 }
 
 const answerPayment = (_request: GraphContext, { order, paymentId }: ChangedPayment): PaymentView =>
-  getOrderPartView(order, "payments", paymentId);
+  requireOrderPart(order, "payments", paymentId);
 
 defineMutation({
   ...paymentMutationKind,
@@ -104,5 +104,5 @@ defineMutation({
   input: RefundCreateInputType,
   type: RefundRef,
   run: createRefund,
-  answer: (_context, { order, refundId }) => getOrderPartView(order, "refunds", refundId),
+  answer: (_context, { order, refundId }) => requireOrderPart(order, "refunds", refundId),
 });

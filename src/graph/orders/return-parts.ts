@@ -12,7 +12,7 @@ import {
   WarrantyClaimStatusEnum,
   WarrantyStatusEnum,
 } from "./order-enums.ts";
-import { hideFromNonStaff } from "./order-parts.ts";
+import { getValueIfStaff } from "./order-parts.ts";
 
 const ReturnLineType = builder.objectRef<ReturnLine>("ReturnLine").implement({
   description: "Units of an order line that are returned.",
@@ -57,7 +57,7 @@ ReturnRef.implement({
       description:
         "The note of the merchant's inspection. Visible only to the merchant's staff; null for other " +
         "callers.",
-      resolve: ({ inspectionNote }, _args, context) => hideFromNonStaff(inspectionNote, context),
+      resolve: ({ inspectionNote }, _args, context) => getValueIfStaff(inspectionNote, context),
     }),
   }),
 });

@@ -1,5 +1,5 @@
 /** Mutations of promotions. In an update, a field that is left out stays unchanged and null removes its value. */
-import { promotionBounds as bounds } from "#commerce/promotions/promotion-fields.ts";
+import { promotionFieldBounds as bounds } from "#commerce/promotions/promotion-fields.ts";
 import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
 import {
   type PromotionCodeRow,
@@ -15,7 +15,7 @@ import { defineMutation } from "#graph/mutation.ts";
 import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
-import { promotionInputFields, titlesDescription } from "./promotion-inputs.ts";
+import { createPromotionInputFields, titlesDescription } from "./promotion-inputs.ts";
 import { PromotionKindEnum, PromotionTriggerEnum } from "./promotions.ts";
 
 const PromotionCreateInput = builder.inputType("PromotionCreateInput", {
@@ -32,7 +32,7 @@ const PromotionCreateInput = builder.inputType("PromotionCreateInput", {
       description: "The kind of discount. It cannot be changed later.",
     }),
     titles: t.field({ type: [LocalizedTextInputType], required: true, description: titlesDescription }),
-    ...promotionInputFields(t),
+    ...createPromotionInputFields(t),
   }),
 });
 
@@ -42,7 +42,7 @@ const PromotionUpdateInput = builder.inputType("PromotionUpdateInput", {
     promotionId: t.id({ required: true, description: "The promotion." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     titles: t.field({ type: [LocalizedTextInputType], description: titlesDescription }),
-    ...promotionInputFields(t),
+    ...createPromotionInputFields(t),
   }),
 });
 

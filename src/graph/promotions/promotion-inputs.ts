@@ -1,6 +1,6 @@
 /** The input fields of promotions: discount, conditions, time window and limits. */
 import type { InputFieldBuilder } from "@pothos/core";
-import { promotionBounds as bounds } from "#commerce/promotions/promotion-fields.ts";
+import { promotionFieldBounds as bounds } from "#commerce/promotions/promotion-fields.ts";
 import type { builder } from "#graph/builder.ts";
 
 type PromotionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaTypes"], "InputObject">;
@@ -21,7 +21,7 @@ const discountInputFields = (t: PromotionInputFieldBuilder) => ({
   amountMinor: t.field({
     type: "MinorUnits",
     description:
-      "The discount amount for all entitled lines together, in minor units. Required for " +
+      "The discount on all discounted lines together, in minor units. Required for " +
       "the kind fixed_amount, not allowed for others. 1 or more.",
   }),
   currency: t.field({
@@ -47,23 +47,28 @@ const discountInputFields = (t: PromotionInputFieldBuilder) => ({
 const conditionInputFields = (t: PromotionInputFieldBuilder) => ({
   minimumSubtotalMinor: t.field({
     type: "MinorUnits",
-    description: "The minimum subtotal of the entitled lines before discounts, in minor units. 1 or more.",
+    description:
+      "The minimum subtotal, in minor units, of the lines that the promotion can discount. 1 or more.",
   }),
   minimumQuantity: t.int({
-    description: `The minimum number of entitled units in the cart. 1 to ${bounds.minimumQuantityMax}.`,
+    description:
+      "The minimum number of units in the cart that the promotion can discount. " +
+      `1 to ${bounds.minimumQuantityMax}.`,
   }),
   entitledProductIds: t.idList({
     description:
-      "Ids of the entitled products. If no products and no categories are given, all " +
-      `products are entitled. 0 to ${bounds.productsMax} ids.`,
+      "Ids of the products that the promotion can discount. If no products and no categories are given, " +
+      `the promotion can discount all products. 0 to ${bounds.productsMax} ids.`,
   }),
   entitledCategoryIds: t.idList({
-    description: `Ids of the categories whose products are entitled. 0 to ${bounds.categoriesMax} ids.`,
+    description:
+      "Ids of the categories whose products the promotion can discount. " +
+      `0 to ${bounds.categoriesMax} ids.`,
   }),
   buyProductIds: t.idList({
     description:
       "Only for the kind buy_x_get_y: ids of the products that count as bought (the X). " +
-      "If no products and no categories are given, the entitled products count. 0 to " +
+      "If no products and no categories are given, the products that the promotion can discount count. 0 to " +
       `${bounds.productsMax} ids.`,
   }),
   buyCategoryIds: t.idList({
@@ -127,7 +132,7 @@ const limitInputFields = (t: PromotionInputFieldBuilder) => ({
 
 /** The fields that creating and updating a promotion have in common, except its titles. */
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
-export const promotionInputFields = (t: PromotionInputFieldBuilder) => ({
+export const createPromotionInputFields = (t: PromotionInputFieldBuilder) => ({
   ...discountInputFields(t),
   ...conditionInputFields(t),
   ...limitInputFields(t),

@@ -3,30 +3,30 @@
  * storefronts cannot read these types.
  */
 import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
-import { requireNoFaults, integerFaults } from "#foundation/faults.ts";
+import { requireNoFaults, findIntegerFaults } from "#foundation/faults.ts";
 import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
 import { type PromotionCodeRow, selectPromotions } from "#commerce/promotions/read-promotions.ts";
-import { money } from "#foundation/money.ts";
+import { createMoney } from "#foundation/money.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
 import {
   loadConnection,
   type ConnectionResult,
   loadConnectionPage,
-  connectionCost,
+  computeConnectionCost,
   pageSizeMax,
-  connectionTypeOptions,
+  createConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { MerchantRef, MoneyRef, PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
 
 export const PromotionKindEnum = defineEnum<PromotionKind>("PromotionKind", {
   description: "The kind of discount of a promotion.",
   values: {
-    percentage: "A percentage off the price of each entitled line.",
-    fixed_amount: "A fixed amount off the entitled lines together.",
+    percentage: "A percentage off the price of each line that the promotion can discount.",
+    fixed_amount: "A fixed amount off all lines together that the promotion can discount.",
     free_shipping: "The shipping costs.",
-    buy_x_get_y: "A percentage off some entitled units (the Y) for every X units that are bought.",
-    gift: "The full price of some entitled units, the cheapest first.",
+    buy_x_get_y: "A percentage off some units (the Y) for every X units that are bought.",
+    gift: "The full price of some units, the cheapest first.",
   },
 });
 
@@ -93,10 +93,9 @@ PromotionRef.implement({
       type: MoneyRef,
       nullable: true,
       description:
-        "The discount amount for all entitled lines together. Only for the kind " +
-        "fixed_amount; otherwise null.",
+        "The discount on all discounted lines together. Only for the kind fixed_amount; otherwise null.",
       resolve: ({ amountMinor, currency }) =>
-        amountMinor === null || currency === null ? null : money(amountMinor, currency),
+        amountMinor === null || currency === null ? null : createMoney(amountMinor, currency),
     }),
     currency: t.expose("currency", {
       type: "CurrencyCode",
@@ -122,10 +121,10 @@ builder.objectFields(PromotionRef, (t) => ({
     {
       type: PromotionCodeRef,
       description: "The promotion's codes, oldest first. An automatic promotion has none.",
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       resolve: ({ id }, args, { loaders }) => resolveCodes(id, args, loaders),
     },
-    ...connectionTypeOptions("PromotionCode", "codes of a promotion"),
+    ...createConnectionTypeOptions("PromotionCode", "codes of a promotion"),
   ),
   merchant: t.field({
     type: MerchantRef,
@@ -144,25 +143,28 @@ builder.objectFields(PromotionRef, (t) => ({
   minimumSubtotal: t.field({
     type: MoneyRef,
     nullable: true,
-    description: "The minimum subtotal of the entitled lines before discounts; null if there is no minimum.",
+    description:
+      "The minimum subtotal, before discounts, of the lines that the promotion can discount; null if there " +
+      "is no minimum.",
     resolve: ({ minimumSubtotalMinor, currency }) =>
-      minimumSubtotalMinor === null || currency === null ? null : money(minimumSubtotalMinor, currency),
+      minimumSubtotalMinor === null || currency === null ? null : createMoney(minimumSubtotalMinor, currency),
   }),
   minimumQuantity: t.exposeInt("minimumQuantity", {
     nullable: true,
-    description: "The minimum number of entitled units in the cart; null if there is no minimum.",
+    description:
+      "The minimum number of units in the cart that the promotion can discount; null if there is no minimum.",
   }),
   entitledProductIds: t.field({
     type: ["ID"],
     description:
-      "Ids of the entitled products. If both products and categories are empty, all " +
-      "products are entitled.",
+      "Ids of the products that the promotion can discount. If both products and categories are empty, " +
+      "the promotion can discount all products.",
     complexity: { multiplier: 1 },
     resolve: ({ entitledProductIds }) => entitledProductIds,
   }),
   entitledCategoryIds: t.field({
     type: ["ID"],
-    description: "Ids of the categories whose products are entitled.",
+    description: "Ids of the categories whose products the promotion can discount.",
     complexity: { multiplier: 1 },
     resolve: ({ entitledCategoryIds }) => entitledCategoryIds,
   }),
@@ -170,7 +172,7 @@ builder.objectFields(PromotionRef, (t) => ({
     type: ["ID"],
     description:
       "Only for the kind buy_x_get_y: ids of the products that count as bought (the X). " +
-      "If both products and categories are empty, the entitled products count.",
+      "If both products and categories are empty, the products that the promotion can discount count.",
     complexity: { multiplier: 1 },
     resolve: ({ buyProductIds }) => buyProductIds,
   }),
@@ -242,8 +244,8 @@ async function resolveCodes(
 ): Promise<ConnectionResult<PromotionCodeRow>> {
   const bounds = { min: 0, max: pageSizeMax };
   requireNoFaults([
-    ...integerFaults("/first", args.first, bounds),
-    ...integerFaults("/last", args.last, bounds),
+    ...findIntegerFaults("/first", args.first, bounds),
+    ...findIntegerFaults("/last", args.last, bounds),
   ]);
   const found = await loadConnectionPage(args, (page) =>
     loaders.promotionCodes.load({ ...page, promotionId }),
@@ -268,7 +270,7 @@ builder.queryFields((t) => ({
     {
       type: PromotionRef,
       description: "Lists the promotions of the merchants that the caller's token can read, oldest first.",
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
       args: {
         status: t.arg({ type: PromotionStatusEnum, description: "Lists only promotions with this status." }),
@@ -284,6 +286,6 @@ builder.queryFields((t) => ({
           column: "promotion.id",
         }),
     },
-    ...connectionTypeOptions("Promotion", "promotions"),
+    ...createConnectionTypeOptions("Promotion", "promotions"),
   ),
 }));

@@ -10,7 +10,7 @@ import { builder } from "#graph/builder.ts";
 import { SessionCancelReasonEnum, SessionStatusEnum } from "#graph/checkout/session-types.ts";
 import { merchantReaders } from "#graph/context.ts";
 import {
-  bucketedReportCost,
+  computeBucketedReportCost,
   intervalArgs,
   marketArgs,
   readShopReport,
@@ -118,7 +118,7 @@ builder.queryField("funnelReport", (t) =>
       "Reports the funnel over time: carts, checkouts, submissions and orders, and why " +
       "checkouts ended. A cart counts in the period in which it was created.",
     authScopes: { callers: merchantReaders },
-    complexity: bucketedReportCost,
+    complexity: computeBucketedReportCost,
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },
     resolve: (_root, args, context) =>
       readShopReport(context, args, (reader, scope) =>

@@ -9,7 +9,7 @@ import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
 import {
   listLengthArgs,
-  listReportCost,
+  computeListReportCost,
   marketArgs,
   readShopReport,
   reportArgs,
@@ -105,7 +105,7 @@ builder.queryField("promotionReport", (t) =>
       "Reports the discounts of promotions in a period, by promotion and currency. An " +
       "order counts in the period in which it was placed.",
     authScopes: { callers: merchantReaders },
-    complexity: listReportCost,
+    complexity: computeListReportCost,
     args: { ...reportArgs, ...marketArgs, ...listLengthArgs },
     resolve: (_root, args, context) =>
       readShopReport(context, args, (reader, scope) =>

@@ -1,14 +1,14 @@
 /** Arguments, period, buckets and query costs that all reports share. */
 import { z } from "zod";
 import { findReportMarkets, type ReportScope } from "#commerce/reports/report-scope.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import {
   type PeriodBucket,
   divideIntoBuckets,
-  daysBetween,
+  countDaysBetween,
   hourlyDaysMax,
   type Interval,
-  isDay,
+  isCalendarDay,
   type Period,
   periodDaysMax,
   toPeriod,
@@ -97,12 +97,13 @@ export const reportBaseCost = 1_000;
  * Computes the cost of a report with buckets: the selected fields are counted once per bucket. Invalid
  * periods, which are refused later, cost as much as one day.
  */
-export function bucketedReportCost({ from, to, interval }: UncheckedPeriodArgs): {
+export function computeBucketedReportCost({ from, to, interval }: UncheckedPeriodArgs): {
   field: number;
   multiplier: number;
 } {
-  const hasDays = typeof from === "string" && typeof to === "string" && isDay(from) && isDay(to);
-  const days = hasDays ? Math.min(Math.max(daysBetween(from, to), 1), periodDaysMax) : 1;
+  const hasDays =
+    typeof from === "string" && typeof to === "string" && isCalendarDay(from) && isCalendarDay(to);
+  const days = hasDays ? Math.min(Math.max(countDaysBetween(from, to), 1), periodDaysMax) : 1;
   const perBucket = daysPerBucket.get(String(interval).toLowerCase()) ?? 1;
   return { field: reportBaseCost, multiplier: Math.ceil(days / perBucket) + 1 };
 }
@@ -191,7 +192,7 @@ export const listLengthArgs = builder.args((t) => ({
 }));
 
 /** Computes the cost of a report with lists: the selected fields are counted once per entry. */
-export const listReportCost = ({
+export const computeListReportCost = ({
   first,
 }: {
   readonly first: unknown;
@@ -219,7 +220,7 @@ export interface ShopReportScope extends ReportScope {
 export function readShopReport<Result>(
   context: GraphContext,
   args: ShopReportInput,
-  read: (reader: Reader, scope: ShopReportScope) => Promise<Result>,
+  read: (reader: DatabaseReader, scope: ShopReportScope) => Promise<Result>,
 ): Promise<Result & { readonly period: Period }> {
   parseReportPeriod(args);
   const merchantId = getListMerchantId(context, args.merchantId);

@@ -8,7 +8,7 @@ import {
   reportListCost,
   ReportPeriodRef,
   readShopReport,
-  bucketedReportCost,
+  computeBucketedReportCost,
   reportTotalsCost,
   intervalArgs,
   marketArgs,
@@ -145,7 +145,7 @@ builder.queryField("salesReport", (t) =>
       "Reports sales in a period: orders, units and amounts, by currency and over time. " +
       "An order counts in the period in which it was placed.",
     authScopes: { callers: merchantReaders },
-    complexity: bucketedReportCost,
+    complexity: computeBucketedReportCost,
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },
     resolve: (_root, args, context) =>
       readShopReport(context, args, async (reader, scope) => ({

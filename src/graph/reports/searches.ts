@@ -10,7 +10,7 @@ import { builder } from "#graph/builder.ts";
 import { getListMerchantId, merchantReaders } from "#graph/context.ts";
 import {
   reportListCost,
-  listReportCost,
+  computeListReportCost,
   ReportPeriodRef,
   parseReportPeriod,
   reportTotalsCost,
@@ -99,7 +99,7 @@ builder.queryField("searchReport", (t) =>
       "Reports the most frequent searches and the searches without results, by days of " +
       "UTC. A search is counted within ten seconds.",
     authScopes: { callers: merchantReaders },
-    complexity: listReportCost,
+    complexity: computeListReportCost,
     args: {
       ...reportArgs,
       ...listLengthArgs,

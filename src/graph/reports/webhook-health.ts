@@ -15,7 +15,7 @@ import {
   reportListCost,
   ReportPeriodRef,
   parseReportPeriod,
-  bucketedReportCost,
+  computeBucketedReportCost,
   reportTotalsCost,
   intervalArgs,
   reportArgs,
@@ -138,7 +138,7 @@ builder.queryField("webhookHealthReport", (t) =>
       "Reports webhook deliveries in a period: attempts, failures by error code and " +
       "durations, over time and by endpoint.",
     authScopes: { callers: merchantReaders },
-    complexity: bucketedReportCost,
+    complexity: computeBucketedReportCost,
     args: {
       ...reportArgs,
       ...timeZoneArgs,

@@ -125,11 +125,23 @@ builder.objectFields(WebhookDeliveryRef, (t) => ({
     complexity: { multiplier: 10 },
     resolve: ({ id }, _args, { loaders }) => loaders.webhookAttempts.load(id),
   }),
+  body: t.string({
+    nullable: true,
+    description:
+      "The JSON text that the delivery sends, in the endpoint's present payload mode. Hidden from analysts.",
+    resolve: async ({ id }, _args, context) => {
+      const shownId = hideFromAnalysts(id, context);
+      return shownId === null ? null : ((await context.loaders.webhookBodies.load(shownId))?.body ?? null);
+    },
+  }),
   event: t.field({
     type: WebhookEventRef,
     description: "The event that is delivered.",
-    resolve: ({ installationId, eventId }, _args, { loaders }) =>
-      loaders.webhookEvents.load({ installationId, eventId }),
+    resolve: async ({ installationId, eventId }, _args, { loaders }) => {
+      const event = await loaders.webhookEvents.load({ installationId, eventId });
+      if (event === null) throw new Error(`There is no event ${eventId}.`);
+      return event;
+    },
   }),
   installation: t.field({
     type: InstallationRef,

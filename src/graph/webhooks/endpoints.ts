@@ -113,6 +113,13 @@ const EndpointHealth = builder.objectRef<EndpointHealthView>("WebhookEndpointHea
       nullable: true,
       description: "Why the last failed attempt failed; null if no attempt has failed.",
     }),
+    pausedUntil: t.expose("pausedUntil", {
+      type: "DateTime",
+      nullable: true,
+      description:
+        "When the next attempt may be made, because twenty attempts in a row failed; null if deliveries are " +
+        "not held back. A time in the past means that the next due delivery is sent at once.",
+    }),
   }),
 });
 

@@ -4,9 +4,9 @@
  */
 import { builder, defineEnum } from "#graph/builder.ts";
 import { integratorCallers, getCallerMerchantId, merchantReaders } from "#graph/context.ts";
-import { eventCatalogue, eventTypeNames, type EventTypeView } from "#webhooks/event-catalogue.ts";
-import { isCleanText } from "#foundation/text.ts";
-import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
+import { listEventCatalogue, eventTypeNames, type EventTypeView } from "#webhooks/event-catalogue.ts";
+import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
+import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
 import { type EventLog, type EventView } from "#webhooks/delivery-log.ts";
 import { selectDeliveryIds, findDeliveryPage } from "#webhooks/delivery-pages.ts";
@@ -90,7 +90,9 @@ builder.queryFields((t) => ({
     authScopes: { callers: merchantReaders },
     args: { id: t.arg.id({ required: true, description: "The delivery's id, `whd_…`." }) },
     resolve: async (_root, { id }, context) => {
-      const delivery = isCleanText(id) ? await context.loaders.webhookDeliveries.load(id) : null;
+      const delivery = isTextWithoutForbiddenCharacters(id)
+        ? await context.loaders.webhookDeliveries.load(id)
+        : null;
       const owner = getCallerMerchantId(context);
       return delivery === null || (owner !== null && owner !== delivery.merchantId) ? null : delivery;
     },
@@ -100,7 +102,7 @@ builder.queryFields((t) => ({
       type: WebhookDeliveryRef,
       description: "The deliveries to an endpoint, oldest first. Also works for deleted endpoints.",
       authScopes: { callers: merchantReaders },
-      complexity: connectionCost,
+      complexity: computeConnectionCost,
       args: {
         endpointId: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }),
         status: t.arg({ type: DeliveryStatusEnum, description: "Only lists deliveries with this status." }),
@@ -108,7 +110,7 @@ builder.queryFields((t) => ({
       resolve: async (_root, { endpointId, status, ...args }, context) => {
         const filter = {
           merchantId: getCallerMerchantId(context),
-          endpointId: isCleanText(endpointId) ? endpointId : "",
+          endpointId: isTextWithoutForbiddenCharacters(endpointId) ? endpointId : "",
           status: status ?? null,
         };
         const { edges, ...rest } = await loadConnection(args, {
@@ -128,7 +130,7 @@ builder.queryFields((t) => ({
         };
       },
     },
-    ...connectionTypeOptions("WebhookDelivery", "deliveries"),
+    ...createConnectionTypeOptions("WebhookDelivery", "deliveries"),
   ),
 }));
 
@@ -143,7 +145,7 @@ WebhookLog.implement({
       type: [EventTypeRef],
       description: "All event types.",
       complexity: { multiplier: eventTypeNames.length },
-      resolve: (_log, _args, { publicUrl }) => eventCatalogue(publicUrl),
+      resolve: (_log, _args, { publicUrl }) => listEventCatalogue(publicUrl),
     }),
     events: t.field({
       type: [WebhookEventRef],
@@ -174,6 +176,23 @@ WebhookLog.implement({
 });
 
 const oldestOf = ({ events }: EventLog): Date | null => events.at(-1)?.occurredAt ?? null;
+
+builder.objectField(InstallationRef, "webhookEvent", (t) =>
+  t.field({
+    type: WebhookEventRef,
+    nullable: true,
+    description:
+      "The event with the given id, with its deliveries to the installation's endpoints; null if no endpoint " +
+      "of the installation was sent the event.",
+    authScopes: { callers: merchantReaders },
+    args: { id: t.arg.id({ required: true, description: "The event's id, `evt_…`." }) },
+    resolve: async ({ id: installationId }, { id: eventId }, { loaders }) => {
+      if (!isTextWithoutForbiddenCharacters(eventId)) return null;
+      const event = await loaders.webhookEvents.load({ installationId, eventId });
+      return event === null || event.deliveries.length === 0 ? null : event;
+    },
+  }),
+);
 
 builder.objectField(InstallationRef, "webhookLog", (t) =>
   t.field({

@@ -10,18 +10,17 @@ import { replayMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { WebhookDeliveryRef } from "#graph/refs.ts";
 import type { DeliveryView } from "#webhooks/delivery-log.ts";
+import { type BulkReplayResult, replayDeliveries } from "#webhooks/replay-deliveries.ts";
 import {
-  type BulkReplayResult,
+  bulkReplayDaysMax,
   bulkReplayPageSize,
   type FailedDeliveryStatus,
   type ReplaySkipReason,
-  replayDeliveries,
-  bulkReplayDaysMax,
-} from "#webhooks/replay-deliveries.ts";
-import { type DeliveryReplayResult, replayDelivery, replayNoteMax } from "#webhooks/replay-delivery.ts";
+} from "#webhooks/replay-selection.ts";
+import { type DeliveryReplayResult, replayDelivery, replayNoteLengthMax } from "#webhooks/replay-delivery.ts";
 import { DeliveryStatusEnum, ReplayReasonEnum } from "./deliveries.ts";
 
-const note = z.string().max(replayNoteMax);
+const note = z.string().max(replayNoteLengthMax);
 
 const ReplayInput = builder.inputType("PublicWebhookReplayRequest", {
   description: "The reason for the replay of a delivery, and the endpoint that receives it.",
@@ -37,7 +36,7 @@ const ReplayInput = builder.inputType("PublicWebhookReplayRequest", {
       description: "Whether to replay the delivery even if it succeeded.",
     }),
     note: t.string({
-      description: `A note for later readers, without personal data. At most ${replayNoteMax} characters.`,
+      description: `A note for later readers, without personal data. At most ${replayNoteLengthMax} characters.`,
       validate: note,
     }),
   }),
@@ -87,7 +86,7 @@ defineMutation({
   },
 });
 
-const LostStatusEnum = defineEnum<FailedDeliveryStatus>("WebhookDeliveryLostStatus", {
+export const LostStatusEnum = defineEnum<FailedDeliveryStatus>("WebhookDeliveryLostStatus", {
   description: "The final states of deliveries that did not succeed.",
   values: {
     exhausted: "All ten attempts failed, or the receiver answered HTTP 410 (Gone).",
@@ -130,7 +129,7 @@ const BulkInput = builder.inputType("WebhookDeliveriesReplayInput", {
       description: "Why the deliveries are replayed.",
     }),
     note: t.string({
-      description: `A note for later readers, without personal data. At most ${replayNoteMax} characters.`,
+      description: `A note for later readers, without personal data. At most ${replayNoteLengthMax} characters.`,
       validate: note,
     }),
     toEndpointId: t.id({
@@ -154,7 +153,7 @@ const PassedOverEnum = defineEnum<ReplaySkipReason>("WebhookReplayRefusal", {
   },
 });
 
-const PassedOverCount = builder
+export const PassedOverCount = builder
   .objectRef<BulkReplayResult["passedOver"][number]>("WebhookReplaySkipped")
   .implement({
     description: "The number of deliveries that were not replayed for one reason.",

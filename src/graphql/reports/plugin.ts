@@ -1,9 +1,12 @@
-/** Reports as CSV: `GET /reports/NAME.csv`, with the same tokens, roles and limits as the reports in GraphQL. */
+/**
+ * Reports as CSV: `GET /reports/NAME.csv`, with the same tokens, roles and limits as the reports in GraphQL.
+ * Links on pages of this service work with the console's session.
+ */
 import type { FastifyPluginAsync } from "fastify";
 import type { GraphQLError } from "graphql";
 import { type Failure, fail, type FailureDetail, toFailure } from "#foundation/failure.ts";
-import { isDay } from "#foundation/period.ts";
-import { isCleanText } from "#foundation/text.ts";
+import { isCalendarDay } from "#foundation/period.ts";
+import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import type { RunDocument } from "#mesh/run.ts";
@@ -24,7 +27,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (
   server.get<{ Params: { file: string }; Querystring: Record<string, string | string[]> }>(
     "/reports/:file",
     async (request, reply) => {
-      const viewer = await authentication.authenticate(request);
+      const viewer = await authentication.authenticateDownload(request);
       recordCredentialForLog(request, viewer);
       const name = request.params.file.endsWith(".csv") ? request.params.file.slice(0, -".csv".length) : "";
       const report = csvReports.get(name);
@@ -82,7 +85,7 @@ function toVariables(
 type Rule = "day" | CsvReport["parameters"][string];
 
 function unknownParameter(field: string, allowed: readonly string[]): Failure {
-  const shown = isCleanText(field) ? field.slice(0, 100) : "";
+  const shown = isTextWithoutForbiddenCharacters(field) ? field.slice(0, 100) : "";
   const message = "The report does not have this parameter.";
   return fail("unknown_parameter", {
     details: [{ in: "query", field: shown, code: "unknown", message, allowed }],
@@ -90,8 +93,9 @@ function unknownParameter(field: string, allowed: readonly string[]): Failure {
 }
 
 function brokenRule(rule: Rule, value: string): string | undefined {
-  if (!isCleanText(value)) return "must not contain control characters or invalid Unicode.";
-  if (rule === "day") return isDay(value) ? undefined : "must be an existing day, as YYYY-MM-DD.";
+  if (!isTextWithoutForbiddenCharacters(value))
+    return "must not contain control characters or invalid Unicode.";
+  if (rule === "day") return isCalendarDay(value) ? undefined : "must be an existing day, as YYYY-MM-DD.";
   if (rule === "integer")
     return /^\d{1,9}$/.test(value) ? undefined : "must be a whole number of at most 9 digits.";
   if (rule === "text" || rule.includes(value.toLowerCase())) return undefined;

@@ -6,12 +6,16 @@
  */
 import { type ExecutionArgs, type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { credentialIdOf } from "#access/viewer.ts";
+import { getCredentialId } from "#access/viewer.ts";
 import type { IdempotentRequest } from "#database/idempotency.ts";
 import { Failure, fail } from "#foundation/failure.ts";
 import { copyContextForTransaction, type GraphContext } from "#graph/context.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
-import { fingerprintDocument, readIdempotencyKey, prepareMutations } from "#mesh/idempotent-document.ts";
+import {
+  createDocumentFingerprint,
+  readIdempotencyKey,
+  prepareMutations,
+} from "#mesh/idempotent-document.ts";
 import { getDocumentRequirements } from "#mesh/operation-security.ts";
 import { type ExecuteDocument, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
 
@@ -39,7 +43,7 @@ function runOnceByArgument(args: ExecutionPolicyArgs, execute: ExecuteDocument):
     if (key === undefined) return execute(input);
     const { viewer } = args.contextValue;
     if (viewer.kind !== "internal") throw fail("role_not_allowed");
-    const claim = { ownerId: credentialIdOf(viewer), key, fingerprint: fingerprintDocument(args) };
+    const claim = { ownerId: getCredentialId(viewer), key, fingerprint: createDocumentFingerprint(args) };
     return runOnce({ claim, record: asJson, isAnsweredFromRecord: true }, input, execute);
   };
 }

@@ -1,17 +1,21 @@
-/** Shows the delivery address: as a form with the fields that its country needs, or masked once it is saved. */
+/** The form of the delivery address, with the fields that its country needs. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { countryName } from "./amounts.ts";
 import { type AddressForm, getAddressForm } from "#commerce/addresses/address-country.ts";
 import type { AddressFormFieldName, TypedAddress } from "./checkout-services.ts";
-import { type FieldMessages, messagesForField } from "./fault-texts.ts";
-import type { TextName } from "./texts.ts";
+import { type FieldMessages, messagesForField } from "./address-faults.ts";
+import { addressLabel, hasNumericPostalCode } from "./address-labels.ts";
+import { isLocalLanguage } from "./saved-address-view.ts";
 import type { CheckoutVisit } from "./visit.ts";
+import type { Language } from "./texts.ts";
 import type { FailureDetail } from "#foundation/failure.ts";
+import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 
 export interface FieldFault extends FieldMessages {
   readonly field: string;
 }
 
+export const addressFormId = "address-form";
 export const addressFieldId = (name: string): string => `address-${name}`;
 
 function addressForms(
@@ -30,13 +34,13 @@ function addressForms(
 /** Converts the faults to messages of form fields. Of several faults of a field, only the first is returned. */
 function fieldFaults(
   details: readonly FailureDetail[],
-  { language, say }: Pick<CheckoutVisit, "language" | "say">,
+  { language, country }: { readonly language: Language; readonly country: string },
 ): FieldFault[] {
   const found = new Map<string, FieldFault>();
   for (const detail of details) {
     const field = detail.field.slice(detail.field.lastIndexOf("/") + 1);
     if (!found.has(field) && isPart(field))
-      found.set(field, { field, ...messagesForField(detail, { field, label: say(field), language }) });
+      found.set(field, { field, ...messagesForField(detail, { field, country, language }) });
   }
   return [...found.values()];
 }
@@ -69,7 +73,9 @@ export function typedAddressFaults(typed: TypedAddress, visit: CheckoutVisit): F
       ? [{ in: "body", field: "/email", code: "required", message: "" }]
       : [];
   const order = Object.keys(requiredParts);
-  const found = fieldFaults([...visit.pageContext.services.addressFaults(requiredParts), ...missing], visit);
+  const { language, pageContext } = visit;
+  const details = [...pageContext.services.addressFaults(requiredParts), ...missing];
+  const found = fieldFaults(details, { language, country: addressForms(typed, visit).country });
   return found.toSorted((a, b) => order.indexOf(a.field) - order.indexOf(b.field));
 }
 
@@ -87,7 +93,7 @@ const parts: ReadonlySet<string> = new Set<AddressFormFieldName>([
   "phone",
   "email",
 ]);
-const isPart = (name: string): name is AddressFormFieldName & TextName => parts.has(name);
+const isPart = (name: string): name is AddressFormFieldName => parts.has(name);
 
 /**
  * Reads all address parts from the form, also those that the country does not need, so that they are shown
@@ -109,13 +115,15 @@ interface AddressShown {
 
 export function addressFormView(visit: CheckoutVisit, { typed, faults, isCountryNew }: AddressShown): Markup {
   const { say, session, path, isHolder } = visit;
-  const { country, fields, regions } = addressForms(typed, visit);
+  // The form starts with the saved address, if this browser has entered it.
+  const values = Object.keys(typed).length > 0 ? typed : toTypedAddress(visit.entered.address);
+  const { country, fields, regions } = addressForms(values, visit);
   const isEmailNeeded = isEmailAsked(visit);
   const shownFields: AddressForm["fields"] = [
     ...fields.filter(({ name }) => name !== "email"),
     ...(isEmailNeeded ? [{ name: "email", isRequired: true } as const] : []),
   ];
-  const hidden = Object.entries(typed).filter(
+  const hidden = Object.entries(values).filter(
     ([name]) => name !== "countryCode" && !shownFields.some((field) => field.name === name),
   );
   const faultOf = (name: string): string | undefined => faults.find(({ field }) => field === name)?.message;
@@ -123,24 +131,52 @@ export function addressFormView(visit: CheckoutVisit, { typed, faults, isCountry
     method="post"
     action="${path}"
     class="address"
+    id="${addressFormId}"
     data-check="${path}/address-check"
     novalidate
   >
     ${countryView(visit, { country, fault: faultOf("countryCode"), isFocused: isCountryNew })}
-    ${shownFields.map((field) =>
-      fieldView(field, {
-        visit,
-        value: typed[field.name] ?? "",
-        fault: faultOf(field.name),
-        regions,
-        country,
-      }),
-    )}
+    ${groupLocality(shownFields).map(([first, ...more]) => {
+      const views = [first, ...more].map((field) =>
+        fieldView(field, {
+          visit,
+          value: values[field.name] ?? "",
+          fault: faultOf(field.name),
+          regions,
+          country,
+        }),
+      );
+      return more.length === 0 ? html`${views}` : html`<div class="locality">${views}</div>`;
+    })}
     ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
     <button name="action" value="address">${say("addressSave")}</button>
     ${session.cart.address !== null && isHolder ? html`<p><a href="${path}">${say("addressKeep")}</a></p>` : undefined}
   </form>`;
 }
+
+const localityNames: ReadonlySet<string> = new Set(["city", "regionCode", "postalCode"]);
+
+type FormField = AddressForm["fields"][number];
+
+/** Groups city, region and postal code where they follow each other, because they share a row of the form. */
+function groupLocality(fields: readonly FormField[]): (readonly [FormField, ...FormField[]])[] {
+  const groups: [FormField, ...FormField[]][] = [];
+  for (const field of fields) {
+    const group = groups.at(-1);
+    if (group !== undefined && localityNames.has(group[0].name) && localityNames.has(field.name))
+      group.push(field);
+    else groups.push([field]);
+  }
+  return groups;
+}
+
+/** Returns the saved address as the values of the form's fields. */
+const toTypedAddress = (address: PostalAddress | undefined): TypedAddress =>
+  Object.fromEntries(
+    Object.entries(address ?? {}).flatMap(([name, value]) =>
+      typeof value === "string" && name !== "email" ? [[name, value]] : [],
+    ),
+  );
 
 interface CountryShown {
   readonly country: string;
@@ -164,7 +200,7 @@ function countryView(
       ${say("addressSave")}
     </button>
     <div class="field">
-      <label for="${id}">${say("countryCode")}</label>
+      <label for="${id}">${addressLabel({ field: "countryCode", country, language })}</label>
       <select
         id="${id}"
         name="countryCode"
@@ -213,19 +249,19 @@ interface FieldShown {
 }
 
 function fieldView({ name, isRequired }: AddressForm["fields"][number], shown: FieldShown): Markup {
-  const { visit, value, fault } = shown;
-  const { say } = visit;
+  const { visit, value, fault, country } = shown;
+  const { say, language } = visit;
   const id = addressFieldId(name);
   const autocomplete = `shipping ${autocompletes[name] ?? ""}`;
   const shared = html` id="${id}" name="${name}"
-  autocomplete="${autocomplete}"${isRequired ? html` required` : undefined}${described(id, fault)}`;
+  autocomplete="${autocomplete}"${isRequired ? html` required` : undefined}${keyboardFor(name, country)}${described(id, fault)}`;
   const control =
     name === "regionCode"
       ? regionView(shared, shown)
       : html`<input type="${types[name] ?? "text"}" ${shared} value="${value}" />`;
   return html`<div class="field">
     <label for="${id}"
-      >${say(name)}${isRequired ? undefined : html` <span class="soft">${say("optional")}</span>`}</label
+      >${addressLabel({ field: name, country, language })}${isRequired ? undefined : html` <span class="soft">${say("optional")}</span>`}</label
     >
     ${control}
     ${name === "phone" ? html`<p class="soft hint" id="${id}-hint">${say("phoneHint")}</p>` : undefined}
@@ -233,8 +269,14 @@ function fieldView({ name, isRequired }: AddressForm["fields"][number], shown: F
   </div>`;
 }
 
+/** Chooses the keyboard that phones show. */
+function keyboardFor(name: AddressFormFieldName, country: string): Markup | undefined {
+  if (name !== "postalCode") return undefined;
+  return hasNumericPostalCode(country) ? html` inputmode="numeric"` : html` autocapitalize="characters"`;
+}
+
 function regionView(shared: Markup, { visit, value, regions, country }: FieldShown): Markup {
-  const isLocal = new Intl.Locale(`und-${country}`).maximize().language === visit.language;
+  const isLocal = isLocalLanguage(country, visit.language);
   return html`<select${shared}>
     <option value="">${visit.say("choose")}</option>
     ${regions.map(
@@ -255,36 +297,3 @@ const described = (id: string, fault: string | undefined): Markup => {
 /** Renders the fault's element also when there is no fault, so that the script can write into it. */
 const faultView = (id: string, fault: string | undefined): Markup =>
   html`<p class="fault" id="${id}-fault" ${fault === undefined ? html` hidden` : undefined}>${fault}</p>`;
-
-/**
- * Shows the saved address with most of it replaced by dots. GraphQL returns only these parts of the address
- * to the checkout page.
- */
-export function maskedAddressView({ session, say, path, language, locale }: CheckoutVisit): Markup {
-  const { address, buyer } = session.cart;
-  const region = address?.regionCode?.split("-").at(-1);
-  const place =
-    address === null
-      ? []
-      : [
-          [address.postalCodePrefix === null ? "" : `${address.postalCodePrefix}•••`, address.city ?? ""]
-            .filter((part) => part !== "")
-            .join(" "),
-        ];
-  const linesShown =
-    address === null
-      ? []
-      : [address.recipientInitials ?? "", ...place, region ?? "", countryName(address.countryCode, language)];
-  return html`${
-      address === null
-        ? html`<p class="soft">${say("addressOptional")}</p>`
-        : html`<p class="masked" lang="${locale}">
-              ${linesShown
-                .filter((line) => line !== "")
-                .map((line, index) => html`${index === 0 ? undefined : html`<br />`}${line}`)}
-            </p>
-            <p class="soft">${say("addressPrivate")}</p>`
-    }
-    ${buyer.emailHint === null ? undefined : html`<p class="soft">${say("contact", { email: buyer.emailHint })}</p>`}
-    <p><a href="${path}?edit=address">${say(address === null ? "addressAdd" : "addressChange")}</a></p>`;
-}

@@ -37,6 +37,19 @@ export function formatDays(min: number, max: number, locale: string): string {
   return min === max ? unit(locale, "day").format(max) : unit(locale, "day").formatRange(min, max);
 }
 
+/**
+ * Formats the days on which a delivery is expected, counted from the given time. Days are those of UTC,
+ * because the buyer's time zone is unknown.
+ */
+export function formatDateRange(from: string, [min, max]: readonly [number, number], locale: string): string {
+  const format = new Intl.DateTimeFormat(locale, { day: "numeric", month: "long", timeZone: "UTC" });
+  const [first, last] = [min, max].map((days) => Date.parse(from) + days * 86_400_000);
+  return format.formatRange(first ?? 0, last ?? 0);
+}
+
+export const formatSeconds = (seconds: number, locale: string): string =>
+  unit(locale, "second").format(seconds);
+
 /** Formats a duration in minutes, rounded up; from two hours on in hours. */
 export function formatTimeLeft(ms: number, locale: string): string {
   const minutes = Math.max(1, Math.ceil(ms / 60_000));
@@ -46,7 +59,7 @@ export function formatTimeLeft(ms: number, locale: string): string {
 }
 
 export const formatWaitSeconds = (seconds: number, locale: string): string =>
-  seconds < 120 ? unit(locale, "second").format(seconds) : formatTimeLeft(seconds * 1000, locale);
+  seconds < 120 ? formatSeconds(seconds, locale) : formatTimeLeft(seconds * 1000, locale);
 
 export function countryName(code: string, locale: string): string {
   return new Intl.DisplayNames([locale], { type: "region", fallback: "code" }).of(code) ?? code;

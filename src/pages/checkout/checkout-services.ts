@@ -1,12 +1,14 @@
 /** The services of the checkout page: GraphQL run as the buyer of one session, address rules, and rate limits. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parse } from "graphql";
-import type { RateBucket, BuyerViewer } from "#access/viewer.ts";
+import type { RateLimitBucket, BuyerViewer } from "#access/viewer.ts";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { Database } from "#database/connect.ts";
 import type { RunIdempotent } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
+import type { Keyring } from "#foundation/encryption.ts";
+import type { ServiceEvents } from "#foundation/events.ts";
 import { Failure, type FailureDetail } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
@@ -60,9 +62,12 @@ interface CheckoutLimits {
 
 export interface CheckoutServices {
   readonly db: Database;
+  /** Decrypts the address and e-mail for the browser that entered them. */
+  readonly keyring: Keyring;
   readonly clock: Clock;
   readonly log: Log;
   readonly publicUrl: string;
+  readonly events: ServiceEvents;
   readonly doOnce: RunIdempotent;
   /** Compiles a GraphQL document that has exactly one root field. */
   readonly compile: (document: string) => RunCheckoutDocument;
@@ -85,8 +90,10 @@ export const createCheckoutServices = ({
   log,
 }: CheckoutOptions): CheckoutServices => ({
   db: services.db,
+  keyring: services.keyring,
   clock: services.clock,
   publicUrl: services.publicUrl,
+  events: services.events,
   log,
   doOnce: services.doOnce,
   compile: (document) => runnerOf(document, run, services),
@@ -122,7 +129,7 @@ function addressFaults(address: TypedAddress): readonly FailureDetail[] {
   }
 }
 
-type Counted = readonly [bucket: RateBucket, key: string];
+type Counted = readonly [bucket: RateLimitBucket, key: string];
 
 const secrets = ({ ip }: FastifyRequest): readonly Counted[] => [
   ["auth-fail", `checkout:${toClientAddressKey(ip)}`],

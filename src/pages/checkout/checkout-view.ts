@@ -5,10 +5,15 @@
 import { randomUUID } from "node:crypto";
 import { html, type Markup } from "#pages/shared/html.ts";
 import { formatTimeLeft } from "./amounts.ts";
-import { addressFormView, maskedAddressView, type FieldFault, addressFieldId } from "./address-view.ts";
+import { addressFormView, type FieldFault, addressFieldId, addressFormId } from "./address-view.ts";
+import type { TypedCard } from "./card-form.ts";
+import { cardFieldId } from "./card-view.ts";
 import type { TypedAddress } from "./checkout-services.ts";
-import { parsePaymentToken, getLastPaymentMessage, paymentView } from "./payment-view.ts";
+import { getLastPaymentMessage, paymentView } from "./payment-view.ts";
 import { needsDelivery } from "./missing-parts.ts";
+import { pageHeader } from "./page-header.ts";
+import { messageForReason } from "./promotion-texts.ts";
+import { savedAddressView, savedContactView } from "./saved-address-view.ts";
 import { summaryView } from "./summary-view.ts";
 import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
 
@@ -23,7 +28,7 @@ export interface CheckoutFormState {
   readonly code?: string;
   readonly codeFault?: string;
   readonly optionId?: string | undefined;
-  readonly token?: string | undefined;
+  readonly card?: TypedCard;
   /** An error message about the whole page. */
   readonly notice?: string;
 }
@@ -37,7 +42,7 @@ export function checkoutPage(visit: CheckoutVisit, shown: CheckoutFormState = {}
     language,
     body: html`<main class="checkout">
       <header>
-        <p class="merchant">${session.merchant.name} <span class="badge">${say("testBadge")}</span></p>
+        ${pageHeader(visit, { formId: isAddressOpen(visit, shown) ? addressFormId : undefined })}
         <h1>${say("heading")}</h1>
         <p class="soft test">${say("test")}</p>
       </header>
@@ -69,30 +74,28 @@ function stepsView(visit: CheckoutVisit, shown: CheckoutFormState): Markup {
             faults: shown.fieldFaults ?? [],
             isCountryNew: shown.isCountryNew === true,
           })
-        : maskedAddressView(visit)
+        : savedAddressView(visit)
     }
   </section>`;
   if (isTyping) return address;
-  const isContactAsked = session.cart.buyer.emailHint === null;
+  const isContactAsked =
+    session.cart.buyer.emailHint === null || shown.contact !== undefined || isEditing(visit, "contact");
   const contact = isContactAsked
-    ? contactView(visit, { typed: shown.contact ?? "", fault: shown.contactFault })
-    : undefined;
-  const token = shown.token ?? tokenOf(visit);
+    ? contactView(visit, { typed: shown.contact ?? visit.entered.email ?? "", fault: shown.contactFault })
+    : savedContactView(visit);
   return html`${address} ${contact}
-  ${paymentView(visit, { key: randomUUID(), optionId: shown.optionId, token })}`;
+  ${paymentView(visit, { key: randomUUID(), optionId: shown.optionId, card: shown.card })}`;
 }
 
-/** The payment method that was selected before the last change. */
-const tokenOf = ({ request }: CheckoutVisit): string | undefined =>
-  parsePaymentToken((request.query as { readonly token?: unknown }).token);
-
-function isAddressOpen({ session, isHolder, request }: CheckoutVisit, { typed }: CheckoutFormState): boolean {
-  const { address } = session.cart;
-  const isAsked =
-    request.method === "GET" && (request.query as { readonly edit?: unknown }).edit === "address";
-  const isNeeded = address === null && needsDelivery(session.cart);
-  return typed !== undefined || isAsked || isNeeded || !isHolder;
+function isAddressOpen(visit: CheckoutVisit, { typed }: CheckoutFormState): boolean {
+  const { session, isHolder } = visit;
+  const isNeeded = session.cart.address === null && needsDelivery(session.cart);
+  return typed !== undefined || isEditing(visit, "address") || isNeeded || !isHolder;
 }
+
+/** True if the buyer has followed the link that changes this part of the order. */
+const isEditing = ({ request }: CheckoutVisit, part: "address" | "contact"): boolean =>
+  request.method === "GET" && (request.query as { readonly edit?: unknown }).edit === part;
 
 /**
  * Shows how to return to the shop. Returning cancels the session, because the shop cannot change the cart
@@ -120,11 +123,12 @@ interface Fault {
 /** Collects the page's errors. Includes the last payment's failure until the buyer changes something. */
 function faultsOf(
   visit: CheckoutVisit,
-  { fieldFaults = [], contactFault, codeFault, notice }: CheckoutFormState,
+  { fieldFaults = [], contactFault, codeFault, card, notice }: CheckoutFormState,
 ): Fault[] {
   const faults = [
     ...(notice === undefined ? [] : [{ message: notice, id: undefined }]),
     ...fieldFaults.map(({ field, summary }) => ({ message: summary, id: addressFieldId(field) })),
+    ...(card?.faults ?? []).map(({ field, message }) => ({ message, id: cardFieldId(field) })),
     ...(contactFault === undefined ? [] : [{ message: contactFault, id: contactId }]),
     ...(codeFault === undefined ? [] : [{ message: codeFault, id: "code" }]),
   ];
@@ -163,7 +167,7 @@ interface ContactShown {
   readonly fault: string | undefined;
 }
 
-function contactView({ say, path }: CheckoutVisit, { typed, fault }: ContactShown): Markup {
+function contactView({ say, path, session }: CheckoutVisit, { typed, fault }: ContactShown): Markup {
   const invalid =
     fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="${contactId}-fault"`;
   return html`<section class="step" aria-labelledby="contact-heading">
@@ -184,6 +188,11 @@ function contactView({ say, path }: CheckoutVisit, { typed, fault }: ContactShow
       <button name="action" value="contact">${say("addressSave")}</button>
       ${fault === undefined ? undefined : html`<p class="fault" id="${contactId}-fault">${fault}</p>`}
     </form>
+    ${
+      session.cart.buyer.emailHint === null
+        ? undefined
+        : html`<p><a href="${path}">${say("contactKeep")}</a></p>`
+    }
   </section>`;
 }
 
@@ -193,12 +202,17 @@ interface PromotionShown {
   readonly fault: string | undefined;
 }
 
-function promotionView({ session, say, path }: CheckoutVisit, { typed, fault }: PromotionShown): Markup {
-  const { promotion, state } = session.cart.promotion;
+function promotionView(
+  { session, say, path, language }: CheckoutVisit,
+  { typed, fault }: PromotionShown,
+): Markup {
+  const { promotion, state, suspendedReason } = session.cart.promotion;
   if (promotion !== null) {
     const { code, title } = promotion;
     const text =
-      state === "suspended" ? say("promotionSuspended", { code }) : say("promotionApplied", { code, title });
+      state === "suspended"
+        ? `${say("promotionSuspended", { code })} ${messageForReason(suspendedReason, language) ?? ""}`
+        : say("promotionApplied", { code, title });
     return html`<form method="post" action="${path}" class="promotion" data-in-place>
       <h3>${say("promotion")}</h3>
       <p${state === "suspended" ? html` class="warning"` : undefined}>${text}</p>

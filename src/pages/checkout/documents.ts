@@ -6,18 +6,19 @@ import type { CheckoutServices, RunCheckoutDocument } from "./checkout-services.
 import type { Amount } from "./amounts.ts";
 
 const money = "{ amountMinor currency exponent }";
+const maskedAddress = "{ countryCode regionCode city postalCodePrefix recipientInitials }";
 
 const sessionDocument = `query CheckoutPage($id: ID!) {
   hostedCheckoutSession(id: $id) {
     id version status orderId merchant { name } market countries locale amountTotal ${money}
-    paymentFailureCode successUrl cancelUrl expiresAt submittedAt
+    paymentFailureCode successUrl cancelUrl expiresAt submittedAt completedAt cancellation { actor }
     cart {
       lines { id title variantTitle image { url } quantity unitPrice ${money} compareAtUnitPrice ${money}
       subtotal ${money} requiresShipping }
       totals { subtotal ${money} discount ${money} shipping ${money} tax ${money} taxIncluded total ${money}
       estimated }
-      promotion { state promotion { code title } automatic { title discount ${money} } }
-      address { countryCode regionCode city postalCodePrefix recipientInitials }
+      promotion { state suspendedReason promotion { code title } automatic { title discount ${money} } }
+      address ${maskedAddress}
       delivery { selectedOptionId options { id name carrier price ${money} minDays maxDays pickup } }
       warnings { code lineId }
       buyer { emailHint }
@@ -57,21 +58,24 @@ export interface PageDeliveryOption {
   readonly pickup: boolean;
 }
 
+export interface PageMaskedAddress {
+  readonly countryCode: string;
+  readonly regionCode: string | null;
+  readonly city: string | null;
+  readonly postalCodePrefix: string | null;
+  readonly recipientInitials: string | null;
+}
+
 export interface PageCart {
   readonly lines: readonly PageCartLine[];
   readonly totals: ShownTotals;
   readonly promotion: {
     readonly state: "none" | "applied" | "suspended";
+    readonly suspendedReason: string | null;
     readonly promotion: { readonly code: string; readonly title: string } | null;
     readonly automatic: readonly { readonly title: string; readonly discount: Amount }[];
   };
-  readonly address: {
-    readonly countryCode: string;
-    readonly regionCode: string | null;
-    readonly city: string | null;
-    readonly postalCodePrefix: string | null;
-    readonly recipientInitials: string | null;
-  } | null;
+  readonly address: PageMaskedAddress | null;
   readonly delivery: {
     readonly selectedOptionId: string | null;
     readonly options: readonly PageDeliveryOption[];
@@ -95,10 +99,25 @@ export interface PageSession {
   readonly cancelUrl: string;
   readonly expiresAt: string;
   readonly submittedAt: string | null;
+  readonly completedAt: string | null;
+  readonly cancellation: { readonly actor: string } | null;
   readonly cart: PageCart;
 }
 
-const orderDocument = "query CheckoutOrder($id: ID!) { order(id: $id) { number } }";
+const orderDocument = `query CheckoutOrder($id: ID!) {
+  order(id: $id) {
+    number placedAt deliveryAddress ${maskedAddress} delivery { name carrier minDays maxDays pickup }
+  }
+}`;
+
+/** The order of a completed session, for the browser that placed it. */
+export interface PageOrder {
+  readonly number: string;
+  readonly placedAt: string;
+  readonly deliveryAddress: PageMaskedAddress | null;
+  readonly delivery: Omit<PageDeliveryOption, "id" | "price"> | null;
+}
+
 const statusDocument = "query CheckoutStatus($id: ID!) { hostedCheckoutSession(id: $id) { status version } }";
 
 const change = (field: string, type: string): string =>

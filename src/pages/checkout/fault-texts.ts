@@ -1,12 +1,8 @@
-/**
- * Error messages of the checkout page in its three languages: by failure code, and for address fields by the
- * broken rule.
- */
-import type { Failure, FailureDetail } from "#foundation/failure.ts";
-import { fillPlaceholders, pickLanguage, type Language } from "./texts.ts";
-
-/** A text in English, German and Japanese. */
-export type CheckoutTexts = readonly [en: string, de: string, ja: string];
+/** Error messages of the checkout page in its three languages, by failure code. */
+import type { Failure } from "#foundation/failure.ts";
+import { cardFailureTexts } from "./card-texts.ts";
+import { promotionTexts } from "./promotion-texts.ts";
+import { type CheckoutTexts, pickLanguage, type Language } from "./texts.ts";
 
 const changed: CheckoutTexts = [
   "Your order has changed in the meantime. Check it again before you pay.",
@@ -20,14 +16,10 @@ const gone: CheckoutTexts = [
     "den Warenkorb im Shop und beginnen Sie neu.",
   "購入できなくなった商品があります。キャンセルしてショップでカートを変更し、もう一度お手続きください。",
 ];
-const codeUnknown: CheckoutTexts = [
-  "This promotion code does not exist. Check the spelling.",
-  "Diesen Gutscheincode gibt es nicht. Prüfen Sie die Schreibweise.",
-  "このクーポンコードは存在しません。入力内容をご確認ください。",
-];
-
 /** Messages by failure code. A conflict may have a message for its `reason` instead. */
 const byCode: Readonly<Record<string, CheckoutTexts>> = {
+  ...promotionTexts,
+  ...cardFailureTexts,
   checkout_amount_changed: [
     "The total has changed. Check it, then pay.",
     "Der Gesamtbetrag hat sich geändert. Prüfen Sie ihn und bezahlen Sie dann.",
@@ -62,8 +54,6 @@ const byCode: Readonly<Record<string, CheckoutTexts>> = {
     "In dieses Land kann diese Bestellung nicht geliefert werden. Wählen Sie ein anderes Land.",
     "このご注文はその国へお届けできません。別の国を選んでください。",
   ],
-  promotion_code_not_found: codeUnknown,
-  promotion_code_malformed: codeUnknown,
   email_empty: [
     "Enter your e-mail address.",
     "Geben Sie Ihre E-Mail-Adresse ein.",
@@ -73,51 +63,6 @@ const byCode: Readonly<Record<string, CheckoutTexts>> = {
     "Enter an e-mail address like name@example.com.",
     "Schreiben Sie die E-Mail-Adresse wie name@example.com.",
     "メールアドレスは name@example.com の形式で入力してください。",
-  ],
-  promotion_code_empty: [
-    "Enter a promotion code.",
-    "Geben Sie einen Gutscheincode ein.",
-    "クーポンコードを入力してください。",
-  ],
-  promotion_not_applicable: [
-    "This code does not apply to your order.",
-    "Dieser Code gilt nicht für Ihre Bestellung.",
-    "このコードはご注文に適用できません。",
-  ],
-  not_started: [
-    "This code is not valid yet.",
-    "Dieser Code gilt noch nicht.",
-    "このコードはまだ有効ではありません。",
-  ],
-  ended: [
-    "This code is no longer valid.",
-    "Dieser Code gilt nicht mehr.",
-    "このコードは期限が切れています。",
-  ],
-  usage_limit_reached: [
-    "This code has been used up.",
-    "Dieser Code ist aufgebraucht.",
-    "このコードは利用上限に達しました。",
-  ],
-  customer_usage_limit_reached: [
-    "You have used this code already.",
-    "Sie haben diesen Code schon eingelöst.",
-    "このコードはすでにご利用済みです。",
-  ],
-  sign_in_required: [
-    "This code is for customers who are signed in at the shop.",
-    "Dieser Code ist für angemeldete Kundinnen und Kunden.",
-    "このコードはショップにログインした方のみご利用いただけます。",
-  ],
-  minimum_subtotal_not_met: [
-    "Your order is too small for this code.",
-    "Der Bestellwert reicht für diesen Code nicht.",
-    "ご注文金額がこのコードの条件に達していません。",
-  ],
-  minimum_quantity_not_met: [
-    "Your order has too few items for this code.",
-    "Für diesen Code sind zu wenige Artikel in der Bestellung.",
-    "商品の数がこのコードの条件に達していません。",
   ],
   card_declined: [
     "The card was declined. Nothing was charged; try again or pay in another way.",
@@ -167,121 +112,3 @@ export function messageForFailure({ code, parts }: Failure, language: Language):
 
 export const messageForPaymentFailure = (failureCode: string, language: Language): string =>
   messageForCode(Object.hasOwn(byCode, failureCode) ? failureCode : "payment_failed", language);
-
-const required: CheckoutTexts = ["Enter a value.", "Füllen Sie dieses Feld aus.", "入力してください。"];
-const forbidden: CheckoutTexts = [
-  "Do not use web addresses, emojis or special characters.",
-  "Verwenden Sie keine Internetadressen, Emojis oder Sonderzeichen.",
-  "URL、絵文字、特殊文字は使用できません。",
-];
-const listed: CheckoutTexts = [
-  "Choose an entry from the list.",
-  "Wählen Sie einen Eintrag der Liste.",
-  "一覧から選択してください。",
-];
-
-/** Messages by broken rule. They are shown beside the field's label. */
-const byRule: Readonly<Record<string, CheckoutTexts>> = {
-  required,
-  too_short: required,
-  too_long: [
-    "The text is too long. Shorten it.",
-    "Der Text ist zu lang. Kürzen Sie ihn.",
-    "長すぎます。短くしてください。",
-  ],
-  control_character: forbidden,
-  html: forbidden,
-  url: forbidden,
-  emoji: forbidden,
-  unknown_country: listed,
-  unknown_region: listed,
-  other: [
-    "This value is not valid. Check it.",
-    "Diese Angabe ist ungültig. Prüfen Sie sie.",
-    "ご確認ください。",
-  ],
-};
-
-const regionRequired: CheckoutTexts = [
-  "Choose the state or region.",
-  "Wählen Sie Bundesland oder Region.",
-  "都道府県・州を選択してください。",
-];
-
-/** Messages by field and broken rule: complete sentences that name the field. */
-const byField: Readonly<Record<string, CheckoutTexts>> = {
-  "recipientName required": [
-    "Enter your full name.",
-    "Geben Sie Vor- und Nachnamen ein.",
-    "お名前を入力してください。",
-  ],
-  "line1 required": [
-    "Enter the street and house number.",
-    "Geben Sie Straße und Hausnummer ein.",
-    "町名・番地を入力してください。",
-  ],
-  "city required": ["Enter the town or city.", "Geben Sie den Ort ein.", "市区町村を入力してください。"],
-  "postalCode required": [
-    "Enter the postal code.",
-    "Geben Sie die Postleitzahl ein.",
-    "郵便番号を入力してください。",
-  ],
-  "email required": [
-    "Enter your e-mail address.",
-    "Geben Sie Ihre E-Mail-Adresse ein.",
-    "メールアドレスを入力してください。",
-  ],
-  "regionCode required": regionRequired,
-  "countryCode required": ["Choose the country.", "Wählen Sie das Land.", "国・地域を選択してください。"],
-  "regionCode region_postal_code_mismatch": [
-    "The state or region does not match the postal code. Check both.",
-    "Region und Postleitzahl passen nicht zusammen. Prüfen Sie beide.",
-    "都道府県・州と郵便番号が一致しません。両方をご確認ください。",
-  ],
-  "postalCode region_postal_code_mismatch": [
-    "The postal code does not match the state or region. Check both.",
-    "Postleitzahl und Region passen nicht zusammen. Prüfen Sie beide.",
-    "郵便番号と都道府県・州が一致しません。両方をご確認ください。",
-  ],
-  "postalCode pattern_mismatch": [
-    "This postal code does not fit the chosen country.",
-    "Diese Postleitzahl passt nicht zum gewählten Land.",
-    "選択した国の郵便番号を入力してください。",
-  ],
-  "phone pattern_mismatch": [
-    "Enter the phone number with + and the country code.",
-    "Geben Sie die Nummer mit + und Ländervorwahl ein.",
-    "電話番号は＋と国番号から入力してください。",
-  ],
-  "email pattern_mismatch": [
-    "Enter an e-mail address like name@example.com.",
-    "Schreiben Sie die E-Mail-Adresse wie name@example.com.",
-    "メールアドレスは name@example.com の形式で入力してください。",
-  ],
-};
-
-const named: CheckoutTexts = ["{label}: {message}", "{label}: {message}", "{label}：{message}"];
-
-interface FaultAsked {
-  readonly field: string;
-  readonly label: string;
-  readonly language: Language;
-}
-
-export interface FieldMessages {
-  /** The message that is shown beside the field. */
-  readonly message: string;
-  /** The message for the list above the form; names the field. */
-  readonly summary: string;
-}
-
-export function messagesForField(
-  { code }: FailureDetail,
-  { field, label, language }: FaultAsked,
-): FieldMessages {
-  const own = byField[`${field} ${code === "too_short" ? "required" : code}`];
-  if (own !== undefined)
-    return { message: pickLanguage(own, language), summary: pickLanguage(own, language) };
-  const message = pickLanguage(byRule[code] ?? byRule["other"] ?? required, language);
-  return { message, summary: fillPlaceholders(pickLanguage(named, language), { label, message }) };
-}

@@ -7,7 +7,7 @@ import type { FastifyReply } from "fastify";
 import { inTransaction } from "#database/transaction.ts";
 import { fail, Failure, defaultRetryAfterSeconds } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
-import { requestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
+import { createRequestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
 import {
   selectRequiredAddressFields,
   getTypedContactEmail,
@@ -15,10 +15,14 @@ import {
   readTypedAddress,
 } from "./address-view.ts";
 import { formatWaitSeconds } from "./amounts.ts";
-import { messageForCode, messageForFailure } from "./fault-texts.ts";
+import { readTypedCard, readVisitCard } from "./card-form.ts";
+import { messageForCode } from "./fault-texts.ts";
 import { createQueryAfterChange, readVersion, readWholeNumber } from "./form-values.ts";
 import { findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
-import { type CheckoutVisit } from "./visit.ts";
+import { languageOfAction } from "./page-language.ts";
+import { messageForPromotion } from "./promotion-texts.ts";
+import type { Language } from "./texts.ts";
+import { changeVisitLanguage, type CheckoutVisit, hasChosenToStay } from "./visit.ts";
 import {
   sendFormPage,
   redirectToPage,
@@ -38,9 +42,9 @@ const actions: Readonly<Record<string, CheckoutAction>> = {
   contact: setContact,
   delivery: selectDelivery,
   promotion: applyPromotion,
-  "promotion-remove": (visit, form) =>
+  "promotion-remove": (visit) =>
     changeAndRedirect(visit, visit.pageContext.documents.removePromotion, {
-      to: createQueryAfterChange(form),
+      to: createQueryAfterChange(),
     }),
   pay,
   "give-up": giveUp,
@@ -65,6 +69,8 @@ export async function runCheckoutAction(
   form: URLSearchParams,
 ): Promise<FastifyReply | undefined> {
   const action = form.get("action") ?? "";
+  const language = languageOfAction(action);
+  if (language !== undefined) return showInLanguage(visit, form, language);
   const doIt = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (doIt === undefined) return undefined;
   const isWaiting = waitingActions.has(action);
@@ -79,6 +85,15 @@ export async function runCheckoutAction(
     if (!(error instanceof Failure)) throw error;
     return answerFormFailure(visit, form, error);
   }
+}
+
+/** Shows the page in another language. The values that the buyer has typed into the address form are kept. */
+function showInLanguage(visit: CheckoutVisit, form: URLSearchParams, language: Language): FastifyReply {
+  const changed = changeVisitLanguage(visit, language);
+  const typed = readTypedAddress(form);
+  if (visit.session.status === "open" && Object.keys(typed).length > 0)
+    return sendFormPage(changed, 200, { typed });
+  return redirectToPage(changed, hasChosenToStay(visit) ? "?stay" : "");
 }
 
 /**
@@ -104,11 +119,12 @@ async function setAddress(visit: CheckoutVisit, form: URLSearchParams): Promise<
     address: selectRequiredAddressFields(typed, visit),
     ...(contactEmail === undefined ? {} : { contactEmail }),
   };
-  await applySessionChange(visit, visit.pageContext.documents.setAddress, { input, takesOver: true });
-  return redirectToPage(
-    visit,
-    createQueryAfterChange(form, needsDelivery(visit.session.cart) ? "#delivery" : ""),
-  );
+  await applySessionChange(visit, visit.pageContext.documents.setAddress, {
+    input,
+    takesOver: true,
+    entered: contactEmail === undefined ? ["address"] : ["address", "buyer_email"],
+  });
+  return redirectToPage(visit, createQueryAfterChange(needsDelivery(visit.session.cart) ? "#delivery" : ""));
 }
 
 /** Sets the buyer's e-mail address, if the delivery address is already set or not needed. */
@@ -118,7 +134,8 @@ async function setContact(visit: CheckoutVisit, form: URLSearchParams): Promise<
   try {
     return await changeAndRedirect(visit, pageContext.documents.setContact, {
       input: { email: contact },
-      to: createQueryAfterChange(form),
+      entered: ["buyer_email"],
+      to: createQueryAfterChange(),
     });
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 400) throw error;
@@ -136,7 +153,7 @@ async function selectDelivery(visit: CheckoutVisit, form: URLSearchParams): Prom
     return sendFormPage(visit, 400, { notice: messageForCode("delivery_option_required", visit.language) });
   return changeAndRedirect(visit, visit.pageContext.documents.selectDelivery, {
     input: { optionId },
-    to: createQueryAfterChange(form, "#pay"),
+    to: createQueryAfterChange("#pay"),
   });
 }
 
@@ -150,7 +167,7 @@ async function applyPromotion(visit: CheckoutVisit, form: URLSearchParams): Prom
     await pageContext.services.limits.requireCodesLeft(request, viewer.cartId);
     return await changeAndRedirect(visit, pageContext.documents.applyPromotion, {
       input: { code },
-      to: createQueryAfterChange(form),
+      to: createQueryAfterChange(),
     });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -188,11 +205,11 @@ async function refuseCode(visit: CheckoutVisit, code: string, failure: Failure):
 }
 
 /** Returns the message for the promotion code field; undefined if the failure is not about the code. */
-function codeFaultOf({ language, say }: CheckoutVisit, failure: Failure): string | undefined {
+function codeFaultOf({ language, locale, say }: CheckoutVisit, failure: Failure): string | undefined {
   if (failure.status === 429)
     return say("tooManyCodes", { time: formatWaitSeconds(defaultRetryAfterSeconds(failure) ?? 1, language) });
   if (failure.status === 400) return messageForCode("promotion_code_malformed", language);
-  return wrongCodes.has(failure.code) ? messageForFailure(failure, language) : undefined;
+  return wrongCodes.has(failure.code) ? messageForPromotion(failure, { language, locale }) : undefined;
 }
 
 async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
@@ -204,35 +221,55 @@ async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<Fastify
     // The buyer selected another delivery option and paid in the same form. The page showed the amount for
     // the previous option, so it is shown again with the new amount before any payment.
     await applySessionChange(visit, pageContext.documents.selectDelivery, { input: { optionId } });
-    const token = form.get("token") ?? undefined;
     return sendFormPage(await reloadSession(visit), 409, {
-      token,
+      card: readTypedCard(visit, form),
       notice: messageForCode("checkout_amount_changed", language),
     });
   }
   if (session.status === "open" && findFirstMissingSection(session.cart) === "contact")
     return sendFormPage(visit, 409, {
-      token: form.get("token") ?? undefined,
+      card: readTypedCard(visit, form),
       contact: "",
       contactFault: messageForCode("email_empty", language),
     });
-  await submit(visit, form);
+  if (amountOf(form) === 0) {
+    await submit(visit, form, null);
+    return redirectToPage(visit);
+  }
+  const { token, typed } = readVisitCard(visit, form);
+  if (token === undefined && session.status !== "open") return redirectToPage(visit);
+  if (token === undefined) {
+    visit.request.failureCode = "invalid_field";
+    return sendFormPage(visit, 400, { card: typed, optionId: optionId ?? undefined });
+  }
+  await submit(visit, form, token);
   return redirectToPage(visit);
 }
 
+const amountOf = (form: URLSearchParams): number | undefined =>
+  readWholeNumber(form, "amountMinor", amountMinorMax);
+
 /** Submits the payment. The idempotency key, the amount and the version come from the form that the buyer saw. */
-async function submit(visit: CheckoutVisit, form: URLSearchParams): Promise<void> {
+async function submit(
+  visit: CheckoutVisit,
+  form: URLSearchParams,
+  paymentToken: string | null,
+): Promise<void> {
   const { pageContext, viewer, request } = visit;
   const key = parseIdempotencyKey(form.get("key") ?? "");
-  const amountMinor = readWholeNumber(form, "amountMinor", amountMinorMax);
+  const amountMinor = amountOf(form);
   if (key === undefined || amountMinor === undefined) throw fail("checkout_session_version_conflict");
   const input = {
     expectedAmount: { amountMinor, currency: form.get("currency") ?? "" },
-    paymentToken: form.get("token"),
+    paymentToken,
     expectedVersion: readVersion(form),
   };
   const { sessionId } = viewer;
-  const claim = { ownerId: sessionId, key, fingerprint: requestFingerprint({ page: "checkout", input }) };
+  const claim = {
+    ownerId: sessionId,
+    key,
+    fingerprint: createRequestFingerprint({ page: "checkout", input }),
+  };
   await pageContext.services.doOnce(claim, async (transaction) => {
     await pageContext.documents.submit(
       { viewer, requestId: request.id, variables: { sessionId, key, input } },

@@ -6,8 +6,10 @@ import type { FastifyReply } from "fastify";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 import { type FieldFault, readTypedAddress } from "./address-view.ts";
+import { recordEnteredPersonalData } from "#commerce/checkout/entered-data.ts";
 import { tryClaimCheckoutPage } from "#commerce/checkout/session-page.ts";
 import type { RunCheckoutDocument } from "./checkout-services.ts";
+import { readTypedCard } from "./card-form.ts";
 import { checkoutPage, type CheckoutFormState } from "./checkout-view.ts";
 import type { PageSession } from "./documents.ts";
 import { messageForFailure } from "./fault-texts.ts";
@@ -53,7 +55,7 @@ export async function answerFormFailure(
       typed: readTypedAddress(form),
       fieldFaults: [countryFault(messageForFailure(failure, language))],
     });
-  const choices = { optionId: form.get("optionId") ?? undefined, token: form.get("token") ?? undefined };
+  const choices = { optionId: form.get("optionId") ?? undefined, card: readTypedCard(visit, form) };
   const typed = form.get("action") === "address" ? { typed: readTypedAddress(form) } : {};
   return sendFormPage(fresh, status, { ...choices, ...typed, notice: messageForFailure(failure, language) });
 }
@@ -96,6 +98,8 @@ export async function reloadSession(visit: CheckoutVisit): Promise<CheckoutVisit
 interface SessionChangeOptions {
   readonly input?: Readonly<Record<string, unknown>>;
   readonly takesOver?: boolean;
+  /** The personal data that the buyer has entered with the change. */
+  readonly entered?: readonly ("address" | "buyer_email")[];
 }
 
 export async function changeAndRedirect(
@@ -110,7 +114,7 @@ export async function changeAndRedirect(
 export function applySessionChange(
   visit: CheckoutVisit,
   run: RunCheckoutDocument,
-  { input = {}, takesOver = false }: SessionChangeOptions,
+  { input = {}, takesOver = false, entered = [] }: SessionChangeOptions,
 ): Promise<void> {
   const { pageContext, viewer, request } = visit;
   return inTransaction(pageContext.services.db, async (transaction) => {
@@ -119,6 +123,8 @@ export function applySessionChange(
       transaction,
     );
     await claimCheckoutPageForBrowser(visit, transaction, takesOver);
+    const { digest } = visit.browser;
+    await recordEnteredPersonalData(transaction, { cartId: viewer.cartId, digest, kinds: entered });
   });
 }
 

@@ -3,16 +3,9 @@
  * change.
  */
 import { fail } from "#foundation/failure.ts";
-import { parsePaymentToken } from "./payment-view.ts";
 
-/**
- * Returns the URL query of the page after a change: `changed`, which hides earlier messages, and the selected
- * payment method.
- */
-export function createQueryAfterChange(form: URLSearchParams, anchor = ""): string {
-  const token = parsePaymentToken(form.get("token"));
-  return `?changed${token === undefined ? "" : `&token=${token}`}${anchor}`;
-}
+/** Returns the URL query of the page after a change: `changed`, which hides earlier messages. */
+export const createQueryAfterChange = (anchor = ""): string => `?changed${anchor}`;
 
 /** Reads a whole number from 0 to `max` from the form; undefined if the field has no such number. */
 export function readWholeNumber(form: URLSearchParams, name: string, max: number): number | undefined {

@@ -3,7 +3,7 @@
  * this address.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
-import { formatAmount } from "./amounts.ts";
+import { pageHeader } from "./page-header.ts";
 import { summaryView } from "./summary-view.ts";
 import { type Language, createTranslator } from "./texts.ts";
 import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
@@ -29,7 +29,8 @@ export function paymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent
     // The page with the button "Pay in another way" is reloaded less often, so that the button can be
     // pressed.
     refresh: { seconds: isLong ? 5 * pollSeconds : pollSeconds },
-    body: sheet(
+    body: renderSessionSheet(
+      visit,
       html`<h1>${say("processing")}</h1>
         <div
           class="waiting"
@@ -47,71 +48,34 @@ export function paymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent
   };
 }
 
-const leaveSeconds = 10;
-
-/** The page of a completed session. It opens the shop after ten seconds; a link opens it earlier. */
-export function orderCompletedPage(visit: CheckoutVisit, number: string | undefined): CheckoutPageContent {
-  const { session, say, language, isHolder } = visit;
-  const { merchant, successUrl } = session;
-  const showsOrder = isHolder && number !== undefined;
-  const title = say(showsOrder ? "thanks" : "completed");
-  const text =
-    number === undefined || !showsOrder
-      ? html`<p>${say("completedText")}</p>`
-      : html`<p class="number">${say("thanksOrder", { number })}</p>`;
-  return {
-    title,
-    language,
-    ...(showsOrder ? { refresh: { seconds: leaveSeconds, url: successUrl } } : {}),
-    body: sheet(
-      html`<h1>${title}</h1>
-        ${text} ${showsOrder ? paidView(visit) : undefined}
-        <p class="soft test"><span class="badge">${say("testBadge")}</span> ${say("test")}</p>
-        ${showsOrder ? html`<p class="soft">${say("thanksNext", { merchant: merchant.name })}</p>` : undefined}
-        ${wayBack(say("goBack", { merchant: merchant.name }), successUrl, showsOrder ? leaveSeconds : undefined)}`,
-    ),
-  };
-}
-
-function paidView({ session, say, locale }: CheckoutVisit): Markup {
-  const { emailHint } = session.cart.buyer;
-  return html`<dl class="totals">
-    <div class="total">
-      <dt>${say("total")}</dt>
-      <dd>${formatAmount(session.amountTotal, locale)}</dd>
-    </div>
-    ${
-      emailHint === null
-        ? undefined
-        : html`<div>
-            <dt>${say("contactHeading")}</dt>
-            <dd>${emailHint}</dd>
-          </div>`
-    }
-  </dl>`;
-}
-
 /** The page of a canceled or expired session. Redirects a buyer who has just canceled to the shop. */
 export function endedSessionPage(
-  { session, say, language }: CheckoutVisit,
+  visit: CheckoutVisit,
   { isLeaving }: { readonly isLeaving: boolean },
 ): CheckoutPageContent {
-  const { status, merchant, cancelUrl } = session;
+  const { session, say, language, isHolder } = visit;
+  const { status, merchant, cancelUrl, cancellation } = session;
   const isCanceled = status === "canceled";
+  const isByShop = isCanceled && cancellation?.actor !== "buyer";
   const title = say(isCanceled ? "canceled" : "expired");
+  const text = isByShop ? "canceledByShopText" : isCanceled ? "canceledText" : "expiredText";
   return {
     title,
     language,
     ...(isLeaving ? { refresh: { seconds: 0, url: cancelUrl } } : {}),
-    body: sheet(
+    body: renderSessionSheet(
+      visit,
       html`<h1>${title}</h1>
-        <p>${say(isCanceled ? "canceledText" : "expiredText")}</p>
-        ${wayBack(say("goBack", { merchant: merchant.name }), cancelUrl, isLeaving ? 0 : undefined)}`,
+        <p>${say(text)}</p>
+        <p>${say("startAgain", { merchant: merchant.name })}</p>
+        ${leaveLink(say("goBack", { merchant: merchant.name }), cancelUrl, isLeaving ? 0 : undefined)}
+        ${isHolder && !isLeaving ? summaryView(visit) : undefined}`,
     ),
   };
 }
 
-const wayBack = (text: string, url: string, afterSeconds: number | undefined): Markup =>
+/** A link to the shop. With `afterSeconds`, the script follows the link after this number of seconds. */
+export const leaveLink = (text: string, url: string, afterSeconds?: number): Markup =>
   html`<p>
     <a
       class="button"
@@ -141,7 +105,7 @@ export function checkoutMessagePage(
   return {
     title,
     language,
-    body: sheet(
+    body: plainSheet(
       html`<h1>${title}</h1>
         <p>${text}</p>
         ${again === undefined ? undefined : html`<p><a class="button" href="${again.path}">${again.text}</a></p>`}`,
@@ -149,4 +113,11 @@ export function checkoutMessagePage(
   };
 }
 
-const sheet = (body: Markup): Markup => html`<main class="checkout narrow">${body}</main>`;
+/** The narrow sheet of the pages of a session, with the merchant and the choice of language. */
+export const renderSessionSheet = (
+  visit: CheckoutVisit,
+  body: Markup,
+  header: { readonly query?: string } = {},
+): Markup => plainSheet(html`${pageHeader(visit, header)} ${body}`);
+
+const plainSheet = (body: Markup): Markup => html`<main class="checkout narrow">${body}</main>`;

@@ -1,22 +1,12 @@
 /** Shows the delivery options and the payment methods. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { formatAmount, formatDays } from "./amounts.ts";
+import type { TypedCard } from "./card-form.ts";
+import { cardView } from "./card-view.ts";
 import type { PageDeliveryOption } from "./documents.ts";
 import { messageForPaymentFailure } from "./fault-texts.ts";
 import { type MissingCheckoutSection, findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
-import type { TextName } from "./texts.ts";
 import type { CheckoutVisit } from "./visit.ts";
-
-export const paymentTokens = [
-  "tok_success",
-  "tok_decline",
-  "tok_decline_insufficient_funds",
-  "tok_slow",
-  "tok_late_success",
-] as const satisfies readonly TextName[];
-
-export const parsePaymentToken = (token: unknown): string | undefined =>
-  paymentTokens.find((known) => known === token);
 
 /**
  * Returns a message that says why the last payment failed; undefined if none failed or another browser is the
@@ -33,7 +23,7 @@ interface PaymentShown {
   /** The form's idempotency key. Every rendered form gets a new key. */
   readonly key: string;
   readonly optionId: string | undefined;
-  readonly token: string | undefined;
+  readonly card: TypedCard | undefined;
 }
 
 /**
@@ -46,13 +36,13 @@ export function paymentView(visit: CheckoutVisit, shown: PaymentShown): Markup {
   const missing = findFirstMissingSection(session.cart);
   const isUndeliverable = hasDelivery && (session.cart.delivery?.options ?? []).length === 0;
   const { amountMinor, currency } = session.amountTotal;
-  return html`<form method="post" action="${path}" class="pay" data-pay>
+  return html`<form method="post" action="${path}" class="pay" data-pay="${path}/status">
     <input type="hidden" name="version" value="${session.version}" />
     <input type="hidden" name="amountMinor" value="${amountMinor}" />
     <input type="hidden" name="currency" value="${currency}" />
     <input type="hidden" name="key" value="${shown.key}" />
     ${hasDelivery ? deliveryView(visit, shown.optionId) : undefined}
-    ${isUndeliverable ? undefined : tokensView(visit, shown.token)}
+    ${isUndeliverable ? undefined : methodView(visit, shown.card)}
     ${isUndeliverable ? undefined : payButton(visit, missing)}
   </form>`;
 }
@@ -119,7 +109,7 @@ function optionView(
   </div>`;
 }
 
-function tokensView(visit: CheckoutVisit, token: string | undefined): Markup {
+function methodView(visit: CheckoutVisit, card: TypedCard | undefined): Markup {
   const { session, say } = visit;
   const fault = getLastPaymentMessage(visit);
   if (session.amountTotal.amountMinor === 0)
@@ -127,25 +117,11 @@ function tokensView(visit: CheckoutVisit, token: string | undefined): Markup {
       <h2>${say("payment")}</h2>
       <p>${say("paymentFree")}</p>
     </section>`;
-  const chosen = parsePaymentToken(token) ?? "tok_success";
-  return html`<section class="step">
-    <fieldset aria-describedby="payment-test">
-      <legend><h2>${say("payment")}</h2></legend>
-      ${fault === undefined ? undefined : html`<p class="fault last-payment">${fault}</p>`}
-      <p class="soft" id="payment-test">${say("paymentTest")}</p>
-      ${paymentTokens.map(
-        (name) =>
-          html`<div class="choice">
-            <input
-              type="radio"
-              id="${name}"
-              name="token"
-              value="${name}"
-              ${name === chosen ? html` checked` : undefined}
-            />
-            <label for="${name}">${say(name)}</label>
-          </div>`,
-      )}
-    </fieldset>
+  return html`<section class="step" id="payment">
+    <h2>${say("payment")}</h2>
+    ${fault === undefined ? undefined : html`<p class="fault last-payment">${fault}</p>`}
+    <p class="soft">${say("paymentTest")}</p>
+    ${cardView(visit, card)}
+    <div data-offline="${say("offline")}" role="alert"></div>
   </section>`;
 }

@@ -12,16 +12,22 @@ import { typedAddressFaults, readTypedAddress } from "./address-view.ts";
 import { formatWaitSeconds } from "./amounts.ts";
 import { type CheckoutOptions, type CheckoutServices, createCheckoutServices } from "./checkout-services.ts";
 import { refuseOtherMethods } from "#http/server.ts";
-import { checkoutPage } from "./checkout-view.ts";
-import { compileCheckoutDocuments } from "./documents.ts";
 import {
-  orderCompletedPage,
+  hasOpenChallenge,
+  mustOpenChallengePage,
+  showChallenge,
+  takeChallengeAnswer,
+} from "./card-challenge.ts";
+import { checkoutPage } from "./checkout-view.ts";
+import { compileCheckoutDocuments, type PageOrder } from "./documents.ts";
+import {
   endedSessionPage,
   checkoutMessagePage,
   paymentProcessingPage,
   unknownSessionPage,
 } from "./outcome-view.ts";
 import { type Language, createTranslator } from "./texts.ts";
+import { orderCompletedPage } from "./thanks-view.ts";
 import {
   requestLanguage,
   openCheckoutVisit,
@@ -35,6 +41,7 @@ import {
 const pagePath = "/checkout/:secret";
 const checkPath = `${pagePath}/address-check`;
 const statusPath = `${pagePath}/status`;
+const challengePath = `${pagePath}/challenge`;
 
 type Answer = (visit: CheckoutVisit) => Promise<FastifyReply> | FastifyReply;
 
@@ -43,6 +50,7 @@ const routes = [
   [pagePath, ["GET", "POST"]],
   [statusPath, ["GET"]],
   [checkPath, ["POST"]],
+  [challengePath, ["GET", "POST"]],
 ] as const;
 
 export const checkoutPlugin: FastifyPluginAsync<CheckoutOptions> = async (server, options) => {
@@ -63,12 +71,15 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutOptions> = async (server
     pages.post(pagePath, visiting(takeForm));
     pages.get(statusPath, sendSessionState(pageContext));
     pages.post(checkPath, visiting(checkAddress));
+    pages.get(challengePath, visiting(showChallenge));
+    pages.post(challengePath, visiting(takeAnswer));
   });
   for (const [path, methods] of routes) refuseOtherMethods(server, path, methods);
 };
 
 async function show(visit: CheckoutVisit): Promise<FastifyReply> {
-  const { session, reply, pageContext } = visit;
+  const { session, reply, path, pageContext } = visit;
+  if (await hasOpenChallenge(visit)) return reply.redirect(`${path}/challenge`, 303);
   const isGone = (session.status === "canceled" && !isLeaving(visit)) || session.status === "expired";
   return sendCheckoutPage(
     reply.code(isGone ? 410 : 200),
@@ -80,7 +91,7 @@ async function show(visit: CheckoutVisit): Promise<FastifyReply> {
 async function pageOf(visit: CheckoutVisit): Promise<CheckoutPageContent> {
   const { session } = visit;
   if (session.status === "processing") return paymentProcessingPage(visit);
-  if (session.status === "completed") return orderCompletedPage(visit, await orderNumberOf(visit));
+  if (session.status === "completed") return orderCompletedPage(visit, await orderOf(visit));
   if (session.status === "open") return checkoutPage(visit);
   return endedSessionPage(visit, { isLeaving: isLeaving(visit) });
 }
@@ -89,17 +100,17 @@ async function pageOf(visit: CheckoutVisit): Promise<CheckoutPageContent> {
 const isLeaving = ({ request, session, isHolder }: CheckoutVisit): boolean =>
   isHolder && session.status === "canceled" && Object.hasOwn(request.query as object, "left");
 
-/** Loads the order's number, only for the browser that placed the order. */
-async function orderNumberOf({
+/** Loads the order, only for the browser that placed it. */
+async function orderOf({
   session,
   pageContext,
   viewer,
   request,
   isHolder,
-}: CheckoutVisit): Promise<string | undefined> {
+}: CheckoutVisit): Promise<PageOrder | undefined> {
   if (session.orderId === null || !isHolder) return undefined;
   const documentRequest = { viewer, requestId: request.id, variables: { id: session.orderId } };
-  return (await pageContext.documents.order<{ readonly number: string } | null>(documentRequest))?.number;
+  return (await pageContext.documents.order<PageOrder | null>(documentRequest)) ?? undefined;
 }
 
 async function takeForm(visit: CheckoutVisit): Promise<FastifyReply> {
@@ -108,6 +119,8 @@ async function takeForm(visit: CheckoutVisit): Promise<FastifyReply> {
     sendRefused(visit)
   );
 }
+
+const takeAnswer: Answer = (visit) => (isOwnForm(visit) ? takeChallengeAnswer(visit) : sendRefused(visit));
 
 /**
  * True if the form comes from this page. The page sends no referrer, so browsers send the origin `null`;
@@ -132,13 +145,18 @@ function sendRefused({ request, reply, language, say, path, pageContext }: Check
 }
 
 /**
- * Returns the session's status and version. The page's script polls them to see whether the page must be
- * reloaded.
+ * Returns the session's status and version, and whether the buyer's bank asks to confirm. The page's script
+ * polls them to see whether the page must be reloaded.
  */
 const sendSessionState =
   (pageContext: CheckoutPageContext) => async (request: FastifyRequest, reply: FastifyReply) => {
     const state = await readSessionState(pageContext, request);
-    return state === undefined ? sendUnknown(request, reply, pageContext.services) : sendJson(reply, state);
+    if (state === undefined) return sendUnknown(request, reply, pageContext.services);
+    const { secret } = request.params as { readonly secret: string };
+    const { cookie } = request.headers;
+    const challenge =
+      state.status === "processing" && (await mustOpenChallengePage(pageContext, { secret, cookie }));
+    return sendJson(reply, { ...state, challenge });
   };
 
 /** Returns the faults of the fields that the buyer has left. Stores nothing. */

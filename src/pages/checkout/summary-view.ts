@@ -19,15 +19,17 @@ export interface SummaryViewOptions {
 export function summaryView(visit: SummaryContext, folded?: SummaryViewOptions): Markup {
   const { session, say, locale } = visit;
   const { lines, warnings, totals } = session.cart;
+  // A session without an order has no final amounts.
+  const isEnded = session.status === "canceled" || session.status === "expired";
   const general = warnings.filter(({ lineId }) => !lines.some(({ id }) => id === lineId));
   const body = html`${general.map((warning) => warningView(warning.code, visit))}
     <ul class="lines">
       ${lines.map((line) => lineView(line, visit))}
     </ul>
-    ${folded?.promotion} ${totalsView(session.cart, visit)}`;
+    ${folded?.promotion} ${isEnded ? undefined : totalsView(session.cart, visit)}`;
   if (folded === undefined)
     return html`<section class="summary" aria-labelledby="order">
-      <h2 id="order">${say("order")}</h2>
+      <h2 id="order">${say(isEnded ? "inCart" : "order")}</h2>
       ${body}
     </section>`;
   const isOpen = folded.isUnfolded || warnings.length > 0;

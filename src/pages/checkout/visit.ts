@@ -2,16 +2,18 @@
  * One request to the page of one checkout session: the browser (known by a cookie), the session's state, and
  * the language.
  */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { BuyerViewer } from "#access/viewer.ts";
-import { parseAcceptLanguage } from "#foundation/text.ts";
+import { type EnteredPersonalData, findEnteredPersonalData } from "#commerce/checkout/entered-data.ts";
 import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { type HtmlPage, pageHeaders, renderPage } from "#pages/shared/page.ts";
 import { findCheckoutPageRow, type CheckoutPageRow } from "#commerce/checkout/session-page.ts";
 import type { CheckoutServices } from "./checkout-services.ts";
+import { browserCookie, cookieAttributes, newBrowser, type PageBrowser, readBrowser } from "./cookies.ts";
 import type { CheckoutDocuments, PageSession } from "./documents.ts";
-import { type Language, pageLanguage, type Translate, createTranslator } from "./texts.ts";
+import { choosePageLanguage, keepLanguage, preferredLanguage } from "./page-language.ts";
+import { type Language, type Translate, createTranslator } from "./texts.ts";
 
 export interface CheckoutPageContext {
   readonly services: CheckoutServices;
@@ -36,8 +38,10 @@ export interface CheckoutVisit {
    * took the session over, or else the first that changed it; before any change, every browser.
    */
   readonly isHolder: boolean;
+  /** The address and e-mail that this browser has entered and may see whole. */
+  readonly entered: EnteredPersonalData;
   readonly language: Language;
-  /** The locale for amounts: the session's, even if the texts are in another language. */
+  /** The locale for amounts. */
   readonly locale: string;
   readonly say: Translate;
 }
@@ -85,9 +89,11 @@ export async function readSessionState(
 
 const languages = new WeakMap<FastifyRequest, Language>();
 
-/** Returns the session's language if the session was found, else the language that the browser prefers. */
+/** Returns the page's language if the session was found, else the language that the browser prefers. */
 export const requestLanguage = (request: FastifyRequest): Language =>
-  languages.get(request) ?? pageLanguage(parseAcceptLanguage(request.headers["accept-language"])[0] ?? "en");
+  languages.get(request) ?? preferredLanguage(request) ?? "en";
+
+const nothingEntered: EnteredPersonalData = { address: undefined, email: undefined };
 
 /**
  * Opens the session's page for a request; undefined if no session has this address. Sets the page's cookie if
@@ -111,8 +117,14 @@ export async function openCheckoutVisit(
   if (session === null) return undefined;
   const known = readBrowser(request.headers.cookie, secret);
   const browser = known ?? newBrowser(secret);
-  if (known === undefined) void reply.header("set-cookie", cookieHeader(browser, secret, services.publicUrl));
-  const language = pageLanguage(session.locale);
+  if (known === undefined)
+    void reply.header("set-cookie", browserCookie(browser, cookieAttributes(secret, services.publicUrl)));
+  const isClaimedByBrowser = page.holderDigest !== null && timingSafeEqual(page.holderDigest, browser.digest);
+  const { keyring, db } = services;
+  const entered = isClaimedByBrowser
+    ? await findEnteredPersonalData(db, { keyring, cartId: page.cartId, digest: browser.digest })
+    : nothingEntered;
+  const { language, locale } = choosePageLanguage(preferredLanguage(request), session);
   languages.set(request, language);
   return {
     pageContext,
@@ -125,11 +137,23 @@ export async function openCheckoutVisit(
     session,
     browser,
     isKnown: known !== undefined,
-    isHolder: page.holderDigest === null || timingSafeEqual(page.holderDigest, browser.digest),
+    isHolder: page.holderDigest === null || isClaimedByBrowser,
+    entered,
     language,
-    locale: session.locale,
+    locale,
     say: createTranslator(language),
   };
+}
+
+/** True if the buyer has chosen not to be taken back to the shop. */
+export const hasChosenToStay = ({ request }: CheckoutVisit): boolean =>
+  Object.hasOwn(request.query as object, "stay");
+
+/** Returns the visit in another language, and keeps the language for the next requests of the browser. */
+export function changeVisitLanguage(visit: CheckoutVisit, language: Language): CheckoutVisit {
+  const { reply, secret, session, pageContext } = visit;
+  keepLanguage(reply, language, { attributes: cookieAttributes(secret, pageContext.services.publicUrl) });
+  return { ...visit, ...choosePageLanguage(language, session), say: createTranslator(language) };
 }
 
 export const sessionBuyerViewer = ({ sessionId, merchantId, cartId }: CheckoutPageRow): BuyerViewer => ({
@@ -149,48 +173,4 @@ export function sendCheckoutPage(
 ): FastifyReply {
   const whole: HtmlPage = { ...page, isWide: true, asset: getPageAssets("checkout", publicUrl) };
   return reply.headers({ ...pageHeaders(whole), "referrer-policy": "no-referrer" }).send(renderPage(whole));
-}
-
-/**
- * The cookie of a checkout page: a random name for the browser, signed with the session's secret, so that the
- * cookie of another session is not accepted. Its path is the page's address, so browsers send it nowhere
- * else.
- */
-const cookieName = "checkout";
-const lifeSeconds = 2 * 86_400;
-
-/** A browser's identity on the page of one session. */
-interface PageBrowser {
-  readonly value: string;
-  /** SHA-256 of the browser's random name. The database stores only this digest. */
-  readonly digest: Buffer;
-}
-
-function newBrowser(secret: string): PageBrowser {
-  return browserOf(randomBytes(32).toString("base64url"), secret);
-}
-
-/** Reads the browser from the cookie header; undefined if the cookie is missing or belongs to another session. */
-function readBrowser(header: string | undefined, secret: string): PageBrowser | undefined {
-  const pairs = (header ?? "").split(";").map((pair) => pair.trim());
-  const value = pairs.find((pair) => pair.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1) ?? "";
-  const [name = "", tag = ""] = value.split(".");
-  const made = browserOf(name, secret);
-  const [given, right] = [Buffer.from(tag), Buffer.from(made.value.slice(name.length + 1))];
-  return name !== "" && given.length === right.length && timingSafeEqual(given, right) ? made : undefined;
-}
-
-function browserOf(name: string, secret: string): PageBrowser {
-  const tag = createHmac("sha256", secret).update(`checkout page ${name}`).digest("base64url");
-  return { value: `${name}.${tag}`, digest: createHash("sha256").update(name).digest() };
-}
-
-/**
- * SameSite=Lax: browsers send the cookie when the buyer follows a link from the shop, but not with a form of
- * another site.
- */
-function cookieHeader({ value }: PageBrowser, secret: string, publicUrl: string): string {
-  const path = `${basePathOf(publicUrl)}/checkout/${secret}`;
-  const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
-  return `${cookieName}=${value}; Path=${path}; Max-Age=${lifeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }

@@ -1,6 +1,5 @@
 /** Messages of the checkout page about automatic changes of the cart, in its three languages. */
-import type { CheckoutTexts } from "./fault-texts.ts";
-import { pickLanguage, type Language } from "./texts.ts";
+import { type CheckoutTexts, pickLanguage, type Language } from "./texts.ts";
 
 /** Messages for automatic changes of the cart, by warning code. */
 const byWarning: Readonly<Record<string, CheckoutTexts>> = {

@@ -10,14 +10,14 @@ import { refuseOtherMethods } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { appendAuditEntries } from "#access/audit.ts";
 import {
-  createSignIn,
+  createStaffSignIn,
   createStaffSession,
   endStaffSession,
   findStaffSession,
   type LoginLimit,
   emptySignInError,
   recordSessionUse,
-  type SignIn,
+  type SignInStaff,
   type SignInError,
   signInError,
   type StaffSession,
@@ -90,7 +90,7 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
   const { publicUrl } = services;
   const { origin } = new URL(publicUrl);
   const home = `${basePathOf(publicUrl)}/console`;
-  const signIn = createSignIn(services);
+  const signIn = createStaffSignIn(services);
   void server.register((pages, _options, done) => {
     pages.setErrorHandler(answerConsoleError(services.log));
     acceptOnlyForms(pages);
@@ -158,7 +158,7 @@ export function pathAfterSignIn(next: string | null): string {
 async function answerSignIn(
   { request, reply }: Visit,
   services: ConsoleServices,
-  signIn: SignIn,
+  signIn: SignInStaff,
 ): Promise<FastifyReply> {
   const { publicUrl } = services;
   const form = readForm(request);

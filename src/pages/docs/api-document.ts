@@ -73,6 +73,7 @@ interface RawOperation {
 
 interface RawEvent {
   readonly description: string;
+  readonly parameters: readonly { readonly $ref: string }[];
   readonly "x-stability": "stable" | "candidate";
   readonly requestBody: {
     readonly content: { readonly "application/json": { readonly schema: DocumentSchema } };

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { compressBody, type CompressedBody } from "#pages/shared/compressed.ts";
 import { html } from "#pages/shared/html.ts";
+import { isLoopbackUrl } from "#pages/shared/loopback.ts";
 import type { PartialDemoFile } from "#demo/demo-file.ts";
 import { type ApiDocument, type DocumentOperation, readDocumentOperations } from "./api-document.ts";
 import {
@@ -12,13 +13,16 @@ import {
   shortenAnswer,
   type StoredAnswers,
 } from "./examples.ts";
-import { errorsContent } from "./errors-page.ts";
-import { eventsContent } from "./events-page.ts";
+import { renderErrorsContent } from "./errors-page.ts";
+import { renderEventContent, type ListEventExamples } from "./event-page.ts";
+import { renderEventsContent, listDocumentEvents } from "./events-page.ts";
 import { type DocsPage, type DocsFrame, renderDocsPage } from "./frame.ts";
-import { type Guide, guideContent, readGuides } from "./guides.ts";
-import { indexContent } from "./index-page.ts";
-import { operationContent } from "./operation-page.ts";
-import { createExampleRequest } from "./requests.ts";
+import { renderChangelogContent, type Guide, renderGuideContent, readGuides } from "./guides.ts";
+import { listSearchEntries } from "./search-entries.ts";
+import { renderIndexContent } from "./index-page.ts";
+import { renderOperationContent } from "./operation-page.ts";
+import { getOperationTitle } from "./operation-titles.ts";
+import { createExampleRequest } from "./code/example-request.ts";
 
 /**
  * Sends a GET request to the service with the demo's API key. Returns undefined if the status is not 200; the
@@ -32,6 +36,7 @@ export interface DocsServices {
   /** Reads the demo file; undefined if there is no demo. */
   readonly readDemo: () => PartialDemoFile | undefined;
   readonly ask: RequestDemoAnswer;
+  readonly listEventExamples: ListEventExamples;
 }
 
 export interface CachedDocsPage {
@@ -44,7 +49,14 @@ export interface DocsSite {
   /** Returns the page of a path below /docs; undefined if there is no such page. */
   page(path: string): Promise<CachedDocsPage> | undefined;
   notFound(): string;
+  /** The entries that the search of the pages finds, as JSON. */
+  searchIndex(): Promise<CachedDocsPage>;
 }
+
+const cache = async (plain: Buffer): Promise<CachedDocsPage> => ({
+  etag: `W/"${createHash("sha256").update(plain).digest("base64url")}"`,
+  body: await compressBody(plain),
+});
 
 export function createDocsSite(services: DocsServices): DocsSite {
   const { document, publicUrl } = services;
@@ -63,18 +75,16 @@ export function createDocsSite(services: DocsServices): DocsSite {
     examples,
     stored,
     home: `${basePathOf(publicUrl)}/docs`,
+    hasDemoKey: demo !== undefined && isLoopbackUrl(publicUrl),
   };
   const makers = new Map<string, Maker>(pagesOf(site));
   const kept = new Map<string, Promise<CachedDocsPage>>();
   const make = async (path: string, maker: Maker): Promise<CachedDocsPage> => {
     const { isPassing = false, ...made } = await maker();
     if (isPassing) kept.delete(path);
-    const plain = Buffer.from(renderDocsPage(frame, made));
-    return {
-      etag: `W/"${createHash("sha256").update(plain).digest("base64url")}"`,
-      body: await compressBody(plain),
-    };
+    return cache(Buffer.from(renderDocsPage(frame, made)));
   };
+  let search: Promise<CachedDocsPage> | undefined;
   return {
     asset,
     page: (path) => {
@@ -89,6 +99,7 @@ export function createDocsSite(services: DocsServices): DocsSite {
       made.catch(() => kept.delete(path));
       return made;
     },
+    searchIndex: () => (search ??= cache(Buffer.from(JSON.stringify(listSearchEntries(site))))),
     notFound: () =>
       renderDocsPage(frame, { path: "-", title: "Not found", content: notFoundContent(site.home) }),
   };
@@ -101,6 +112,7 @@ interface Site extends DocsServices {
   readonly examples: RequestExamples;
   readonly stored: StoredAnswers;
   readonly home: string;
+  readonly hasDemoKey: boolean;
 }
 
 /**
@@ -117,11 +129,14 @@ const page = (path: string, title: string, content: () => DocsPage["content"]): 
 
 function* pagesOf(site: Site): Generator<Entry> {
   const { operations, guides, publicUrl, home } = site;
-  yield page("", "Commerce Gateway API", () => indexContent(site));
-  yield page("errors", "Errors", () => errorsContent(site));
-  yield page("events", "Events", () => eventsContent(site.document, site));
+  yield page("", "Commerce Gateway API", () => renderIndexContent(site));
+  yield page("errors", "Errors", () => renderErrorsContent(site));
+  yield page("events", "Events", () => renderEventsContent(site.document, site));
+  yield page("changelog", "Changelog", () => renderChangelogContent(site));
+  for (const event of listDocumentEvents(site.document))
+    yield page(`events/${event.name}`, event.name, () => renderEventContent(event, site));
   for (const guide of guides)
-    yield page(`guides/${guide.name}`, guide.title, () => guideContent(guide, { publicUrl, home }));
+    yield page(`guides/${guide.name}`, guide.title, () => renderGuideContent(guide, { publicUrl, home }));
   for (const operation of operations) {
     const path = `operations/${operation.id}`;
     yield [
@@ -130,8 +145,8 @@ function* pagesOf(site: Site): Generator<Entry> {
         const { answer, isPassing } = await answerOf(operation, site);
         return {
           path,
-          title: operation.id,
-          content: operationContent(operation, { ...site, answer }),
+          title: getOperationTitle(operation.id),
+          content: renderOperationContent(operation, { ...site, answer }),
           isPassing,
         };
       },

@@ -6,7 +6,8 @@ import { readFileSync } from "node:fs";
 import { type FailureCode, type FailureKind, failureKinds } from "#foundation/failure.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { DocumentOperation } from "./api-document.ts";
-import { headingAnchor, codeBlock, renderInlineMarkdown } from "./markdown.ts";
+import { renderCodeBlock } from "./code/code-block.ts";
+import { getHeadingAnchor, renderInlineMarkdown } from "./markdown.ts";
 
 const shape = `{
   "error": {
@@ -34,14 +35,14 @@ interface ErrorsPage {
   readonly home: string;
 }
 
-export function errorsContent({ operations, publicUrl, home }: ErrorsPage): Markup {
+export function renderErrorsContent({ operations, publicUrl, home }: ErrorsPage): Markup {
   const groups = readErrorGuide();
   return html`<h1>Errors</h1>
     <p class="lead">
       Every error has the same form and a code of this list. Codes are stable, for use in programs; messages
       are for people and may change.
     </p>
-    ${codeBlock(shape.replace("BASE", publicUrl), "An error")}
+    ${renderCodeBlock(shape.replace("BASE", publicUrl), "An error")}
     <p>
       <a href="${home}/guides/errors-and-retries">How to handle errors</a>: which requests you may repeat,
       when, and how to avoid doing a change twice.
@@ -50,14 +51,14 @@ export function errorsContent({ operations, publicUrl, home }: ErrorsPage): Mark
       ${groups.map(
         ({ title, entries }) =>
           html`<div>
-            <dt><a href="#${headingAnchor(title)}">${title}</a></dt>
+            <dt><a href="#${getHeadingAnchor(title)}">${title}</a></dt>
             <dd>${entries.map(({ code }) => html`<a href="#${code}"><code>${code}</code></a> `)}</dd>
           </div>`,
       )}
     </dl>
     ${groups.map(
       ({ title, entries }) =>
-        html`<h2 id="${headingAnchor(title)}">${title}</h2>
+        html`<h2 id="${getHeadingAnchor(title)}">${title}</h2>
           ${entries.map((entry) =>
             entryOf(entry, {
               home,

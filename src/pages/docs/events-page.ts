@@ -1,11 +1,11 @@
 /** The page of webhook events by group, with the fields of an event's body. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { type ApiDocument, getReferencedName, resolveSchema } from "./api-document.ts";
-import { candidateBadge } from "./frame.ts";
-import { headingAnchor, renderInlineMarkdown } from "./markdown.ts";
+import { renderCandidateBadge } from "./frame.ts";
+import { getHeadingAnchor, renderInlineMarkdown } from "./markdown.ts";
 import { SchemaView } from "./schema-view.ts";
 
-interface Event {
+export interface DocumentEvent {
   readonly name: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
@@ -13,10 +13,10 @@ interface Event {
   readonly object: string;
 }
 
-const envelopeName = "WebhookEvent";
+export const envelopeName = "WebhookEvent";
 
-export function eventsContent(document: ApiDocument, { home }: { readonly home: string }): Markup {
-  const groups = [...Map.groupBy(eventsOf(document), ({ name }) => name.split(".", 1).join(""))];
+export function renderEventsContent(document: ApiDocument, { home }: { readonly home: string }): Markup {
+  const groups = [...Map.groupBy(listDocumentEvents(document), ({ name }) => name.split(".", 1).join(""))];
   const { schemas } = document.components;
   const envelope = schemas[envelopeName] ?? {};
   return html`<h1>Events</h1>
@@ -33,7 +33,7 @@ export function eventsContent(document: ApiDocument, { home }: { readonly home: 
       ${groups.map(
         ([group, events]) =>
           html`<li>
-            <a href="#${headingAnchor(group)}"><code>${group}.*</code></a>
+            <a href="#${getHeadingAnchor(group)}"><code>${group}.*</code></a>
             <span class="soft">${events.length}</span>
           </li>`,
       )}
@@ -41,9 +41,9 @@ export function eventsContent(document: ApiDocument, { home }: { readonly home: 
     </ul>
     ${groups.map(
       ([group, events]) =>
-        html`<h2 id="${headingAnchor(group)}"><code>${group}.*</code></h2>
+        html`<h2 id="${getHeadingAnchor(group)}"><code>${group}.*</code></h2>
           <ul class="list">
-            ${events.map(itemOf)}
+            ${events.map((event) => itemOf(event, home))}
           </ul>`,
     )}
     <h2 id="body">The body</h2>
@@ -54,16 +54,16 @@ export function eventsContent(document: ApiDocument, { home }: { readonly home: 
     ${new SchemaView(schemas, [envelope]).fields(envelope, "given")}`;
 }
 
-const itemOf = (event: Event): Markup =>
+const itemOf = (event: DocumentEvent, home: string): Markup =>
   html`<li id="${event.name}">
     <div>
-      <a class="anchor" href="#${event.name}"><code>${event.name}</code></a> ${candidateBadge(event)}
+      <a href="${home}/events/${event.name}"><code>${event.name}</code></a> ${renderCandidateBadge(event)}
       <p>${renderInlineMarkdown(event.description)}</p>
       <p class="soft"><code>data.object</code>: <code>${event.object}</code></p>
     </div>
   </li>`;
 
-function eventsOf({ webhooks, components: { schemas } }: ApiDocument): Event[] {
+export function listDocumentEvents({ webhooks, components: { schemas } }: ApiDocument): DocumentEvent[] {
   return Object.entries(webhooks).map(([name, { post }]) => {
     const fixed = post.requestBody.content["application/json"].schema.allOf?.at(-1) ?? {};
     const { $ref = "" } = resolveSchema(fixed, schemas).properties?.["data"]?.properties?.["object"] ?? {};

@@ -1,9 +1,10 @@
-/** The frame of every documentation page: the header, the contents, and templates for the script's filter. */
-import { failureKinds } from "#foundation/failure.ts";
+/** The frame of every documentation page: the band with the search, and the contents. */
 import { type PageAssets, basePathOf } from "#pages/shared/assets.ts";
+import { logo } from "#pages/shared/brand.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import { renderPage } from "#pages/shared/page.ts";
 import type { DocumentOperation } from "./api-document.ts";
+import { getOperationTitle } from "./operation-titles.ts";
 
 export interface GuideLink {
   readonly name: string;
@@ -30,9 +31,13 @@ const site = "Commerce Gateway API";
 export function renderDocsPage(frame: DocsFrame, { path, title, content }: DocsPage): string {
   const home = `${basePathOf(frame.publicUrl)}/docs`;
   const body = html`<a class="skip" href="#content">Skip to the content</a>
-    <header class="bar">
-      <a class="home" href="${home}">${site}</a> <span class="soft version">${frame.version}</span>
+    <header class="band">
+      <a class="product" href="${home}">${logo}<span>${site}</span></a>
+      <span class="soft version">${frame.version}</span>
+      <span id="search-place" data-index="${home}/search.json"></span>
       <a class="to-contents" href="#contents">Contents</a>
+      <a class="beside" href="${basePathOf(frame.publicUrl)}/console">Console</a>
+      <a class="beside" href="${basePathOf(frame.publicUrl)}/graphql">GraphiQL</a>
     </header>
     <div class="layout">
       <main id="content" tabindex="-1">${content}</main>
@@ -57,24 +62,11 @@ function navigation(
       : html`<li><a href="${href}">${text}</a></li>`;
   };
   const groups = [...Map.groupBy(operations, ({ tag }) => tag)];
-  return html`<template id="filter-template">
-      <p class="field filter">
-        <label for="filter">Find</label
-        ><input
-          id="filter"
-          type="search"
-          autocomplete="off"
-          placeholder="cart, webhook, PUT …"
-          aria-describedby="filter-count"
-        />
-      </p>
-      <p id="filter-count" class="soft" role="status"></p>
-    </template>
-    <section>
+  return html`<section>
       <h2>Guides</h2>
       <ul>
         ${link("", "Start here")} ${guides.map(({ name, title }) => link(`guides/${name}`, title))}
-        ${link("errors", "Errors")} ${link("events", "Events")}
+        ${link("errors", "Errors")} ${link("events", "Events")} ${link("changelog", "Changelog")}
       </ul>
     </section>
     ${groups.map(
@@ -82,36 +74,24 @@ function navigation(
         html`<section>
           <h2>${tag}</h2>
           <ul>
-            ${list.map(({ id, method, path: address }) =>
-              link(`operations/${id}`, operationLabel({ id, method, path: address })),
-            )}
+            ${list.map(({ id, method }) => link(`operations/${id}`, operationLabel({ id, method })))}
           </ul>
         </section>`,
-    )}
-    ${codesToFind(home)}`;
+    )}`;
 }
 
-/** The list of error codes. Only the search shows it. */
-const codesToFind = (home: string): Markup =>
-  html`<template id="codes-template">
-    <section data-shown="found" hidden>
-      <h2>Error codes</h2>
-      <ul>
-        ${Object.keys(failureKinds).map((code) => html`<li><a href="${home}/errors#${code}">${code}</a></li>`)}
-      </ul>
-    </section>
-  </template>`;
-
-const operationLabel = ({ id, method, path }: Pick<DocumentOperation, "id" | "method" | "path">): Markup =>
+const operationLabel = ({ id, method }: Pick<DocumentOperation, "id" | "method">): Markup =>
   html`<span class="method ${method.toLowerCase()}">${method}</span>
-    <span class="operation">${withWordBreaks(id)}</span> <span class="hidden">${path}</span>`;
+    <span class="operation">${getOperationTitle(id)}</span>`;
 
-export const methodBadge = (method: string): Markup =>
+export const renderMethodBadge = (method: string): Markup =>
   html`<span class="method ${method.toLowerCase()}">${method}</span>`;
 
-export const candidateBadge = ({ stability }: Pick<DocumentOperation, "stability">): Markup | undefined =>
+export const renderCandidateBadge = ({
+  stability,
+}: Pick<DocumentOperation, "stability">): Markup | undefined =>
   stability === "candidate" ? html`<span class="badge">candidate</span>` : undefined;
 
 /** Allows line breaks between the words of a long operation name. */
-export const withWordBreaks = (id: string): Markup =>
+export const addWordBreaks = (id: string): Markup =>
   html`${id.split(/(?=[A-Z][a-z])/).map((word, index) => (index === 0 ? html`${word}` : html`<wbr />${word}`))}`;

@@ -58,12 +58,18 @@ function withPrograms(text: string): string {
   );
 }
 
+/** The page of CHANGELOG.md. */
+export const renderChangelogContent = (place: GuidePlace): Markup =>
+  html`<article class="guide">
+    ${renderMarkdown(readFileSync(new URL("../../CHANGELOG.md", folder), "utf8"), (href) => addressOf(href, place.home)).body}
+  </article>`;
+
 interface GuidePlace {
   readonly publicUrl: string;
   readonly home: string;
 }
 
-export function guideContent({ text }: Guide, { publicUrl, home }: GuidePlace): Markup {
+export function renderGuideContent({ text }: Guide, { publicUrl, home }: GuidePlace): Markup {
   const { body, headings } = renderMarkdown(text.replaceAll(writtenBase, publicUrl), (href) =>
     addressOf(href, home),
   );

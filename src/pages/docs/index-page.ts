@@ -2,9 +2,11 @@
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { ApiDocument, DocumentOperation } from "./api-document.ts";
 import type { RequestExamples } from "./examples.ts";
-import { withWordBreaks, candidateBadge, type GuideLink, methodBadge } from "./frame.ts";
-import { credentialInstructions } from "./requests.ts";
-import { codeBlock, renderInlineMarkdown } from "./markdown.ts";
+import { renderCandidateBadge, type GuideLink, renderMethodBadge } from "./frame.ts";
+import { renderCodeBlock } from "./code/code-block.ts";
+import { renderCredentialInstructions } from "./code/credential-instructions.ts";
+import { renderInlineMarkdown } from "./markdown.ts";
+import { getOperationTitle } from "./operation-titles.ts";
 
 interface IndexPage {
   readonly document: ApiDocument;
@@ -15,7 +17,14 @@ interface IndexPage {
   readonly home: string;
 }
 
-export function indexContent({ document, operations, guides, examples, publicUrl, home }: IndexPage): Markup {
+export function renderIndexContent({
+  document,
+  operations,
+  guides,
+  examples,
+  publicUrl,
+  home,
+}: IndexPage): Markup {
   return html`<h1>Commerce Gateway API</h1>
     <p class="lead">
       A commerce platform over REST: catalog and search, carts and their promotions, hosted checkouts, orders
@@ -37,7 +46,7 @@ export function indexContent({ document, operations, guides, examples, publicUrl
     </dl>
     <h2 id="first">A first request</h2>
     <p>Search and product pages need no credential. This request finds tents that are sold to Germany:</p>
-    ${codeBlock(
+    ${renderCodeBlock(
       `curl '${publicUrl}/api/v1/search?q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=2'`,
       "curl",
     )}
@@ -46,9 +55,9 @@ export function indexContent({ document, operations, guides, examples, publicUrl
       <a href="${home}/guides/authentication">Authentication</a>
       explains both.
     </p>
-    ${credentialInstructions("key", { isDemo: examples.isDemo, home })}
+    ${renderCredentialInstructions("key", { isDemo: examples.isDemo, home })}
     <p>Then send the key with a request. This request returns the key's merchant and scopes:</p>
-    ${codeBlock(`curl '${publicUrl}/api/v1/open/identity' \\\n  -H "Authorization: Bearer $KEY"`, "curl")}
+    ${renderCodeBlock(`curl '${publicUrl}/api/v1/open/identity' \\\n  -H "Authorization: Bearer $KEY"`, "curl")}
     <h2 id="answers">Answers</h2>
     <p>${renderInlineMarkdown(document.info.description)}</p>
     <h2 id="guides">Guides</h2>
@@ -91,10 +100,10 @@ const operationGroups = (
 
 const itemOf = (operation: DocumentOperation, home: string): Markup =>
   html`<li>
-    ${methodBadge(operation.method)}
+    ${renderMethodBadge(operation.method)}
     <div>
-      <a href="${home}/operations/${operation.id}">${withWordBreaks(operation.id)}</a>
-      ${candidateBadge(operation)}
+      <a href="${home}/operations/${operation.id}">${getOperationTitle(operation.id)}</a>
+      ${renderCandidateBadge(operation)}
       <p><code>${operation.path}</code></p>
       <p class="soft">${renderInlineMarkdown(operation.summary)}</p>
     </div>

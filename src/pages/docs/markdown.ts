@@ -4,6 +4,7 @@
  */
 import { Marked, type Tokens } from "marked";
 import { html, Markup } from "#pages/shared/html.ts";
+import { renderCodeBlock } from "./code/code-block.ts";
 
 export interface MarkdownHeading {
   readonly id: string;
@@ -28,7 +29,7 @@ export function renderMarkdown(text: string, leadTo: LeadTo): RenderedMarkdown {
       heading({ tokens, depth }) {
         const inner = this.parser.parseInline(tokens);
         const plain = plainText(tokens);
-        const id = headingAnchor(plain);
+        const id = getHeadingAnchor(plain);
         headings.push({ id, level: depth, text: plain });
         return depth === 1
           ? `<h1>${inner}</h1>\n`
@@ -38,7 +39,7 @@ export function renderMarkdown(text: string, leadTo: LeadTo): RenderedMarkdown {
         return html`<a href="${leadTo(href)}">${new Markup(this.parser.parseInline(tokens))}</a>`.text;
       },
       code: ({ text: code, lang = "" }) =>
-        codeBlock(code, languages[lang.split(" ")[0] ?? ""] ?? "Code").text,
+        renderCodeBlock(code, languages[lang.split(" ")[0] ?? ""] ?? "Code").text,
       table(token) {
         const content = ({ tokens }: Tokens.TableCell): string => this.parser.parseInline(tokens);
         const titles = token.header.map((cell) => `<th scope="col">${content(cell)}</th>`).join("");
@@ -56,6 +57,7 @@ export function renderMarkdown(text: string, leadTo: LeadTo): RenderedMarkdown {
 const languages: Readonly<Record<string, string>> = {
   sh: "Shell",
   js: "JavaScript",
+  ts: "TypeScript",
   json: "JSON",
   graphql: "GraphQL",
   python: "Python",
@@ -65,13 +67,6 @@ const languages: Readonly<Record<string, string>> = {
   http: "HTTP",
   text: "Text",
 };
-
-/** Renders a code block that can get the keyboard focus, so that it can be scrolled. */
-export function codeBlock(code: string, label: string): Markup {
-  return new Markup(
-    html`<pre tabindex="0" role="region" aria-label="${label}"><code>${code}</code></pre>`.text.trim(),
-  );
-}
 
 const plain = new Marked({ async: false, gfm: true });
 plain.use({ renderer: { html: ({ text }) => html`${text}`.text } });
@@ -85,7 +80,7 @@ const plainText = (tokens: readonly { readonly raw: string }[]): string =>
     .join("")
     .replaceAll(/[`*]/g, "");
 
-export const headingAnchor = (text: string): string =>
+export const getHeadingAnchor = (text: string): string =>
   text
     .toLowerCase()
     .replaceAll(/[^\w]+/g, "-")

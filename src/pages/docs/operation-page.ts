@@ -6,9 +6,12 @@ import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { ApiDocument, DocumentOperation, DocumentRateLimit } from "./api-document.ts";
 import type { RequestExamples } from "./examples.ts";
-import { withWordBreaks, candidateBadge, methodBadge } from "./frame.ts";
-import { credentialInstructions, createExampleRequest, toCurl, toJavaScript } from "./requests.ts";
-import { codeBlock, renderInlineMarkdown } from "./markdown.ts";
+import { addWordBreaks, renderCandidateBadge, renderMethodBadge } from "./frame.ts";
+import { renderCodeBlock } from "./code/code-block.ts";
+import { createCodeSamples, renderCodeSamples } from "./code/code-samples.ts";
+import { renderCredentialInstructions } from "./code/credential-instructions.ts";
+import { renderInlineMarkdown } from "./markdown.ts";
+import { getOperationTitle } from "./operation-titles.ts";
 import { SchemaView } from "./schema-view.ts";
 import { renderTryForm } from "./try-form.ts";
 
@@ -20,61 +23,67 @@ interface OperationPage {
   readonly home: string;
   /** The example answer, as parsed JSON. */
   readonly answer: unknown;
+  /** True if the page may fetch the demo's key from `/docs/demo-key`. */
+  readonly hasDemoKey: boolean;
 }
 
-export function operationContent(operation: DocumentOperation, page: OperationPage): Markup {
+export function renderOperationContent(operation: DocumentOperation, page: OperationPage): Markup {
   const { document, home } = page;
   const view = new SchemaView(document.components.schemas, [
     ...(operation.body === null ? [] : [operation.body]),
     operation.answer,
   ]);
   const [lead = "", ...more] = operation.description.split(/(?<=\.)\s/);
-  return html`<article>
-    <p class="crumb">${operation.tag}</p>
-    <h1>${withWordBreaks(operation.id)} ${candidateBadge(operation)}</h1>
-    <p class="address">${methodBadge(operation.method)} <code>${operation.path}</code></p>
-    <p class="lead">${renderInlineMarkdown(lead)}</p>
-    ${more.length === 0 ? undefined : html`<p>${renderInlineMarkdown(more.join(" "))}</p>`}
-    ${factsOf(operation, home)} ${exampleOf(operation, page)}
-    ${
-      operation.parameters.length === 0
-        ? undefined
-        : html`<h2 id="parameters">Parameters</h2>
-            <ul class="fields">
-              ${operation.parameters.map(({ name, in: place, required, schema, description = "" }) =>
-                view.field(
-                  {
-                    name,
-                    schema: { ...schema, description: `In the ${places[place]}. ${description}` },
-                    isRequired: required,
-                  },
-                  "taken",
-                ),
-              )}
-            </ul>`
-    }
-    ${
-      operation.body === null
-        ? undefined
-        : html`<h2 id="body">Body</h2>
-            ${view.fields(operation.body, "taken")}`
-    }
-    <h2 id="answer">Response</h2>
-    <p>Status 200 with JSON in UTF-8. Every field is always present; a field without a value is null.</p>
-    ${view.fields(operation.answer, "given")}
-    <h3 id="headers">Headers</h3>
-    <ul class="fields">
-      ${operation.headers.map(
-        ({ name, description }) =>
-          html`<li>
-            <p class="name"><code>${name}</code></p>
-            <p>${renderInlineMarkdown(description)}</p>
-          </li>`,
-      )}
-    </ul>
-    <h3 id="example-answer">Example response</h3>
-    ${codeBlock(JSON.stringify(page.answer, null, 2), "Example response")} ${errorsOf(operation, home)}
-    ${typesOf(view)}
+  return html`<article class="reference">
+    <div class="opening">
+      <p class="crumb">${operation.tag}</p>
+      <h1>${getOperationTitle(operation.id)} ${renderCandidateBadge(operation)}</h1>
+      <p class="address">${renderMethodBadge(operation.method)} <code>${operation.path}</code></p>
+      <p class="soft">Operation <code>${addWordBreaks(operation.id)}</code></p>
+      <p class="lead">${renderInlineMarkdown(lead)}</p>
+      ${more.length === 0 ? undefined : html`<p>${renderInlineMarkdown(more.join(" "))}</p>`}
+      ${factsOf(operation, home)}
+    </div>
+    <div class="beside">${exampleOf(operation, page)}</div>
+    <div class="details">
+      ${
+        operation.parameters.length === 0
+          ? undefined
+          : html`<h2 id="parameters">Parameters</h2>
+              <ul class="fields">
+                ${operation.parameters.map(({ name, in: place, required, schema, description = "" }) =>
+                  view.field(
+                    {
+                      name,
+                      schema: { ...schema, description: `In the ${places[place]}. ${description}` },
+                      isRequired: required,
+                    },
+                    "taken",
+                  ),
+                )}
+              </ul>`
+      }
+      ${
+        operation.body === null
+          ? undefined
+          : html`<h2 id="body">Body</h2>
+              ${view.fields(operation.body, "taken")}`
+      }
+      <h2 id="answer">Response</h2>
+      <p>Status 200 with JSON in UTF-8. Every field is always present; a field without a value is null.</p>
+      ${view.fields(operation.answer, "given")}
+      <h3 id="headers">Headers</h3>
+      <ul class="fields">
+        ${operation.headers.map(
+          ({ name, description }) =>
+            html`<li>
+              <p class="name"><code>${name}</code></p>
+              <p>${renderInlineMarkdown(description)}</p>
+            </li>`,
+        )}
+      </ul>
+      ${errorsOf(operation, home)} ${typesOf(view)}
+    </div>
   </article>`;
 }
 
@@ -130,22 +139,20 @@ const limitText = ({ bucket, quota, windowSeconds, counts, per }: DocumentRateLi
 const durationOf = (seconds: number): string =>
   seconds > 60 && seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 
-function exampleOf(operation: DocumentOperation, { examples, publicUrl, home }: OperationPage): Markup {
+function exampleOf(operation: DocumentOperation, page: OperationPage): Markup {
+  const { examples, publicUrl, home, answer } = page;
   const example = examples.of(operation);
-  const request = createExampleRequest(operation, example, publicUrl);
   return html`<section class="example">
     <h2 id="example">Example</h2>
     ${
       operation.credential === "none"
         ? undefined
-        : credentialInstructions(operation.credential, { isDemo: examples.isDemo, home })
+        : renderCredentialInstructions(operation.credential, { isDemo: examples.isDemo, home })
     }
-    ${codeBlock(toCurl(request), "curl")}
-    <details>
-      <summary>JavaScript</summary>
-      ${codeBlock(toJavaScript(request), "JavaScript")}
-    </details>
-    ${renderTryForm(operation, { example, publicUrl })}
+    ${renderCodeSamples(createCodeSamples(operation, example, publicUrl))}
+    <h3 id="example-answer">Example response</h3>
+    ${renderCodeBlock(JSON.stringify(answer, null, 2), "Example response")}
+    ${renderTryForm(operation, { example, publicUrl, hasDemoKey: page.hasDemoKey })}
   </section>`;
 }
 

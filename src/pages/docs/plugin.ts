@@ -7,6 +7,7 @@ import { readDemoFile } from "#demo/demo-file.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import { fail } from "#foundation/failure.ts";
 import { basePathOf } from "#pages/shared/assets.ts";
+import { isLoopbackRequest } from "#pages/shared/loopback.ts";
 import { sendCompressed } from "#pages/shared/compressed.ts";
 import { pageHeaders } from "#pages/shared/page.ts";
 import type { ApiDocument } from "./api-document.ts";
@@ -17,19 +18,23 @@ export interface DocsOptions {
   readonly document: Readonly<Record<string, unknown>>;
   readonly publicUrl: string;
   readonly settings: { readonly demo: boolean; readonly dataDir: string };
+  /** Returns the event types with an example of the body that is sent. */
+  readonly listEventExamples: DocsServices["listEventExamples"];
 }
 
 export const docsPlugin: FastifyPluginAsync<DocsOptions> = async (
   server,
-  { document, publicUrl, settings },
+  { document, publicUrl, settings, listEventExamples },
 ) => {
   mountDocs(server, {
     document: document as unknown as ApiDocument,
     publicUrl,
+    listEventExamples,
     readDemo: () => (settings.demo ? readDemoFile(settings.dataDir) : undefined),
     ask: askOf(server),
   });
-  for (const path of ["/docs", "/docs/*"]) refuseOtherMethods(server, path, ["GET"]);
+  mountDemoKey(server, { publicUrl, settings });
+  for (const path of ["/docs", "/docs/*", demoKeyPath]) refuseOtherMethods(server, path, ["GET"]);
 };
 
 /** Sends a request to this server through its normal routes. Returns undefined unless the status is 200. */
@@ -42,6 +47,24 @@ function askOf(server: FastifyInstance): DocsServices["ask"] {
     });
     return statusCode === 200 ? (JSON.parse(body) as unknown) : undefined;
   };
+}
+
+const demoKeyPath = "/docs/demo-key";
+
+/**
+ * Answers the demo's API key, for the forms that try an operation. The route exists only at a loopback
+ * address, where only the developer can reach it; pages never contain the key.
+ */
+function mountDemoKey(
+  server: FastifyInstance,
+  { publicUrl, settings }: Pick<DocsOptions, "publicUrl" | "settings">,
+): void {
+  server.get(demoKeyPath, ({ headers }, reply) => {
+    const isOpen = settings.demo && isLoopbackRequest(publicUrl, headers);
+    const demo = isOpen ? readDemoFile(settings.dataDir) : undefined;
+    if (demo === undefined) throw fail("route_not_found");
+    return reply.header("cache-control", "no-store").send({ key: demo.keys.full });
+  });
 }
 
 /** Registers the routes /docs and below. All callers may read the pages and cache them for a minute. */
@@ -62,6 +85,18 @@ function mountDocs(server: FastifyInstance, services: DocsServices): void {
     return reply.code(404).headers(pageHeaders(site)).header("vary", "Accept").send(site.notFound());
   };
   server.get("/docs", (request, reply) => show(request, reply, ""));
+  server.get("/docs/search.json", async (request, reply) => {
+    site ??= createDocsSite(services);
+    const { etag, body } = await site.searchIndex();
+    void reply.headers({
+      "cache-control": "public, max-age=60",
+      etag,
+      vary: "Accept-Encoding",
+      "x-content-type-options": "nosniff",
+    });
+    if (isKnown(request.headers["if-none-match"], etag)) return reply.code(304).send();
+    return sendCompressed(request, reply.type("application/json; charset=utf-8"), body);
+  });
   server.get<{ Params: { "*": string } }>("/docs/*", (request, reply) => {
     const path = request.params["*"];
     return path === ""

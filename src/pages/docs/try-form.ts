@@ -7,9 +7,16 @@ import { html, type Markup } from "#pages/shared/html.ts";
 import type { DocumentOperation, DocumentParameter } from "./api-document.ts";
 import type { RequestExample } from "./examples.ts";
 
+interface TryFormContext {
+  readonly example: RequestExample;
+  readonly publicUrl: string;
+  /** True adds a button that fills in the demo's key. */
+  readonly hasDemoKey: boolean;
+}
+
 export function renderTryForm(
   operation: DocumentOperation,
-  { example, publicUrl }: { readonly example: RequestExample; readonly publicUrl: string },
+  { example, publicUrl, hasDemoKey }: TryFormContext,
 ): Markup | undefined {
   const { credential, method, path, isIdempotent, parameters } = operation;
   // There is no form for operations that need a DPoP proof: the page would have to store a private key and
@@ -28,7 +35,7 @@ export function renderTryForm(
         ${versionOf === null ? undefined : html` data-version-path="${base}${cartPath}"`}
         ${codeBefore === null ? undefined : html` data-before="${JSON.stringify({ code: codeBefore })}"`}
       >
-        ${credential === "none" ? undefined : keyField}
+        ${credential === "none" ? undefined : keyField(hasDemoKey ? `${base}/docs/demo-key` : undefined)}
         ${parameters.filter(({ in: place }) => place !== "header").map((parameter) => fieldOf(parameter, example))}
         ${body === null ? undefined : bodyField(body)} ${isIdempotent ? changeNote : undefined}
         ${versionOf === null ? undefined : versionNote(codeBefore !== null)}
@@ -51,21 +58,29 @@ const versionNote = (isCodeApplied: boolean): Markup =>
     cart's version is read first and sent as <code>expectedVersion</code>, unless the body has one.
   </p>`;
 
-const keyField = html`<p class="field">
-  <label for="try-key">API key</label>
-  <input
-    id="try-key"
-    name="key"
-    type="password"
-    autocomplete="off"
-    spellcheck="false"
-    aria-describedby="try-key-help"
-    required
-  />
-  <span id="try-key-help" class="soft"
-    >The key is stored in this tab until the tab is closed, and is sent to this service only.</span
-  >
-</p>`;
+const keyField = (demoKeyUrl: string | undefined): Markup =>
+  html`<p class="field">
+    <label for="try-key">API key</label>
+    <input
+      id="try-key"
+      name="key"
+      type="password"
+      autocomplete="off"
+      spellcheck="false"
+      aria-describedby="try-key-help"
+      required
+    />
+    <span id="try-key-help" class="soft"
+      >The key is stored in this tab until the tab is closed, and is sent to this service only.</span
+    >
+    ${
+      demoKeyUrl === undefined
+        ? undefined
+        : html`<button type="button" class="second" id="demo-key" data-url="${demoKeyUrl}">
+            Use the demo's key
+          </button>`
+    }
+  </p>`;
 
 function fieldOf(
   { name, in: place, required, schema }: DocumentParameter,

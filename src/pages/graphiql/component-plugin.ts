@@ -1,7 +1,7 @@
 /**
  * Part of the build (vite.config.ts). Extracts GraphiQL's component from its npm package, which contains it
  * as one nine-megabyte page of text. Writes files named by their hash: the script, the style sheet with its
- * fonts, and the editor's workers.
+ * fonts, the editor's workers, and the explanations of error codes.
  */
 import {
   css,
@@ -11,6 +11,7 @@ import {
   jsonWorker,
 } from "@graphql-yoga/render-graphiql/graphiql";
 import type { Plugin } from "vite";
+import { readErrorGuide } from "#pages/docs/errors-page.ts";
 
 /** Contents of the GraphiQL files, by their names in the manifest. */
 export const graphiqlComponentFiles = {
@@ -19,6 +20,7 @@ export const graphiqlComponentFiles = {
   "graphiql-worker-editor.js": editorWorkerService,
   "graphiql-worker-json.js": jsonWorker,
   "graphiql-worker-graphql.js": graphqlWorker,
+  "graphiql-error-guide.js": errorGuideModule(),
 } as const;
 
 export type GraphiqlComponentFile = keyof typeof graphiqlComponentFiles;
@@ -33,6 +35,28 @@ export function graphiqlComponent(): Plugin {
         emit(file, file.endsWith(".css") ? withFontFiles(text, emit) : text);
     },
   };
+}
+
+/**
+ * Writes a module with the explanations of docs/errors.md by code. GraphiQL loads the module when an answer
+ * has an error.
+ */
+function errorGuideModule(): string {
+  const entries = readErrorGuide().flatMap((group) => group.entries);
+  const guide = Object.fromEntries(
+    entries.map(({ code, why, remedy }) => [
+      code,
+      { why: toGraphqlText(why), remedy: toGraphqlText(remedy) },
+    ]),
+  );
+  return `export default ${JSON.stringify(guide)};\n`;
+}
+
+/** Keeps the sentences about GraphQL if a text has such sentences. Removes line breaks and Markdown links. */
+function toGraphqlText(text: string): string {
+  const line = text.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1").replaceAll(/\s+/g, " ");
+  const part = /Over GraphQL[:,] (.*)$/.exec(line)?.[1] ?? line;
+  return part.replace(/^[a-z]/, (letter) => letter.toUpperCase());
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The example queries of GraphiQL's picker, in groups. Each group lists the roles whose tokens may run it. */
+/** The example queries of GraphiQL's picker, in groups. The picker shows the groups that the token may run. */
 import { type InternalRole, internalRoles } from "#access/viewer.ts";
 import { exampleQueries, type ExampleQuery } from "./example-queries.ts";
 import { cartWorkflowExample, orderWorkflowExample } from "./workflow-examples.ts";
@@ -147,8 +147,8 @@ query AllOrders {
   },
 ];
 
-/** Examples for analysts that are not reports: single records without the buyers' personal data. */
-const analystExamples: readonly ExampleQuery[] = [
+/** Examples that read promotions and returns. */
+const recordExamples: readonly ExampleQuery[] = [
   {
     title: "Promotions in force",
     query: `# Active promotions with their trigger, discount, number of uses and end.
@@ -245,25 +245,29 @@ function examplesTitled(...titles: readonly string[]): readonly ExampleQuery[] {
   return exampleQueries.filter(({ title }) => titles.includes(title));
 }
 
+/** Everybody who reads all data of a merchant. */
+const readers: readonly InternalRole[] = ["analyst", "admin", "operator"];
+
+/** Every example of a group runs with each of the group's roles; a test runs them. */
 export const exampleGroups: readonly ExampleGroup[] = [
+  { title: "Start here", roles: internalRoles, examples: examplesTitled("Search", "Who am I") },
+  { title: "Reports", roles: readers, examples: reportExamples },
   {
-    title: "For analysts",
-    roles: ["analyst", "admin", "operator"],
-    examples: [...reportExamples, ...analystExamples, ...examplesTitled("Orders", "Carts", "Webhooks")],
+    title: "Orders, carts and promotions",
+    roles: readers,
+    examples: [...examplesTitled("Orders", "Carts"), ...recordExamples],
   },
+  { title: "Catalog and integrations", roles: readers, examples: examplesTitled("Products", "Webhooks") },
+  { title: "Back office", roles: ["admin", "operator"], examples: officeExamples },
+  { title: "Platform", roles: ["operator"], examples: platformExamples },
   {
-    title: "For storefronts",
-    roles: ["storefront", "admin"],
-    examples: [...examplesTitled("Markets"), ...storefrontExamples, cartWorkflowExample],
+    title: "Pages of a storefront",
+    roles: ["storefront", "admin", "analyst"],
+    examples: [...examplesTitled("Markets"), ...storefrontExamples],
   },
-  {
-    title: "For back office",
-    roles: ["admin", "operator"],
-    examples: [...examplesTitled("Products"), ...officeExamples, orderWorkflowExample],
-  },
-  { title: "For the platform", roles: ["operator"], examples: platformExamples },
-  { title: "For everybody", roles: internalRoles, examples: examplesTitled("Search", "Who am I") },
+  { title: "Step by step: a purchase", roles: ["storefront", "admin"], examples: [cartWorkflowExample] },
+  { title: "Step by step: an order", roles: ["admin"], examples: [orderWorkflowExample] },
 ];
 
-/** The examples that GraphiQL opens as tabs at first. The picker has all others. */
-export const initialExamples: readonly ExampleQuery[] = examplesTitled("Search", "Who am I", "Orders");
+/** The examples that GraphiQL opens as tabs at first. They run with every role. The picker has all others. */
+export const initialExamples: readonly ExampleQuery[] = examplesTitled("Search", "Who am I");

@@ -3,10 +3,13 @@
  * (the component, its style sheet and the editor's workers) from their npm package (component-plugin.ts);
  * browsers cache them by hash. The pages' own scripts are in src/pages/graphiql/browser.
  */
-import type { FastifyInstance, FastifyPluginAsync } from "fastify";
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from "fastify";
+import { readDemoFile } from "#demo/demo-file.ts";
 import { fail } from "#foundation/failure.ts";
 import { refuseOtherMethods } from "#http/server.ts";
-import { assetFileUrl, getPageAssets, basePathOf } from "#pages/shared/assets.ts";
+import { isLoopbackRequest } from "#pages/shared/loopback.ts";
+import { getAssetFileUrl, getPageAssets, basePathOf } from "#pages/shared/assets.ts";
+import { faviconUrl, logo, productName } from "#pages/shared/brand.ts";
 import { compressBody, type CompressedBody, sendCompressed } from "#pages/shared/compressed.ts";
 import { html, Markup } from "#pages/shared/html.ts";
 import { pageHeaders, renderPage } from "#pages/shared/page.ts";
@@ -38,42 +41,65 @@ export const graphiqlPolicy = [
 const postOnlyMessage =
   "This address accepts only POST. Subscriptions need POST too, with `Accept: text/event-stream`.";
 
+interface GraphiqlOptions {
+  readonly publicUrl: string;
+  readonly settings: { readonly demo: boolean; readonly dataDir: string };
+}
+
+type DemoTokens = Readonly<Record<string, string>>;
+
 /** Serves GraphiQL at `/graphql` for requests that accept HTML, and the type map at `/graphql/map`. */
-export const graphiqlPlugin: FastifyPluginAsync<{ readonly publicUrl: string }> = async (
-  server,
-  { publicUrl },
-) => {
-  mountTypeMap(server, publicUrl);
+export const graphiqlPlugin: FastifyPluginAsync<GraphiqlOptions> = async (server, options) => {
+  const { publicUrl } = options;
+  mountTypeMap(server, options);
   refuseOtherMethods(server, "/graphql/map", ["GET"]);
   let page: Promise<CompressedBody> | undefined;
   server.get("/graphql", async (request, reply) => {
     if (!(request.headers.accept ?? "").includes("text/html"))
       throw fail("method_not_allowed", { message: postOnlyMessage, headers: { allow: "POST" } });
-    page ??= compressBody(Buffer.from(renderGraphiql(publicUrl)));
+    const demoTokens = readDemoTokens(request, options);
     void reply.headers({
       "content-security-policy": graphiqlPolicy,
-      "cache-control": "no-cache",
+      "cache-control": demoTokens === undefined ? "no-cache" : "no-store",
       vary: "Accept, Accept-Encoding",
       "x-frame-options": "DENY",
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
     });
-    return sendCompressed(request, reply.type("text/html; charset=utf-8"), await page);
+    const compress = (): Promise<CompressedBody> =>
+      compressBody(Buffer.from(renderGraphiql(publicUrl, demoTokens)));
+    const body = demoTokens === undefined ? (page ??= compress()) : compress();
+    return sendCompressed(request, reply.type("text/html; charset=utf-8"), await body);
   });
 };
 
-function renderGraphiql(publicUrl: string): string {
+/**
+ * Returns the demo's tokens if the page may offer them: at a loopback address that only the developer can
+ * reach, and only if the request names this address. A page of another site, whose name leads to the loopback
+ * address (DNS rebinding), therefore cannot read them.
+ */
+function readDemoTokens(
+  { headers }: FastifyRequest,
+  { publicUrl, settings }: GraphiqlOptions,
+): DemoTokens | undefined {
+  const isOpen = settings.demo && isLoopbackRequest(publicUrl, headers);
+  return isOpen ? readDemoFile(settings.dataDir)?.tokens : undefined;
+}
+
+function renderGraphiql(publicUrl: string, demoTokens: DemoTokens | undefined): string {
   const { scripts, styles } = getPageAssets("graphiql", publicUrl);
   const base = basePathOf(publicUrl);
-  const addressOf = (file: GraphiqlComponentFile): string => assetFileUrl(file, publicUrl);
+  const addressOf = (file: GraphiqlComponentFile): string => getAssetFileUrl(file, publicUrl);
   const data = {
-    endpoint: `${base}/graphql`,
+    ...tokenPageData(base, demoTokens),
     component: addressOf("graphiql-component.js"),
     workers: {
       editorWorkerService: addressOf("graphiql-worker-editor.js"),
       json: addressOf("graphiql-worker-json.js"),
       graphql: addressOf("graphiql-worker-graphql.js"),
     },
+    errorGuide: addressOf("graphiql-error-guide.js"),
+    map: `${base}/graphql/map`,
     groups: exampleGroups,
     opened: initialExamples,
   };
@@ -83,23 +109,19 @@ function renderGraphiql(publicUrl: string): string {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
-        <title>GraphiQL – Commerce Gateway</title>
-        <link rel="icon" href="data:," />
+        <title>GraphiQL – ${productName}</title>
+        <link rel="icon" href="${faviconUrl}" />
         <link rel="modulepreload" href="${data.component}" />
-        ${[addressOf("graphiql-component.css"), ...styles].map(
-          (href) => html`<link rel="stylesheet" href="${href}" />`,
-        )}
+        ${styles.map((href) => html`<link rel="stylesheet" href="${href}" />`)}
         ${scripts.map((src) => html`<script type="module" src="${src}"></script>`)}
       </head>
       <body>
-        <header class="bar">
-          <h1 class="name">Commerce Gateway</h1>
-          <div id="tools"></div>
-          <nav aria-label="Pages">
-            <a href="${base}/graphql/map">Type map</a>
-            <a href="${base}/docs">API reference</a>
-          </nav>
-        </header>
+        ${pageBand(base, "GraphiQL")}
+        ${
+          // After the band, so that browsers draw the band before they have loaded this large style sheet.
+          html`<link rel="stylesheet" href="${addressOf("graphiql-component.css")}" />`
+        }
+        <div id="panes"></div>
         <main id="editor" aria-label="GraphiQL">
           <p class="waiting">GraphiQL is loading. It needs JavaScript.</p>
         </main>
@@ -111,30 +133,53 @@ function renderGraphiql(publicUrl: string): string {
 }
 
 /** Serves the frame of the type map at /graphql/map. The page's script draws the schema once it has a token. */
-function mountTypeMap(server: FastifyInstance, publicUrl: string): void {
-  server.get("/graphql/map", (_request, reply) => {
+function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
+  const { publicUrl } = options;
+  server.get("/graphql/map", (request, reply) => {
     const asset = getPageAssets("type-map", publicUrl);
     const base = basePathOf(publicUrl);
-    const body = html`<header class="bar">
-        <h1 class="name">Commerce Gateway · Type map</h1>
-        <div id="tools"></div>
-        <nav aria-label="Pages">
-          <a href="${base}/graphql">GraphiQL</a>
-          <a href="${base}/docs">API reference</a>
-        </nav>
-      </header>
+    const body = html`${pageBand(base, "Type map")}
       <main id="app">
         <p>
           The type map needs JavaScript. Without it, use GraphiQL’s documentation or
           <a href="${base}/openapi.json">the REST document</a>, which describe the same API.
         </p>
       </main>
-      ${dataBlock({ endpoint: `${base}/graphql` })}`;
+      ${dataBlock(tokenPageData(base, readDemoTokens(request, options)))}`;
     return reply
       .headers(pageHeaders({ asset }))
-      .send(renderPage({ title: "Type map – Commerce Gateway", body, isWide: true, asset }));
+      .send(renderPage({ title: `Type map – ${productName}`, body, isWide: true, asset }));
   });
 }
+
+/** The data that both pages need for the token dialog. */
+const tokenPageData = (base: string, demoTokens: DemoTokens | undefined): object => ({
+  endpoint: `${base}/graphql`,
+  docs: `${base}/docs`,
+  console: `${base}/console`,
+  ...(demoTokens === undefined ? {} : { demoTokens }),
+});
+
+const bandLinks = [
+  { path: "/graphql", name: "GraphiQL" },
+  { path: "/graphql/map", name: "Type map" },
+  { path: "/docs", name: "Documentation" },
+] as const;
+
+/** The band on top of both pages. The page's script puts its buttons into `tools`. */
+const pageBand = (base: string, current: (typeof bandLinks)[number]["name"]): Markup =>
+  html`<header class="band">
+    <a class="product" href="${base}/">${logo}<span>${productName}</span></a>
+    <h1 class="hidden">${current}</h1>
+    <div id="tools"></div>
+    <nav aria-label="Pages">
+      ${bandLinks.map(({ path, name }) =>
+        name === current
+          ? html`<a href="${base}${path}" aria-current="page">${name}</a> `
+          : html`<a href="${base}${path}">${name}</a> `,
+      )}
+    </nav>
+  </header>`;
 
 /**
  * Writes data for the page's script as JSON that browsers do not run. Escapes `<`, so that no text can end

@@ -12,7 +12,7 @@ import { fail } from "#foundation/failure.ts";
 import { type CompressedBody, sendCompressed } from "./compressed.ts";
 
 /** Names of the entries in vite.config.ts. */
-export type AssetName = "console" | "docs" | "checkout" | "graphiql" | "type-map";
+export type AssetName = "console" | "docs" | "checkout" | "landing" | "graphiql" | "type-map";
 
 /** URL paths of the scripts and style sheets that one page loads. */
 export interface PageAssets {
@@ -80,7 +80,7 @@ const sheetsOf = (
  * Returns the URL path of a built file that is not an entry. For example, `editor.js` gives
  * `/assets/editor-<hash>.js`.
  */
-export function assetFileUrl(name: string, publicUrl: string): string {
+export function getAssetFileUrl(name: string, publicUrl: string): string {
   manifest ??= readManifest();
   const [stem, extension] = [name.slice(0, -extname(name).length), extname(name)];
   const found = Object.values(manifest).find(

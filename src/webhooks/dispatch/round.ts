@@ -36,7 +36,7 @@ const probeEveryMs = 60_000;
  */
 const lookMsMax = 50;
 
-export interface RoundOptions {
+export interface DispatchRoundOptions {
   /** Called after each attempt. */
   readonly onDone: () => void;
   /** Called if a whole batch of events was found, so that more events may be waiting. */
@@ -50,7 +50,7 @@ export interface DispatchRound {
    * Creates deliveries of new events, claims as many due deliveries as there are free slots, and sends them.
    * Returns the number of claimed deliveries.
    */
-  go(calls: RoundOptions): Promise<number>;
+  go(calls: DispatchRoundOptions): Promise<number>;
   /** Finds all endpoints with due deliveries, also those for which the dispatcher was not notified. */
   lookAround(): Promise<void>;
   /** True if endpoints are warm, so that more deliveries may follow soon. */

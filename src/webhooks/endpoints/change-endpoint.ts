@@ -5,12 +5,12 @@
 import type { SelectQueryBuilder } from "kysely";
 import type { Keyring } from "#foundation/encryption.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
-import { isCleanText } from "#foundation/text.ts";
+import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import type { Tables } from "#database/tables.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { EventContext, Outbox, RenderEventSubject } from "#webhooks/outbox.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
-import { findEndpoints, endpointFailure, type WebhookEndpoint } from "./endpoint-aggregate.ts";
+import { findEndpoints, createEndpointFailure, type WebhookEndpoint } from "./endpoint-aggregate.ts";
 import { type EndpointInputRules, requireEndpointUrl } from "./endpoint-input.ts";
 
 export interface EndpointCommandContext extends EventContext, Omit<EndpointInputRules, "resolvedFaults"> {
@@ -50,7 +50,7 @@ export function selectOwnEndpoint(
   return transaction
     .selectFrom("webhookEndpoint")
     .select(["id", "installationId"])
-    .where("id", "=", isCleanText(endpointId) ? endpointId : "")
+    .where("id", "=", isTextWithoutForbiddenCharacters(endpointId) ? endpointId : "")
     .where("merchantId", "=", merchantId)
     .where("status", "<>", "deleted")
     .$if(installationId !== null, (query) => query.where("installationId", "=", installationId ?? ""));
@@ -137,7 +137,7 @@ export async function lockInstallation(
     .selectFrom("installation as i")
     .innerJoin("merchant as m", "m.id", "i.merchantId")
     .select(["i.id", "i.status", "i.version", "m.mode"])
-    .where("i.id", "=", isCleanText(installationId) ? installationId : "")
+    .where("i.id", "=", isTextWithoutForbiddenCharacters(installationId) ? installationId : "")
     .where("i.merchantId", "=", merchantId)
     .forNoKeyUpdate("i")
     .executeTakeFirst();
@@ -172,7 +172,7 @@ export async function requireUnusedUrlAndFreeSlot(
   const normalized = normalizeEndpointUrl(url);
   const duplicate = endpoints.find(({ id, urlNormalized }) => id !== except && urlNormalized === normalized);
   if (duplicate !== undefined)
-    throw endpointFailure("webhook_endpoint_duplicate", {
+    throw createEndpointFailure("webhook_endpoint_duplicate", {
       ...duplicate,
       status: duplicate.status as WebhookEndpoint["status"],
     });

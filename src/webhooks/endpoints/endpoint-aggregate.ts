@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
-import type { Reader } from "#database/transaction.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
 
 export type EndpointStatus = "enabled" | "disabled" | "auto_disabled";
@@ -50,6 +50,8 @@ export interface EndpointHealthView {
   readonly lastSuccessAt: Date | null;
   readonly lastFailureAt: Date | null;
   readonly lastFailure: { readonly code: string; readonly httpStatus: number | null } | null;
+  /** Time of the next probe while the circuit breaker of an enabled endpoint is open; otherwise null. */
+  readonly pausedUntil: Date | null;
 }
 
 /** The health of an endpoint as the dispatcher has stored it. */
@@ -68,7 +70,7 @@ export interface StoredEndpointHealth {
  * Computes the state of an endpoint's health. An endpoint that was enabled again is `unknown` until an
  * attempt succeeds.
  */
-export function endpointHealthState({
+export function getEndpointHealthState({
   status,
   degradedAt,
   probeAt,
@@ -85,7 +87,7 @@ export function endpointHealthState({
 }
 
 /** Returns the changed fields with their values before the change, for the event of the change. */
-export function changedEndpointFieldsBefore(
+export function getPreviousEndpointFields(
   before: WebhookEndpoint,
   after: WebhookEndpoint,
 ): Record<string, unknown> {
@@ -105,7 +107,7 @@ export interface EndpointFailureOptions {
 
 type Conflicting = Pick<WebhookEndpoint, "id" | "status" | "version">;
 
-export function endpointFailure(
+export function createEndpointFailure(
   code: FailureCode,
   endpoint: Conflicting,
   { message, ...refused }: EndpointFailureOptions = {},
@@ -133,7 +135,7 @@ export function requireEndpointVersion(
 ): void {
   if (expectedVersion === null || expectedVersion === undefined || expectedVersion === endpoint.version)
     return;
-  throw endpointFailure("version_conflict", endpoint);
+  throw createEndpointFailure("version_conflict", endpoint);
 }
 
 const dayMs = 86_400_000;
@@ -143,7 +145,7 @@ const dayMs = 86_400_000;
  * statement. Deleted endpoints are left out.
  */
 export async function findEndpoints(
-  reader: Reader,
+  reader: DatabaseReader,
   ids: readonly string[],
   now: Date,
 ): Promise<Map<string, WebhookEndpoint>> {
@@ -153,7 +155,7 @@ export async function findEndpoints(
 
 /** Finds all endpoints of the installations, oldest first. */
 export function findInstallationEndpoints(
-  reader: Reader,
+  reader: DatabaseReader,
   installationIds: readonly string[],
   now: Date,
 ): Promise<WebhookEndpoint[]> {
@@ -169,7 +171,11 @@ interface Row extends Omit<WebhookEndpoint, "secrets" | "health">, StoredEndpoin
   readonly successes: number;
 }
 
-async function find(reader: Reader, which: RawBuilder<unknown>, now: Date): Promise<WebhookEndpoint[]> {
+async function find(
+  reader: DatabaseReader,
+  which: RawBuilder<unknown>,
+  now: Date,
+): Promise<WebhookEndpoint[]> {
   const since = new Date(now.getTime() - dayMs);
   const { rows } = await sql<Row>`
     select w.id, w.merchant_id, w.installation_id, w.url, w.description, w.status, w.disabled_reason,
@@ -215,7 +221,7 @@ function toEndpoint(row: Row): WebhookEndpoint {
   return {
     ...endpoint,
     health: {
-      state: endpointHealthState({
+      state: getEndpointHealthState({
         status: endpoint.status,
         failingSince,
         degradedAt,
@@ -228,6 +234,7 @@ function toEndpoint(row: Row): WebhookEndpoint {
       lastSuccessAt,
       lastFailureAt,
       lastFailure: lastFailureCode === null ? null : { code: lastFailureCode, httpStatus: lastFailureStatus },
+      pausedUntil: endpoint.status === "enabled" ? probeAt : null,
     },
   };
 }

@@ -21,7 +21,7 @@ import {
 } from "./change-endpoint.ts";
 import { type EndpointFields, requireEndpointFields } from "./endpoint-input.ts";
 import { type EndpointWithSecret, insertWebhookSecret } from "./endpoint-secrets.ts";
-import { endpointFailure, requireEndpointVersion, type WebhookEndpoint } from "./endpoint-aggregate.ts";
+import { createEndpointFailure, requireEndpointVersion, type WebhookEndpoint } from "./endpoint-aggregate.ts";
 
 export interface EndpointCreateInput extends EndpointFields {
   readonly installationId: string;
@@ -173,7 +173,7 @@ export async function enableEndpoint(
 ): Promise<WebhookEndpoint> {
   const before = await lockEndpoint(transaction, context, input.endpointId);
   if (before.status === "enabled")
-    throw endpointFailure("invalid_state", before, { reason: "already_enabled" });
+    throw createEndpointFailure("invalid_state", before, { reason: "already_enabled" });
   requireEndpointVersion(before, input.expectedVersion);
   const { now } = context;
   await saveEndpoint(transaction, before, {
@@ -206,7 +206,8 @@ export async function disableEndpoint(
   input: EndpointTarget,
 ): Promise<WebhookEndpoint> {
   const before = await lockEndpoint(transaction, context, input.endpointId);
-  if (before.status !== "enabled") throw endpointFailure("invalid_state", before, { reason: "not_enabled" });
+  if (before.status !== "enabled")
+    throw createEndpointFailure("invalid_state", before, { reason: "not_enabled" });
   requireEndpointVersion(before, input.expectedVersion);
   const { now } = context;
   await saveEndpoint(transaction, before, {
@@ -288,7 +289,7 @@ export async function testEndpoint(
   input: EndpointTarget,
 ): Promise<WebhookEndpoint> {
   const endpoint = await lockEndpoint(transaction, context, input.endpointId);
-  if (endpoint.status !== "enabled") throw endpointFailure("webhook_endpoint_disabled", endpoint);
+  if (endpoint.status !== "enabled") throw createEndpointFailure("webhook_endpoint_disabled", endpoint);
   requireEndpointVersion(endpoint, input.expectedVersion);
   await queuePing(transaction, context, endpoint);
   return endpoint;

@@ -2,9 +2,9 @@
  * Validates the input of endpoint commands before any row is read. Reports all faults at once; the first
  * fault decides the error code.
  */
-import { faultAt, textFaults } from "#foundation/faults.ts";
+import { createBodyFault, findTextFaults } from "#foundation/faults.ts";
 import { fail, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
-import { endpointUrlFaults, type EndpointUrlRules } from "#webhooks/endpoint-url.ts";
+import { findEndpointUrlFaults, type EndpointUrlRules } from "#webhooks/endpoint-url.ts";
 import { eventTypes } from "#webhooks/event-types.ts";
 
 export const endpointBounds = {
@@ -37,7 +37,7 @@ export function requireEndpointFields(fields: EndpointFields, rules: EndpointInp
     ...patternFaults(fields.eventTypes ?? []),
     ...asFaults(
       "invalid_field",
-      textFaults("/description", fields.description, {
+      findTextFaults("/description", fields.description, {
         min: 0,
         max: endpointBounds.descriptionMax,
         lines: "many",
@@ -55,7 +55,7 @@ export function requireEndpointFields(fields: EndpointFields, rules: EndpointInp
  * may be less strict.
  */
 export function requireEndpointUrl(url: string, rules: EndpointUrlRules): void {
-  const [first, ...rest] = endpointUrlFaults(url, rules);
+  const [first, ...rest] = findEndpointUrlFaults(url, rules);
   if (first !== undefined)
     throw fail("webhook_url_not_allowed", { message: first.message, details: [first, ...rest] });
 }
@@ -68,7 +68,7 @@ function urlFaults(
   { resolvedFaults, ...rules }: EndpointInputRules,
 ): readonly FailureDetail[] {
   if (url === null || url === undefined) return [];
-  const faults = endpointUrlFaults(url, rules);
+  const faults = findEndpointUrlFaults(url, rules);
   return faults.length > 0 ? faults : resolvedFaults;
 }
 
@@ -88,7 +88,7 @@ function patternFaults(patterns: readonly string[]): Fault[] {
           : [
               [
                 "invalid_field",
-                faultAt(field, "not_alone", '"*" means all events and must be the only entry.'),
+                createBodyFault(field, "not_alone", '"*" means all events and must be the only entry.'),
               ],
             ];
       return knownEventTypePatterns.has(pattern)
@@ -96,7 +96,7 @@ function patternFaults(patterns: readonly string[]): Fault[] {
         : [
             [
               "unknown_event_type",
-              faultAt(
+              createBodyFault(
                 field,
                 "unknown",
                 "The value must be an event type of the catalogue or a group such as order.*.",
@@ -106,7 +106,7 @@ function patternFaults(patterns: readonly string[]): Fault[] {
     }),
     ...(isRepeated
       ? asFaults("invalid_field", [
-          faultAt("/eventTypes", "duplicate", "eventTypes must not contain duplicates."),
+          createBodyFault("/eventTypes", "duplicate", "eventTypes must not contain duplicates."),
         ])
       : []),
   ];
@@ -116,10 +116,10 @@ function metadataFaults(metadata: Readonly<Record<string, string>>): FailureDeta
   const { metadataKeysMax, metadataKeyMax, metadataValueMax } = endpointBounds;
   const entries = Object.entries(metadata);
   if (entries.length > metadataKeysMax)
-    return [faultAt("/metadata", "too_long", `metadata may have at most ${metadataKeysMax} keys.`)];
-  const ofKeys = entries.flatMap(([key]) => textFaults("/metadata", key, { max: metadataKeyMax }));
+    return [createBodyFault("/metadata", "too_long", `metadata may have at most ${metadataKeysMax} keys.`)];
+  const ofKeys = entries.flatMap(([key]) => findTextFaults("/metadata", key, { max: metadataKeyMax }));
   const ofValues = entries.flatMap(([key, value]) =>
-    textFaults(`/metadata/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, value, {
+    findTextFaults(`/metadata/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, value, {
       min: 0,
       max: metadataValueMax,
       lines: "many",

@@ -6,11 +6,15 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
-import type { Reader, Transaction } from "#database/transaction.ts";
-import { createWebhookSecret, webhookSecretSealContext, webhookSecretHint } from "#webhooks/signatures.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import {
+  createWebhookSecret,
+  webhookSecretSealContext,
+  createWebhookSecretHint,
+} from "#webhooks/signatures.ts";
 import type { FixtureEndpoint, FixtureSource } from "#webhooks/signature-fixture.ts";
 import {
-  changedEndpointFieldsBefore,
+  getPreviousEndpointFields,
   requireEndpointVersion,
   type WebhookEndpoint,
 } from "./endpoint-aggregate.ts";
@@ -50,7 +54,7 @@ export async function insertWebhookSecret(
       endpointId,
       version,
       ...sealed,
-      hint: webhookSecretHint(value),
+      hint: createWebhookSecretHint(value),
       createdAt: now,
       expiresAt: null,
     })
@@ -92,7 +96,7 @@ export async function rotateWebhookSecret(
     type: "webhook_endpoint.secret_rotated",
     id,
     installationId,
-    previous: changedEndpointFieldsBefore(before, endpoint),
+    previous: getPreviousEndpointFields(before, endpoint),
     object: endpoint,
   });
   return { endpoint, secret };
@@ -118,7 +122,7 @@ export interface SealedFixtureSource {
  * are left out.
  */
 export async function findFixtureSources(
-  reader: Reader,
+  reader: DatabaseReader,
   endpointIds: readonly string[],
   now: Date,
 ): Promise<Map<string, SealedFixtureSource>> {

@@ -5,7 +5,7 @@ import {
   isCartPastRetention,
   hasCartSessionEnded,
   requireChangeableCart,
-  cartStatusAt,
+  getCartStatusAt,
 } from "#commerce/carts/cart-status.ts";
 import { Failure } from "#foundation/failure.ts";
 import { storedCart } from "./stored-cart.ts";
@@ -50,7 +50,7 @@ describe("a cart", () => {
   it.each(cases)(
     "stored as %s, expiring in %i ms, with the session %j, has the status %s",
     (status, expiresInMs, held, reads) => {
-      expect(cartStatusAt({ status, session: held, expiresAt: at(expiresInMs), endedAt: null }, now)).toBe(
+      expect(getCartStatusAt({ status, session: held, expiresAt: at(expiresInMs), endedAt: null }, now)).toBe(
         reads,
       );
     },

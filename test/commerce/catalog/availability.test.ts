@@ -1,6 +1,10 @@
 /** The availability that buyers see for a variant; a product has the availability of its best variant. */
 import { expect, it } from "vitest";
-import { computeAvailability, bestAvailability, type VariantStock } from "#commerce/catalog/availability.ts";
+import {
+  computeAvailability,
+  selectBestAvailability,
+  type VariantStock,
+} from "#commerce/catalog/availability.ts";
 
 const now = new Date("2026-06-01T00:00:00Z");
 const later = new Date("2026-06-01T00:00:00.001Z");
@@ -33,7 +37,9 @@ it.each([
 });
 
 it("the availability of a product is that of its best variant", () => {
-  expect(bestAvailability(["discontinued", "backorder", "out_of_stock", "low_stock"])).toBe("low_stock");
-  expect(bestAvailability(["preorder", "backorder"])).toBe("backorder");
-  expect(bestAvailability([])).toBe("out_of_stock");
+  expect(selectBestAvailability(["discontinued", "backorder", "out_of_stock", "low_stock"])).toBe(
+    "low_stock",
+  );
+  expect(selectBestAvailability(["preorder", "backorder"])).toBe("backorder");
+  expect(selectBestAvailability([])).toBe("out_of_stock");
 });

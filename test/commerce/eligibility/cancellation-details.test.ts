@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import {
-  cancellationEligibility,
+  evaluateCancellationEligibility,
   type CancellationEligibility,
 } from "#commerce/orders/cancellation/eligibility.ts";
 import { findLinesJoinedByPromotions } from "#commerce/orders/cancellation/obstacles.ts";
@@ -29,7 +29,7 @@ import {
 const minute = 60_000;
 const soon = later(placedAt, minute);
 const ask = (paper: PaperOrder = {}, now = soon): CancellationEligibility =>
-  cancellationEligibility(paperOrder(paper), now);
+  evaluateCancellationEligibility(paperOrder(paper), now);
 const reasonsOf = ({ reasons }: Pick<CancellationEligibility, "reasons">): unknown =>
   reasons.map(({ code, blocking, data }) => [code, blocking, data]);
 const linesOf = ({ lines }: CancellationEligibility): unknown =>
@@ -228,8 +228,14 @@ describe("a bundle that a promotion creates", () => {
       order: { promotions: [bought({})] },
       lines: [{ ordered: 2, shipped: 1 }, {}],
     });
-    expect(linesOf(cancellationEligibility(order, soon, "merchant"))).toEqual([["allowed"], ["allowed"]]);
-    expect(linesOf(cancellationEligibility(order, soon, "system"))).toEqual([["allowed"], ["allowed"]]);
+    expect(linesOf(evaluateCancellationEligibility(order, soon, "merchant"))).toEqual([
+      ["allowed"],
+      ["allowed"],
+    ]);
+    expect(linesOf(evaluateCancellationEligibility(order, soon, "system"))).toEqual([
+      ["allowed"],
+      ["allowed"],
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Cancellation eligibility: every state at every time, with each deadline crossed by a millisecond. */
 import { describe, expect, it } from "vitest";
 import {
-  cancellationEligibility,
+  evaluateCancellationEligibility,
   type CancellationEligibility,
 } from "#commerce/orders/cancellation/eligibility.ts";
 import { findPartlyCanceledLineSet } from "#commerce/orders/cancellation/obstacles.ts";
@@ -20,7 +20,7 @@ import {
 const minute = 60_000;
 const soon = later(placedAt, minute);
 const ask = (paper: PaperOrder = {}, now = soon): CancellationEligibility =>
-  cancellationEligibility(paperOrder(paper), now);
+  evaluateCancellationEligibility(paperOrder(paper), now);
 const eur = (amountMinor: number): unknown => ({ amountMinor, currency: "EUR", exponent: 2 });
 const codesOf = ({ reasons }: Pick<CancellationEligibility, "reasons">): string[] =>
   reasons.map(({ code }) => code);
@@ -136,12 +136,12 @@ describe("the policy", () => {
       rules: { cancellation: { mode: "none" } },
       fulfillments: [{ status: "packing" }],
     };
-    expect(cancellationEligibility(paperOrder(strict), soon, "merchant")).toMatchObject({
+    expect(evaluateCancellationEligibility(paperOrder(strict), soon, "merchant")).toMatchObject({
       decision: "allowed",
       reasons: [],
     });
     const held = paperOrder({ ...strict, order: { status: "on_hold" } });
-    expect(codesOf(cancellationEligibility(held, soon, "merchant"))).toEqual(["order_on_hold"]);
+    expect(codesOf(evaluateCancellationEligibility(held, soon, "merchant"))).toEqual(["order_on_hold"]);
   });
 });
 
@@ -193,7 +193,7 @@ describe("the order's state", () => {
     "%s denies the cancellation",
     (code, paper, alternatives) => {
       for (const actor of ["buyer", "merchant"] as const) {
-        const answer = cancellationEligibility(paperOrder(paper), soon, actor);
+        const answer = evaluateCancellationEligibility(paperOrder(paper), soon, actor);
         expect([answer.decision, answer.scope, codesOf(answer), answer.alternatives]).toEqual([
           "denied",
           "none",

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import "#test/support/properties.ts";
 import { evaluateAfterSalesEligibility, evaluateReturnOption } from "#commerce/after-sales/eligibility.ts";
 import { returnReasonsByKind } from "#commerce/after-sales/reasons.ts";
-import { cancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
+import { evaluateCancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
 import { findBestDecision, decideEligibility } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import { factsAt, paperOrder, placedAt } from "./paper-order.ts";
@@ -90,7 +90,7 @@ function turnsOf(one: OrderAggregate): number[] {
   );
   const instants = [
     ...windows.flatMap(({ startsAt, endsAt }) => [startsAt, endsAt]),
-    cancellationEligibility(one, new Date(placedAt)).deadline?.at,
+    evaluateCancellationEligibility(one, new Date(placedAt)).deadline?.at,
   ];
   return instants.flatMap((at) => (at === null || at === undefined ? [] : [Date.parse(at)]));
 }
@@ -125,7 +125,7 @@ const within = (from: string, until: string, share: number): string =>
   new Date(Date.parse(from) + Math.floor((Date.parse(until) - Date.parse(from)) * share)).toISOString();
 
 describe.each([
-  ["cancellation", (one: OrderAggregate, now: string) => cancellationEligibility(one, new Date(now))],
+  ["cancellation", (one: OrderAggregate, now: string) => evaluateCancellationEligibility(one, new Date(now))],
   ["after-sales", (one: OrderAggregate, now: string) => evaluateAfterSalesEligibility(one, factsAt(now))],
 ] as const)("%s", (_name, eligibility) => {
   it("is the same until `validUntil`, at most 15 minutes later, and does not change its input", () => {
@@ -149,7 +149,7 @@ describe("a cancellation answer", () => {
   it("follows from its lines, never exceeds the order, and never improves with time", () => {
     fc.assert(
       fc.property(asked, instant, ({ order: one, now }, other) => {
-        const answer = cancellationEligibility(one, new Date(now));
+        const answer = evaluateCancellationEligibility(one, new Date(now));
         expect(answer.decision).toBe(findBestDecision(answer.lines.map(({ decision }) => decision)));
         expect(answer.decision === "allowed").toBe(answer.reasons.length === 0);
         expect(answer.refund === null).toBe(answer.decision === "denied");
@@ -160,7 +160,7 @@ describe("a cancellation answer", () => {
         }
         expect(answer.refund?.estimated.amountMinor ?? 0).toBeLessThanOrEqual(one.totalMinor);
         const [early = now, late = now] = [now, other].toSorted();
-        const then = [early, late].map((at) => cancellationEligibility(one, new Date(at)).decision);
+        const then = [early, late].map((at) => evaluateCancellationEligibility(one, new Date(at)).decision);
         expect(findBestDecision(then)).toBe(then[0]);
       }),
     );

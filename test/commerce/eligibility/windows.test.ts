@@ -9,7 +9,7 @@ import {
 } from "#commerce/after-sales/after-sales-option.ts";
 import {
   calculateLineArrival,
-  lineDeliveredAt,
+  getLineDeliveredAt,
   isWindowOver,
   calculateLineLossTime,
   getWindowBoundaries,
@@ -108,9 +108,11 @@ describe("an arrival", () => {
       sent({ ...came, lines: [{ lineId: "oln_7", quantity: 1 }] }),
     ]) {
       expect(calculateLineArrival(order, line)).toBeNull();
-      expect(lineDeliveredAt(order, line)).toBeNull();
+      expect(getLineDeliveredAt(order, line)).toBeNull();
     }
-    expect(lineDeliveredAt(sent(came, { ...came, deliveredAt: after(1), returnId: "ret_1" }), line)).toBe(at);
+    expect(getLineDeliveredAt(sent(came, { ...came, deliveredAt: after(1), returnId: "ret_1" }), line)).toBe(
+      at,
+    );
   });
 });
 

@@ -71,14 +71,14 @@ describe("the blocking codes", () => {
 
   it("block and have no data by default", () => {
     const message = afterSales.afterSalesObstacleMessages.gift_card;
-    expect(afterSales.afterSalesObstacle("gift_card")).toEqual({
+    expect(afterSales.createAfterSalesObstacle("gift_card")).toEqual({
       code: "gift_card",
       message,
       blocking: true,
       data: {},
     });
     const asked = { blocking: false, data: { limit: 1 } };
-    expect(afterSales.afterSalesObstacle("gift_card", asked)).toEqual({
+    expect(afterSales.createAfterSalesObstacle("gift_card", asked)).toEqual({
       code: "gift_card",
       message,
       ...asked,

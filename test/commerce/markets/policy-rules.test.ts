@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { type PolicyUpsertInput, upsertPolicy } from "#commerce/markets/change-policy.ts";
 import { completePolicyRules, defaultPolicyRules } from "#commerce/markets/policy-rules.ts";
 import { createId } from "#foundation/ids.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { createWorld, countVersionRises, type World } from "#test/commerce/writes-world.ts";
 
 describe("an omitted rule", () => {
@@ -48,7 +48,7 @@ describe("an omitted rule", () => {
   );
 });
 
-describeOnBoth("the rules of a policy", (open) => {
+describeOnPostgres("the rules of a policy", (open) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(open);

@@ -4,20 +4,20 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
+import { evaluateCancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
 import {
   buyerCancellationReasons,
   merchantCancellationReasons,
 } from "#commerce/orders/cancellation/reasons.ts";
 import { findPartlyCanceledLineSet } from "#commerce/orders/cancellation/obstacles.ts";
 import {
-  cancellationFaults,
+  findCancellationFaults,
   decideCancellation,
   type DecidedCancellation,
 } from "#commerce/orders/cancellation/cancel-order.ts";
 import type { LineQuantity, OrderAggregate, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import { uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
+import { getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import { Failure } from "#foundation/failure.ts";
 import { manyRuns } from "#test/support/properties.ts";
 import { anyOrder } from "#test/commerce/after-sales/any-order.ts";
@@ -58,8 +58,8 @@ const anyOpenOrder = fc
       });
       const [first] = lines;
       const waiting = lines
-        .filter((line) => uncanceledQuantity(line) > line.shipped)
-        .map((line) => ({ lineId: line.id, quantity: uncanceledQuantity(line) - line.shipped }));
+        .filter((line) => getUncanceledQuantity(line) > line.shipped)
+        .map((line) => ({ lineId: line.id, quantity: getUncanceledQuantity(line) - line.shipped }));
       const packed = {
         id: "ful_9",
         returnId: null,
@@ -136,11 +136,11 @@ const anyAsked = fc
   })
   .map(({ order, actor, after, extra, isAll }) => {
     const now = new Date(Date.parse(order.placedAt) + after);
-    const answer = cancellationEligibility(order, now, actor);
+    const answer = evaluateCancellationEligibility(order, now, actor);
     const chosen = order.lines
       .map((line, index) => ({
         lineId: line.id,
-        quantity: uncanceledQuantity(line) - line.shipped + (extra[index] ?? 0),
+        quantity: getUncanceledQuantity(line) - line.shipped + (extra[index] ?? 0),
       }))
       .filter(({ quantity }) => quantity > 0);
     return { order, actor, now, answer, lines: isAll || chosen.length === 0 ? undefined : chosen };
@@ -241,7 +241,7 @@ describe("cancellation eligibility and the cancellation", () => {
     const anyReason = fc.constantFrom(...buyerCancellationReasons, ...merchantCancellationReasons);
     fc.assert(
       fc.property(anyAsked, anyReason, ({ answer, actor }, reason) => {
-        const isTaken = cancellationFaults({ reason }, actor).length === 0;
+        const isTaken = findCancellationFaults({ reason }, actor).length === 0;
         const offered = answer.allowedReasonCodes.filter(
           (choice) => actor !== "buyer" || choice.actor === "buyer",
         );

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { OrderFulfillment, OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
-import { deriveStatuses, outstandingMinor } from "#commerce/orders/order-statuses.ts";
+import { deriveStatuses, computeOutstandingAmountMinor } from "#commerce/orders/order-statuses.ts";
 import "#test/support/properties.ts";
 
 type Parts = Parameters<typeof deriveStatuses>[0];
@@ -89,7 +89,9 @@ describe("a delivered order", () => {
             ],
             reducedMinor,
           });
-          expect(deriveStatuses(parts).status === "completed").toBe(outstandingMinor(parts) <= 0);
+          expect(deriveStatuses(parts).status === "completed").toBe(
+            computeOutstandingAmountMinor(parts) <= 0,
+          );
         },
       ),
     );

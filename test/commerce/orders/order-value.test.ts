@@ -6,10 +6,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   calculateCancellationValue,
-  refundableOrderMinor,
-  remainingShippingMinor,
-  uncapturedMinor,
-  unitsValueMinor,
+  computeRefundableOrderAmountMinor,
+  computeRemainingShippingMinor,
+  computeUncapturedAmountMinor,
+  computeUnitsValueMinor,
 } from "#commerce/orders/order-value.ts";
 import type {
   OrderFulfillment,
@@ -17,7 +17,7 @@ import type {
   OrderPayment,
   OrderRefund,
 } from "#commerce/orders/order-aggregate.ts";
-import { outstandingMinor, uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
+import { computeOutstandingAmountMinor, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import "#test/support/properties.ts";
 
 type Valued = Parameters<typeof calculateCancellationValue>[0];
@@ -107,17 +107,17 @@ describe("the value of a cancellation", () => {
         fc.infiniteStream(fc.nat()),
         (given, shippingMinor, capturedMinor, choices) => {
           let order = orderOf({ lines: given, shippingMinor, capturedMinor });
-          const capturedAtFirst = refundableOrderMinor(order);
+          const capturedAtFirst = computeRefundableOrderAmountMinor(order);
           for (;;) {
-            const open = order.lines.filter((line) => uncanceledQuantity(line) > 0);
+            const open = order.lines.filter((line) => getUncanceledQuantity(line) > 0);
             const line = open[Number(choices.next().value) % Math.max(1, open.length)];
             if (line === undefined) break;
             order = after(order, {
               lineId: line.id,
-              quantity: 1 + (Number(choices.next().value) % uncanceledQuantity(line)),
+              quantity: 1 + (Number(choices.next().value) % getUncanceledQuantity(line)),
             });
             // The merchant keeps at most the owed amount, and refunded exactly the excess.
-            expect(refundableOrderMinor(order)).toBe(
+            expect(computeRefundableOrderAmountMinor(order)).toBe(
               Math.min(capturedAtFirst, order.totalMinor - order.reducedMinor),
             );
             for (const { allocated, ordered, canceled } of order.lines)
@@ -129,8 +129,8 @@ describe("the value of a cancellation", () => {
             order.lines.map(({ totalMinor }) => totalMinor),
           );
           expect(order.lines.every(({ allocated }) => allocated === 0)).toBe(true);
-          expect(refundableOrderMinor(order)).toBe(0);
-          expect(outstandingMinor(order)).toBe(-capturedAtFirst);
+          expect(computeRefundableOrderAmountMinor(order)).toBe(0);
+          expect(computeOutstandingAmountMinor(order)).toBe(-capturedAtFirst);
         },
       ),
     );
@@ -174,9 +174,15 @@ describe("the value of a cancellation", () => {
 
   it("refunds the shipping once: an earlier refund of shipping reduces it", () => {
     const both = [lineOf("a", { totalMinor: 1000 }), lineOf("b", { totalMinor: 500 })];
-    expect(remainingShippingMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 0 })).toBe(400);
-    expect(remainingShippingMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 150 })).toBe(250);
-    expect(remainingShippingMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 400 })).toBe(0);
+    expect(computeRemainingShippingMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 0 })).toBe(
+      400,
+    );
+    expect(computeRemainingShippingMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 150 })).toBe(
+      250,
+    );
+    expect(computeRemainingShippingMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 400 })).toBe(
+      0,
+    );
   });
 
   it("of no units is zero, without the shipping", () => {
@@ -193,10 +199,16 @@ describe("the value of a cancellation", () => {
   it("values a unit after the canceled and refunded ones, and never above the rest of its line", () => {
     const line = { totalMinor: 100, reducedMinor: 0, ordered: 3 };
     // Thirds of 100 are 33, 33 and 34, in whatever way the earlier units were removed.
-    expect(unitsValueMinor(lineOf("a", { ...line, canceled: 0, refunded: 0 }), 1)).toBe(33);
-    expect(unitsValueMinor(lineOf("a", { ...line, canceled: 1, refunded: 1, reducedMinor: 66 }), 1)).toBe(34);
-    expect(unitsValueMinor(lineOf("a", { ...line, canceled: 0, refunded: 2, reducedMinor: 66 }), 1)).toBe(34);
-    expect(unitsValueMinor(lineOf("a", { ...line, canceled: 1, refunded: 0, reducedMinor: 90 }), 1)).toBe(10);
+    expect(computeUnitsValueMinor(lineOf("a", { ...line, canceled: 0, refunded: 0 }), 1)).toBe(33);
+    expect(
+      computeUnitsValueMinor(lineOf("a", { ...line, canceled: 1, refunded: 1, reducedMinor: 66 }), 1),
+    ).toBe(34);
+    expect(
+      computeUnitsValueMinor(lineOf("a", { ...line, canceled: 0, refunded: 2, reducedMinor: 66 }), 1),
+    ).toBe(34);
+    expect(
+      computeUnitsValueMinor(lineOf("a", { ...line, canceled: 1, refunded: 0, reducedMinor: 90 }), 1),
+    ).toBe(10);
   });
 
   it("of a free order is zero", () => {
@@ -269,7 +281,9 @@ describe("the amount that can still be captured", () => {
     ["never less than nothing", [pending("capture", 600), pending("void", 600)], 0],
   ])("is %s", (_name, asked, expected) => {
     expect(
-      uncapturedMinor(Object.assign({}, paymentOf(1000, 400), { pending: asked }) as unknown as OrderPayment),
+      computeUncapturedAmountMinor(
+        Object.assign({}, paymentOf(1000, 400), { pending: asked }) as unknown as OrderPayment,
+      ),
     ).toBe(expected);
   });
 });

@@ -14,9 +14,9 @@ import {
 } from "#commerce/payments/driver.ts";
 import {
   type ClaimedPaymentOperation,
-  endPaymentOperation,
+  recordPaymentOperationResult,
   paymentOperationLeaseMs,
-  findNextPaymentDueAt,
+  findNextPaymentOperationDueAt,
   queuePaymentOperation,
 } from "#commerce/payments/payment-operations.ts";
 import type { AuthorizedPaymentResult, PaymentProvider } from "#commerce/payments/provider.ts";
@@ -115,7 +115,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
       outcome: PaymentOperationOutcome,
     ): Promise<void> => {
       await inTransaction(world.database.db, (transaction) =>
-        endPaymentOperation(transaction, { id, failureCode: null, now: world.clock.now() }),
+        recordPaymentOperationResult(transaction, { id, failureCode: null, now: world.clock.now() }),
       );
       settled.push(`${kind} ${outcome.outcome}`);
     };
@@ -268,7 +268,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
       .where("kind", "=", "authorize")
       .executeTakeFirstOrThrow();
     expect(dueAt > world.clock.now()).toBe(true);
-    expect(await findNextPaymentDueAt(db)).toEqual(dueAt);
+    expect(await findNextPaymentOperationDueAt(db)).toEqual(dueAt);
   });
 
   it("operations of one payment run one after another", async () => {

@@ -54,7 +54,19 @@ describeOnBoth("the test provider", (open) => {
       { outcome: "declined", code: "insufficient_funds" },
       { outcome: "declined", code: "insufficient_funds" },
     ],
+    [
+      "tok_decline_expired_card",
+      { outcome: "declined", code: "expired_card" },
+      { outcome: "declined", code: "expired_card" },
+    ],
+    [
+      "tok_decline_incorrect_cvc",
+      { outcome: "declined", code: "incorrect_cvc" },
+      { outcome: "declined", code: "incorrect_cvc" },
+    ],
     ["tok_late_success", { outcome: "pending" }, { outcome: "pending" }],
+    ["tok_challenge", { outcome: "pending" }, { outcome: "pending" }],
+    ["tok_challenge_decline", { outcome: "pending" }, { outcome: "pending" }],
     [
       "tok_of_nobody",
       { outcome: "declined", code: "token_unknown" },

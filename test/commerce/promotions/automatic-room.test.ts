@@ -3,7 +3,7 @@
  * all of them.
  */
 import { beforeAll, expect, it } from "vitest";
-import { promotionBounds } from "#commerce/promotions/promotion-fields.ts";
+import { promotionFieldBounds } from "#commerce/promotions/promotion-fields.ts";
 import { activatePromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
 import { createWorld, type World } from "#test/commerce/writes-world.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -17,7 +17,7 @@ describeOnBoth("automatic promotions", (open) => {
 
   it("are active up to the limit; codes do not count, and a paused promotion makes room", async () => {
     const ids: string[] = [];
-    for (let count = 0; count < promotionBounds.activeAutomaticMax; count += 1) {
+    for (let count = 0; count < promotionFieldBounds.activeAutomaticMax; count += 1) {
       const promotionId = await makePromotion(world);
       await world.run(activatePromotion, { promotionId });
       ids.push(promotionId);
@@ -49,6 +49,6 @@ describeOnBoth("automatic promotions", (open) => {
       ids.map((promotionId) => world.run(activatePromotion, { promotionId })),
     );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
-    expect(await active.execute()).toHaveLength(promotionBounds.activeAutomaticMax);
+    expect(await active.execute()).toHaveLength(promotionFieldBounds.activeAutomaticMax);
   });
 });

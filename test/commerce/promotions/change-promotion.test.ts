@@ -10,11 +10,11 @@ import {
   updatePromotion,
 } from "#commerce/promotions/change-promotion.ts";
 import { upsertCategory } from "#commerce/catalog/change-category.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { createWorld, fresh, makeProduct, startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { makePromotion, promotionRow, tenPercent } from "./promotions-world.ts";
 
-describeOnBoth("promotions", (open) => {
+describeOnPostgres("promotions", (open) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(open);

@@ -8,11 +8,11 @@ import {
 } from "#commerce/promotions/generate-codes.ts";
 import { Failure } from "#foundation/failure.ts";
 import { isId } from "#foundation/ids.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { createWorld, fresh, startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { makePromotion, promotionRow } from "./promotions-world.ts";
 
-describeOnBoth("codes of promotions", (open, engine) => {
+describeOnPostgres("codes of promotions", (open, engine) => {
   let world: World;
   let promotionId: string;
   beforeAll(async () => {
@@ -112,7 +112,7 @@ describeOnBoth("codes of promotions", (open, engine) => {
     ],
   ];
 
-  it.each(faults)("refuses %s", async (_name, input, details) => {
+  it.each(faults)("generating codes is refused for %s", async (_name, input, details) => {
     expect(await refused(input)).toEqual({
       code: "invalid_field",
       details: details.map((detail) => `body ${detail}`),

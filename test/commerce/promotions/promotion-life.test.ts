@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
 import { updatePromotion } from "#commerce/promotions/change-promotion.ts";
 import type { PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnPostgres } from "#test/support/databases.ts";
 import { createWorld, startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { makePromotion, promotionRow } from "./promotions-world.ts";
 
@@ -28,7 +28,7 @@ const moves: [PromotionStatus, keyof typeof verbs, PromotionStatus, string][] = 
   ["ended", "end", "ended", "nothing"],
 ];
 
-describeOnBoth("a promotion's life", (open) => {
+describeOnPostgres("a promotion's life", (open) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(open);

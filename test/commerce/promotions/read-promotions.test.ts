@@ -7,7 +7,7 @@ import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.t
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import {
   type PromotionRuleJson,
-  promotionRuleJson,
+  promotionRuleJsonSql,
   toPromotionRule,
 } from "#commerce/promotions/read-promotions.ts";
 import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
@@ -189,7 +189,9 @@ describeOnBoth("promotions as carts read them", (open) => {
     const id = await makePromotion(world, input);
     const { rows } = await sql<{
       promotion: PromotionRuleJson;
-    }>`select ${promotionRuleJson(null)} as promotion from promotion p where p.id = ${id}`.execute(world.db);
+    }>`select ${promotionRuleJsonSql(null)} as promotion from promotion p where p.id = ${id}`.execute(
+      world.db,
+    );
     const [row] = rows;
     if (row === undefined) throw new Error("The promotion is not there.");
     expect(row.promotion.titles).toEqual({ de: "Zehn Prozent", "en-US": "Ten percent" });

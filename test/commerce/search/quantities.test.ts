@@ -1,9 +1,9 @@
 /** Quantities in texts, and the words of compounds. */
 import { describe, expect, it } from "vitest";
-import { compoundSplits } from "#commerce/search/compounds.ts";
+import { findCompoundSplits } from "#commerce/search/compounds.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { findQuantities } from "#commerce/search/quantities.ts";
-import { irregularForm, withoutUmlautDigraphs } from "#commerce/search/word-lists.ts";
+import { getIrregularForm, foldUmlautDigraphs } from "#commerce/search/word-lists.ts";
 
 describe("quantities", () => {
   it.each([
@@ -46,16 +46,16 @@ it.each([
   ["geburtstagsgeschenk", ["geburtstag", "geschenk"]],
   ["kuchenmesser", ["kuche", "messer"]],
 ])("the reader of quantities splits %s also into %j", (word, pair) => {
-  expect(compoundSplits(word)).toContainEqual(pair);
+  expect(findCompoundSplits(word)).toContainEqual(pair);
 });
 
 it("knows irregular plurals and umlauts that are spelled with two letters", () => {
-  expect([irregularForm("knives"), irregularForm("knife"), irregularForm("tents")]).toEqual([
+  expect([getIrregularForm("knives"), getIrregularForm("knife"), getIrregularForm("tents")]).toEqual([
     "knife",
     "knives",
     undefined,
   ]);
-  expect(["kaffeemuehle", "rucksaecke", "neue", "tent"].map(withoutUmlautDigraphs)).toEqual([
+  expect(["kaffeemuehle", "rucksaecke", "neue", "tent"].map(foldUmlautDigraphs)).toEqual([
     "kaffeemuhle",
     "rucksacke",
     undefined,

@@ -3,7 +3,13 @@
  * the index.
  */
 import { describe, expect, it } from "vitest";
-import { normalizeCode, splitWords, foldText, joinedForms, lexemesOf } from "#commerce/search/tokens.ts";
+import {
+  normalizeCode,
+  splitWords,
+  foldText,
+  findJoinedForms,
+  listLexemes,
+} from "#commerce/search/tokens.ts";
 
 const wordsOf = (text: string): string[] => splitWords(text).map((word) => word.text);
 
@@ -46,13 +52,13 @@ describe("words", () => {
   });
 
   it("of a script without spaces are found by any two letters, and Chinese ones by each character", () => {
-    const lexemes = lexemesOf(splitWords("運動靴とランニングシューズ"));
+    const lexemes = listLexemes(splitWords("運動靴とランニングシューズ"));
     for (const part of ["運動", "靴", "シュ", "ュー", "ーズ", "ランニング"]) expect(lexemes).toContain(part);
   });
 
   it("are limited to the length that an index allows", () => {
     for (const text of ["x".repeat(5000), "あ".repeat(5000), "\u{1d7d8}".repeat(99), "ก".repeat(3000)]) {
-      for (const lexeme of lexemesOf(splitWords(text))) {
+      for (const lexeme of listLexemes(splitWords(text))) {
         expect(Buffer.byteLength(lexeme)).toBeLessThan(512);
         expect(lexeme.isWellFormed()).toBe(true);
       }
@@ -61,7 +67,7 @@ describe("words", () => {
 });
 
 it("a hyphenated word is also indexed as one word", () => {
-  expect(joinedForms("E-Bike und Wi-Fi")).toEqual(["ebike", "wifi"]);
+  expect(findJoinedForms("E-Bike und Wi-Fi")).toEqual(["ebike", "wifi"]);
 });
 
 it("a code is compared without its punctuation", () => {

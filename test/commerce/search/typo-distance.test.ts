@@ -1,7 +1,12 @@
 /** The distance between words and the keys by which similar words are found. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { typoDistance, typoKeys, typoKeysOfTerm, typosMax } from "#commerce/search/typo-distance.ts";
+import {
+  computeTypoDistance,
+  computeTypoKeys,
+  computeTypoKeysOfTerm,
+  getMaxCorrectedTypos,
+} from "#commerce/search/typo-distance.ts";
 
 describe("the typo distance", () => {
   it.each([
@@ -14,13 +19,13 @@ describe("the typo distance", () => {
     ["headlaamp", "headlamp", 1],
     ["torch", "torr", 2],
   ])("between %s and %s is %i", (one, other, distance) => {
-    expect(typoDistance(one, other, 2)).toBe(distance);
-    expect(typoDistance(other, one, 2)).toBe(distance);
+    expect(computeTypoDistance(one, other, 2)).toBe(distance);
+    expect(computeTypoDistance(other, one, 2)).toBe(distance);
   });
 
   it("is not counted beyond the limit", () => {
-    expect(typoDistance("handtuch", "hand", 2)).toBe(3);
-    expect(typoDistance("abcdefgh", "hgfedcba", 2)).toBe(3);
+    expect(computeTypoDistance("handtuch", "hand", 2)).toBe(3);
+    expect(computeTypoDistance("abcdefgh", "hgfedcba", 2)).toBe(3);
   });
 });
 
@@ -31,7 +36,7 @@ it.each([
   ["none in words with digits", "cld100blk", 0],
   ["typos in other scripts", "палатка", 1],
 ])("a search word allows %s", (_name, word, typos) => {
-  expect(typosMax(word)).toBe(typos);
+  expect(getMaxCorrectedTypos(word)).toBe(typos);
 });
 
 it("finds every word within the distance by a common key", () => {
@@ -50,9 +55,9 @@ it("finds every word within the distance by a common key", () => {
           [letters[index - 1], letters[index]] = [letters[index] ?? "", letters[index - 1] ?? ""];
         return letters.join("");
       }, term);
-      fc.pre(typoDistance(typed, term, 2) <= typosMax(typed));
-      const keys = new Set(typoKeysOfTerm(term, { isCompound: false }));
-      expect(typoKeys(typed, typosMax(typed)).some((key) => keys.has(key))).toBe(true);
+      fc.pre(computeTypoDistance(typed, term, 2) <= getMaxCorrectedTypos(typed));
+      const keys = new Set(computeTypoKeysOfTerm(term, { isCompound: false }));
+      expect(computeTypoKeys(typed, getMaxCorrectedTypos(typed)).some((key) => keys.has(key))).toBe(true);
     }),
     { numRuns: 2000 },
   );

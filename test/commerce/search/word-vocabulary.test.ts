@@ -1,8 +1,7 @@
 /** The vocabulary of indexed words: compounds, their parts, and the terms that store typo keys and spellings. */
 import { expect, it } from "vitest";
-import { insertSearchTerms } from "#commerce/search/index-products.ts";
-import { toSearchTermRow } from "#commerce/search/index-rows.ts";
 import { getCachedStems } from "#commerce/search/stems.ts";
+import { insertSearchTerms, toSearchTermRow } from "#commerce/search/term-rows.ts";
 import { type WordEntry } from "#commerce/search/vocabulary-cache.ts";
 import { readVocabulary } from "#commerce/search/word-vocabulary.ts";
 import type { OpenedDatabase } from "#database/connect.ts";

@@ -3,6 +3,7 @@
  * browser would.
  */
 import { expect } from "vitest";
+import { type TestCardToken, testCards } from "#commerce/payments/test-cards.ts";
 import { type GraphAnswer, berlin, changeCart, deliveryOf, makeCart } from "#test/operations/cart-calls.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
 import { publicUrl, type Answer, type World } from "#test/support/world.ts";
@@ -26,17 +27,24 @@ export const ownHeaders = {
   "content-type": "application/x-www-form-urlencoded",
 };
 
-export function buyerOf(world: World, url: string): Buyer {
+export function buyerOf(
+  world: World,
+  url: string,
+  options: { readonly headers?: Record<string, string> } = {},
+): Buyer {
   const path = url.slice(publicUrl.length);
-  let cookie: string | undefined;
+  const jar = new Map<string, string>();
   let last: Answer | undefined;
   const keep = (answer: Answer): Answer => {
-    const given = [answer.headers["set-cookie"] ?? []].flat()[0];
-    if (given !== undefined) cookie = given.split(";")[0];
+    for (const given of [answer.headers["set-cookie"] ?? []].flat()) {
+      const [name = "", value = ""] = (given.split(";")[0] ?? "").split("=");
+      jar.set(name, value);
+    }
     last = answer;
     return answer;
   };
-  const cookies = (): Record<string, string> => (cookie === undefined ? {} : { cookie });
+  const cookieHeader = (): string => [...jar].map((pair) => pair.join("=")).join("; ");
+  const cookies = (): Record<string, string> => (jar.size === 0 ? {} : { cookie: cookieHeader() });
   const lastOf = (): Answer => {
     if (last === undefined) throw new Error("Nothing was opened.");
     return last;
@@ -44,22 +52,24 @@ export function buyerOf(world: World, url: string): Buyer {
   const buyer: Buyer = {
     path,
     last: lastOf,
-    cookie: () => cookie,
-    open: async (query = "") => keep(await world.get(path + query, cookies())),
+    cookie: () => jar.get("checkout") && `checkout=${jar.get("checkout")}`,
+    open: async (query = "") => keep(await world.get(path + query, { ...cookies(), ...options.headers })),
     send: async (fields, headers = {}) => {
       const body = new URLSearchParams(fields).toString();
       const answer = keep(
         await world.send({
           method: "POST",
           url: path,
-          headers: { ...ownHeaders, ...cookies(), ...headers },
+          headers: { ...ownHeaders, ...cookies(), ...options.headers, ...headers },
           body,
         }),
       );
       return answer;
     },
     press: async (action, fields = {}) => {
-      const sent = await buyer.send({ ...formOf(lastOf().text, action), ...fields, action });
+      const form = formOf(lastOf().text, action);
+      const card = action === "pay" && "cardNumber" in form ? cardOf("tok_success") : {};
+      const sent = await buyer.send({ ...form, ...card, ...fields, action });
       if (sent.status !== 303) return sent;
       const to = sent.headers["location"] ?? "";
       expect(to.startsWith(path)).toBe(true);
@@ -69,10 +79,20 @@ export function buyerOf(world: World, url: string): Buyer {
   return buyer;
 }
 
+/** Returns the fields of the card form, filled with the first test card of a payment token. */
+export function cardOf(token: TestCardToken): Record<string, string> {
+  const card = testCards.find((known) => known.token === token);
+  if (card === undefined) throw new Error(`No test card has the token ${token}.`);
+  const { number, cvcLength } = card;
+  const cardCvc = "1234".slice(0, cvcLength);
+  return { cardNumber: number, cardExpiry: "12/34", cardCvc, cardName: "Erika Mustermann" };
+}
+
 /** Returns the fields of the form that contains the button. */
 export function formOf(page: string, action: string): Record<string, string> {
   const form = [...page.matchAll(/<form[\s\S]*?<\/form>/g)]
-    .map(([text]) => text)
+    // Buttons with the attribute "form" belong to another form.
+    .map(([text]) => text.replaceAll(/<button[^>]*\sform="[^"]*"[^>]*>/g, ""))
     .find((text) => text.includes(`value="${action}"`));
   if (form === undefined) throw new Error(`The page has no button ${action}: ${textOf(page)}`);
   const fields: Record<string, string> = {};

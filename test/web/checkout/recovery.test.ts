@@ -12,6 +12,7 @@ import {
   addressTyped,
   type Buyer,
   buyerOf,
+  cardOf,
   faultsOf,
   formOf,
   headingOf,
@@ -43,8 +44,9 @@ async function changePrice({ database }: World, from: number, to: number): Promi
     .execute();
 }
 
-const tickedToken = (page: string): string | undefined =>
-  /name="token"\s+value="(\w+)"\s+checked/.exec(page)?.[1];
+/** The values of the card form on the page, in its order. */
+const cardValues = (page: string): string[] =>
+  [...page.matchAll(/name="card\w+"[^>]*\svalue="([^"]*)"/g)].map(([, value = ""]) => value);
 
 it("the checkout page shows a changed price, and pays it with the next press", async () => {
   const world = useIt();
@@ -52,10 +54,10 @@ it("the checkout page shows a changed price, and pays it with the next press", a
   const buyer = await opened(world, session.url);
   try {
     await changePrice(world, 8490, 9090);
-    const refused = await buyer.press("pay", { token: "tok_slow" });
+    const refused = await buyer.press("pay", cardOf("tok_slow"));
     expect([refused.status, faultsOf(refused.text)]).toEqual([409, amountChanged]);
     expect(textOf(refused.text)).toMatch(/Gesamt 95,80 € .*Zahlungspflichtig bestellen · 95,80 €/);
-    expect(tickedToken(refused.text)).toBe("tok_slow");
+    expect(cardValues(refused.text)).toEqual(["", "12/34", "", "Erika Mustermann"]);
     expect(await sessionOf(world, session)).toMatchObject({ status: "open", version: session.version + 1 });
     expect(headingOf((await buyer.press("pay")).text)).toBe("Ihre Zahlung wird bearbeitet");
     expect(await paymentsOf(world, session)).toMatchObject([{ amountMinor: 9580 }]);
@@ -84,20 +86,10 @@ it("the checkout page shows that a code no longer applies, then pays without it"
 const codes = ({ database }: World, code: string) =>
   database.db.selectFrom("promotionCode").select("promotionId").where("code", "=", code);
 
-it("the checkout page keeps the means of payment when a delivery option is chosen", async () => {
-  const world = useIt();
-  const buyer = await opened(world, (await makePayableSession(world)).url);
-  const [, express = ""] = optionsOf(buyer.last().text);
-  expect(tickedToken((await buyer.press("delivery", { optionId: express, token: "tok_slow" })).text)).toBe(
-    "tok_slow",
-  );
-  expect(tickedToken((await buyer.open('?changed&token=tok_"x')).text)).toBe("tok_success");
-});
-
 it("the checkout page shows a declined payment at the top, later beside the means of payment", async () => {
   const world = useIt();
   const buyer = await opened(world, (await makePayableSession(world)).url);
-  await buyer.press("pay", { token: "tok_decline" });
+  await buyer.press("pay", cardOf("tok_decline"));
   await drive(world);
   expect(faultsOf((await buyer.open()).text)).toEqual([
     expect.stringContaining("Die Karte wurde abgelehnt."),
@@ -112,7 +104,7 @@ it("the checkout page reports a form with manipulated numbers as outdated instea
   const world = useIt();
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
-  const form = { ...formOf(buyer.last().text, "pay"), action: "pay" };
+  const form = { ...formOf(buyer.last().text, "pay"), ...cardOf("tok_success"), action: "pay" };
   for (const wrong of [
     { version: "99999999999" },
     { version: "2147483648" },
@@ -129,7 +121,7 @@ it("the checkout page reports a form with manipulated numbers as outdated instea
 it("the checkout page lets the buyer give up a payment that takes long", async () => {
   const world = useIt();
   const buyer = await opened(world, (await makePayableSession(world)).url);
-  await buyer.press("pay", { token: "tok_late_success" });
+  await buyer.press("pay", cardOf("tok_late_success"));
   await drive(world);
   world.clock.advance(20_000);
   expect((await buyer.open()).text).toContain('data-long-after="40000"');
@@ -154,7 +146,7 @@ it("the checkout page shows texts in one language, whatever format the amounts h
   expect(text).toMatch(/another \d+ minutes/);
 });
 
-it("the checkout page shows a buyer who has paid the amount, and how contact is made", async () => {
+it("the checkout page shows a buyer who has paid the amount and the e-mail, masked after 30 minutes", async () => {
   const world = useIt();
   const session = await makeSession(world, { lines: { "KIT-KVERN": 1 } });
   const buyer = await opened(world, session.url);
@@ -162,5 +154,11 @@ it("the checkout page shows a buyer who has paid the amount, and how contact is 
   await buyer.press("delivery", { optionId: optionsOf(buyer.last().text)[0] ?? "" });
   await buyer.press("pay");
   await drive(world);
-  expect(textOf((await buyer.open()).text)).toMatch(/Gesamt 89,80 € Kontakt e•••@e•••\.com/);
+  expect(textOf((await buyer.open()).text)).toMatch(
+    /Gesamt 89,80 € .*Erika Mustermann Heidestraße 17 .*erreicht Sie unter erika@example\.com/,
+  );
+  world.clock.advance(31 * 60_000);
+  expect(textOf((await buyer.open()).text)).toMatch(
+    /Gesamt 89,80 € .*E\. M\. 51••• Köln .*erreicht Sie unter e•••@e•••\.com/,
+  );
 });

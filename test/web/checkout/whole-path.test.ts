@@ -4,7 +4,7 @@ import { drive, ordersOf, sessionOf, publishedEventTypes } from "#test/commerce/
 import { makeCode } from "#test/operations/cart-calls.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
-import { addressTyped, buyerOf, faultsOf, formOf, headingOf, optionsOf, textOf } from "./buyer.ts";
+import { addressTyped, buyerOf, cardOf, faultsOf, formOf, headingOf, optionsOf, textOf } from "./buyer.ts";
 
 describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
   const useIt = useWorld(engine);
@@ -29,14 +29,14 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     const wrong = await buyer.press("address", { ...addressTyped, postalCode: "123", city: "" });
     expect([wrong.status, faultsOf(wrong.text)]).toEqual([
       400,
-      ["Diese Postleitzahl passt nicht zum gewählten Land.", "Geben Sie den Ort ein."],
+      ["Prüfen Sie die Postleitzahl. Ein Beispiel für Deutschland: 10115.", "Geben Sie den Ort ein."],
     ]);
     expect(wrong.text).toContain('value="Heidestraße 17"');
 
     const second = await buyer.press("address", addressTyped);
     expect([second.status, faultsOf(second.text)]).toEqual([200, []]);
-    expect(textOf(second.text)).toContain("E. M. 51••• Köln Deutschland");
-    expect(second.text).not.toMatch(/Mustermann|Heidestra|51147|erika@/);
+    expect(textOf(second.text)).toContain("Erika Mustermann Heidestraße 17 51147 Köln Deutschland");
+    expect(textOf(second.text)).toContain("Kontakt erika@example.com E-Mail ändern");
 
     expect(second.text).toMatch(/<button [^>]*id="pay" disabled/);
     expect(textOf(second.text)).toContain("Wählen Sie zuerst eine Versandart.");
@@ -53,7 +53,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     expect(textOf((await buyer.press("promotion", { code: "page10" })).text)).toContain("PAGE10:");
     expect(textOf((await buyer.press("promotion-remove")).text)).not.toContain("PAGE10:");
 
-    expect(headingOf((await buyer.press("pay", { token: "tok_decline" })).text)).toBe(
+    expect(headingOf((await buyer.press("pay", cardOf("tok_decline"))).text)).toBe(
       "Ihre Zahlung wird bearbeitet",
     );
     await drive(world);
@@ -63,7 +63,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
         "Sie anders.",
     ]);
 
-    const waiting = await buyer.press("pay", { token: "tok_success" });
+    const waiting = await buyer.press("pay", cardOf("tok_success"));
     expect(waiting.text).toContain('<noscript><meta http-equiv="refresh" content="3" /></noscript>');
     const status = await world.get(`${buyer.path}/status`);
     expect(status.body).toMatchObject({ status: "processing" });
@@ -106,7 +106,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     const page = await buyer.press("address", addressTyped);
     const [standard = ""] = optionsOf(page.text);
     const ready = await buyer.press("delivery", { optionId: standard });
-    const form = { ...formOf(ready.text, "pay"), action: "pay" };
+    const form = { ...formOf(ready.text, "pay"), ...cardOf("tok_success"), action: "pay" };
     const sent = await Promise.all(Array.from({ length: 10 }, () => buyer.send(form)));
     expect(sent.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 303));
     await drive(world);
@@ -143,7 +143,7 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
       ["Schreiben Sie die E-Mail-Adresse wie name@example.com."],
     ]);
     const ready = textOf((await buyer.press("contact", { email: " erika@example.com" })).text);
-    expect(ready).toContain("Kontakt: e•••@e•••.com");
+    expect(ready).toContain("Kontakt erika@example.com");
     expect(ready).toMatch(/Gesamt 25,00 € .*Zahlungspflichtig bestellen · 25,00 €/);
     expect(ready).not.toMatch(/Gesamt bisher|Wird nach der Auswahl|Je nach Adresse/);
     await buyer.press("pay");

@@ -2,13 +2,16 @@
  * GraphiQL's page and its type map: small, under a strict content policy, with large files that browsers
  * cache.
  */
-import { readFileSync } from "node:fs";
+import { mkdtempDisposable, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as parts from "@graphql-yoga/render-graphiql/graphiql";
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
-import { expect, it } from "vitest";
-import { baseStyle } from "#pages/shared/page.ts";
+import { fastify } from "fastify";
+import { describe, expect, it } from "vitest";
 import { graphiqlComponentFiles } from "#pages/graphiql/component-plugin.ts";
+import { failureKinds } from "#foundation/failure.ts";
+import { graphiqlPlugin } from "#pages/graphiql/plugin.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
@@ -67,22 +70,18 @@ it("GraphiQL's page renders what the package renders; else see component-plugin.
   for (const name of [
     '"operation.graphql"',
     '"variables.json"',
+    '"response.json"',
+    '"graphiql-response"',
+    '"graphiql-plugin"',
+    '"graphiql-doc-explorer-title"',
+    '"graphiql-doc-explorer-header-content"',
+    "onSchemaChange",
     '"New tab"',
     '"tabState"',
     "globalAPI",
     "IntrospectionQuery",
   ])
     expect(parts.js).toContain(name);
-});
-
-it("GraphiQL's page has the colours of all other pages", () => {
-  const own = readFileSync(
-    join(import.meta.dirname, "../../../src/pages/graphiql/browser/graphiql.css"),
-    "utf8",
-  );
-  const colorsOf = (sheet: string): string[] =>
-    (sheet.match(/--[\w-]+:\s*#[\da-f]{3,6}/g) ?? []).map((color) => color.replaceAll(/\s/g, ""));
-  expect(colorsOf(own)).toEqual(colorsOf(baseStyle));
 });
 
 it("the type map loads only its own files and the graph", async () => {
@@ -92,5 +91,45 @@ it("the type map loads only its own files and the graph", async () => {
     /^default-src 'none'; style-src 'sha256-[^']+' 'self'; script-src 'self'; connect-src 'self';/,
   );
   expect(headers["content-security-policy"]).not.toContain("unsafe");
-  expect(text).toContain('{"endpoint":"/graphql"}');
+  expect(text).toContain('{"endpoint":"/graphql","docs":"/docs","console":"/console"}');
+});
+
+describe("the demo's tokens", () => {
+  const loopback = "http://127.0.0.1:4000";
+  const ask = async (host: string, own = loopback): Promise<{ text: string; kept: unknown }[]> => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), "graphiql-"));
+    await writeFile(join(folder.path, "demo.json"), JSON.stringify(world().demo));
+    const server = fastify();
+    await server.register(graphiqlPlugin, {
+      publicUrl: own,
+      settings: { demo: true, dataDir: folder.path },
+    });
+    const answers = ["/graphql", "/graphql/map"].map(async (url) => {
+      const { body, headers } = await server.inject({ url, headers: { accept: "text/html", host } });
+      return { text: body, kept: headers["cache-control"] };
+    });
+    return Promise.all(answers).finally(() => server.close());
+  };
+
+  it("are in both pages at a loopback address, and are not stored", async () => {
+    for (const { text, kept } of await ask("127.0.0.1:4000")) {
+      expect(text).toContain(world().demo.tokens.analyst);
+      expect(kept).toBe("no-store");
+    }
+  });
+
+  it.each([
+    { host: "evil.example", own: loopback },
+    { host: "evil.example:4000", own: loopback },
+    { host: "demo.example", own: "https://demo.example" },
+  ])("are in no page for $host at $own", async ({ host, own }) => {
+    for (const { text } of await ask(host, own)) expect(text).not.toContain("cit_");
+  });
+});
+
+it("GraphiQL explains every error code, without Markdown links", async () => {
+  const guide = graphiqlComponentFiles["graphiql-error-guide.js"];
+  const explained = JSON.parse(guide.replace("export default ", "").replace(/;\n$/, "")) as object;
+  expect(Object.keys(explained).toSorted()).toEqual(Object.keys(failureKinds).toSorted());
+  expect(guide).not.toMatch(/\]\(/);
 });

@@ -3,10 +3,10 @@
  * eligibility query and the command use the same decision function. One transaction releases the stock of
  * canceled units, removes them from fulfillments, reduces the amount owed and refunds paid amounts.
  */
-import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Failure } from "#foundation/failure.ts";
-import { type CancellationEligibility, cancellationEligibility } from "./eligibility.ts";
+import { type CancellationEligibility, evaluateCancellationEligibility } from "./eligibility.ts";
 import {
   buyerCancellationReasons,
   type CancellationReason,
@@ -22,9 +22,9 @@ import {
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import {
-  lineSelectionFaults,
-  noteMax,
-  orderFailure,
+  findLineSelectionFaults,
+  noteLengthMax,
+  createOrderFailure,
   requireSelectableUnits,
   requireKnownLines,
 } from "#commerce/orders/order-checks.ts";
@@ -50,7 +50,7 @@ export async function cancelOrder(
   context: OrderCommandContext,
   input: OrderCancelInput,
 ): Promise<OrderAggregate> {
-  requireNoFaults(cancellationFaults(input, context.actor));
+  requireNoFaults(findCancellationFaults(input, context.actor));
   const order = await lockOrder(transaction, context, input.orderId);
   const decided = decideCancellation(order, input, context);
   const { reason, expectedVersion, note = null } = input;
@@ -71,18 +71,18 @@ export async function cancelOrder(
 }
 
 /** The faults of the input that can be found without the order. */
-export function cancellationFaults(
+export function findCancellationFaults(
   { lines, note, reason }: Pick<OrderCancelInput, "lines" | "note" | "reason">,
   actor: OrderActor,
 ): Faults {
   const isOfBuyer = buyerCancellationReasons.some((code) => code === reason);
   return [
-    ...lineSelectionFaults(lines),
-    ...textFaults("/note", note, { max: noteMax, lines: "many" }),
+    ...findLineSelectionFaults(lines),
+    ...findTextFaults("/note", note, { max: noteLengthMax, lines: "many" }),
     ...(actor === "buyer" && !isOfBuyer
       ? [
           {
-            ...faultAt("/reason", "not_allowed", "A buyer cannot give this reason."),
+            ...createBodyFault("/reason", "not_allowed", "A buyer cannot give this reason."),
             allowed: buyerCancellationReasons,
           },
         ]
@@ -106,7 +106,7 @@ export function decideCancellation(
   { now, actor }: Pick<OrderCommandContext, "now" | "actor">,
 ): DecidedCancellation {
   requireKnownLines(order, chosen ?? []);
-  const eligibility = cancellationEligibility(order, now, actor);
+  const eligibility = evaluateCancellationEligibility(order, now, actor);
   const lines = chosen ?? cancelableLines(eligibility, actor);
   requireCancelable(order, { lines, eligibility });
   const requested = eligibility.lines.filter(({ lineId }) => lines.some((line) => line.lineId === lineId));
@@ -124,12 +124,16 @@ function requireWholeSets(order: OrderAggregate, lines: readonly LineQuantity[])
   if (lineIds === undefined) return;
   const reasons = [toCancellationReason("line_not_separable", { data: { lineIds } })];
   const message = "A promotion joins the chosen units with other units: they can only be canceled together.";
-  throw orderFailure("invalid_state", order, { reason: "line_not_separable", message, data: { reasons } });
+  throw createOrderFailure("invalid_state", order, {
+    reason: "line_not_separable",
+    message,
+    data: { reasons },
+  });
 }
 
 /**
- * The lines of a cancellation without `lines`. For a buyer, lines that need approval are included only if no
- * line can be canceled at once.
+ * Returns the lines to cancel if the request does not name any. For a buyer, lines that need approval are
+ * included only if no line can be canceled at once.
  */
 function cancelableLines({ lines, decision }: CancellationEligibility, actor: OrderActor): LineQuantity[] {
   return lines
@@ -167,7 +171,7 @@ function goneUnitsReasons(line: OrderLine | undefined): CancellationReasonView[]
 }
 
 function refuseCancellation(order: OrderAggregate, { reasons }: CancellationEligibility): Failure {
-  return orderFailure("invalid_state", order, {
+  return createOrderFailure("invalid_state", order, {
     ...refusal,
     reason: reasons[0]?.code ?? refusal.reason,
     data: { reasons },
@@ -196,7 +200,11 @@ export async function approveCancellation(
   // exist.
   requireCancelable(order, {
     lines,
-    eligibility: cancellationEligibility({ ...order, cancellationRequest: null }, context.now, context.actor),
+    eligibility: evaluateCancellationEligibility(
+      { ...order, cancellationRequest: null },
+      context.now,
+      context.actor,
+    ),
   });
   return changeLockedOrder(transaction, context, {
     order,
@@ -222,7 +230,7 @@ export async function declineCancellation(
 
 function requestOf(order: OrderAggregate): CancellationRequest {
   if (order.cancellationRequest !== null) return order.cancellationRequest;
-  throw orderFailure("invalid_state", order, {
+  throw createOrderFailure("invalid_state", order, {
     reason: "cancellation_not_requested",
     message: "The order has no open cancellation request.",
   });

@@ -10,14 +10,14 @@ import {
   type CanceledUnits,
   type CancellationValue,
   calculateCancellationValue,
-  type FulfillmentReduction,
+  type FulfillmentAfterCancellation,
 } from "#commerce/orders/order-value.ts";
 import { type OrderChangeOutcome, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { allocateRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
-import { clearUnreservedUnits } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
+import { deleteUnreservedUnitRecords } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
 import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 
 export interface UnitsToCancel {
@@ -47,7 +47,7 @@ export async function cancelUnits(
   }));
   await releaseOrderStock(transaction, context, stock, order.number);
   const unreserved = value.lines.map((units) => ({ lineId: units.lineId, quantity: units.unreserved }));
-  await clearUnreservedUnits(transaction, { order, returnId: null, lines: unreserved });
+  await deleteUnreservedUnitRecords(transaction, { order, returnId: null, lines: unreserved });
   await cancelLineUnits(transaction, order.id, value.lines);
   const events: OrderEvent[] = [
     { type: value.isWhole ? "order.canceled" : "order.partially_canceled" },
@@ -92,7 +92,7 @@ async function cancelLineUnits(
 async function cutFulfillments(
   transaction: Transaction,
   { now }: OrderCommandContext,
-  { order, cuts }: { readonly order: OrderAggregate; readonly cuts: readonly FulfillmentReduction[] },
+  { order, cuts }: { readonly order: OrderAggregate; readonly cuts: readonly FulfillmentAfterCancellation[] },
 ): Promise<OrderEvent[]> {
   const events: OrderEvent[] = [];
   for (const { fulfillmentId, lines } of cuts) {

@@ -3,9 +3,13 @@
  * consequences, and which alternatives a buyer has. A pure function of the order, its policy and the time.
  * The cancellation command uses the same function.
  */
-import { type Money, money } from "#foundation/money.ts";
+import { type Money, createMoney } from "#foundation/money.ts";
 import { calculateCancellationValue } from "#commerce/orders/order-value.ts";
-import { type CheckedCancellationLine, checkCancellationLines, cancellationWindowEnd } from "./obstacles.ts";
+import {
+  type CheckedCancellationLine,
+  checkCancellationLines,
+  calculateCancellationWindowEnd,
+} from "./obstacles.ts";
 import {
   cancellationReasonOptions,
   type CancellationReasonView,
@@ -21,7 +25,7 @@ import {
 import type { LineQuantity, OrderAggregate, PromotionMinimum } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { getOrderPolicy, type OrderPolicyOfType } from "#commerce/orders/order-terms.ts";
-import { authorizedMinor, uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
+import { computeAuthorizedAmountMinor, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import { type CancellationAlternative, findCancellationAlternatives } from "./alternatives.ts";
 
 export interface CancellationLine {
@@ -76,7 +80,7 @@ export interface CancellationEligibility {
  * Computes the cancellation eligibility. For the actor `merchant`, only the order's state counts, not the
  * merchant's policy.
  */
-export function cancellationEligibility(
+export function evaluateCancellationEligibility(
   order: OrderAggregate,
   now: Date,
   actor: OrderActor = "buyer",
@@ -136,7 +140,7 @@ function scopeOf(
 ): CancellationEligibility["scope"] {
   if (chosen.length === 0) return "none";
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
-  return lines.every((line) => uncanceledQuantity(line) === (quantities.get(line.id) ?? 0))
+  return lines.every((line) => getUncanceledQuantity(line) === (quantities.get(line.id) ?? 0))
     ? "order"
     : "lines";
 }
@@ -146,7 +150,7 @@ function deadlineOf(
   { rules }: OrderPolicyOfType<"cancellation">,
 ): CancellationDeadline | null {
   if (rules.mode === "none") return null;
-  const endsAt = cancellationWindowEnd(order, rules);
+  const endsAt = calculateCancellationWindowEnd(order, rules);
   if (endsAt !== null)
     return { at: new Date(endsAt).toISOString(), clock: "placed", policyMinutes: rules.windowMinutes };
   const begun = order.fulfillments
@@ -158,10 +162,10 @@ function deadlineOf(
 /** The estimated refund: captured amounts are refunded, authorized amounts are captured in part or voided. */
 function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): CancellationRefund {
   const { refundMinor, reducedMinor, shippingMinor } = calculateCancellationValue(order, chosen);
-  const authorized = order.payments.reduce((sum, payment) => sum + authorizedMinor(payment), 0);
+  const authorized = order.payments.reduce((sum, payment) => sum + computeAuthorizedAmountMinor(payment), 0);
   const notTakenMinor = refundMinor > 0 ? 0 : Math.min(reducedMinor, authorized);
   return {
-    estimated: money(refundMinor + notTakenMinor, order.currency),
+    estimated: createMoney(refundMinor + notTakenMinor, order.currency),
     method: refundMinor > 0 ? "refund" : notTakenMinor > 0 ? "void" : "none",
     shippingRefunded: shippingMinor > 0,
     fees: [],
@@ -184,7 +188,9 @@ function promotionEffectOf(
   const isLeft = (lineId: string | null): boolean =>
     lineId === null
       ? !isShippingGone
-      : lines.some((line) => line.id === lineId && uncanceledQuantity(line) > (quantities.get(lineId) ?? 0));
+      : lines.some(
+          (line) => line.id === lineId && getUncanceledQuantity(line) > (quantities.get(lineId) ?? 0),
+        );
   return allocations.some(({ lineId }) => isLeft(lineId)) ? "recalculated" : "removed";
 }
 
@@ -230,7 +236,7 @@ function isMet(
     .filter(({ id }) => minimum.lineIds.includes(id))
     .map((line) => ({
       unitPriceMinor: line.unitPriceMinor,
-      quantity: uncanceledQuantity(line) - (gone.get(line.id) ?? 0),
+      quantity: getUncanceledQuantity(line) - (gone.get(line.id) ?? 0),
     }));
   const quantity = left.reduce((sum, units) => sum + units.quantity, 0);
   const subtotalMinor = left.reduce((sum, units) => sum + units.unitPriceMinor * units.quantity, 0);

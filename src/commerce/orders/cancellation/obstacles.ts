@@ -13,7 +13,7 @@ import type {
   OrderPromotion,
 } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus, OrderActor } from "#commerce/orders/order-states.ts";
-import { isOpenReturn, uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
+import { isOpenReturn, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 
 export interface CheckedCancellationLine {
   readonly line: OrderLine;
@@ -51,7 +51,7 @@ export function checkCancellationLines(context: CancellationCheckContext): Check
  * The end of the time in which a buyer may cancel without approval (milliseconds since the epoch); null if
  * this time ends when packing starts.
  */
-export function cancellationWindowEnd(
+export function calculateCancellationWindowEnd(
   { placedAt }: Pick<OrderAggregate, "placedAt">,
   { windowMinutes }: CancellationRules,
 ): number | null {
@@ -63,7 +63,7 @@ function checkCancellationLine(
   { line, ofOrder }: { readonly line: OrderLine; readonly ofOrder: readonly CancellationReasonView[] },
 ): CheckedCancellationLine {
   const { order, actor } = context;
-  const open = uncanceledQuantity(line) - line.shipped;
+  const open = getUncanceledQuantity(line) - line.shipped;
   if (open === 0) return { line, open, reasons: [nothingOpen(line)] };
   const fixed = [...ofOrder, ...returnObstacles(order, line)];
   if (fixed.length > 0 || actor !== "buyer") return { line, open, reasons: fixed };
@@ -108,7 +108,7 @@ function stateObstacles({
 const digital = ["digital", "gift_card"];
 
 function nothingOpen(line: OrderLine): CancellationReasonView {
-  if (uncanceledQuantity(line) === 0) return toCancellationReason("line_already_canceled");
+  if (getUncanceledQuantity(line) === 0) return toCancellationReason("line_already_canceled");
   if (line.delivered < line.shipped) return toCancellationReason("fulfillment_shipped");
   return toCancellationReason(
     digital.some((restriction) => line.restrictions.includes(restriction))
@@ -126,7 +126,7 @@ function returnObstacles({ returns }: OrderAggregate, { id }: OrderLine): Cancel
 
 function policyObstacles({ order, rules, now }: CancellationCheckContext): CancellationReasonView[] {
   if (rules.mode === "none") return [toCancellationReason("self_service_disabled")];
-  const endsAt = cancellationWindowEnd(order, rules);
+  const endsAt = calculateCancellationWindowEnd(order, rules);
   const isOver = endsAt !== null && now.getTime() >= endsAt;
   return [
     ...(rules.mode === "request" ? [toCancellationReason("self_service_disabled", { blocking: false })] : []),
@@ -169,7 +169,7 @@ function splitSetObstacles(
 ): CancellationReasonView[] {
   if (decideEligibility(one.reasons) === "denied") return [];
   const isWhole = ({ line, open, reasons }: CheckedCancellationLine): boolean =>
-    open === uncanceledQuantity(line) && decideEligibility(reasons) !== "denied";
+    open === getUncanceledQuantity(line) && decideEligibility(reasons) !== "denied";
   const splitSet = findLinesJoinedByPromotions(order).find(
     (lineIds) =>
       lineIds.includes(one.line.id) &&
@@ -206,7 +206,7 @@ export function findPartlyCanceledLineSet(
   chosen: readonly LineQuantity[],
 ): readonly string[] | undefined {
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
-  const wanted = new Map(order.lines.map((line) => [line.id, uncanceledQuantity(line)]));
+  const wanted = new Map(order.lines.map((line) => [line.id, getUncanceledQuantity(line)]));
   return findLinesJoinedByPromotions(order).find(
     (lineIds) =>
       lineIds.some((id) => (quantities.get(id) ?? 0) > 0) &&

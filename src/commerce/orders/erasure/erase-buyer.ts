@@ -7,7 +7,7 @@
 import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import { toCartDraft } from "#commerce/carts/cart-draft.ts";
-import { cartStatusAt } from "#commerce/carts/cart-status.ts";
+import { getCartStatusAt } from "#commerce/carts/cart-status.ts";
 import { applyCartChangePlan, type CartCommandContext, lockCart } from "#commerce/carts/change-cart.ts";
 import {
   eraseAnswersOfIdempotencyRecords,
@@ -67,7 +67,7 @@ async function requireErasable(
 ): Promise<readonly string[]> {
   const { cartIds, orderIds } = finds.scope;
   const carts = [...(await findCarts(transaction, cartIds, now)).values()];
-  const locked = carts.filter((cart) => cartStatusAt(cart, now) === "locked");
+  const locked = carts.filter((cart) => getCartStatusAt(cart, now) === "locked");
   if (locked.length > 0) {
     const sessions = locked.map(({ session }) => session?.id).join(", ");
     throw fail("invalid_state", {
@@ -87,7 +87,7 @@ async function requireErasable(
         "anyway. Nothing was erased.",
     });
   }
-  return carts.filter((cart) => cartStatusAt(cart, now) === "active").map(({ id }) => id);
+  return carts.filter((cart) => getCartStatusAt(cart, now) === "active").map(({ id }) => id);
 }
 
 /**

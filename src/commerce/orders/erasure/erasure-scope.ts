@@ -5,7 +5,7 @@
  * takes longer than a cart may be locked.
  */
 import { sql } from "kysely";
-import type { Reader, Transaction } from "#database/transaction.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import {
   findPersonalData,
@@ -39,7 +39,7 @@ export interface ErasureScope {
  * Finds the carts, orders and personal data to erase. Throws `resource_not_found` if the target does not
  * exist, so that a misspelt id is not taken for a successful erasure.
  */
-export async function findErasureScope(reader: Reader, target: ErasureTarget): Promise<ErasureScope> {
+export async function findErasureScope(reader: DatabaseReader, target: ErasureTarget): Promise<ErasureScope> {
   const seed = await findErasureStart(reader, target);
   if (seed === undefined)
     throw fail("resource_not_found", { message: `No data was found for ${targetNames[target.by]}.` });
@@ -105,7 +105,10 @@ interface ErasureStart {
   readonly buyerReference: string | null;
 }
 
-async function findErasureStart(reader: Reader, target: ErasureTarget): Promise<ErasureStart | undefined> {
+async function findErasureStart(
+  reader: DatabaseReader,
+  target: ErasureTarget,
+): Promise<ErasureStart | undefined> {
   if (target.by === "buyerReference") return findBuyerByReference(reader, target);
   const { value } = target;
   const cart = reader.selectFrom("cart").select(["cart.merchantId", "cart.id"]);
@@ -126,7 +129,7 @@ async function findErasureStart(reader: Reader, target: ErasureTarget): Promise<
 
 /** Finds a buyer by reference, also a buyer with saved addresses but without carts and orders. */
 async function findBuyerByReference(
-  reader: Reader,
+  reader: DatabaseReader,
   { merchantId, value }: { readonly merchantId: string; readonly value: string },
 ): Promise<ErasureStart | undefined> {
   const { rows } = await sql<{ id: string | null }>`
@@ -177,7 +180,11 @@ export async function findBuyerDataToErase(
  * Decrypts personal data and collects the texts by which stored answers are searched. Data that cannot be
  * decrypted, for example because it was erased before, is searched by its ids only.
  */
-async function findBuyerTraces(reader: Reader, keyring: Keyring, scope: ErasureScope): Promise<BuyerTraces> {
+async function findBuyerTraces(
+  reader: DatabaseReader,
+  keyring: Keyring,
+  scope: ErasureScope,
+): Promise<BuyerTraces> {
   const rows = await findPersonalData(reader, scope.personalIds);
   const opened = [...rows.values()].flatMap((row) => {
     try {
@@ -194,7 +201,7 @@ async function findBuyerTraces(reader: Reader, keyring: Keyring, scope: ErasureS
  * Returns the ids of the callers whose stored answers may contain data of the merchant's buyers: the
  * merchant's installations and tokens, and tokens without a merchant.
  */
-export async function findStoredAnswerOwners(reader: Reader, merchantId: string): Promise<string[]> {
+export async function findStoredAnswerOwners(reader: DatabaseReader, merchantId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from installation where merchant_id = ${merchantId}
     union all select id from internal_token where merchant_id = ${merchantId} or merchant_id is null`.execute(

@@ -2,7 +2,7 @@
  * Creates a fulfillment: units of an order that are sent to the buyer together. No unit is in two live
  * fulfillments.
  */
-import { type Faults, faultAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { type Faults, createBodyFault, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -14,18 +14,18 @@ import {
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import {
-  lineSelectionFaults,
-  orderConflict,
-  orderFailure,
+  findLineSelectionFaults,
+  createOrderConflict,
+  createOrderFailure,
   requireKnownLines,
 } from "#commerce/orders/order-checks.ts";
 import {
   needsFulfillment,
   countUnitsInFulfillments,
   countUnsendableUnits,
-  uncanceledQuantity,
+  getUncanceledQuantity,
 } from "#commerce/orders/order-statuses.ts";
-import { type FulfillmentType, isLiveFulfillment, requireShippableOrder } from "./fulfillment-rules.ts";
+import { type FulfillmentType, isFulfillmentInProgress, requireShippableOrder } from "./fulfillment-rules.ts";
 import type {
   FulfillmentLine,
   LineQuantity,
@@ -42,9 +42,9 @@ export interface FulfillmentCreateInput extends OrderTarget {
   readonly carrier?: string | null | undefined;
 }
 
-export const carrierMax = 80;
+export const carrierLengthMax = 80;
 /** The largest number of fulfillments of an order, whatever their statuses. */
-export const fulfillmentsMax = 200;
+export const fulfillmentsPerOrderMax = 200;
 
 export async function createFulfillment(
   transaction: Transaction,
@@ -52,8 +52,8 @@ export async function createFulfillment(
   input: FulfillmentCreateInput,
 ): Promise<ChangedOrderPart> {
   requireNoFaults([
-    ...lineSelectionFaults(input.lines),
-    ...textFaults("/carrier", input.carrier, { max: carrierMax }),
+    ...findLineSelectionFaults(input.lines),
+    ...findTextFaults("/carrier", input.carrier, { max: carrierLengthMax }),
   ]);
   const id = createId("fulfillment", context.now.getTime());
   const found = await lockOrder(transaction, context, input.orderId);
@@ -82,12 +82,12 @@ function planFulfillment(
   input: FulfillmentCreateInput,
 ): Pick<NewFulfillment, "lines" | "type"> {
   requireShippableOrder(order, { returnId: null });
-  if (order.fulfillments.length >= fulfillmentsMax) {
-    const message = `An order has ${fulfillmentsMax} fulfillments at most.`;
-    throw orderFailure("invalid_state", order, {
+  if (order.fulfillments.length >= fulfillmentsPerOrderMax) {
+    const message = `An order has ${fulfillmentsPerOrderMax} fulfillments at most.`;
+    throw createOrderFailure("invalid_state", order, {
       reason: "too_many_fulfillments",
       message,
-      data: { max: fulfillmentsMax },
+      data: { max: fulfillmentsPerOrderMax },
     });
   }
   const lines = linesFor(order, input);
@@ -129,15 +129,15 @@ export async function insertFulfillment(
  * The number of units of a line that still need a fulfillment: neither canceled, nor in a live fulfillment,
  * nor refunded.
  */
-export function unfulfilledUnits(
+export function countUnfulfilledUnits(
   order: Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">,
   line: OrderLine,
 ): number {
   if (!needsFulfillment(line)) return 0;
   return Math.max(
     0,
-    uncanceledQuantity(line) -
-      countUnitsInFulfillments(order.fulfillments.filter(isLiveFulfillment), line.id) -
+    getUncanceledQuantity(line) -
+      countUnitsInFulfillments(order.fulfillments.filter(isFulfillmentInProgress), line.id) -
       countUnsendableUnits(order, line),
   );
 }
@@ -145,7 +145,7 @@ export function unfulfilledUnits(
 function linesFor(order: OrderAggregate, { lines, type }: FulfillmentCreateInput): readonly LineQuantity[] {
   const open = order.lines.map((line) => ({
     lineId: line.id,
-    quantity: unfulfilledUnits(order, line),
+    quantity: countUnfulfilledUnits(order, line),
     requiresShipping: line.requiresShipping,
   }));
   if (lines === null || lines === undefined) {
@@ -153,7 +153,7 @@ function linesFor(order: OrderAggregate, { lines, type }: FulfillmentCreateInput
       ({ quantity, requiresShipping }) => quantity > 0 && !(type === "digital" && requiresShipping),
     );
     if (fitting.length > 0) return fitting.map(({ lineId, quantity }) => ({ lineId, quantity }));
-    throw orderFailure("invalid_state", order, {
+    throw createOrderFailure("invalid_state", order, {
       reason: "nothing_open",
       message: "The order has no units that need a fulfillment.",
     });
@@ -180,13 +180,13 @@ function requireOpen(
   throw fail("invalid_state", {
     message: "Some lines have fewer unfulfilled units than requested.",
     details: short.map(({ index, quantity }) =>
-      faultAt(
+      createBodyFault(
         `/lines/${index}/quantity`,
         "too_large",
         `At most ${quantity} units of this line need a fulfillment.`,
       ),
     ),
-    conflict: orderConflict(order, {
+    conflict: createOrderConflict(order, {
       reason: "quantity_not_open",
       data: { lines: short.map(({ lineId, quantity }) => ({ lineId, quantity })) },
     }),
@@ -211,4 +211,6 @@ function typeFor(
   return requestedType;
 }
 
-const typeFaults: Faults = [faultAt("/type", "not_allowed", "Some of the lines need shipping or pickup.")];
+const typeFaults: Faults = [
+  createBodyFault("/type", "not_allowed", "Some of the lines need shipping or pickup."),
+];

@@ -4,7 +4,7 @@
  */
 import { fail, type Failure } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { type OrderFailureOptions, orderFailure } from "#commerce/orders/order-checks.ts";
+import { type OrderFailureOptions, createOrderFailure } from "#commerce/orders/order-checks.ts";
 import type { OrderAggregate, OrderFulfillment, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
 
@@ -87,7 +87,7 @@ export type ReportedTrackingStatus = (typeof reportedTrackingStatuses)[number];
  * fulfillment.
  */
 const endedStatuses: ReadonlySet<FulfillmentStatus> = new Set(["canceled", "failed", "returned_to_sender"]);
-export const isLiveFulfillment = ({ status }: Pick<OrderFulfillment, "status">): boolean =>
+export const isFulfillmentInProgress = ({ status }: Pick<OrderFulfillment, "status">): boolean =>
   !endedStatuses.has(status);
 
 const shippingMoves: ReadonlySet<FulfillmentTransition> = new Set(["pack", "ship", "ready_for_pickup"]);
@@ -148,11 +148,11 @@ export function requireShippableOrder(
 ): void {
   const isShippable = order.status === "confirmed" || (order.status === "completed" && returnId !== null);
   if (!isShippable)
-    throw orderFailure("invalid_state", order, {
+    throw createOrderFailure("invalid_state", order, {
       message: `Units of an order that is ${order.status} cannot be sent.`,
     });
   if (order.paymentStatus !== "disputed") return;
-  throw orderFailure("invalid_state", order, {
+  throw createOrderFailure("invalid_state", order, {
     reason: "payment_disputed",
     message: "Units cannot be sent while the payment is disputed.",
   });

@@ -15,13 +15,13 @@ import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import { orderFailure } from "#commerce/orders/order-checks.ts";
+import { createOrderFailure } from "#commerce/orders/order-checks.ts";
 import {
   countRefundedUndeliveredUnits,
   countUnitsRefundedBeforeLoss,
   countUnitsInFulfillments,
   countUnreservedUnits,
-  uncanceledQuantity,
+  getUncanceledQuantity,
 } from "#commerce/orders/order-statuses.ts";
 import { insertFulfillment } from "./create-fulfillment.ts";
 import type {
@@ -39,7 +39,7 @@ export interface OrderAndFulfillment {
 }
 
 /** By how much each count changes for every unit: 1, -1 or 0. */
-export interface CountChangePerUnit {
+export interface LineCountChangePerUnit {
   readonly allocated?: number;
   readonly shipped?: number;
   readonly delivered?: number;
@@ -55,7 +55,7 @@ export async function changeOrderLineCounts(
     fulfillment,
     lines = fulfillment.lines,
   }: Pick<OrderAndFulfillment, "fulfillment"> & { readonly lines?: readonly LineQuantity[] },
-  { allocated = 0, shipped = 0, delivered = 0 }: CountChangePerUnit,
+  { allocated = 0, shipped = 0, delivered = 0 }: LineCountChangePerUnit,
 ): Promise<void> {
   if (fulfillment.returnId !== null || lines.length === 0) return;
   await sql`
@@ -88,7 +88,7 @@ export async function allocateFulfillmentUnits(
   if (waiting.length === 0) return;
   requireStock(order, await reserveAvailableStock(transaction, context, unreservedOf(waiting)));
   requireStock(order, await allocateStock(transaction, context, waiting, order.number));
-  await clearUnreservedUnits(transaction, {
+  await deleteUnreservedUnitRecords(transaction, {
     order,
     returnId: fulfillment.returnId,
     lines: unreservedOf(waiting),
@@ -122,7 +122,7 @@ function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits
         0,
         line.allocated - countUnitsRefundedBeforeLoss(order, line) - countUnitsInFulfillments(others, lineId),
       );
-    const promised = uncanceledQuantity(line) - line.allocated - countUnreservedUnits(order, lineId);
+    const promised = getUncanceledQuantity(line) - line.allocated - countUnreservedUnits(order, lineId);
     return missing <= 0
       ? []
       : [
@@ -261,7 +261,8 @@ function lineOf({ id, lines }: OrderAggregate, lineId: string): OrderLine {
 function requireStock(order: OrderAggregate, shortages: readonly StockShortage[]): void {
   if (shortages.length === 0) return;
   const message = "The stock is too low for this fulfillment.";
-  throw orderFailure("invalid_state", order, { reason: "insufficient_stock", data: { shortages }, message });
+  const details = { reason: "insufficient_stock", data: { shortages }, message };
+  throw createOrderFailure("invalid_state", order, details);
 }
 
 /**
@@ -293,7 +294,7 @@ interface DroppedUnits {
  * Removes the record of units without reserved stock, because stock is reserved now or the units were
  * canceled. The oldest records are removed first.
  */
-export async function clearUnreservedUnits(
+export async function deleteUnreservedUnitRecords(
   transaction: Transaction,
   { order, returnId, lines }: DroppedUnits,
 ): Promise<void> {

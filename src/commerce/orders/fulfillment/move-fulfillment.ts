@@ -1,10 +1,10 @@
 /** Commands that pack, ship, track, deliver, fail or cancel a fulfillment. */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { isHttpsUrl } from "#commerce/catalog/catalog-fields.ts";
-import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { carrierMax } from "./create-fulfillment.ts";
+import { carrierLengthMax } from "./create-fulfillment.ts";
 import {
   type ChangedOrderPart,
   changeOrder,
@@ -47,7 +47,7 @@ export interface FulfillmentTrackInput extends FulfillmentTarget {
   readonly status: ReportedTrackingStatus;
 }
 
-export const trackingNumberMax = 64;
+export const trackingNumberLengthMax = 64;
 
 type Changing = Promise<ChangedOrderPart>;
 
@@ -94,11 +94,17 @@ export function shipFulfillment(
 function trackingFaults({ carrier, number, url }: ParcelTracking): Faults {
   const isUrlFine = url === null || url === undefined || isHttpsUrl(url);
   return [
-    ...textFaults("/tracking/carrier", carrier, { max: carrierMax }),
-    ...textFaults("/tracking/number", number, { max: trackingNumberMax }),
+    ...findTextFaults("/tracking/carrier", carrier, { max: carrierLengthMax }),
+    ...findTextFaults("/tracking/number", number, { max: trackingNumberLengthMax }),
     ...(isUrlFine
       ? []
-      : [faultAt("/tracking/url", "pattern_mismatch", "The URL must be an https URL without credentials.")]),
+      : [
+          createBodyFault(
+            "/tracking/url",
+            "pattern_mismatch",
+            "The URL must be an https URL without credentials.",
+          ),
+        ]),
   ];
 }
 
@@ -108,7 +114,7 @@ function arrivalFaults(estimatedAt: Date | null, now: Date): Faults {
   const latest = now.getTime() + arrivalDaysMax * 24 * 60 * 60_000;
   if (estimatedAt === null || (estimatedAt > now && estimatedAt.getTime() <= latest)) return [];
   return [
-    faultAt(
+    createBodyFault(
       "/estimatedDeliveryAt",
       "out_of_range",
       `It must be in the future, and no more than ${arrivalDaysMax} days from now.`,

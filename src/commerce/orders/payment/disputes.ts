@@ -3,16 +3,16 @@
  * refunded. After a won dispute the payment is as before. After a lost dispute the captured amount counts as
  * refunded and the buyer owes less by the same amount, because a merchant cannot charge it again.
  */
-import { paymentStatusFromAmounts } from "#commerce/payments/payment-rows.ts";
+import { derivePaymentStatus } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
   changeLockedOrder,
   type OrderChangeOutcome,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
-import { orderFailure } from "#commerce/orders/order-checks.ts";
+import { createOrderFailure } from "#commerce/orders/order-checks.ts";
 import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
-import { refundablePaymentMinor } from "#commerce/orders/order-value.ts";
+import { computeRefundablePaymentAmountMinor } from "#commerce/orders/order-value.ts";
 import { lockPaymentWithOrder, type OrderAndPayment, type PaymentTarget } from "./order-payment.ts";
 
 export const disputeReasons = [
@@ -38,12 +38,12 @@ export async function openDispute(
   const found = await lockPaymentWithOrder(transaction, context, input.paymentId);
   const { order, payment } = found;
   if (payment.disputedAt !== null)
-    throw orderFailure("invalid_state", order, {
+    throw createOrderFailure("invalid_state", order, {
       reason: "payment_disputed",
       message: "The payment is already disputed.",
     });
-  if (refundablePaymentMinor(payment) === 0)
-    throw orderFailure("invalid_state", order, {
+  if (computeRefundablePaymentAmountMinor(payment) === 0)
+    throw createOrderFailure("invalid_state", order, {
       reason: "nothing_captured",
       message: "No captured amount of the payment is left.",
     });
@@ -73,12 +73,12 @@ export async function closeDispute(
   const found = await lockPaymentWithOrder(transaction, context, input.paymentId);
   const { order, payment } = found;
   if (payment.disputedAt === null)
-    throw orderFailure("invalid_state", order, {
+    throw createOrderFailure("invalid_state", order, {
       reason: "payment_not_disputed",
       message: "The payment is not disputed.",
     });
   const { disputedAt, disputeReason, status } = payment;
-  const lostMinor = input.outcome === "lost" ? refundablePaymentMinor(payment) : 0;
+  const lostMinor = input.outcome === "lost" ? computeRefundablePaymentAmountMinor(payment) : 0;
   return changePayment(transaction, context, {
     ...found,
     expectedVersion: input.expectedVersion,
@@ -98,7 +98,7 @@ export async function closeDispute(
 
 function lost(payment: OrderPayment, lostMinor: number): Pick<PaymentValues, "refundedMinor" | "status"> {
   const refundedMinor = payment.refundedMinor + lostMinor;
-  return { refundedMinor, status: paymentStatusFromAmounts({ ...payment, refundedMinor }) };
+  return { refundedMinor, status: derivePaymentStatus({ ...payment, refundedMinor }) };
 }
 
 interface PaymentValues {

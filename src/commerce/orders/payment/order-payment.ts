@@ -7,8 +7,11 @@ import { fail } from "#foundation/failure.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import { queuePaymentOperation } from "#commerce/payments/payment-operations.ts";
-import { money } from "#foundation/money.ts";
-import { refundableOrderMinor, uncapturedMinor } from "#commerce/orders/order-value.ts";
+import { createMoney } from "#foundation/money.ts";
+import {
+  computeRefundableOrderAmountMinor,
+  computeUncapturedAmountMinor,
+} from "#commerce/orders/order-value.ts";
 import {
   changeLockedOrder,
   lockOrder,
@@ -17,9 +20,9 @@ import {
 } from "#commerce/orders/change-order.ts";
 import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import {
-  amountFaults,
+  findAmountFaults,
   type AmountInput,
-  orderFailure,
+  createOrderFailure,
   requireCurrency,
   requireNoDispute,
 } from "#commerce/orders/order-checks.ts";
@@ -50,17 +53,20 @@ export async function lockPaymentWithOrder(
 }
 
 /** The amount that can be captured: authorized, still owed, and without a pending capture. */
-export function capturableMinor({ order, payment }: OrderAndPayment): number {
-  return Math.max(0, Math.min(uncapturedMinor(payment), owedAfterPendingMinor(order)));
+export function computeCapturableAmountMinor({ order, payment }: OrderAndPayment): number {
+  return Math.max(
+    0,
+    Math.min(computeUncapturedAmountMinor(payment), computeOwedAmountAfterPendingMinor(order)),
+  );
 }
 
 /** The amount that the buyer owes after all pending captures and refunds have succeeded. */
-export function owedAfterPendingMinor(order: OrderAggregate): number {
+export function computeOwedAmountAfterPendingMinor(order: OrderAggregate): number {
   const captures = order.payments.flatMap(({ pending }) => pending).filter(({ kind }) => kind === "capture");
   return (
     order.totalMinor -
     order.reducedMinor -
-    refundableOrderMinor(order) -
+    computeRefundableOrderAmountMinor(order) -
     captures.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
   );
 }
@@ -75,7 +81,7 @@ export async function capturePayment(
   context: OrderCommandContext,
   input: PaymentCaptureInput,
 ): Promise<OrderAggregate> {
-  requireNoFaults(amountFaults(input.amount));
+  requireNoFaults(findAmountFaults(input.amount));
   const found = await lockPaymentWithOrder(transaction, context, input.paymentId);
   requireCurrency(found.order, input.amount);
   const amountMinor = amountToCapture(found, input.amount?.amountMinor);
@@ -100,15 +106,15 @@ export async function capturePayment(
 function amountToCapture(found: OrderAndPayment, requested: number | undefined): number {
   const { order } = found;
   requireNoDispute(order);
-  const capturable = capturableMinor(found);
+  const capturable = computeCapturableAmountMinor(found);
   if (capturable > 0 && (requested ?? capturable) <= capturable) return requested ?? capturable;
   const isNothing = capturable === 0;
-  throw orderFailure("invalid_state", order, {
+  throw createOrderFailure("invalid_state", order, {
     reason: isNothing ? "nothing_to_capture" : "capture_exceeds_authorized",
     message: isNothing
       ? "No authorized amount is still owed."
       : "The amount exceeds the amount that is authorized and still owed.",
-    data: { capturable: money(capturable, order.currency) },
+    data: { capturable: createMoney(capturable, order.currency) },
   });
 }
 
@@ -119,8 +125,8 @@ export async function voidPayment(
   { paymentId, expectedVersion }: PaymentTarget,
 ): Promise<OrderAggregate> {
   const { order, payment } = await lockPaymentWithOrder(transaction, context, paymentId);
-  if (uncapturedMinor(payment) === 0)
-    throw orderFailure("invalid_state", order, {
+  if (computeUncapturedAmountMinor(payment) === 0)
+    throw createOrderFailure("invalid_state", order, {
       reason: "nothing_to_void",
       message: "No authorized amount is left to void.",
     });
@@ -152,7 +158,7 @@ export async function voidIfNothingOwed(
   context: Pick<OrderCommandContext, "merchantId" | "now" | "events">,
   { order, reducedMinor = 0, refundMinor = 0 }: OrderAfterChange,
 ): Promise<void> {
-  if (owedAfterPendingMinor(order) - reducedMinor + refundMinor > 0) return;
+  if (computeOwedAmountAfterPendingMinor(order) - reducedMinor + refundMinor > 0) return;
   for (const payment of order.payments) await queueVoid(transaction, context, payment);
 }
 
@@ -161,7 +167,7 @@ async function queueVoid(
   { merchantId, now, events }: Pick<OrderCommandContext, "merchantId" | "now" | "events">,
   payment: OrderPayment,
 ): Promise<void> {
-  const amountMinor = uncapturedMinor(payment);
+  const amountMinor = computeUncapturedAmountMinor(payment);
   if (amountMinor > 0)
     await queuePaymentOperation(transaction, {
       merchantId,

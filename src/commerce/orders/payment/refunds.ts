@@ -5,11 +5,11 @@
  * canceled instead, and units that are sent back need a return.
  */
 import { sql } from "kysely";
-import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { queuePaymentOperation } from "#commerce/payments/payment-operations.ts";
 import { createId } from "#foundation/ids.ts";
-import { money } from "#foundation/money.ts";
+import { createMoney } from "#foundation/money.ts";
 import {
   changeLockedOrder,
   lockOrder,
@@ -18,21 +18,21 @@ import {
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import {
-  amountFaults,
+  findAmountFaults,
   type AmountInput,
-  lineSelectionFaults,
-  noteMax,
-  orderFailure,
+  findLineSelectionFaults,
+  noteLengthMax,
+  createOrderFailure,
   requireSelectableUnits,
   requireCurrency,
   requireKnownLines,
   requireNoDispute,
 } from "#commerce/orders/order-checks.ts";
 import {
-  refundableOrderMinor,
-  refundablePaymentMinor,
-  remainingShippingMinor,
-  unitsValueMinor,
+  computeRefundableOrderAmountMinor,
+  computeRefundablePaymentAmountMinor,
+  computeRemainingShippingMinor,
+  computeUnitsValueMinor,
 } from "#commerce/orders/order-value.ts";
 import type {
   LineQuantity,
@@ -40,7 +40,7 @@ import type {
   OrderLine,
   OrderRefund,
 } from "#commerce/orders/order-aggregate.ts";
-import { needsFulfillment, uncanceledQuantity } from "#commerce/orders/order-statuses.ts";
+import { needsFulfillment, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 
 export const refundReasons = [
   "requested_by_customer",
@@ -54,7 +54,7 @@ export const refundReasons = [
 ] as const;
 export type RefundReason = (typeof refundReasons)[number];
 
-export const refundsMax = 200;
+export const refundsPerOrderMax = 200;
 
 export interface RefundCreateInput extends OrderTarget {
   readonly lines?: readonly LineQuantity[] | null | undefined;
@@ -110,10 +110,12 @@ export async function createRefund(
 function inputFaults({ lines, shipping, amount, note }: RefundCreateInput): Faults {
   const hasParts = (lines ?? amount ?? null) !== null || shipping === true;
   return [
-    ...lineSelectionFaults(lines),
-    ...amountFaults(amount),
-    ...textFaults("/note", note, { max: noteMax, lines: "many" }),
-    ...(hasParts ? [] : [faultAt("/amount", "required", "Lines, shipping or an amount must be given.")]),
+    ...findLineSelectionFaults(lines),
+    ...findAmountFaults(amount),
+    ...findTextFaults("/note", note, { max: noteLengthMax, lines: "many" }),
+    ...(hasParts
+      ? []
+      : [createBodyFault("/amount", "required", "Lines, shipping or an amount must be given.")]),
   ];
 }
 
@@ -137,9 +139,9 @@ function composeRefund(
   const partsMinor = lines.reduce((sum, line) => sum + line.amountMinor, shippingMinor);
   const goodwillMinor = amount?.amountMinor ?? 0;
   const amountMinor = partsMinor + goodwillMinor;
-  if (amountMinor > refundableOrderMinor(order)) throw amountFailure(order);
+  if (amountMinor > computeRefundableOrderAmountMinor(order)) throw amountFailure(order);
   if (amountMinor === 0)
-    throw orderFailure("invalid_state", order, {
+    throw createOrderFailure("invalid_state", order, {
       reason: "nothing_to_refund",
       message: "The chosen units and shipping cost nothing, so there is nothing to refund.",
     });
@@ -157,12 +159,12 @@ function composeRefund(
  * here, because the order's units limit them.
  */
 function requireFewRefunds(order: OrderAggregate): void {
-  if (order.refunds.length < refundsMax) return;
-  const message = `An order has ${refundsMax} refunds at most.`;
-  throw orderFailure("invalid_state", order, {
+  if (order.refunds.length < refundsPerOrderMax) return;
+  const message = `An order has ${refundsPerOrderMax} refunds at most.`;
+  throw createOrderFailure("invalid_state", order, {
     reason: "too_many_refunds",
     message,
-    data: { max: refundsMax },
+    data: { max: refundsPerOrderMax },
   });
 }
 
@@ -171,7 +173,7 @@ function requireFewRefunds(order: OrderAggregate): void {
  * the amount owed.
  */
 function overpaidMinor(order: OrderAggregate): number {
-  return Math.max(0, refundableOrderMinor(order) - (order.totalMinor - order.reducedMinor));
+  return Math.max(0, computeRefundableOrderAmountMinor(order) - (order.totalMinor - order.reducedMinor));
 }
 
 function toRefundLines(order: OrderAggregate, chosen: readonly LineQuantity[]): OrderRefund["lines"] {
@@ -190,7 +192,7 @@ function toRefundLines(order: OrderAggregate, chosen: readonly LineQuantity[]): 
     const quantity = quantities.get(line.id);
     return quantity === undefined
       ? []
-      : [{ lineId: line.id, quantity, amountMinor: unitsValueMinor(line, quantity) }];
+      : [{ lineId: line.id, quantity, amountMinor: computeUnitsValueMinor(line, quantity) }];
   });
 }
 
@@ -199,14 +201,18 @@ function toRefundLines(order: OrderAggregate, chosen: readonly LineQuantity[]): 
  * for a refund count as refunded.
  */
 function refundableUnits({ status }: OrderAggregate, line: OrderLine): number {
-  const sent = needsFulfillment(line) ? line.shipped : status === "completed" ? uncanceledQuantity(line) : 0;
+  const sent = needsFulfillment(line)
+    ? line.shipped
+    : status === "completed"
+      ? getUncanceledQuantity(line)
+      : 0;
   return Math.max(0, sent - line.returnRequested - Math.max(line.refunded, line.returned));
 }
 
 function shippingToRefund(order: OrderAggregate): number {
-  const leftMinor = remainingShippingMinor(order);
+  const leftMinor = computeRemainingShippingMinor(order);
   if (leftMinor > 0) return leftMinor;
-  throw orderFailure("invalid_state", order, {
+  throw createOrderFailure("invalid_state", order, {
     reason: "shipping_not_refundable",
     message: "The order has no shipping left to refund.",
   });
@@ -252,7 +258,9 @@ export async function queueRefund(
 ): Promise<string> {
   const { order, amountMinor, reason, note = null, lines = [], shippingMinor = 0, returnId = null } = refund;
   requireNoDispute(order);
-  const payment = order.payments.find((candidate) => refundablePaymentMinor(candidate) >= amountMinor);
+  const payment = order.payments.find(
+    (candidate) => computeRefundablePaymentAmountMinor(candidate) >= amountMinor,
+  );
   if (payment === undefined) throw amountFailure(order);
   const { merchantId, now, events } = context;
   const operationId = await queuePaymentOperation(transaction, {
@@ -277,10 +285,10 @@ export async function queueRefund(
 }
 
 function amountFailure(order: OrderAggregate): Error {
-  return orderFailure("invalid_state", order, {
+  return createOrderFailure("invalid_state", order, {
     reason: "refund_exceeds_captured",
     message: "The amount exceeds the captured amount that is left.",
-    data: { refundable: money(Math.max(0, refundableOrderMinor(order)), order.currency) },
+    data: { refundable: createMoney(Math.max(0, computeRefundableOrderAmountMinor(order)), order.currency) },
   });
 }
 

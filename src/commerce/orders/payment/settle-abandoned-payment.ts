@@ -4,12 +4,15 @@
  * `payment.refund_required`.
  */
 import { sql } from "kysely";
-import { endPaymentOperation, queuePaymentOperation } from "#commerce/payments/payment-operations.ts";
+import {
+  recordPaymentOperationResult,
+  queuePaymentOperation,
+} from "#commerce/payments/payment-operations.ts";
 import {
   lockPayment,
   type PaymentRow,
   savePayment,
-  paymentStatusFromAmounts,
+  derivePaymentStatus,
 } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -31,7 +34,7 @@ export async function settleAbandonedPayment(
     : outcome.outcome === "authorized" && outcome.capturedMinor > 0
       ? "captured"
       : null;
-  if (!(await endPaymentOperation(transaction, { id, failureCode, now }))) return;
+  if (!(await recordPaymentOperationResult(transaction, { id, failureCode, now }))) return;
   if (isTimedOut) {
     log.error({ paymentId }, "The provider did not report the outcome of an abandoned payment.");
     await publishUnresolved(transaction, context, paymentId);
@@ -70,7 +73,7 @@ async function refundAbandonedPayment(
   const amounts = { amountMinor, capturedMinor, voidedMinor, refundedMinor };
   await savePayment(transaction, {
     payment,
-    patch: { ...amounts, status: paymentStatusFromAmounts(amounts) },
+    patch: { ...amounts, status: derivePaymentStatus(amounts) },
     now,
   });
   outbox.append({ type: "payment.refund_required", id: payment.id, previous: { status: payment.status } });
@@ -122,7 +125,7 @@ export async function settleLateRefund(
 ): Promise<void> {
   const { now, outbox } = context;
   const failureCode = getPaymentFailureCode(outcome);
-  if (!(await endPaymentOperation(transaction, { id: operation.id, failureCode, now }))) return;
+  if (!(await recordPaymentOperationResult(transaction, { id: operation.id, failureCode, now }))) return;
   const payment = await lockPayment(transaction, operation.paymentId);
   if (failureCode !== null) {
     log.error(

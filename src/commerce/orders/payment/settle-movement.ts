@@ -2,12 +2,15 @@
  * Writes the outcome of a capture, void or refund at the provider to the payment and its order. Outcomes of
  * abandoned payments, which have no order, are settled in settle-abandoned-payment.ts.
  */
-import { type ClaimedPaymentOperation, endPaymentOperation } from "#commerce/payments/payment-operations.ts";
+import {
+  type ClaimedPaymentOperation,
+  recordPaymentOperationResult,
+} from "#commerce/payments/payment-operations.ts";
 import {
   lockPayment,
   type PaymentRow,
   savePayment,
-  paymentStatusFromAmounts,
+  derivePaymentStatus,
 } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
@@ -28,7 +31,8 @@ export async function settlePaymentMovement(
   await changeLockedOrder(transaction, context, {
     order,
     work: async () => {
-      if (!(await endPaymentOperation(transaction, { id: operation.id, failureCode, now }))) return null;
+      if (!(await recordPaymentOperationResult(transaction, { id: operation.id, failureCode, now })))
+        return null;
       const payment = await lockPayment(transaction, operation.paymentId);
       const settled: SettledPaymentMovement = { operation, payment, failureCode, now };
       // Voids what is still authorized if nothing is owed any more: after a successful capture the part that
@@ -124,7 +128,7 @@ function movePayment(
     payment,
     patch: {
       ...change,
-      status: paymentStatusFromAmounts({ amountMinor, capturedMinor, voidedMinor, refundedMinor }),
+      status: derivePaymentStatus({ amountMinor, capturedMinor, voidedMinor, refundedMinor }),
     },
     now,
   });

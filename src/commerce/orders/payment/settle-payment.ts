@@ -5,13 +5,16 @@
 import { cancelAndVoidPayment, recordFailedPayment } from "#commerce/checkout/fail-session.ts";
 import { lockSession } from "#commerce/checkout/change-session.ts";
 import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
-import { type ClaimedPaymentOperation, endPaymentOperation } from "#commerce/payments/payment-operations.ts";
+import {
+  type ClaimedPaymentOperation,
+  recordPaymentOperationResult,
+} from "#commerce/payments/payment-operations.ts";
 import type { AuthorizedPaymentResult } from "#commerce/payments/provider.ts";
 import {
   lockPayment,
   type PaymentRow,
   savePayment,
-  paymentStatusFromAmounts,
+  derivePaymentStatus,
 } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Log } from "#foundation/log.ts";
@@ -67,7 +70,7 @@ async function settleAuthorization(
   const { cart, session } = await lockSession(transaction, context, sessionId);
   const isAgreedAmount = outcome.outcome === "authorized" && isWhole(outcome, session.amountTotalMinor);
   const failureCode = isAgreedAmount ? null : codeOf(outcome);
-  if (!(await endPaymentOperation(transaction, { id: operation.id, failureCode, now }))) return;
+  if (!(await recordPaymentOperationResult(transaction, { id: operation.id, failureCode, now }))) return;
   const payment = await lockPayment(transaction, operation.paymentId);
   if (session.status !== "processing") {
     // The session does not wait for this payment any more. If an order was placed with the payment, nothing
@@ -130,7 +133,7 @@ function saveAuthorization(
   const amounts = { amountMinor, capturedMinor, voidedMinor, refundedMinor };
   return savePayment(transaction, {
     payment,
-    patch: { ...amounts, status: paymentStatusFromAmounts(amounts) },
+    patch: { ...amounts, status: derivePaymentStatus(amounts) },
     now,
   });
 }

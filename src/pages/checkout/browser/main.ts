@@ -4,7 +4,12 @@
  * the shop.
  */
 import "./checkout.css";
+import "./checkout-form.css";
+import "./card.css";
 import { checkAddressWhileTyping } from "./address-check.ts";
+import { returnToShopAfterDelay, offerPrinting } from "./outcome.ts";
+import { formatCardFieldsWhileTyping } from "./card-form.ts";
+import { payOnce } from "./pay.ts";
 import { submitAndReplaceMain } from "./replace-main.ts";
 
 /** The first pause, in milliseconds, between two requests for the payment's status. */
@@ -31,27 +36,13 @@ function waitForAnswer(): void {
 async function isNew(url: string, version: string | undefined): Promise<boolean> {
   try {
     const answer = await fetch(url, { credentials: "same-origin" });
-    return answer.ok && String(((await answer.json()) as { readonly version: number }).version) !== version;
+    if (!answer.ok) return false;
+    const now = (await answer.json()) as { readonly version: number; readonly challenge: boolean };
+    return now.challenge || String(now.version) !== version;
   } catch {
     return false;
   }
 }
-
-/**
- * Opens the shop after a delay, but not if the buyer returned with the Back button. `location.replace` keeps
- * this page out of the history.
- */
-function leaveInAMoment(): void {
-  const link = document.querySelector<HTMLAnchorElement>("a[data-leave]");
-  if (link === null || isComeBack()) return;
-  const timer = setTimeout(() => location.replace(link.href), Number(link.dataset["leave"]) * 1000);
-  addEventListener("pagehide", () => clearTimeout(timer));
-}
-
-const isComeBack = (): boolean =>
-  performance
-    .getEntriesByType("navigation")
-    .some((entry) => (entry as PerformanceNavigationTiming).type === "back_forward");
 
 /**
  * Sends a choice of country or delivery at once. The buttons for these choices are only needed without a
@@ -77,8 +68,8 @@ function followForms(): void {
     const { target, submitter } = event;
     if (
       !(target instanceof HTMLFormElement) ||
-      !target.matches("[data-in-place]") ||
-      !(submitter instanceof HTMLButtonElement)
+      !(submitter instanceof HTMLButtonElement) ||
+      !(target.matches("[data-in-place]") || submitter.matches("[data-language]"))
     )
       return;
     event.preventDefault();
@@ -94,27 +85,8 @@ function replaceBy(button: HTMLButtonElement | null): void {
 async function replace(form: HTMLFormElement, button: HTMLButtonElement): Promise<void> {
   if ((await submitAndReplaceMain(form, button)) !== "failed") return;
   form.removeAttribute("data-in-place");
+  button.removeAttribute("data-language");
   form.requestSubmit(button);
-}
-
-/** Ignores a second press of the pay button while the first request is running. */
-function payOnce(): void {
-  const sent = new WeakSet<EventTarget>();
-  document.addEventListener("submit", (event) => {
-    const { target: form, submitter } = event;
-    if (!(form instanceof HTMLFormElement) || !form.matches("[data-pay]") || submitter?.id !== "pay") return;
-    if (sent.has(form)) event.preventDefault();
-    sent.add(form);
-    form.setAttribute("aria-busy", "true");
-  });
-  // The browser may show a cached copy of the page after the Back button; the pay form must work again
-  // then.
-  window.addEventListener("pageshow", () => {
-    const form = document.querySelector("[data-pay]");
-    if (form === null) return;
-    sent.delete(form);
-    form.removeAttribute("aria-busy");
-  });
 }
 
 /** Opens the order summary on wide screens. */
@@ -127,7 +99,9 @@ function unfoldOrder(): void {
 followChoices();
 followForms();
 payOnce();
+formatCardFieldsWhileTyping();
 checkAddressWhileTyping();
 unfoldOrder();
 waitForAnswer();
-leaveInAMoment();
+returnToShopAfterDelay();
+offerPrinting();

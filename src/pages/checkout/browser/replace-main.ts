@@ -19,20 +19,26 @@ export async function submitAndReplaceMain(
   const own = new AbortController();
   underWay = own;
   hold(true);
-  const typed = typedNow(form);
+  const typed = readTypedValues(form);
   try {
     const next = await ask(form, button, own.signal);
     if (underWay !== own) return "stale";
-    const [main, shown] = [next?.querySelector("main"), document.querySelector("main")];
-    if (next === undefined || !main || shown === null) return "failed";
-    put(main, { shown, typed });
-    document.title = next.title;
-    return "replaced";
+    return next !== undefined && replaceMain(next, typed) ? "replaced" : "failed";
   } catch {
     return underWay === own ? "failed" : "stale";
   } finally {
     if (underWay === own) hold(false);
   }
+}
+
+/** Shows the main part of another version of the page. Returns false if there is none. */
+export function replaceMain(next: Document, typed: Typed): boolean {
+  const [main, shown] = [next.querySelector("main"), document.querySelector("main")];
+  if (main === null || shown === null) return false;
+  put(main, { shown, typed });
+  document.title = next.title;
+  document.documentElement.lang = next.documentElement.lang;
+  return true;
 }
 
 async function ask(
@@ -42,7 +48,8 @@ async function ask(
 ): Promise<Document | undefined> {
   const body = new URLSearchParams();
   for (const [name, value] of new FormData(form, button))
-    if (typeof value === "string") body.append(name, value);
+    if (typeof value === "string" && (button.id === "pay" || !name.startsWith("card")))
+      body.append(name, value);
   // `form.action` is not the URL here, because the form has buttons named `action`.
   const answer = await fetch(form.getAttribute("action") ?? "", {
     method: "POST",
@@ -94,12 +101,14 @@ const stateOf = (control: Control): string => (isTicked(control) ? String(contro
 const isTicked = (control: Control): control is HTMLInputElement =>
   control instanceof HTMLInputElement && control.type === "radio";
 
-const typedNow = (form: HTMLFormElement): Typed =>
+export const readTypedValues = (form: HTMLFormElement): Typed =>
   new Map(controlsOf(form).map((control) => [control.id, stateOf(control)]));
 
 function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {
   for (const control of controlsOf(from)) {
-    if (stateOf(control) === (sent.get(control.id) ?? shownOf(control))) continue;
+    // The values of card fields are never sent back, so they are always kept.
+    const isKept = control.matches("[data-kept]") && control.value !== "";
+    if (!isKept && stateOf(control) === (sent.get(control.id) ?? shownOf(control))) continue;
     const next = to.querySelector<Control>(`#${CSS.escape(control.id)}`);
     if (next === null) continue;
     if (isTicked(next)) next.checked = isTicked(control) && control.checked;

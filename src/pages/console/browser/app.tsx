@@ -1,14 +1,10 @@
 /** The console's frame (navigation, signed-in person, sign-out) and the page for the current address. */
 import type { ComponentChildren, JSX } from "preact";
-import { DeliveryPage } from "./deliveries/delivery-page.tsx";
-import { EndpointPage } from "./endpoints/endpoint-page.tsx";
-import { EndpointsPage } from "./endpoints/endpoints-page.tsx";
-import { InstallationPage } from "./installations/installation-page.tsx";
-import { InstallationsPage } from "./installations/installations-page.tsx";
-import { KeysPage } from "./keys/keys-page.tsx";
-import { OverviewPage } from "./overview/overview-page.tsx";
+import { useEffect, useRef } from "preact/hooks";
 import { PageHeading, ConsoleLink, type ConsoleLocation, useConsoleLocation } from "./navigation.tsx";
 import { consolePath } from "./graph/client.ts";
+import { consolePages, navigationLinks } from "./console-pages.tsx";
+import { SearchField } from "./search/search-field.tsx";
 
 export function ConsoleApp({ person }: { readonly person: Person }): JSX.Element {
   const place = useConsoleLocation();
@@ -20,19 +16,10 @@ export function ConsoleApp({ person }: { readonly person: Person }): JSX.Element
 }
 
 function PageAt({ place }: { readonly place: ConsoleLocation }): JSX.Element {
-  const [page, id, rest] = place.parts;
-  if (rest !== undefined) return <UnknownPage />;
-  if (id !== undefined) {
-    if (page === "installations") return <InstallationPage id={id} />;
-    if (page === "endpoints") return <EndpointPage id={id} />;
-    if (page === "deliveries") return <DeliveryPage id={id} />;
-    return <UnknownPage />;
-  }
-  if (page === undefined) return <OverviewPage />;
-  if (page === "installations") return <InstallationsPage />;
-  if (page === "keys") return <KeysPage place={place} />;
-  if (page === "endpoints") return <EndpointsPage place={place} />;
-  return <UnknownPage />;
+  const [part = "", id, rest] = place.parts;
+  const page = rest === undefined ? consolePages[part] : undefined;
+  const element = id === undefined ? page?.list?.(place) : page?.detail?.(id, place);
+  return element ?? <UnknownPage />;
 }
 
 function UnknownPage(): JSX.Element {
@@ -59,15 +46,12 @@ interface FrameProps {
   readonly children: ComponentChildren;
 }
 
-const rooms = [
-  { to: "", name: "Overview", parts: [undefined] },
-  { to: "/installations", name: "Installations", parts: ["installations"] },
-  { to: "/keys", name: "API keys", parts: ["keys"] },
-  { to: "/endpoints", name: "Webhooks", parts: ["endpoints", "deliveries"] },
-] as const;
-
 function Frame({ person, place, children }: FrameProps): JSX.Element {
-  const isHere = (parts: readonly (string | undefined)[]): boolean => parts.includes(place.parts[0]);
+  const links = useRef<HTMLUListElement>(null);
+  const [part = ""] = place.parts;
+  useEffect(() => {
+    if (links.current !== null) scrollToCurrent(links.current);
+  }, [part]);
   return (
     <div class="frame">
       <a class="skip" href="#content">
@@ -77,11 +61,15 @@ function Frame({ person, place, children }: FrameProps): JSX.Element {
         <p class="brand">
           <strong>{person.merchantName}</strong> <span>Console</span>
         </p>
+        <SearchField place={place} />
         <nav aria-label="Console">
-          <ul>
-            {rooms.map(({ to, name, parts }) => (
+          <ul ref={links}>
+            {navigationLinks.map(({ to, name, icon, pages }) => (
               <li key={to}>
-                <ConsoleLink to={to} aria-current={isHere(parts) ? "page" : undefined}>
+                <ConsoleLink to={to} aria-current={pages.includes(place.parts[0] ?? "") ? "page" : undefined}>
+                  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+                    <path d={icon} />
+                  </svg>
                   {name}
                 </ConsoleLink>
               </li>
@@ -102,4 +90,12 @@ function Frame({ person, place, children }: FrameProps): JSX.Element {
       </main>
     </div>
   );
+}
+
+/** In a narrow window the links are one row that scrolls: moves the current link into the middle. */
+function scrollToCurrent(links: HTMLElement): void {
+  const current = links.querySelector<HTMLElement>("[aria-current]");
+  if (current === null) return;
+  const offset = current.getBoundingClientRect().left - links.getBoundingClientRect().left;
+  links.scrollLeft += offset - (links.clientWidth - current.clientWidth) / 2;
 }

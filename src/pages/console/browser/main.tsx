@@ -1,9 +1,11 @@
 /** Starts the console. The page that the service rendered names the merchant and the signed-in person. */
 import { render } from "preact";
 import { ConsoleApp } from "./app.tsx";
+import "#pages/shared/browser/components.css";
 import "./frame.css";
 import "./content.css";
 import "./narrow.css";
+import "./search/search.css";
 
 const place = document.getElementById("app");
 if (place !== null) {

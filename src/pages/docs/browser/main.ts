@@ -1,9 +1,12 @@
 /**
- * The documentation's script: searches operations, scrolls the contents to the current page, copies examples,
- * and tries an operation in the page.
+ * The documentation's script: adds the search and the language tabs, scrolls the contents to the current
+ * page, copies examples, and tries an operation in the page.
  */
+import "#pages/shared/browser/components.css";
 import "./docs.css";
-import { addTryForm, replaceTemplateByContent } from "./try-operation.ts";
+import { addLanguageTabs } from "./language-tabs.ts";
+import { addSearch } from "./search.ts";
+import { addTryForm } from "./try-operation.ts";
 
 /** Scrolls the contents (not the page) to the link of the current page. */
 function showCurrent(): void {
@@ -39,39 +42,8 @@ async function copy(text: string, button: HTMLButtonElement): Promise<void> {
   setTimeout(() => (button.textContent = "Copy"), 2_000);
 }
 
-/** Searches operations, guides and error codes by words of their name, method or path. */
-function addFilter(): void {
-  if (!replaceTemplateByContent("filter-template")) return;
-  replaceTemplateByContent("codes-template");
-  const [input, count] = [
-    document.querySelector<HTMLInputElement>("#filter"),
-    document.querySelector("#filter-count"),
-  ];
-  input?.addEventListener("input", () => {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const shown = show(words);
-    if (count !== null) count.textContent = words.length === 0 ? "" : `${shown} found`;
-  });
-}
-
-/** Shows the links that contain all words, and returns their number. */
-function show(words: readonly string[]): number {
-  let shown = 0;
-  for (const section of document.querySelectorAll<HTMLElement>("#contents section")) {
-    const heading = (section.querySelector("h2")?.textContent ?? "").toLowerCase();
-    const items = [...section.querySelectorAll<HTMLElement>("li")];
-    for (const item of items) {
-      const text = `${heading} ${(item.textContent ?? "").toLowerCase()}`;
-      item.hidden = !words.every((word) => text.includes(word));
-    }
-    const left = items.filter(({ hidden }) => !hidden).length;
-    section.hidden = left === 0 || (words.length === 0 && section.dataset["shown"] === "found");
-    shown += left;
-  }
-  return shown;
-}
-
-addFilter();
+addSearch();
 showCurrent();
+addLanguageTabs();
 addCopyButtons();
 addTryForm();

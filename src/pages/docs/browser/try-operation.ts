@@ -23,11 +23,27 @@ export function addTryForm(): void {
   if (form === null || result === null) return;
   const key = form.querySelector<HTMLInputElement>("#try-key");
   if (key !== null) key.value = sessionStorage.getItem(keyName) ?? "";
+  const demoKey = form.querySelector<HTMLButtonElement>("#demo-key");
+  demoKey?.addEventListener("click", () => {
+    if (key !== null) void fillInDemoKey(key, demoKey);
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (key !== null) sessionStorage.setItem(keyName, key.value.trim());
     void send(form, result);
   });
+}
+
+async function fillInDemoKey(input: HTMLInputElement, button: HTMLButtonElement): Promise<void> {
+  try {
+    const response = await fetch(button.dataset["url"] ?? "", { cache: "no-store" });
+    const { key } = (await response.json()) as { readonly key?: string };
+    if (key === undefined) throw new Error("The answer has no key.");
+    input.value = key;
+    button.textContent = "The demo's key is filled in";
+  } catch {
+    button.textContent = "The key could not be loaded; try again";
+  }
 }
 
 async function send(form: HTMLFormElement, result: HTMLElement): Promise<void> {
@@ -168,7 +184,7 @@ function paragraph(text: string): HTMLParagraphElement {
 }
 
 /** Replaces a template by its content. Returns false if the page has no such template. */
-export function replaceTemplateByContent(id: string): boolean {
+function replaceTemplateByContent(id: string): boolean {
   const template = document.getElementById(id);
   if (!(template instanceof HTMLTemplateElement)) return false;
   template.replaceWith(template.content.cloneNode(true));

@@ -1,6 +1,7 @@
 /** Loads and renders GraphiQL's component, and opens an example in a new tab of it. */
 import type { GraphiqlFetcher } from "./fetcher.ts";
 import type { GraphiqlExample, GraphiqlPageData } from "./page-data.ts";
+import type { LoadedSchema } from "./result/schema-types.ts";
 
 interface Tab {
   readonly query: string | null;
@@ -9,7 +10,9 @@ interface Tab {
 
 interface TextModel {
   readonly uri: { readonly path: string };
+  readonly getValue: () => string;
   readonly setValue: (text: string) => void;
+  readonly onDidChangeContent: (listener: () => void) => void;
 }
 
 /** Global variables that the component's script and its editor, Monaco, set in the window. */
@@ -29,10 +32,16 @@ interface ComponentWindow {
 
 const shared = window as unknown as ComponentWindow;
 
+interface EditorListeners {
+  readonly fetcher: GraphiqlFetcher;
+  /** Called when GraphiQL has loaded the schema. */
+  readonly onSchema: (schema: LoadedSchema) => void;
+}
+
 export async function renderGraphiqlEditor(
   place: Element,
   data: GraphiqlPageData,
-  fetcher: GraphiqlFetcher,
+  { fetcher, onSchema }: EditorListeners,
 ): Promise<void> {
   // With `globalAPI` Monaco sets `window.monaco`, which `openExampleInNewTab` uses.
   shared.MonacoEnvironment = { globalAPI: true, getWorkerUrl: (_moduleId, label) => data.workers[label] };
@@ -44,6 +53,9 @@ export async function renderGraphiqlEditor(
     logo: "<span></span>",
     defaultTabs: data.opened.map(({ query, variables = null }) => ({ query, variables })),
     shouldPersistHeaders: false,
+    // The rest of the page follows the system too.
+    forcedTheme: "system",
+    onSchemaChange: onSchema,
     // Without this handler GraphiQL writes every key stroke into the URL, including typed secrets.
     onEditQuery: () => undefined,
     ...(tab?.query ? { query: tab.query, variables: tab.variables ?? undefined } : {}),
@@ -73,13 +85,39 @@ function openTab(): Tab | undefined {
  * button and fills the editors. Waits until the editors exist.
  */
 export async function openExampleInNewTab({ query, variables = "" }: GraphiqlExample): Promise<void> {
-  while (modelsOf("operation.graphql").length === 0 || modelsOf("variables.json").length === 0)
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  const operation = await waitFor(() => modelNamed("operation.graphql"));
+  const variablesModel = await waitFor(() => modelNamed("variables.json"));
   document.querySelector<HTMLButtonElement>('button[aria-label="New tab"]')?.click();
-  for (const model of modelsOf("operation.graphql")) model.setValue(query);
-  for (const model of modelsOf("variables.json")) model.setValue(variables);
+  operation.setValue(query);
+  variablesModel.setValue(variables);
   shared.monaco?.editor.getEditors()[0]?.focus();
 }
 
-const modelsOf = (name: string): readonly TextModel[] =>
-  shared.monaco?.editor.getModels().filter(({ uri }) => uri.path.endsWith(name)) ?? [];
+/** Calls the listener with the text of the answer in the open tab, now and when the text changes. */
+export async function watchAnswer(listener: (text: string) => void): Promise<void> {
+  const model = await waitFor(() => modelNamed("response.json"));
+  const notify = (): void => listener(model.getValue());
+  model.onDidChangeContent(notify);
+  notify();
+}
+
+/** Adds an element to the part of GraphiQL that shows the answer, and returns the element. */
+export async function addToAnswerPane(): Promise<HTMLElement> {
+  const pane = await waitFor(() => document.querySelector(".graphiql-response") ?? undefined);
+  const element = document.createElement("div");
+  element.className = "answer-panel";
+  pane.append(element);
+  return element;
+}
+
+const modelNamed = (name: string): TextModel | undefined =>
+  shared.monaco?.editor.getModels().find(({ uri }) => uri.path.endsWith(name));
+
+/** GraphiQL's parts appear some time after the component is rendered, and no event announces them. */
+export async function waitFor<Value>(find: () => Value | undefined): Promise<Value> {
+  for (;;) {
+    const found = find();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

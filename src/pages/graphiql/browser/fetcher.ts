@@ -37,15 +37,23 @@ interface Answer {
 
 export type GraphiqlFetcher = (operation: GraphqlOperation, options?: FetcherOptions) => Promise<unknown>;
 
+export interface RunListeners {
+  /** Called before an operation of the reader is sent. */
+  readonly onRun: () => void;
+  /** Called after an operation of the reader was answered. */
+  readonly onMeasured: (run: RunMeasurement) => void;
+}
+
 export function createGraphiqlFetcher(
   keeper: TokenKeeper,
-  note: (run: RunMeasurement) => void,
+  { onRun, onMeasured }: RunListeners,
 ): GraphiqlFetcher {
   return async ({ query, operationName, variables }, options) => {
     const headers = new Headers(options?.headers ?? {});
     if (isSubscription(options, operationName)) headers.set("accept", "text/event-stream");
     // GraphiQL requests the schema by itself, so this request is not measured.
     const isPatient = operationName === "IntrospectionQuery";
+    if (!isPatient) onRun();
     const stopper = new AbortController();
     const body = { query, variables, ...(operationName === null ? {} : { operationName }) };
     const sent = await keeper.send({ body, headers, isPatient, signal: stopper.signal }).catch(notSent);
@@ -53,18 +61,38 @@ export function createGraphiqlFetcher(
     const { response, sentAt } = sent;
     if (response.headers.get("content-type")?.startsWith("text/event-stream") === true)
       return eventsOf(response, () => stopper.abort());
-    const text = await response.text();
-    const answer = JSON.parse(text) as Answer;
+    const text = await response.text().catch(() => "");
+    const answer = parseAnswer(text, response.status);
     if (!isPatient)
-      note({ ...measure(answer), bytes: new Blob([text]).size, durationMs: performance.now() - sentAt });
+      onMeasured({
+        ...measure(answer),
+        bytes: new Blob([text]).size,
+        durationMs: performance.now() - sentAt,
+      });
     return answer;
   };
 }
 
-/** Converts a missing token into a GraphQL error. GraphiQL would show a thrown error with its stack. */
+/**
+ * Converts a missing token or a failed connection into a GraphQL error. GraphiQL would show a thrown error
+ * with its stack.
+ */
 function notSent(error: unknown): Pick<Answer, "errors"> {
-  if (error instanceof NoTokenGivenError) return { errors: [{ message: error.message }] };
-  throw error;
+  const message =
+    error instanceof NoTokenGivenError
+      ? error.message
+      : "The service could not be reached. Check your connection and run the operation again.";
+  return { errors: [{ message }] };
+}
+
+/** Reads the answer. A proxy in front of the service may answer with HTML. */
+function parseAnswer(text: string, status: number): Answer {
+  try {
+    return JSON.parse(text) as Answer;
+  } catch {
+    const message = `The service sent no GraphQL answer (status ${status}). Run the operation again in a moment.`;
+    return { errors: [{ message }] };
+  }
 }
 
 const measure = ({ errors = [], extensions }: Answer): Pick<RunMeasurement, "errorCount" | "cost"> => ({

@@ -13,12 +13,25 @@ export interface GraphiqlExampleGroup {
   readonly examples: readonly GraphiqlExample[];
 }
 
-export interface GraphiqlPageData {
+/** Data of GraphiQL and the type map: the address of the graph, and what the token dialog shows. */
+export interface TokenPageData {
   readonly endpoint: string;
+  /** URL paths of the documentation and of the console. */
+  readonly docs: string;
+  readonly console: string;
+  /** The demo's tokens by role; undefined if the page must not show them. */
+  readonly demoTokens?: Readonly<Record<string, string>>;
+}
+
+export interface GraphiqlPageData extends TokenPageData {
   /** URL path of the script with GraphiQL's component. */
   readonly component: string;
   /** URL paths of the editor's workers, by the label that the editor uses for them. */
   readonly workers: Readonly<Record<string, string>>;
+  /** URL path of the module that explains error codes. */
+  readonly errorGuide: string;
+  /** URL path of the type map. */
+  readonly map: string;
   readonly groups: readonly GraphiqlExampleGroup[];
   /** Examples that open as tabs at first. */
   readonly opened: readonly GraphiqlExample[];

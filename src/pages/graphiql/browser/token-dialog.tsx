@@ -1,10 +1,15 @@
 /** The dialog that asks for the token, and the button that shows the role and merchant of the token in use. */
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { TokenPageData } from "./page-data.ts";
 import type { TokenHolder, TokenKeeper } from "./token-keeper.ts";
 
 interface Kept {
   readonly keeper: TokenKeeper;
+}
+
+interface TokenDialogProps extends Kept {
+  readonly data: TokenPageData;
 }
 
 /** Renders the component again when the token's state changes. */
@@ -24,34 +29,40 @@ export function TokenButton({ keeper }: Kept): JSX.Element {
 
 function nameOf(holder: TokenHolder | undefined): string {
   if (holder === undefined) return "none";
-  return `${holder.role}, ${holder.merchant ?? "whole platform"}`;
+  const { role, isConsoleSession, merchant } = holder;
+  return `${isConsoleSession ? "console session" : role}, ${merchant ?? "whole platform"}`;
 }
 
-export function TokenDialog({ keeper }: Kept): JSX.Element | null {
+export function TokenDialog({ keeper, data }: TokenDialogProps): JSX.Element | null {
   useTokenKeeper(keeper);
-  return keeper.question === undefined ? null : <OpenDialog keeper={keeper} />;
+  return keeper.question === undefined ? null : <OpenDialog keeper={keeper} data={data} />;
 }
 
-function OpenDialog({ keeper }: Kept): JSX.Element {
+function OpenDialog({ keeper, data }: TokenDialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const [isBusy, setBusy] = useState(false);
-  useEffect(() => dialog.current?.showModal(), []);
-  const give = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    const token = input.current?.value.trim() ?? "";
-    if (token === "" || isBusy) return;
+  useEffect(() => {
+    dialog.current?.showModal();
+    input.current?.focus();
+  }, []);
+  const enter = async (action: Promise<void>): Promise<void> => {
     setBusy(true);
-    await keeper.give(token);
+    await action;
     setBusy(false);
     input.current?.select();
+  };
+  const give = (event: Event): void => {
+    event.preventDefault();
+    const token = input.current?.value.trim() ?? "";
+    if (token !== "" && !isBusy) void enter(keeper.give(token));
   };
   const { message, isFault } = keeper.question ?? { message: "", isFault: false };
   return (
     <dialog ref={dialog} id="token-dialog" aria-labelledby="token-title" onClose={() => keeper.dismiss()}>
-      <form onSubmit={(event) => void give(event)}>
+      <form onSubmit={give}>
         <h1 id="token-title">Internal token</h1>
-        <p id="token-help" class={isFault ? "fault" : "soft"} role={isFault ? "alert" : undefined}>
+        <p id="token-help" class={isFault ? "fault" : undefined} role={isFault ? "alert" : undefined}>
           {message}
         </p>
         <label for="token-input">
@@ -66,7 +77,6 @@ function OpenDialog({ keeper }: Kept): JSX.Element {
           aria-describedby="token-help"
           aria-invalid={isFault ? "true" : undefined}
         />
-        <p class="soft">The token is stored for this tab only and sent to this service only.</p>
         <div class="choices">
           <button type="submit" aria-disabled={isBusy}>
             Use it in this tab
@@ -80,7 +90,90 @@ function OpenDialog({ keeper }: Kept): JSX.Element {
             Cancel
           </button>
         </div>
+        <p class="soft">The token is stored for this tab only and sent to this service only.</p>
       </form>
+      <OtherSources data={data} isBusy={isBusy} onUse={(action) => void enter(action(keeper))} />
+      <TokenHelp docs={data.docs} />
     </dialog>
+  );
+}
+
+interface OtherSourcesProps {
+  readonly data: TokenPageData;
+  readonly isBusy: boolean;
+  readonly onUse: (action: (keeper: TokenKeeper) => Promise<void>) => void;
+}
+
+/** Ways to query without a typed token: the demo's tokens, and the session at the console. */
+function OtherSources({
+  data: { demoTokens, console: consoleUrl },
+  isBusy,
+  onUse,
+}: OtherSourcesProps): JSX.Element {
+  return (
+    <>
+      {demoTokens === undefined ? null : (
+        <section>
+          <h2>This is a demo: choose a role</h2>
+          <div class="choices">
+            {Object.entries(demoTokens).map(([role, token]) => (
+              <button
+                key={role}
+                type="button"
+                class="second"
+                disabled={isBusy}
+                onClick={() => onUse((keeper) => keeper.give(token))}
+              >
+                {role}
+              </button>
+            ))}
+          </div>
+        </section>
+      )}
+      <section>
+        <h2>Signed in to the console?</h2>
+        <p>
+          Then you need no token: your queries run as admin of your merchant. Otherwise{" "}
+          <a href={consoleUrl}>sign in to the console</a> first.
+        </p>
+        <div class="choices">
+          <button
+            type="button"
+            class="second"
+            disabled={isBusy}
+            onClick={() => onUse((keeper) => keeper.useConsoleSession())}
+          >
+            Use my console session
+          </button>
+        </div>
+      </section>
+    </>
+  );
+}
+
+const rolePurposes: Readonly<Record<string, string>> = {
+  analyst: "Reports and records without personal data. Changes nothing.",
+  admin: "Everything of one merchant: products, orders, keys and staff.",
+  storefront: "Products, and the carts and checkouts of a buyer.",
+  operator: "All merchants of the platform.",
+};
+
+function TokenHelp({ docs }: { readonly docs: string }): JSX.Element {
+  return (
+    <section>
+      <h2>Which token for what</h2>
+      <dl class="roles">
+        {Object.entries(rolePurposes).map(([role, purpose]) => (
+          <div key={role}>
+            <dt>{role}</dt>
+            <dd>{purpose}</dd>
+          </div>
+        ))}
+      </dl>
+      <p>
+        The people who run the service create tokens with <code>npm run commerce -- token create</code>. The
+        guide <a href={`${docs}/guides/graphql`}>GraphQL</a> explains the roles.
+      </p>
+    </section>
   );
 }

@@ -1,11 +1,13 @@
 /**
- * Keeps the internal token of this tab: asks for it once, stores it in sessionStorage (deleted with the tab),
- * sends it with every query, and asks again when the service refuses it.
+ * Keeps the credential of this tab: an internal token, or the reader's session at the console. Asks for it
+ * once, stores the token in sessionStorage (deleted with the tab), sends the credential with every query, and
+ * asks again when the service refuses it.
  */
 
-/** The role and merchant of a token. */
+/** The role and merchant of a token or of a session at the console. */
 export interface TokenHolder {
   readonly role: string;
+  readonly isConsoleSession: boolean;
   /** The merchant's name; null if the token is for the whole platform. */
   readonly merchant: string | null;
 }
@@ -64,9 +66,11 @@ interface WhoAmI {
 }
 
 const key = "commerce-gateway-token";
+/** Stored instead of a token if queries are sent with the session's cookie. No token has this form. */
+const consoleSession = "console-session";
 const whoAmI = "query WhoAmI { viewer { role merchant { name } } }";
 const firstQuestion: TokenPrompt = {
-  message: "GraphQL needs an internal token. The demo’s tokens are in demo.json, under “tokens”.",
+  message: "Every query needs an internal token. Its role decides what you can read and change.",
   isFault: false,
 };
 const unreachable: Fault = {
@@ -115,6 +119,11 @@ export class TokenKeeper {
         ? { message: "The token that you enter replaces the current token.", isFault: false }
         : firstQuestion,
     );
+  }
+
+  /** Sends queries with the reader's session at the console, if there is one. */
+  async useConsoleSession(): Promise<void> {
+    await this.give(consoleSession);
   }
 
   /** Stores the typed token if the service accepts it. */
@@ -181,7 +190,11 @@ export class TokenKeeper {
       const response = await this.#post(token, { body: { query: whoAmI } });
       const viewer = response.ok ? ((await response.clone().json()) as WhoAmI).data?.viewer : undefined;
       if (viewer === undefined) return await faultIn(response);
-      this.holder = { role: viewer.role, merchant: viewer.merchant?.name ?? null };
+      this.holder = {
+        role: viewer.role,
+        isConsoleSession: token === consoleSession,
+        merchant: viewer.merchant?.name ?? null,
+      };
       return undefined;
     } catch {
       return unreachable;
@@ -194,7 +207,9 @@ export class TokenKeeper {
     const headers = new Headers(given);
     if (!headers.has("accept")) headers.set("accept", "application/json");
     headers.set("content-type", "application/json");
-    if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+    // The service accepts the session's cookie only with this header, which other sites cannot send.
+    if (token === consoleSession) headers.set("x-commerce-console", "1");
+    else if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
     return fetch(this.#endpoint, {
       method: "POST",
       headers,

@@ -67,6 +67,9 @@ export interface DeliveryDetail extends Delivery {
   readonly finishedAt: string | null;
   readonly replayReason: string | null;
   readonly replayNote: string | null;
+  /** The JSON text that the delivery sends; null if it is not available. */
+  readonly body: string | null;
+  readonly installation: { readonly id: string };
   readonly event: Delivery["event"] & {
     readonly subject: { readonly type: string; readonly id: string; readonly version: number };
     readonly deliveries: readonly Pick<Delivery, "id" | "endpointId" | "status" | "replayOf" | "createdAt">[];
@@ -76,10 +79,19 @@ export interface DeliveryDetail extends Delivery {
 export const deliveryDocument = graphDocument<{ webhookDelivery: DeliveryDetail | null }, { id: string }>(`
   query ConsoleDelivery($id: ID!) {
     webhookDelivery(id: $id) {
-      ${fields} payloadExpiresAt finishedAt replayReason replayNote
+      ${fields} payloadExpiresAt finishedAt replayReason replayNote body installation { id }
       attempts { ${attemptFields} }
       event { subject { type id version } deliveries { id endpointId status replayOf createdAt } }
     }
+  }
+`);
+
+export const retryDocument = graphDocument<
+  { webhookDeliveryRetry: { readonly id: string } },
+  IdempotencyVariables & { deliveryId: string; input: { expectedAttemptCount: number } }
+>(`
+  mutation ConsoleRetry($idempotencyKey: String!, $deliveryId: ID!, $input: WebhookDeliveryRetryInput!) {
+    webhookDeliveryRetry(idempotencyKey: $idempotencyKey, deliveryId: $deliveryId, input: $input) { id }
   }
 `);
 

@@ -19,14 +19,13 @@ import {
 import {
   StatusBadge,
   formatMilliseconds,
-  deliveryFailureLabel,
   LiveStateBadge,
   TimeText,
   enumLabel,
 } from "#pages/console/browser/parts/formats.tsx";
-import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
+import { ConsoleLink, replaceLocation } from "#pages/console/browser/navigation.tsx";
+import type { Endpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import {
-  type Attempt,
   deliveriesDocument,
   type Delivery,
   deliveryChangedDocument,
@@ -42,16 +41,30 @@ import {
   liveDeliveriesSince,
   addLiveDeliveries,
 } from "./merge-deliveries.ts";
+import { BulkReplayDialog } from "./bulk-replay-dialog.tsx";
+import { FirstDelivery } from "./first-delivery.tsx";
+import { AttemptOutcomeText, NextAttemptText } from "./delivery-texts.tsx";
 import { ReplayDialog } from "./replay-dialog.tsx";
 
 interface DeliveryListProps {
   readonly endpointId: string;
+  /** Undefined until the endpoint is loaded, and if it was deleted. */
+  readonly endpoint: Endpoint | undefined;
+  /** The status in the page's address, in lower case; null for all deliveries. */
+  readonly status: string | null;
   /** Called when a delivery succeeded or failed, because the endpoint's health may have changed. */
   readonly onDelivered: () => void;
 }
 
-export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JSX.Element {
-  const [status, setStatus] = useState<ConsoleDeliveryStatus | null>(null);
+export function DeliveryList({
+  endpointId,
+  endpoint,
+  status: statusText,
+  onDelivered,
+}: DeliveryListProps): JSX.Element {
+  const status = deliveryStatuses.find((value) => value.toLowerCase() === statusText) ?? null;
+  const setStatus = (value: ConsoleDeliveryStatus | null): void =>
+    replaceLocation(`/endpoints/${endpointId}${value === null ? "" : `?status=${value.toLowerCase()}`}`);
   const [replaying, setReplaying] = useState<Delivery>();
   const pages = useListPaging(`${endpointId} ${status}`);
   const query = useQuery(deliveriesDocument, {
@@ -73,7 +86,10 @@ export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JS
         <h2 id="deliveries">
           Deliveries <LiveStateBadge state={state} />
         </h2>
-        <StatusFilter status={status} onChange={setStatus} />
+        <div class="actions">
+          <StatusFilter status={status} onChange={setStatus} />
+          {endpoint === undefined ? null : <BulkReplayButton endpoint={endpoint} />}
+        </div>
       </div>
       <p class="hidden" role="status">
         {announcement}
@@ -82,11 +98,11 @@ export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JS
         {({ webhookDeliveries }) => (
           <>
             {webhookDeliveries.edges.length === 0 ? (
-              <EmptyNote>
-                {status === null
-                  ? "Nothing has been sent yet."
-                  : `No delivery is in this status: ${enumLabel(status)}.`}
-              </EmptyNote>
+              status === null ? (
+                <FirstDelivery endpoint={endpoint} />
+              ) : (
+                <EmptyNote>No delivery has the status “{enumLabel(status)}”.</EmptyNote>
+              )
             ) : (
               <DataTable
                 caption="Deliveries, the newest first"
@@ -111,7 +127,19 @@ export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JS
   );
 }
 
-interface LiveDeliveriesProps extends DeliveryListProps, ShownDeliveries {
+function BulkReplayButton({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="second" onClick={() => setOpen(true)}>
+        Replay several
+      </button>
+      {isOpen ? <BulkReplayDialog endpoints={[endpoint]} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}
+
+interface LiveDeliveriesProps extends Pick<DeliveryListProps, "endpointId" | "onDelivered">, ShownDeliveries {
   readonly query: QueryState<DeliveriesResult>;
 }
 
@@ -229,7 +257,7 @@ const deliveryColumns = (replay: (delivery: Delivery) => void): TableColumn<Deli
     isNumber: true,
     cell: ({ lastAttempt }) => (lastAttempt === null ? "–" : formatMilliseconds(lastAttempt.durationMs)),
   },
-  { title: "Next attempt", cell: ({ nextAttemptAt }) => <TimeText at={nextAttemptAt} /> },
+  { title: "Next attempt", cell: ({ nextAttemptAt }) => <NextAttemptText at={nextAttemptAt} /> },
   {
     title: "Actions",
     cell: (delivery) =>
@@ -247,11 +275,3 @@ const deliveryColumns = (replay: (delivery: Delivery) => void): TableColumn<Deli
       ),
   },
 ];
-
-/** Shows the result of an attempt. */
-export function AttemptOutcomeText({ attempt }: { readonly attempt: Attempt | null }): JSX.Element {
-  if (attempt === null) return <span class="soft">–</span>;
-  const { errorCode, httpStatus } = attempt;
-  if (errorCode === null) return <>Answered {httpStatus}</>;
-  return <span class="fault">{deliveryFailureLabel(errorCode, httpStatus)}</span>;
-}

@@ -20,7 +20,9 @@ import {
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
-import { AttemptOutcomeText } from "./delivery-list.tsx";
+import { endpointDocument } from "#pages/console/browser/endpoints/endpoint-documents.ts";
+import { AttemptDetail } from "./attempt-detail.tsx";
+import { AttemptOutcomeText, deliveryOutcome, NextAttemptText } from "./delivery-texts.tsx";
 import {
   type Attempt,
   type Delivery,
@@ -29,10 +31,12 @@ import {
   deliveryDocument,
 } from "./delivery-documents.ts";
 import { ReplayDialog } from "./replay-dialog.tsx";
+import { RetryBar } from "./retry-bar.tsx";
 
 export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
   const query = useQuery(deliveryDocument, { id });
   const [isReplaying, setReplaying] = useState(false);
+  const [replayId, setReplayId] = useState<string>();
   const delivery = query.data?.webhookDelivery;
   const state = useSubscription(
     deliveryChangedDocument,
@@ -42,6 +46,10 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
         query.refresh();
     },
   );
+  const replayed = (newId: string): void => {
+    setReplayId(newId);
+    query.reload();
+  };
   return (
     <>
       <p class="trail">
@@ -57,23 +65,28 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
         {delivery ? (
           <>
             <LiveStateBadge state={state} />
-            <button type="button" disabled={!delivery.replayable} onClick={() => setReplaying(true)}>
-              Replay
-            </button>
+            {delivery.nextAttemptAt === null ? (
+              <button type="button" disabled={!delivery.replayable} onClick={() => setReplaying(true)}>
+                Replay
+              </button>
+            ) : null}
           </>
         ) : undefined}
       </PageHeading>
       <QueryResultView query={query} what="the delivery">
         {({ webhookDelivery }) =>
           webhookDelivery === null ? (
-            <EmptyNote>This delivery does not exist.</EmptyNote>
+            <EmptyNote>
+              This delivery does not exist. Deliveries are deleted 30 days after their event.{" "}
+              <ConsoleLink to="/endpoints">Open the webhook endpoints</ConsoleLink>
+            </EmptyNote>
           ) : (
-            <Parts delivery={webhookDelivery} />
+            <Parts delivery={webhookDelivery} replayId={replayId} onRetried={query.reload} />
           )
         }
       </QueryResultView>
       {isReplaying && delivery ? (
-        <ReplayDialog delivery={delivery} onReplayed={query.reload} onClose={() => setReplaying(false)} />
+        <ReplayDialog delivery={delivery} onReplayed={replayed} onClose={() => setReplaying(false)} />
       ) : null}
     </>
   );
@@ -87,33 +100,75 @@ function isNews(changed: Delivery, shown: DeliveryDetail): boolean {
   return shown.event.deliveries.find(({ id }) => id === changed.id)?.status !== changed.status;
 }
 
-const attemptColumns: TableColumn<Attempt>[] = [
+const attemptColumns = (
+  shown: Attempt | undefined,
+  show: (attempt: Attempt) => void,
+): TableColumn<Attempt>[] => [
   { title: "Attempt", cell: ({ number }) => number },
   { title: "Time", cell: ({ at }) => <TimeText at={at} /> },
   { title: "Answer", cell: (attempt) => <AttemptOutcomeText attempt={attempt} /> },
   { title: "Took", isNumber: true, cell: ({ durationMs }) => formatMilliseconds(durationMs) },
+  {
+    title: "Request and response",
+    cell: (attempt) => (
+      <button
+        type="button"
+        class="plain"
+        aria-pressed={attempt.id === shown?.id}
+        aria-label={`Show attempt ${attempt.number}`}
+        onClick={() => show(attempt)}
+      >
+        Show
+      </button>
+    ),
+  },
 ];
 
-function Parts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element {
+interface PartsProps {
+  readonly delivery: DeliveryDetail;
+  /** The id of the replay that was made on this page. */
+  readonly replayId: string | undefined;
+  readonly onRetried: () => void;
+}
+
+function Parts({ delivery, replayId, onRetried }: PartsProps): JSX.Element {
+  const endpoint = useQuery(endpointDocument, { id: delivery.endpointId });
+  const [shownId, setShownId] = useState<string>();
+  const { attempts } = delivery;
+  // The last attempt is shown until the reader chooses another one.
+  const shown = attempts.find(({ id }) => id === shownId) ?? attempts.at(-1);
   const others = delivery.event.deliveries
     .filter(({ endpointId }) => endpointId === delivery.endpointId)
     .toReversed();
+  const replayed = others.find(({ id }) => id === replayId);
   return (
     <>
-      <p class="hidden" role="status">
-        {enumLabel(delivery.status)}
-      </p>
+      <RetryBar delivery={delivery} endpoint={endpoint.data?.webhookEndpoint ?? null} onRetried={onRetried} />
+      {replayed === undefined ? null : (
+        <p role="status">
+          <ConsoleLink to={`/deliveries/${replayed.id}`}>The replay</ConsoleLink>:{" "}
+          <StatusBadge value={replayed.status} /> {deliveryOutcome(replayed.status)}
+        </p>
+      )}
       <Facts delivery={delivery} />
       <section aria-labelledby="attempts">
         <h2 id="attempts">Attempts</h2>
-        {delivery.attempts.length === 0 ? (
+        {attempts.length === 0 ? (
           <EmptyNote>The delivery has not been attempted yet.</EmptyNote>
         ) : (
           <DataTable
             caption="Attempts, the first one first"
-            columns={attemptColumns}
-            rows={delivery.attempts}
+            columns={attemptColumns(shown, ({ id }) => setShownId(id))}
+            rows={attempts}
             keyOf={({ id }) => id}
+          />
+        )}
+        {shown === undefined || endpoint.data === undefined ? null : (
+          <AttemptDetail
+            key={shown.id}
+            delivery={delivery}
+            attempt={shown}
+            url={endpoint.data.webhookEndpoint?.url ?? null}
           />
         )}
       </section>
@@ -167,7 +222,7 @@ function Facts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element
         <span class="soft">{attemptCount === 1 ? "1 attempt" : `${attemptCount} attempts`}</span>
       </DescriptionRow>
       <DescriptionRow name="Next attempt">
-        <TimeText at={nextAttemptAt} otherwise="none" />
+        <NextAttemptText at={nextAttemptAt} otherwise="none" />
       </DescriptionRow>
       <DescriptionRow name="Happened">
         <TimeText at={event.occurredAt} />

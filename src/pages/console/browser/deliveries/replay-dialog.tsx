@@ -8,36 +8,35 @@ import { type Delivery, replayDocument } from "./delivery-documents.ts";
 
 interface ReplayDialogProps {
   readonly delivery: Pick<Delivery, "id" | "status" | "event">;
-  readonly onReplayed: () => void;
+  /** Called with the id of the new delivery. */
+  readonly onReplayed: (deliveryId: string) => void;
   readonly onClose: () => void;
 }
 
-const reasons = [
+export const replayReasons = [
   { value: "RECEIVER_OUTAGE", label: "The receiver was down" },
   { value: "RECEIVER_BUG", label: "The receiver handled the event incorrectly" },
   { value: "TESTING", label: "To test the receiver" },
   { value: "OTHER", label: "Another reason" },
 ] as const;
-type Reason = (typeof reasons)[number]["value"];
+export type ReplayReasonName = (typeof replayReasons)[number]["value"];
 
 export function ReplayDialog({ delivery, onReplayed, onClose }: ReplayDialogProps): JSX.Element {
   const { id, status, event } = delivery;
   const hasSucceeded = status === "SUCCEEDED";
-  const [reason, setReason] = useState<Reason>(hasSucceeded ? "TESTING" : "RECEIVER_OUTAGE");
+  const [reason, setReason] = useState<ReplayReasonName>(hasSucceeded ? "TESTING" : "RECEIVER_OUTAGE");
   const [note, setNote] = useState("");
   const { isBusy, failure, run } = useMutation(replayDocument);
   const replay = async (submitted: Event): Promise<void> => {
     submitted.preventDefault();
     if (isBusy) return;
     const text = note.trim();
-    if (
-      (await run({
-        deliveryId: id,
-        input: { reason, note: text === "" ? null : text, force: hasSucceeded },
-      })) === undefined
-    )
-      return;
-    onReplayed();
+    const result = await run({
+      deliveryId: id,
+      input: { reason, note: text === "" ? null : text, force: hasSucceeded },
+    });
+    if (result === undefined) return;
+    onReplayed(result.webhookDeliveryReplay.delivery.id);
     onClose();
   };
   return (
@@ -56,7 +55,7 @@ export function ReplayDialog({ delivery, onReplayed, onClose }: ReplayDialogProp
           failure={failure}
           name="reason"
           value={reason}
-          options={reasons}
+          options={replayReasons}
           onChange={setReason}
         />
         <TextField

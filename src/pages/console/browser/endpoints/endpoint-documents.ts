@@ -28,14 +28,19 @@ export interface Endpoint {
     readonly lastSuccessAt: string | null;
     readonly lastFailureAt: string | null;
     readonly lastFailure: { readonly code: string; readonly httpStatus: number | null } | null;
+    /** When the next attempt may be made while the circuit breaker is open; null if it is closed. */
+    readonly pausedUntil: string | null;
   };
 }
 
 const fields = `
   id url description status disabledReason disabledAt eventTypes payloadMode version createdAt
   secrets { version hint expiresAt }
-  health { state consecutiveFailures successRate24h lastSuccessAt lastFailureAt lastFailure { code httpStatus } }
+  health { state consecutiveFailures successRate24h lastSuccessAt lastFailureAt lastFailure { code httpStatus }
+    pausedUntil }
 `;
+/** Returns the selection of an endpoint's fields, for documents of other pages. */
+export const endpointFields = (): string => fields;
 
 interface EndpointsAnswer {
   readonly installation: {

@@ -4,11 +4,17 @@ import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { DeliveryList } from "#pages/console/browser/deliveries/delivery-list.tsx";
 import { StatusBadge, deliveryFailureLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { EmptyNote, DescriptionRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
-import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
+import { PageHeading, ConsoleLink, type ConsoleLocation } from "#pages/console/browser/navigation.tsx";
 import { EndpointActions } from "./endpoint-actions.tsx";
 import { type Endpoint, endpointDocument } from "./endpoint-documents.ts";
+import { HealthText } from "./endpoints-page.tsx";
 
-export function EndpointPage({ id }: { readonly id: string }): JSX.Element {
+interface EndpointPageProps {
+  readonly id: string;
+  readonly place: ConsoleLocation;
+}
+
+export function EndpointPage({ id, place }: EndpointPageProps): JSX.Element {
   const query = useQuery(endpointDocument, { id });
   const endpoint = query.data?.webhookEndpoint;
   return (
@@ -29,7 +35,12 @@ export function EndpointPage({ id }: { readonly id: string }): JSX.Element {
           )
         }
       </QueryResultView>
-      <DeliveryList endpointId={id} onDelivered={query.refresh} />
+      <DeliveryList
+        endpointId={id}
+        endpoint={endpoint ?? undefined}
+        status={place.query.get("status")}
+        onDelivered={query.refresh}
+      />
     </>
   );
 }
@@ -55,10 +66,7 @@ function Facts({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
         )}
       </DescriptionRow>
       <DescriptionRow name="Health">
-        <StatusBadge value={health.state} />{" "}
-        {health.successRate24h === null ? null : (
-          <span class="soft">{Math.round(health.successRate24h * 1000) / 10} % successful in 24 hours</span>
-        )}
+        <HealthText endpoint={endpoint} />
       </DescriptionRow>
       <DescriptionRow name="Last failure">
         {health.lastFailure === null ? (

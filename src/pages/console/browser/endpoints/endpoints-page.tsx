@@ -23,9 +23,11 @@ import {
   ConsoleLink,
   type ConsoleLocation,
 } from "#pages/console/browser/navigation.tsx";
-import { StatusBadge, formatCount, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { BulkReplayDialog } from "#pages/console/browser/deliveries/bulk-replay-dialog.tsx";
 import { CreateEndpointDialog } from "./endpoint-dialogs.tsx";
 import { ShowSecretDialog } from "./secret-dialogs.tsx";
+import { judgeHealth } from "./judge-health.ts";
 import { type Endpoint, endpointsDocument, type EndpointSecretResult } from "./endpoint-documents.ts";
 
 export function EndpointsPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
@@ -129,14 +131,7 @@ const columns: TableColumn<Endpoint>[] = [
   { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
   {
     title: "Health",
-    cell: ({ health: { state, consecutiveFailures } }) => (
-      <>
-        <StatusBadge value={state} />{" "}
-        {consecutiveFailures === 0 ? null : (
-          <span class="soft">{formatCount(consecutiveFailures, "failure")} in a row</span>
-        )}
-      </>
-    ),
+    cell: (endpoint) => <HealthText endpoint={endpoint} />,
   },
   {
     title: "Listens to",
@@ -157,8 +152,27 @@ const columns: TableColumn<Endpoint>[] = [
   },
 ];
 
+/** Shows the health of an endpoint with the numbers that led to it. */
+export function HealthText({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
+  const { state, reason, pausedUntil } = judgeHealth(endpoint);
+  return (
+    <>
+      <StatusBadge value={state} />{" "}
+      <span class="soft">
+        {pausedUntil === null ? null : (
+          <>
+            Paused until <TimeText at={pausedUntil} isMinute />,{" "}
+          </>
+        )}
+        {reason}
+      </span>
+    </>
+  );
+}
+
 export function EndpointList({ installationId, changes }: EndpointListProps): JSX.Element {
   const query = useQuery(endpointsDocument, { installationId });
+  const [isReplaying, setReplaying] = useState(false);
   const seen = useRef(changes);
   useEffect(() => {
     if (changes !== seen.current) query.reload();
@@ -181,8 +195,14 @@ export function EndpointList({ installationId, changes }: EndpointListProps): JS
               keyOf={({ id }) => id}
             />
             <p class="soft small">
-              {list.total} of {list.limit} endpoints.
+              {list.total} of {list.limit} endpoints.{" "}
+              <button type="button" class="plain" onClick={() => setReplaying(true)}>
+                Replay several deliveries
+              </button>
             </p>
+            {isReplaying ? (
+              <BulkReplayDialog endpoints={list.endpoints} onClose={() => setReplaying(false)} />
+            ) : null}
           </>
         );
       }}

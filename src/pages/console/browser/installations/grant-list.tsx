@@ -3,8 +3,14 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { nodesNewestFirst, olderPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
 import { useMutation, useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { isUsableCredential, ScopeList, credentialState } from "#pages/console/browser/parts/credentials.tsx";
+import {
+  isUsableCredential,
+  PermissionList,
+  credentialState,
+} from "#pages/console/browser/parts/credentials.tsx";
 import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { basePath } from "#pages/console/browser/graph/client.ts";
+import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { ConfirmDialog } from "#pages/console/browser/parts/dialogs.tsx";
 import {
   type TableColumn,
@@ -26,8 +32,9 @@ export function GrantList({ installationId }: { readonly installationId: string 
           <>
             {oauthGrants.edges.length === 0 ? (
               <EmptyNote>
-                There are no OAuth grants. A grant appears here when a staff member allows an app on the
-                consent page.
+                No staff member has allowed this app to access the shop with OAuth. A grant appears here after
+                someone allows the app on the consent page that the app opens.{" "}
+                <a href={`${basePath}/docs/guides/oauth`}>How OAuth works</a>
               </EmptyNote>
             ) : (
               <DataTable
@@ -50,12 +57,44 @@ export function GrantList({ installationId }: { readonly installationId: string 
 
 function columnsWith(revoke: (grant: Grant) => void): TableColumn<Grant>[] {
   return [
-    { title: "Client", cell: ({ clientId }) => <code>{clientId}</code> },
+    {
+      title: "App",
+      cell: ({ clientId, installation }) => (
+        <>
+          <strong>{installation.app.name}</strong>
+          <br />
+          <code>{clientId}</code>
+        </>
+      ),
+    },
     { title: "State", cell: (grant) => <StatusBadge value={credentialState(grant, Date.now())} /> },
-    { title: "Scopes", cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
-    { title: "Granted", cell: ({ issuedAt }) => <TimeText at={issuedAt} isDay /> },
-    { title: "Ends", cell: ({ revokedAt, expiresAt }) => <TimeText at={revokedAt ?? expiresAt} isDay /> },
-    { title: "Last used", cell: ({ lastUsedAt }) => <TimeText at={lastUsedAt} otherwise="never" /> },
+    {
+      title: "Allowed by",
+      cell: ({ staff, issuedAt }) => (
+        <>
+          {staff === null ? null : (
+            <>
+              <ConsoleLink to={`/audit?by=${staff.id}`}>{staff.name}</ConsoleLink>
+              <br />
+            </>
+          )}
+          <TimeText at={issuedAt} isDay />
+        </>
+      ),
+    },
+    { title: "Permissions", cell: ({ scopes }) => <PermissionList scopes={scopes} isShort /> },
+    {
+      title: "Expires",
+      cell: ({ revokedAt, expiresAt }) =>
+        revokedAt === null ? (
+          <TimeText at={expiresAt} isDay />
+        ) : (
+          <>
+            Revoked <TimeText at={revokedAt} isDay />
+          </>
+        ),
+    },
+    { title: "Last used", cell: ({ lastUsedAt }) => <TimeText at={lastUsedAt} otherwise="never" isMinute /> },
     {
       title: "Actions",
       cell: (grant) =>
@@ -63,7 +102,7 @@ function columnsWith(revoke: (grant: Grant) => void): TableColumn<Grant>[] {
           <button
             type="button"
             class="plain danger"
-            aria-label={`Revoke the grant of ${grant.clientId}`}
+            aria-label={`Revoke the grant of ${grantName(grant)}`}
             onClick={() => revoke(grant)}
           >
             Revoke
@@ -74,6 +113,10 @@ function columnsWith(revoke: (grant: Grant) => void): TableColumn<Grant>[] {
     },
   ];
 }
+
+/** “Shop search, allowed by Ada Berg”. */
+const grantName = ({ installation, staff }: Grant): string =>
+  staff === null ? installation.app.name : `${installation.app.name}, allowed by ${staff.name}`;
 
 interface RevokeGrantProps {
   readonly grant: Grant;
@@ -90,7 +133,7 @@ function RevokeGrant({ grant, onRevoked, onClose }: RevokeGrantProps): JSX.Eleme
   };
   return (
     <ConfirmDialog
-      title="Revoke this grant?"
+      title={`Revoke the grant of ${grant.installation.app.name}?`}
       action="Revoke the grant"
       isBusy={isBusy}
       failure={failure}
@@ -98,7 +141,9 @@ function RevokeGrant({ grant, onRevoked, onClose }: RevokeGrantProps): JSX.Eleme
       onClose={onClose}
     >
       <p>
-        The tokens of <code>{grant.clientId}</code> are refused from now on. The app can request access again.
+        The access that {grant.staff?.name ?? "a staff member"} gave to {grant.installation.app.name} ends:
+        its tokens are refused at once. Grants of other staff members and API keys keep working. The app can
+        ask for access again.
       </p>
     </ConfirmDialog>
   );

@@ -1,7 +1,4 @@
-/**
- * GraphQL documents and result types of the installation pages: installations, readiness, grants and recent
- * requests.
- */
+/** GraphQL documents and result types of the installation pages: installations, readiness and grants. */
 import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
@@ -36,12 +33,14 @@ export interface ConsoleReadinessCheck {
 }
 
 export interface ConsoleInstallationReadiness {
+  readonly installationId: string;
   readonly status: string;
   readonly evaluatedAt: string;
   readonly checks: readonly ConsoleReadinessCheck[];
 }
 
-const readinessFields = "status evaluatedAt checks { code status severity message remedy since }";
+const readinessFields =
+  "installationId status evaluatedAt checks { code status severity message remedy since }";
 
 export interface InstallationWithReadiness extends InstallationName {
   readonly readiness: ConsoleInstallationReadiness;
@@ -92,9 +91,54 @@ export const resumeDocument = graphDocument<{ installationResume: { id: string }
   }
 `);
 
+export const uninstallDocument = graphDocument<{ installationUninstall: { id: string } }, Transition>(`
+  mutation ConsoleInstallationUninstall($idempotencyKey: String!, $input: InstallationTransitionInput!) {
+    installationUninstall(idempotencyKey: $idempotencyKey, input: $input) { id }
+  }
+`);
+
+export interface InstallableApps {
+  readonly merchant: { readonly id: string } | null;
+  readonly apps: Connection<InstallationName["app"]>;
+  readonly installations: Connection<Pick<InstallationName, "status" | "app">>;
+}
+
+/** The apps of the platform, and the installations by which the installed apps can be left out. */
+export const installableAppsDocument = graphDocument<InstallableApps>(`
+  query ConsoleInstallableApps {
+    merchant { id }
+    apps(first: 100) {
+      edges { node { id name publisher } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+    installations(first: 100) {
+      edges { node { status app { id name publisher } } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+  }
+`);
+
+interface InstallInput {
+  readonly merchantId: string;
+  readonly appId: string;
+  readonly scopes: readonly string[];
+}
+
+export const installDocument = graphDocument<
+  { installationCreate: { id: string } },
+  IdempotencyVariables & { input: InstallInput }
+>(`
+  mutation ConsoleInstallationCreate($idempotencyKey: String!, $input: InstallationCreateInput!) {
+    installationCreate(idempotencyKey: $idempotencyKey, input: $input) { id }
+  }
+`);
+
 export interface Grant {
   readonly id: string;
   readonly clientId: string;
+  readonly installation: { readonly app: { readonly name: string } };
+  /** The staff member who granted the access. */
+  readonly staff: { readonly id: string; readonly name: string } | null;
   readonly scopes: readonly string[];
   readonly issuedAt: string;
   readonly expiresAt: string;
@@ -108,7 +152,11 @@ export const grantsDocument = graphDocument<
 >(`
   query ConsoleGrants($installationId: ID!, $last: Int!, $before: String) {
     oauthGrants(installationId: $installationId, last: $last, before: $before) {
-      edges { node { id clientId scopes issuedAt expiresAt revokedAt lastUsedAt } }
+      edges { node {
+        id clientId scopes issuedAt expiresAt revokedAt lastUsedAt
+        installation { app { name } }
+        staff { id name }
+      } }
       pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
     }
   }
@@ -120,38 +168,5 @@ export const revokeGrantDocument = graphDocument<
 >(`
   mutation ConsoleGrantRevoke($idempotencyKey: String!, $input: OAuthGrantRevokeInput!) {
     oauthGrantRevoke(idempotencyKey: $idempotencyKey, input: $input) { id }
-  }
-`);
-
-export interface ApiRequest {
-  readonly requestId: string;
-  readonly at: string;
-  readonly method: string;
-  readonly operation: string | null;
-  readonly status: number;
-  readonly errorCode: string | null;
-  readonly docUrl: string | null;
-  readonly durationMs: number;
-}
-
-interface RequestsAnswer {
-  readonly installation: { readonly recentRequests: Connection<ApiRequest> } | null;
-}
-
-interface RequestsAsked {
-  readonly installationId: string;
-  readonly first: number;
-  readonly after: string | null;
-  readonly onlyFailed: boolean;
-}
-
-export const requestsDocument = graphDocument<RequestsAnswer, RequestsAsked>(`
-  query ConsoleRequests($installationId: ID!, $first: Int!, $after: String, $onlyFailed: Boolean!) {
-    installation(id: $installationId) {
-      recentRequests(first: $first, after: $after, onlyFailed: $onlyFailed) {
-        edges { node { requestId at method operation status errorCode docUrl durationMs } }
-        pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
-      }
-    }
   }
 `);

@@ -1,28 +1,24 @@
-/**
- * The page that lists the merchant's installations. Also exports the choice of an installation and the
- * readiness checks, for other pages.
- */
+/** The page that lists the merchant's installations. Also exports the choice of an installation. */
 import type { JSX } from "preact";
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { connectionNodes, nextPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
+import { basePath } from "#pages/console/browser/graph/client.ts";
 import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { StatusBadge, formatCount, TimeText, enumLabel } from "#pages/console/browser/parts/formats.tsx";
+import { StatusBadge, formatCount, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import {
   type TableColumn,
-  EmptyNote,
   QueryResultView,
   PageButtons,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
-import { ScopeList } from "#pages/console/browser/parts/credentials.tsx";
+import { PermissionList } from "#pages/console/browser/parts/credentials.tsx";
 import { PageHeading, ConsoleLink, replaceLocation } from "#pages/console/browser/navigation.tsx";
 import {
   type InstallationName,
   type InstallationWithReadiness,
-  type ConsoleInstallationReadiness,
-  type ConsoleReadinessCheck,
   readinessDocument,
 } from "./installation-documents.ts";
+import { InstallAppDialog } from "./install-dialog.tsx";
 
 const columns: TableColumn<InstallationWithReadiness>[] = [
   {
@@ -48,11 +44,27 @@ const columns: TableColumn<InstallationWithReadiness>[] = [
       );
     },
   },
-  { title: "Scopes", cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
+  { title: "Permissions", cell: ({ scopes }) => <PermissionList scopes={scopes} isShort /> },
   { title: "Installed", cell: ({ installedAt }) => <TimeText at={installedAt} isDay /> },
 ];
 
-function InstallationList(): JSX.Element {
+/** What a shop without apps shows: how apps get here, and the button that installs the first one. */
+const FirstInstallation = ({ onInstall }: { readonly onInstall: () => void }): JSX.Element => (
+  <div class="empty">
+    <p>
+      No app is installed yet. Install one of the platform’s apps here. Other apps are installed when you
+      allow them on the page that they open.
+    </p>
+    <div class="actions">
+      <button type="button" class="second" onClick={onInstall}>
+        Install the first app
+      </button>
+      <a href={`${basePath}/docs/guides/oauth`}>How apps ask for access</a>
+    </div>
+  </div>
+);
+
+function InstallationList({ onInstall }: { readonly onInstall: () => void }): JSX.Element {
   const pages = useListPaging();
   const query = useQuery(readinessDocument, { first: listPageSize, after: pages.cursor });
   return (
@@ -60,7 +72,7 @@ function InstallationList(): JSX.Element {
       {({ installations }) => (
         <>
           {installations.edges.length === 0 ? (
-            <EmptyNote>No app is installed yet.</EmptyNote>
+            <FirstInstallation onInstall={onInstall} />
           ) : (
             <DataTable
               caption="Installations"
@@ -82,11 +94,19 @@ function InstallationList(): JSX.Element {
 }
 
 export function InstallationsPage(): JSX.Element {
+  const [isInstalling, setInstalling] = useState(false);
   return (
     <>
-      <PageHeading title="Installations" />
-      <p class="lead">Each installed app has its own keys, endpoints and scopes.</p>
-      <InstallationList />
+      <PageHeading title="Installations">
+        <button type="button" onClick={() => setInstalling(true)}>
+          Install an app
+        </button>
+      </PageHeading>
+      <p class="lead">
+        The apps that work with your shop. Each has its own permissions, API keys and webhook endpoints.
+      </p>
+      <InstallationList onInstall={() => setInstalling(true)} />
+      {isInstalling ? <InstallAppDialog onClose={() => setInstalling(false)} /> : null}
     </>
   );
 }
@@ -117,73 +137,5 @@ export function InstallationSelect({ all, chosen, path }: InstallationChoiceProp
         ))}
       </select>
     </div>
-  );
-}
-
-/** Shows an installation's readiness checks: failed checks first, passed checks in a closed section. */
-const isOpen = ({ status }: ConsoleReadinessCheck): boolean => status === "FAIL" || status === "WARN";
-
-export function ReadinessChecks({
-  readiness,
-}: {
-  readonly readiness: ConsoleInstallationReadiness;
-}): JSX.Element {
-  const open = readiness.checks.filter(isOpen);
-  const well = readiness.checks.filter((check) => !isOpen(check));
-  const skipped = well.filter(({ status }) => status === "SKIPPED").length;
-  return (
-    <div class="readiness">
-      {open.length === 0 ? (
-        <p>All checks passed: no action is needed.</p>
-      ) : (
-        <ul class="checks">
-          {open.map((check) => (
-            <Check key={check.code} check={check} />
-          ))}
-        </ul>
-      )}
-      <details>
-        <summary>
-          {formatCount(well.length - skipped, open.length === 0 ? "check" : "more check")} passed
-          {skipped === 0 ? "" : `, ${skipped} skipped`}
-        </summary>
-        <ul class="checks">
-          {well.map((check) => (
-            <Check key={check.code} check={check} />
-          ))}
-        </ul>
-      </details>
-    </div>
-  );
-}
-
-const labels: Readonly<Record<ConsoleReadinessCheck["status"], string>> = {
-  PASS: "Passed",
-  WARN: "Look at this",
-  FAIL: "To be done",
-  SKIPPED: "Skipped",
-};
-
-function Check({ check }: { readonly check: ConsoleReadinessCheck }): JSX.Element {
-  const { code, status, severity, message, remedy, since } = check;
-  // A failed advisory check is shown as a warning, because it does not block the installation.
-  const tone = status === "FAIL" && severity === "ADVISORY" ? { tone: "warn" as const } : {};
-  return (
-    <li>
-      <StatusBadge value={status} text={labels[status]} {...tone} />
-      <div>
-        <strong>{enumLabel(code)}</strong>
-        <p>
-          {message}
-          {since === null ? null : (
-            <>
-              {" "}
-              Since <TimeText at={since} />.
-            </>
-          )}
-        </p>
-        {remedy === null ? null : <p class="remedy">{remedy}</p>}
-      </div>
-    </li>
   );
 }

@@ -10,7 +10,7 @@ import {
   TextField,
 } from "#pages/console/browser/parts/fields.tsx";
 import { ConfirmDialog, CopyableSecret, Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
-import { scopeEnumValue, grantableScopes } from "#pages/console/browser/parts/credentials.tsx";
+import { permissionChoices, scopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
 import { TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import { type ApiKey, createKeyDocument, revokeKeyDocument, rotateKeyDocument } from "./key-documents.ts";
@@ -56,12 +56,11 @@ export function CreateKeyDialog({ installation, onMade, onClose }: CreateKeyProp
           onChange={setName}
         />
         <CheckboxGroup
-          legend="Scopes"
+          legend="Permissions"
+          hint="Choose only what the program needs. A key cannot have more permissions than its app."
           pointer="/scopes"
           failure={failure}
-          choices={grantableScopes
-            .filter((scope) => installation.scopes.includes(scope.name))
-            .map((scope) => ({ value: scope.name, label: scope.name, hint: scope.hint }))}
+          choices={permissionChoices(installation.scopes)}
           chosen={chosen}
           onChange={setChosen}
         />
@@ -111,12 +110,12 @@ export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProps):
       <form onSubmit={(event) => void rotate(event)}>
         <FailureBanner failure={failure} shown={["/overlapHours", "/expiresAt"]} />
         <p>
-          A new key with the same name and scopes is created. The present key keeps working for the given
-          time, so that you can deploy the new key without an interruption.
+          A new key with the same name and permissions is created. The present key keeps working for the given
+          time, so that you can put the new key in place without an interruption.
         </p>
         <TextField
           label="Hours during which both keys work"
-          hint="0 to 168. With 0 the present key ends at once."
+          hint="0 to 168. With 0 the present key stops working at once."
           pointer="/overlapHours"
           failure={failure}
           name="overlapHours"

@@ -1,6 +1,7 @@
 /** The page of an installation's API keys. Also exports their table, for the page of the installation. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { basePath } from "#pages/console/browser/graph/client.ts";
 import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { InstallationSelect } from "#pages/console/browser/installations/installations-page.tsx";
 import {
@@ -20,9 +21,13 @@ import {
   olderPageCursor,
   listPageSize,
 } from "#pages/console/browser/graph/documents.ts";
-import { PageHeading, type ConsoleLocation } from "#pages/console/browser/navigation.tsx";
+import { ConsoleLink, PageHeading, type ConsoleLocation } from "#pages/console/browser/navigation.tsx";
 import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
-import { isUsableCredential, ScopeList, credentialState } from "#pages/console/browser/parts/credentials.tsx";
+import {
+  isUsableCredential,
+  PermissionList,
+  credentialState,
+} from "#pages/console/browser/parts/credentials.tsx";
 import { CreateKeyDialog, RevokeKeyDialog, RotateKeyDialog } from "./key-dialogs.tsx";
 import { type ApiKey, keysDocument } from "./key-documents.ts";
 
@@ -32,15 +37,20 @@ export function KeysPage({ place }: { readonly place: ConsoleLocation }): JSX.El
     <>
       <PageHeading title="API keys" />
       <p class="lead">
-        An integration shows a key with each of its requests. Give each its own, so that one can be taken away
-        without the others.
+        A program sends a key with each request, so that the API knows which app is calling. Create one key
+        for each program: you can then revoke one without stopping the others.
       </p>
       <QueryResultView query={installations} what="installations">
         {({ installations: connection }) => {
           const all = connectionNodes(connection);
           const chosen = all.find(({ id }) => id === place.query.get("installation")) ?? all[0];
           if (chosen === undefined)
-            return <EmptyNote>No app is installed yet. Keys belong to the installation of an app.</EmptyNote>;
+            return (
+              <EmptyNote>
+                No app is installed yet, and every key belongs to an app.{" "}
+                <ConsoleLink to="/installations">Install an app</ConsoleLink>
+              </EmptyNote>
+            );
           return <InstallationKeys key={chosen.id} installation={chosen} all={all} />;
         }}
       </QueryResultView>
@@ -72,7 +82,17 @@ function InstallationKeys({
       <h2 id="keys-heading" class="hidden">
         Keys of {installation.app.name}
       </h2>
-      <KeyList installationId={installation.id} changes={changes} />
+      <KeyList
+        installationId={installation.id}
+        changes={changes}
+        empty={
+          installation.status === "UNINSTALLED" ? (
+            <EmptyNote>{installation.app.name} is uninstalled and has no key.</EmptyNote>
+          ) : (
+            <FirstKey appName={installation.app.name} onCreate={() => setMaking(true)} />
+          )
+        }
+      />
       {isMaking ? (
         <CreateKeyDialog
           installation={installation}
@@ -84,16 +104,37 @@ function InstallationKeys({
   );
 }
 
+/** What an installation without keys shows: what a key is for, and the button that creates the first one. */
+const FirstKey = ({
+  appName,
+  onCreate,
+}: {
+  readonly appName: string;
+  readonly onCreate: () => void;
+}): JSX.Element => (
+  <div class="empty">
+    <p>{appName} has no key yet. With a key, its programs can call the API.</p>
+    <div class="actions">
+      <button type="button" class="second" onClick={onCreate}>
+        Create the first key
+      </button>
+      <a href={`${basePath}/docs/guides/getting-started`}>How to make the first request</a>
+    </div>
+  </div>
+);
+
 /** The table of an installation's API keys, with the actions on each key. */
 interface KeyListProps {
   readonly installationId: string;
   /** The number of changes that other parts of the page have made. Each new number loads the table again. */
   readonly changes: number;
+  /** Shown if the installation has no key. */
+  readonly empty: JSX.Element;
 }
 
 type Doing = { readonly what: "rotate" | "revoke"; readonly key: ApiKey };
 
-export function KeyList({ installationId, changes }: KeyListProps): JSX.Element {
+export function KeyList({ installationId, changes, empty }: KeyListProps): JSX.Element {
   const pages = useListPaging();
   const query = useQuery(keysDocument, { installationId, last: listPageSize, before: pages.cursor });
   const [doing, setDoing] = useState<Doing>();
@@ -109,7 +150,7 @@ export function KeyList({ installationId, changes }: KeyListProps): JSX.Element 
         {({ apiKeys }) => (
           <>
             {apiKeys.edges.length === 0 ? (
-              <EmptyNote>There is no key yet. Create a key to call the API.</EmptyNote>
+              empty
             ) : (
               <DataTable
                 caption="API keys, the newest first"
@@ -147,11 +188,18 @@ function columnsWith(begin: (doing: Doing) => void): TableColumn<ApiKey>[] {
       ),
     },
     { title: "State", cell: (key) => <StatusBadge value={credentialState(key, Date.now())} /> },
-    { title: "Scopes", cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
-    { title: "Last used", cell: ({ lastUsedAt }) => <TimeText at={lastUsedAt} otherwise="never" /> },
+    { title: "Permissions", cell: ({ scopes }) => <PermissionList scopes={scopes} isShort /> },
+    { title: "Last used", cell: ({ lastUsedAt }) => <TimeText at={lastUsedAt} otherwise="never" isMinute /> },
     {
-      title: "Ends",
-      cell: ({ expiresAt, revokedAt }) => <TimeText at={revokedAt ?? expiresAt} otherwise="never" />,
+      title: "Expires",
+      cell: ({ expiresAt, revokedAt }) =>
+        revokedAt === null ? (
+          <TimeText at={expiresAt} otherwise="never" isMinute />
+        ) : (
+          <>
+            Revoked <TimeText at={revokedAt} isMinute />
+          </>
+        ),
     },
     { title: "Actions", cell: (key) => <KeyActions apiKey={key} begin={begin} /> },
   ];

@@ -1,6 +1,7 @@
 /** GraphQL documents of the overview page, except those of installations. */
 import { graphDocument } from "#pages/console/browser/graph/documents.ts";
-import type { Attempt, ConsoleDeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
+import { type Endpoint, endpointFields } from "#pages/console/browser/endpoints/endpoint-documents.ts";
+import type { ConsoleDeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
 
 export interface HealthBucket {
   readonly startsAt: string;
@@ -37,24 +38,22 @@ export interface LoggedEvent {
     readonly id: string;
     readonly endpointId: string;
     readonly status: ConsoleDeliveryStatus;
-    readonly nextAttemptAt: string | null;
-    readonly lastAttempt: Attempt | null;
+    readonly replayOf: string | null;
   }[];
 }
 
-export const logDocument = graphDocument<
-  { installation: { webhookLog: { events: readonly LoggedEvent[] } } | null },
-  { installationId: string }
->(`
-  query ConsoleLog($installationId: ID!) {
+export interface AttentionResult {
+  readonly installation: {
+    readonly webhookEndpointList: { readonly endpoints: readonly Endpoint[] };
+    readonly webhookLog: { readonly events: readonly LoggedEvent[] };
+  } | null;
+}
+
+export const attentionDocument = graphDocument<AttentionResult, { installationId: string }>(`
+  query ConsoleAttention($installationId: ID!) {
     installation(id: $installationId) {
-      webhookLog {
-        events {
-          id type occurredAt
-          deliveries { id endpointId status nextAttemptAt lastAttempt { id number at httpStatus errorCode
-          durationMs } }
-        }
-      }
+      webhookEndpointList { endpoints { ${endpointFields()} } }
+      webhookLog { events { id type occurredAt deliveries { id endpointId status replayOf } } }
     }
   }
 `);

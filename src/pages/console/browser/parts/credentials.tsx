@@ -1,25 +1,30 @@
-/** The scopes of API keys and OAuth grants, and whether a credential is still valid. */
+/** The list of a credential's permissions, and whether a credential is still valid. */
 import type { JSX } from "preact";
+import { grantableScopes } from "./permissions.ts";
 
-export const grantableScopes: readonly { readonly name: string; readonly hint: string }[] = [
-  { name: "catalog:read", hint: "Read carts and orders, revoke carts and cancel hosted checkout sessions." },
-  { name: "checkout:quote", hint: "Set a cart's address and change its promotion." },
-  { name: "webhooks:read", hint: "Read webhook endpoints, events and signature fixtures." },
-  { name: "webhooks:write", hint: "Create webhook endpoints and replay deliveries." },
-];
+interface PermissionListProps {
+  readonly scopes: readonly string[];
+  /** True if the names of the API are left out, which only the text on hover then has. */
+  readonly isShort?: boolean;
+}
 
-/** Converts a scope into its GraphQL enum value: `catalog:read` → `CATALOG_READ`. */
-export const scopeEnumValue = (scope: string): string => scope.replace(":", "_").toUpperCase();
-
-export const ScopeList = ({ scopes: listed }: { readonly scopes: readonly string[] }): JSX.Element =>
-  listed.length === 0 ? (
+export const PermissionList = ({ scopes, isShort = false }: PermissionListProps): JSX.Element =>
+  scopes.length === 0 ? (
     <span class="soft">none</span>
   ) : (
-    <span class="scopes">
-      {listed.map((scope) => (
-        <code key={scope}>{scope}</code>
+    <ul class="permissions">
+      {scopes.map((scope) => (
+        <li key={scope} title={isShort ? scope : undefined}>
+          {grantableScopes.find(({ name }) => name === scope)?.title ?? scope}
+          {isShort ? null : (
+            <>
+              {" "}
+              <code>{scope}</code>
+            </>
+          )}
+        </li>
       ))}
-    </span>
+    </ul>
   );
 
 type KeyState = "ACTIVE" | "EXPIRING" | "EXPIRED" | "REVOKED";

@@ -1,6 +1,7 @@
 /**
- * How values of the graph are shown: enum values as words and badges, failures of deliveries, times,
- * durations, and the state of a live connection.
+ * How values of the graph are shown: enum values as words and badges, failures of deliveries, amounts of
+ * money, times, durations, and the state of a live connection. Numbers, amounts and times have the form of
+ * the reader's locale.
  */
 import type { JSX } from "preact";
 import type { LiveState } from "#pages/console/browser/graph/hooks.ts";
@@ -16,7 +17,7 @@ export const enumLabel = (value: string): string => {
 
 /** “1 key”, “2 keys”. */
 export const formatCount = (number: number, one: string, many = `${one}s`): string =>
-  `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+  `${number.toLocaleString()} ${number === 1 ? one : many}`;
 
 type Tone = "good" | "warn" | "fault" | "plain";
 
@@ -27,6 +28,18 @@ const tones: Readonly<Record<string, Tone>> = {
   HEALTHY: "good",
   SUCCEEDED: "good",
   PASS: "good",
+  COMPLETED: "good",
+  APPLIED: "good",
+  PAID: "good",
+  CAPTURED: "good",
+  DELIVERED: "good",
+  ALLOWED: "good",
+  ON_HOLD: "warn",
+  PARTIALLY_PAID: "warn",
+  REQUEST_REQUIRED: "warn",
+  DISPUTED: "fault",
+  FAILED: "fault",
+  LOCKED: "warn",
   DEGRADED: "warn",
   WARN: "warn",
   RETRYING: "warn",
@@ -72,34 +85,64 @@ export const StatusBadge = ({
   text = enumLabel(value),
 }: BadgeProps): JSX.Element => <span class={`badge ${tone}`}>{text}</span>;
 
-/** Formats times in the browser's time zone. */
-const short = new Intl.DateTimeFormat("en", {
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  hourCycle: "h23",
-});
-const long = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long" });
-const day = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
+/** An amount as GraphQL returns it. */
+export interface MoneyAmount {
+  readonly amountMinor: number;
+  readonly currency: string;
+  /** The number of decimal digits of the currency. */
+  readonly exponent: number;
+}
+
+/** “€1,234.50”. */
+export function formatMoney({ amountMinor, currency, exponent }: MoneyAmount): string {
+  const digits = { minimumFractionDigits: exponent, maximumFractionDigits: exponent };
+  const format = new Intl.NumberFormat(undefined, { style: "currency", currency, ...digits });
+  return format.format(amountMinor / 10 ** exponent);
+}
+
+/** Formats times in the browser's time zone and in the form of the reader's locale. */
+const minuteParts = { hour: "2-digit", minute: "2-digit" } as const;
+const timeParts = { ...minuteParts, second: "2-digit" } as const;
+const dayParts = { day: "numeric", month: "short" } as const;
+const short = new Intl.DateTimeFormat(undefined, { ...dayParts, ...timeParts });
+const shortWithYear = new Intl.DateTimeFormat(undefined, { ...dayParts, year: "numeric", ...timeParts });
+const minute = new Intl.DateTimeFormat(undefined, { ...dayParts, ...minuteParts });
+const minuteWithYear = new Intl.DateTimeFormat(undefined, { ...dayParts, year: "numeric", ...minuteParts });
+const long = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
+const day = new Intl.DateTimeFormat(undefined, { ...dayParts, year: "numeric" });
+const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: "short" });
 
 export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The short name of the reader's time zone at that time: “CET” in winter, “CEST” in summer. */
+const zoneNameAt = (date: Date): string =>
+  zone.formatToParts(date).find(({ type }) => type === "timeZoneName")?.value ?? timeZone;
 
 interface TimeProps {
   /** RFC 3339; null if it never happened. */
   readonly at: string | null;
   readonly otherwise?: string;
   readonly isDay?: boolean;
+  /** True if the seconds are left out, which only the text on hover then has. */
+  readonly isMinute?: boolean;
 }
 
-export function TimeText({ at, otherwise = "–", isDay = false }: TimeProps): JSX.Element {
+export function TimeText({ at, otherwise = "–", isDay = false, isMinute = false }: TimeProps): JSX.Element {
   if (at === null) return <span class="soft">{otherwise}</span>;
   const date = new Date(at);
-  return (
+  const [thisYear, otherYear] = isMinute ? [minute, minuteWithYear] : [short, shortWithYear];
+  const format = date.getFullYear() === new Date().getFullYear() ? thisYear : otherYear;
+  const time = (
     <time dateTime={at} title={`${long.format(date)} (${at})`}>
-      {(isDay ? day : short).format(date)}
+      {(isDay ? day : format).format(date)}
     </time>
+  );
+  return isDay ? (
+    time
+  ) : (
+    <>
+      {time} <span class="zone">{zoneNameAt(date)}</span>
+    </>
   );
 }
 

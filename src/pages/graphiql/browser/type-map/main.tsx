@@ -1,54 +1,56 @@
 /**
  * The type map: an interactive picture of the GraphQL schema. Reads the schema with the token of the tab, as
- * GraphiQL does, and shows the page that the URL's hash names.
+ * GraphiQL does, and shows the type or area that the address names.
  */
 import { type JSX, render } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { readPageData } from "#pages/graphiql/browser/page-data.ts";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { readPageData, type TokenPageData } from "#pages/graphiql/browser/page-data.ts";
 import { TokenButton, TokenDialog } from "#pages/graphiql/browser/token-dialog.tsx";
 import { TokenKeeper } from "#pages/graphiql/browser/token-keeper.ts";
 import "./type-map.css";
+import {
+  areaUrl,
+  fieldElementId,
+  keptScrollTop,
+  type MapAddress,
+  overviewUrl,
+  useMapAddress,
+} from "./address.ts";
 import { AreaPage, TypePage } from "./pages.tsx";
 import { typeMapQuery, type IntrospectedSchema } from "./introspection.ts";
 import { TypeMapOverview, TypeSearch } from "./overview.tsx";
 import { areaNames, createTypeMap, type TypeMapEntry, type TypeMap } from "./type-map.ts";
 
-/** Returns the URL's hash and updates it when the hash changes. */
-function useHash(): string {
-  const [hash, setHash] = useState(location.hash);
-  useEffect(() => {
-    const follow = (): void => setHash(location.hash);
-    addEventListener("hashchange", follow);
-    return () => removeEventListener("hashchange", follow);
-  }, []);
-  return hash;
-}
-
 function Page({ map }: { readonly map: TypeMap }): JSX.Element {
-  const hash = useHash();
-  const place = mapLocation(hash, map);
+  const address = useMapAddress();
+  const { type, area, field } = address;
+  const place = mapLocation(address, map);
   const heading = useRef<HTMLHeadingElement>(null);
   const isFirst = useRef(true);
   useLayoutEffect(() => {
     document.title = `${place.title} – Type map – Commerce Gateway`;
-    // After a click on a link the focus moves to the new heading. When the page is first loaded, it stays
-    // at the top.
-    if (!isFirst.current) {
-      scrollTo(0, 0);
+    const element = field === "" ? null : document.getElementById(fieldElementId(field));
+    if (element !== null) {
+      element.scrollIntoView({ block: "center" });
+      element.focus({ preventScroll: true });
+    } else if (!isFirst.current) {
+      // After a click on a link the focus moves to the new heading. When the page is first loaded, it stays
+      // at the top.
+      scrollTo(0, keptScrollTop());
       heading.current?.focus({ preventScroll: true });
     }
     isFirst.current = false;
-  }, [hash]);
+  }, [type, area, field]);
   return (
     <>
-      <TypeSearch key={hash} map={map} />
+      <TypeSearch key={`${type} ${area} ${field}`} map={map} />
       {place.kind === "overview" ? null : (
         <p class="path">
-          <a href="#">All areas</a>
+          <a href={overviewUrl()}>All areas</a>
           {place.kind === "type" && place.type.area !== "" ? (
             <>
               {" "}
-              › <a href={`#area:${place.type.area}`}>{place.type.area}</a>
+              › <a href={areaUrl(place.type.area)}>{place.type.area}</a>
             </>
           ) : null}
         </p>
@@ -63,7 +65,7 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
       ) : null}
       {place.kind === "overview" ? <TypeMapOverview map={map} /> : null}
       {place.kind === "area" ? <AreaPage map={map} area={place.title} /> : null}
-      {place.kind === "type" ? <TypePage map={map} type={place.type} /> : null}
+      {place.kind === "type" ? <TypePage map={map} type={place.type} field={field} /> : null}
     </>
   );
 }
@@ -84,12 +86,12 @@ async function loadMap(keeper: TokenKeeper): Promise<TypeMap> {
 async function begin(): Promise<void> {
   const [tools, app] = ["tools", "app"].map((id) => document.getElementById(id));
   if (!tools || !app) return;
-  const { endpoint } = readPageData() as { readonly endpoint: string };
-  const keeper = new TokenKeeper(endpoint);
+  const data = readPageData() as TokenPageData;
+  const keeper = new TokenKeeper(data.endpoint);
   render(
     <>
       <TokenButton keeper={keeper} />
-      <TokenDialog keeper={keeper} />
+      <TokenDialog keeper={keeper} data={data} />
     </>,
     tools,
   );
@@ -109,27 +111,20 @@ async function begin(): Promise<void> {
   await knowHolder;
 }
 
-/** The page of the map that the URL's hash names: `#Order`, `#area:Orders`, or empty for the overview. */
+/** The part of the map that the address names. */
 type MapLocation =
   | { readonly kind: "overview" | "area" | "missing"; readonly title: string }
   | { readonly kind: "type"; readonly title: string; readonly type: TypeMapEntry };
 
-function mapLocation(hash: string, map: TypeMap): MapLocation {
-  const name = decoded(hash.replace(/^#/, ""));
-  if (name === "") return { kind: "overview", title: "All areas" };
-  const area = areaNames.find((found) => name === `area:${found}`);
-  if (area !== undefined) return { kind: "area", title: area };
-  const type = map.get(name);
-  return type === undefined ? { kind: "missing", title: name } : { kind: "type", title: name, type };
-}
-
-/** Decodes the hash. Returns the text unchanged if a shortened URL ends in the middle of an encoded character. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** An address without a type but with a fragment, `#Order`, names the type too, because it is easy to type. */
+function mapLocation({ type, area, field }: MapAddress, map: TypeMap): MapLocation {
+  if (areaNames.includes(area)) return { kind: "area", title: area };
+  const name = type === "" && area === "" ? field : type;
+  if (name === "" && area === "") return { kind: "overview", title: "All areas" };
+  const entry = map.get(name);
+  return entry === undefined
+    ? { kind: "missing", title: name === "" ? area : name }
+    : { kind: "type", title: name, type: entry };
 }
 
 void begin();

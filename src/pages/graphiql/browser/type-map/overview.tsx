@@ -4,6 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { areaUrl, openMapUrl, typeUrl } from "./address.ts";
 import { areaNames, isPaginationType, rootTypeNames, sharedArea, type TypeMap } from "./type-map.ts";
 
 interface AreaNode {
@@ -26,11 +27,11 @@ export function TypeMapOverview({ map }: { readonly map: TypeMap }): JSX.Element
   return (
     <>
       <p class="soft">
-        {map.size} types. Choose an area, or start with a root type: <a href="#Query">Query</a>,{" "}
-        <a href="#Mutation">Mutation</a>
+        {map.size} types. Choose an area, or start with a root type: <a href={typeUrl("Query")}>Query</a>,{" "}
+        <a href={typeUrl("Mutation")}>Mutation</a>
         {map.has("Subscription") ? (
           <>
-            , <a href="#Subscription">Subscription</a>
+            , <a href={typeUrl("Subscription")}>Subscription</a>
           </>
         ) : null}
         .
@@ -40,7 +41,7 @@ export function TypeMapOverview({ map }: { readonly map: TypeMap }): JSX.Element
       <ul class="areas">
         {nodes.map(({ name, count }) => (
           <li key={name}>
-            <a href={`#area:${name}`}>{name}</a>{" "}
+            <a href={areaUrl(name)}>{name}</a>{" "}
             <span class="soft">
               {count} types; {name === sharedArea ? "used by all areas" : neighboursOf(name, ties)}
             </span>
@@ -78,7 +79,7 @@ function Picture({
         );
       })}
       {nodes.map(({ name, count, x, y }) => (
-        <a key={name} href={`#area:${name}`}>
+        <a key={name} href={areaUrl(name)}>
           <rect
             class="box"
             x={x - size.box / 2}
@@ -160,7 +161,7 @@ export function TypeSearch({ map }: { readonly map: TypeMap }): JSX.Element {
   const hits = words.trim() === "" ? [] : findHits(map, words.trim().toLowerCase());
   const open = (event: Event): void => {
     event.preventDefault();
-    if (hits[0] !== undefined) location.hash = `#${hits[0].type}`;
+    if (hits[0] !== undefined) openMapUrl(typeUrl(hits[0].type, hits[0].part ?? ""));
   };
   return (
     <search>
@@ -181,7 +182,7 @@ export function TypeSearch({ map }: { readonly map: TypeMap }): JSX.Element {
       <ul class="hits">
         {hits.map(({ type, part }) => (
           <li key={`${type}.${part}`}>
-            <a href={`#${type}`}>
+            <a href={typeUrl(type, part ?? "")}>
               {type}
               {part === null ? null : <span class="soft">.{part}</span>}
             </a>

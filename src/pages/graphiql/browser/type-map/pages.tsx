@@ -3,6 +3,7 @@
  * arguments, the references to it, and its interfaces or members.
  */
 import type { JSX } from "preact";
+import { fieldElementId, typeUrl } from "./address.ts";
 import { TypePicture } from "./type-picture.tsx";
 import {
   areaOfRootField,
@@ -17,9 +18,11 @@ import {
   type TypeReference,
 } from "./type-map.ts";
 
-interface Shown {
+interface TypePageProps {
   readonly map: TypeMap;
   readonly type: TypeMapEntry;
+  /** The name of the field to mark; empty for none. */
+  readonly field: string;
 }
 
 const partNames: Readonly<Record<TypeKind, string>> = {
@@ -31,11 +34,11 @@ const partNames: Readonly<Record<TypeKind, string>> = {
   scalar: "Fields",
 };
 
-export function TypePage({ map, type }: Shown): JSX.Element {
+export function TypePage({ map, type, field }: TypePageProps): JSX.Element {
   return (
     <>
       <p>
-        <span class="kind">{type.kind}</span> <Description text={type.description} />
+        <span class="badge">{type.kind}</span> <Description text={type.description} />
       </p>
       <TypePicture map={map} type={type} />
       {type.parts.length === 0 ? null : (
@@ -45,7 +48,7 @@ export function TypePage({ map, type }: Shown): JSX.Element {
           </h3>
           <ul class="type-list parts">
             {type.parts.map((part) => (
-              <PartItem key={part.name} part={part} />
+              <PartItem key={part.name} type={type.name} part={part} isMarked={part.name === field} />
             ))}
           </ul>
         </section>
@@ -57,7 +60,7 @@ export function TypePage({ map, type }: Shown): JSX.Element {
           <ul class="type-list">
             {type.relatives.map((name) => (
               <li key={name}>
-                <a href={`#${name}`}>{name}</a>
+                <a href={typeUrl(name)}>{name}</a>
               </li>
             ))}
           </ul>
@@ -67,14 +70,23 @@ export function TypePage({ map, type }: Shown): JSX.Element {
   );
 }
 
-function PartItem({ part }: { readonly part: TypeMember }): JSX.Element {
+interface PartItemProps {
+  readonly type: string;
+  readonly part: TypeMember;
+  /** True if the address names the part. */
+  readonly isMarked: boolean;
+}
+
+function PartItem({ type, part, isMarked }: PartItemProps): JSX.Element {
   return (
-    <li>
-      <code class="part">{part.name}</code>
+    <li id={fieldElementId(part.name)} tabIndex={-1} class={isMarked ? "marked" : undefined}>
+      <a class="part" href={typeUrl(type, part.name)} aria-label={`Link to ${type}.${part.name}`}>
+        <code>{part.name}</code>
+      </a>
       {part.type === null ? null : (
         <>
           {" "}
-          <a href={`#${part.leadsTo}`}>
+          <a href={typeUrl(part.leadsTo ?? "")}>
             <code>{part.type}</code>
           </a>
         </>
@@ -102,7 +114,7 @@ function ArgumentItem({
   return (
     <li>
       <code>{name}</code>{" "}
-      <a href={`#${leadsTo}`}>
+      <a href={typeUrl(leadsTo)}>
         <code>{type}</code>
       </a>
       {defaultValue === null ? null : (
@@ -128,7 +140,7 @@ function IncomingReferences({ references }: { readonly references: readonly Type
       <ul class="type-list references">
         {references.map(({ from, part }) => (
           <li key={`${from}.${part}`}>
-            <a href={`#${from}`}>{from}</a>
+            <a href={typeUrl(from, part.replace(/\(.*/, ""))}>{from}</a>
             <span class="soft">.{part}</span>
           </li>
         ))}
@@ -196,7 +208,7 @@ function RootFields({
       <ul class="type-list">
         {parts.map(({ name, leadsTo, description }) => (
           <li key={name}>
-            <code>{name}</code> → <a href={`#${leadsTo}`}>{leadsTo}</a>{" "}
+            <code>{name}</code> → <a href={typeUrl(leadsTo ?? "")}>{leadsTo}</a>{" "}
             <span class="soft">
               <Description text={firstSentence(description)} />
             </span>
@@ -220,7 +232,7 @@ function Types({
       <ul class="type-list">
         {types.map(({ name, description }) => (
           <li key={name}>
-            <a href={`#${name}`}>{name}</a>{" "}
+            <a href={typeUrl(name)}>{name}</a>{" "}
             <span class="soft">
               <Description text={firstSentence(description)} />
             </span>

@@ -3,6 +3,7 @@
  * that it refers to on the right.
  */
 import type { JSX } from "preact";
+import { typeUrl } from "./address.ts";
 import { isPaginationType, type TypeMapEntry, type TypeMap } from "./type-map.ts";
 
 interface Box {
@@ -117,7 +118,7 @@ function TypeBox({
 }): JSX.Element {
   const y = top + box.y;
   return (
-    <a href={`#${box.name}`}>
+    <a href={typeUrl(box.name)}>
       <rect class="box" x={column.x} y={y} width={column.width} height={boxHeight} rx="8" />
       <text class="box-name" x={column.x + 12} y={y + 19}>
         {cut(box.name, 28)}

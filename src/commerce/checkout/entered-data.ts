@@ -1,0 +1,59 @@
+/**
+ * The address and the e-mail that a browser has entered on a checkout page. Only that browser sees them
+ * whole. Data that the shop or another browser has entered stays masked, because everybody who has the page's
+ * address could otherwise read it.
+ */
+import { sql } from "kysely";
+import {
+  openPersonalData,
+  personalDataColumns,
+  type SealedPersonalDataRow,
+} from "#commerce/addresses/personal-data.ts";
+import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { Keyring } from "#foundation/encryption.ts";
+
+export interface EnteredPersonalData {
+  readonly address: PostalAddress | undefined;
+  readonly email: string | undefined;
+}
+
+interface EnteringBrowser {
+  readonly cartId: string;
+  /** The digest of the browser's cookie. */
+  readonly digest: Buffer;
+}
+
+/**
+ * Records that a browser has entered the cart's present address or e-mail. Runs after the change of the
+ * session in the same transaction, which holds the locks.
+ */
+export async function recordEnteredPersonalData(
+  transaction: Transaction,
+  { cartId, digest, kinds }: EnteringBrowser & { readonly kinds: readonly ("address" | "buyer_email")[] },
+): Promise<void> {
+  if (kinds.length === 0) return;
+  await sql`update personal_data set page_digest = ${digest}
+    where kind = any(${kinds}::text[]) and id in
+    (select unnest(array[${personalDataColumns}]) from cart where id = ${cartId})`.execute(transaction);
+}
+
+/**
+ * Decrypts what the browser has entered for the cart or for the cart's order; leaves out what was erased or
+ * replaced since.
+ */
+export async function findEnteredPersonalData(
+  reader: DatabaseReader,
+  { keyring, cartId, digest }: EnteringBrowser & { readonly keyring: Keyring },
+): Promise<EnteredPersonalData> {
+  const { rows } = await sql<SealedPersonalDataRow>`
+    select d.id, d.kind, d.level, d.sealed, d.data_key, d.key_id
+    from cart c left join sales_order o on o.id = c.order_id
+    join personal_data d on d.id in (c.address_id, c.buyer_email_id, o.address_id, o.buyer_email_id)
+    where c.id = ${cartId} and d.page_digest = ${digest}`.execute(reader);
+  const opened = rows.map((row) => openPersonalData(keyring, row));
+  return {
+    address: opened.find((data) => data?.kind === "address")?.address,
+    email: opened.find((data) => data?.kind === "buyer_email")?.email,
+  };
+}

@@ -1,0 +1,163 @@
+/**
+ * Searches without words. Totals and facets are the same for every caller, and expensive: 10 000 products are
+ * counted for a page of 20. They are cached with the PostgreSQL snapshot in which they were counted. The
+ * statement of each page checks whether any product has changed since that snapshot, so the counts are never
+ * older than the page.
+ */
+import { LRUCache } from "lru-cache";
+import { runForSingleRow } from "#database/prepared-template.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import type { SearchHitRow } from "./render-results.ts";
+import { type SearchStatementForm, searchStatementFormKey, type SearchValues } from "./search-form.ts";
+import { getCachedPageStatement, type SearchFacetRows } from "./search-statement.ts";
+
+/** The row that the statement of a search returns. */
+export interface SearchResultRow extends Counted {
+  readonly hits: readonly SearchHitRow[];
+  /** Locales of the indexed documents; present only if the search has words. */
+  readonly usedLocales?: readonly (string | null)[] | null;
+  readonly vocabularyVersion?: string;
+  readonly documentCount?: number;
+  readonly indexedAt: Date | null;
+  /** First products of the sort order; present only if the search has no words. */
+  readonly first?: readonly CachedHit[];
+  readonly snapshot?: string;
+}
+
+interface CachedHit {
+  readonly product_id: string;
+  readonly locale: string;
+}
+
+/** Totals and facets of a search, which are the same on every page. */
+interface Counted {
+  readonly total: number;
+  readonly currency: string | null;
+  readonly locale: string | null;
+  readonly facets: SearchFacetRows;
+}
+
+interface CachedCounts {
+  readonly counted: Counted;
+  /** First products of the search in its sort order, from which pages are served. */
+  readonly first: readonly CachedHit[];
+  readonly snapshot: string;
+}
+
+const cachedCountsMax = 500;
+
+interface CountsCache {
+  readonly entries: LRUCache<string, CachedCounts>;
+  /** Running counts by cache key; callers with the same key wait for them. */
+  readonly pending: Map<string, Promise<unknown>>;
+}
+
+const countsCaches = new WeakMap<DatabaseReader, CountsCache>();
+
+/**
+ * Returns the cache of a database connection; undefined inside a transaction, because a transaction sees
+ * uncommitted changes.
+ */
+function countsCacheOf(reader: DatabaseReader): CountsCache | undefined {
+  if (reader.isTransaction) return undefined;
+  const existing = countsCaches.get(reader);
+  if (existing !== undefined) return existing;
+  const cache: CountsCache = { entries: new LRUCache({ max: cachedCountsMax }), pending: new Map() };
+  countsCaches.set(reader, cache);
+  return cache;
+}
+
+async function findCachedCounts(
+  { entries, pending }: CountsCache,
+  key: string,
+): Promise<CachedCounts | undefined> {
+  await pending.get(key)?.catch(() => undefined);
+  return entries.get(key);
+}
+
+/** Counts the matches of a search and caches the result. */
+async function cacheCounts(
+  { entries, pending }: CountsCache,
+  key: string,
+  count: () => Promise<SearchResultRow>,
+): Promise<SearchResultRow> {
+  const counting = count();
+  pending.set(key, counting);
+  try {
+    const row = await counting;
+    entries.set(key, toCachedCounts(row));
+    return row;
+  } finally {
+    if (pending.get(key) === counting) pending.delete(key);
+  }
+}
+
+interface BrowseSearch {
+  /** The result of `getSearchCountsCacheKey`. */
+  readonly key: string;
+  readonly values: SearchValues;
+  readonly count: () => Promise<SearchResultRow>;
+}
+
+export const getSearchCountsCacheKey = (
+  form: SearchStatementForm,
+  { country, chain0, merchant, categoryKey }: SearchValues,
+): string =>
+  JSON.stringify([
+    searchStatementFormKey(form),
+    country,
+    chain0,
+    merchant ?? null,
+    form.hasCategory ? categoryKey : null,
+  ]);
+
+/** Returns the row of a search without words, from the cache if it is current. */
+export async function browseProducts(
+  reader: DatabaseReader,
+  { key, values, count }: BrowseSearch,
+): Promise<SearchResultRow> {
+  const cache = countsCacheOf(reader);
+  if (cache === undefined) return count();
+  const readFromCache = async (): Promise<SearchResultRow | undefined> => {
+    const cached = await findCachedCounts(cache, key);
+    return cached === undefined ? undefined : readCachedPage(reader, cached, values);
+  };
+  const page = await readFromCache();
+  if (page !== undefined) return page;
+  // If several callers find the cache outdated, the first one counts and the others wait for its result.
+  const counted = cache.pending.has(key) ? await readFromCache() : undefined;
+  return counted ?? cacheCounts(cache, key, count);
+}
+
+const toCachedCounts = ({
+  total,
+  currency,
+  locale,
+  facets,
+  first = [],
+  snapshot = "",
+}: SearchResultRow): CachedCounts => ({
+  counted: { total, currency, locale, facets },
+  first,
+  snapshot,
+});
+
+/** Reads a page whose products are cached; undefined if the page is not cached or a product has changed. */
+async function readCachedPage(
+  reader: DatabaseReader,
+  cached: CachedCounts,
+  values: SearchValues,
+): Promise<SearchResultRow | undefined> {
+  const { counted, first, snapshot } = cached;
+  const end = Math.min(Number(values["offset"]) + Number(values["limit"]), counted.total);
+  if (end > first.length) return undefined;
+  const hits = JSON.stringify(first.slice(Number(values["offset"]), end));
+  const page = await runForSingleRow<
+    Pick<SearchResultRow, "hits" | "indexedAt"> & { readonly isCurrent: boolean }
+  >(reader, {
+    form: "cached page",
+    write: getCachedPageStatement,
+    values: { ...values, cachedHits: hits, snapshot },
+  });
+  return page.isCurrent ? { ...counted, hits: page.hits, indexedAt: page.indexedAt } : undefined;
+}

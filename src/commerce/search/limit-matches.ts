@@ -1,0 +1,149 @@
+/**
+ * Limits how many documents a search ranks. In a catalogue of a million products a frequent word has tens of
+ * thousands of matches, and ranking them all takes a quarter of a second. A sample of the matches is read
+ * first. If it shows that there are too many, only the most popular documents are ranked, and of equally
+ * popular ones a random part. Matches in the title are limited separately, because they rank above others.
+ */
+import { sql } from "kysely";
+import { parameter, prepareStatement } from "#database/prepared-template.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { sampleParts, sampleSizes } from "./index-rows.ts";
+import { matchAllQueryParts, toPopularityLexeme, quoteLexeme, toSampleLexeme } from "./match-query.ts";
+import { isFoundBy, isSampledSql, matchingDocumentsSql } from "./match-statements.ts";
+import { offerPopularitySql, popularityStepMax } from "./offer-key.ts";
+import {
+  defaultMatchLimits,
+  type MatchLimits,
+  matchWithFilters,
+  type SearchInput,
+  type SearchStatementForm,
+  searchStatementFormKey,
+  type SearchValues,
+} from "./search-form.ts";
+import type { ExpandedQuery } from "./word-forms.ts";
+
+/** PostgreSQL's estimate of the number of documents; every search with words reads it for the next search. */
+export const documentCountSql = sql<number>`(select reltuples::int from pg_class
+  where oid = 'search_document'::regclass)`;
+const documentCounts = new WeakMap<DatabaseReader, number>();
+
+export function rememberDocumentCount(reader: DatabaseReader, count: number): void {
+  documentCounts.set(reader, count);
+}
+
+/** Whether there are so many documents that those with a frequent word are sampled. */
+export const isLargeCatalogue = (
+  reader: DatabaseReader,
+  { matchLimits = defaultMatchLimits }: SearchInput,
+): boolean => (documentCounts.get(reader) ?? 0) >= matchLimits.documentsMin;
+
+interface SearchToLimit {
+  readonly input: SearchInput;
+  readonly expanded: ExpandedQuery;
+  readonly form: SearchStatementForm;
+  readonly values: SearchValues;
+}
+
+/** How a search with words reads documents. */
+interface MatchPlan extends Pick<SearchStatementForm, "hasCandidates" | "isLimited"> {
+  readonly values: SearchValues;
+}
+
+/**
+ * Decides how documents are read: by their words alone, by the faster candidates, or limited to the most
+ * popular ones.
+ */
+export async function planMatches(reader: DatabaseReader, search: SearchToLimit): Promise<MatchPlan> {
+  const { input, expanded, form, values } = search;
+  const hasCandidates = values["candidates"] !== values["filtered"];
+  const isSampled = isLargeCatalogue(reader, input) && form.sort === "relevance" && expanded.forms.length > 0;
+  if (!isSampled) return { hasCandidates, isLimited: false, values };
+  const { rows } = await reader.executeQuery(sampleStatement(reader, search));
+  const limit = limitWords(rows, input.matchLimits ?? defaultMatchLimits);
+  if (limit === undefined)
+    return { hasCandidates: hasCandidates && !hasManyFalseCandidates(rows), isLimited: false, values };
+  const titles = matchAllQueryParts(expanded, { isTitle: true, forms: "ranked", isCandidate: true });
+  const limits = {
+    titleCandidates: matchWithFilters(titles, input),
+    titlesLimit: limit.titles,
+    othersLimit: limit.others,
+  };
+  return { hasCandidates, isLimited: true, values: { ...values, ...limits } };
+}
+
+const sampleStatement = (
+  reader: DatabaseReader,
+  { form, values }: SearchToLimit,
+): ReturnType<typeof prepareStatement<SampledPopularityStep>> => {
+  const isMatch = sql`d.words @@ ${parameter("filtered")}::tsquery`;
+  return prepareStatement<SampledPopularityStep>(reader, {
+    form: `sample ${searchStatementFormKey(form)}`,
+    write: () => sql`
+      select ${offerPopularitySql(sql`d.offer_key`)} as step, count(*)::int as candidates,
+        count(*) filter (where ${isMatch})::int as matches,
+        count(*) filter (where ${isMatch} and d.head @@ ${parameter("allInTitle")}::tsquery)::int as titles
+      from ${matchingDocumentsSql(form, { isIndexed: sql`${isFoundBy(form, "candidates")} and ${isSampledSql}` })}
+      group by 1`,
+    values,
+    hasManyForms: true,
+  });
+};
+
+/** From this share of candidates that are no matches, reading them costs more than the words' own lists. */
+const falseCandidatesMin = 0.75;
+
+function hasManyFalseCandidates(steps: readonly SampledPopularityStep[]): boolean {
+  const candidates = steps.reduce((sum, step) => sum + step.candidates, 0);
+  const matches = steps.reduce((sum, step) => sum + step.matches, 0);
+  return matches < (1 - falseCandidatesMin) * candidates;
+}
+
+export interface SampledPopularityStep {
+  readonly step: number;
+  /** Number of documents in the smallest sample that the index finds. */
+  readonly candidates: number;
+  /** Number of matches in the smallest sample. */
+  readonly matches: number;
+  /** Number of those with all words in the title. */
+  readonly titles: number;
+}
+
+export interface WordLimits {
+  readonly titles: string;
+  readonly others: string;
+}
+
+/** The tsqueries that limit matches; undefined if all can be ranked. */
+export function limitWords(
+  steps: readonly SampledPopularityStep[],
+  { titlesMax, othersMax }: MatchLimits,
+): WordLimits | undefined {
+  const total = steps.reduce((sum, { matches }) => sum + matches, 0);
+  if (total * sampleParts <= titlesMax + othersMax) return undefined;
+  return {
+    titles: mostPopular(titlesMax, (step) => steps.find((own) => own.step === step)?.titles ?? 0),
+    others: mostPopular(othersMax, (step) => steps.find((own) => own.step === step)?.matches ?? 0),
+  };
+}
+
+/** A tsquery for at most about `max` documents: the highest popularity steps, and a sample of the next step. */
+function mostPopular(max: number, sampledOf: (step: number) => number): string {
+  const clauses: string[] = [];
+  let left = max;
+  for (let step = popularityStepMax; step >= 0; step -= 1) {
+    const popularity = quoteLexeme(toPopularityLexeme(step));
+    const estimate = sampledOf(step) * sampleParts;
+    if (estimate <= left) clauses.push(popularity);
+    else {
+      const share = (sampleParts * left) / estimate;
+      // At least the smallest sample is ranked, because it is known to have matches.
+      const size = sampleSizes.findLast((own) => own <= share) ?? sampleSizes[0];
+      const sample = quoteLexeme(toSampleLexeme(size));
+      // Below step 0 there is nothing that the sample could add; its own list would contain most documents.
+      clauses.push(step === 0 ? sample : `${popularity} & ${sample}`);
+      break;
+    }
+    left -= estimate;
+  }
+  return `(${clauses.join(" | ")})`;
+}

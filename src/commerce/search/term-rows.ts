@@ -1,0 +1,76 @@
+/**
+ * Rows of the vocabulary: each word of the documents once per locale, with the keys by which compounds are
+ * found by their end and misspelt words are corrected.
+ */
+import { sql } from "kysely";
+import type { Transaction } from "#database/transaction.ts";
+import { getCompoundStem, prefixCompoundStemmers } from "./compounds.ts";
+import type { SearchDocumentDraft } from "./index-rows.ts";
+import { type StemsByStemmer, getStemmerOfLocale } from "./stems.ts";
+import { computeTypoKeysOfTerm } from "./typo-distance.ts";
+import { reverseText } from "./word-vocabulary.ts";
+
+export interface SearchTermRow {
+  readonly locale: string;
+  readonly term: string;
+  /** `getCompoundStem` of the term in reverse, so that compounds are found by their end. */
+  readonly reversed: string;
+  /** Keys for typo correction; null for words that occur only in summaries and descriptions. */
+  readonly typoKeys: readonly number[] | null;
+  /** The term in lower case with its accents; null if it has none, or without keys. */
+  readonly spelling: string | null;
+}
+
+export function buildSearchTermRows(
+  drafts: readonly SearchDocumentDraft[],
+  stems: StemsByStemmer,
+): SearchTermRow[] {
+  const byLocale = Map.groupBy(drafts, ({ row }) => row.locale);
+  return [...byLocale].flatMap(([locale, own]) => {
+    const wordStems = stems.get(getStemmerOfLocale(locale));
+    const headTerms = new Map(own.flatMap((draft) => [...draft.headTerms]));
+    const terms = new Set([...headTerms.keys(), ...own.flatMap((draft) => [...draft.textTerms])]);
+    return [...terms].map((term) =>
+      toSearchTermRow({ locale, term, stem: wordStems?.get(term), spelling: headTerms.get(term) }),
+    );
+  });
+}
+
+interface SearchTerm {
+  readonly locale: string;
+  readonly term: string;
+  /** Empty for stop words. */
+  readonly stem: string | undefined;
+  /** The term in lower case with its accents; undefined if misspelt words are not corrected to this term. */
+  readonly spelling: string | undefined;
+}
+
+export const toSearchTermRow = ({ locale, term, stem, spelling }: SearchTerm): SearchTermRow => ({
+  locale,
+  term,
+  reversed: reverseText(getCompoundStem(term, getStemmerOfLocale(locale), stem)),
+  typoKeys:
+    spelling === undefined
+      ? null
+      : computeTypoKeysOfTerm(term, { isCompound: prefixCompoundStemmers.has(getStemmerOfLocale(locale)) }),
+  spelling: spelling === undefined || spelling === term ? null : spelling,
+});
+
+/**
+ * Inserts only missing terms, in a fixed order, so that two transactions that add the same terms wait for
+ * each other instead of deadlocking. A term of descriptions that now occurs in a title gets its keys for typo
+ * correction.
+ */
+export async function insertSearchTerms(handle: Transaction, rows: readonly SearchTermRow[]): Promise<void> {
+  await sql`
+    insert into search_term (locale, term, reversed, typo_keys, spelling)
+    select locale, term, reversed, "typoKeys", spelling from json_to_recordset(${JSON.stringify(rows)}::json)
+      as r(locale text, term text, reversed text, "typoKeys" int[], spelling text)
+    where not exists (select from search_term t where t.locale = r.locale and t.term = r.term
+      and t.reversed = r.reversed and (r."typoKeys" is null or t.typo_keys = r."typoKeys")
+      and (r.spelling is null or t.spelling is not null))
+    order by locale, term collate "C"
+    on conflict (locale, term) do update set reversed = excluded.reversed,
+      typo_keys = coalesce(excluded.typo_keys, search_term.typo_keys),
+      spelling = coalesce(search_term.spelling, excluded.spelling)`.execute(handle);
+}

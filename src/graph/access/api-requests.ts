@@ -1,0 +1,153 @@
+/**
+ * The logged REST requests of apps, for staff members who look for errors: the recent requests of an
+ * installation, the requests of a merchant's apps with a filter, and one request by its id.
+ */
+import {
+  type ApiRequestRow,
+  findApiRequest,
+  loggedFailuresMax,
+  loggedSuccessesMax,
+  requestRetentionDays,
+  selectApiRequests,
+} from "#access/request-log.ts";
+import { getErrorDocUrl } from "#foundation/failure.ts";
+import { getIdKind } from "#foundation/ids.ts";
+import { builder } from "#graph/builder.ts";
+import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
+import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
+import { ApiKeyRef, InstallationRef } from "#graph/refs.ts";
+
+const ApiRequest = builder.objectRef<ApiRequestRow>("ApiRequest").implement({
+  description: "A REST request that an app sent. Its parameters and body are not stored.",
+  fields: (t) => ({
+    id: t.exposeID("id", { description: "The request's id, `req_…`." }),
+    requestId: t.exposeID("id", {
+      description:
+        "The same id as `id`; responses have it in the `X-Request-Id` header, and errors in `requestId`.",
+    }),
+    operation: t.exposeString("operation", {
+      description: "The `operationId` of the called operation in the OpenAPI document.",
+    }),
+    method: t.exposeString("method", { description: "The HTTP method of the request." }),
+    status: t.exposeInt("status", { description: "The HTTP status of the response, 100 to 599." }),
+    errorCode: t.exposeString("errorCode", {
+      nullable: true,
+      description: "The error code of the response; null if the request succeeded.",
+    }),
+    docUrl: t.field({
+      type: "URL",
+      nullable: true,
+      description: "The documentation of the error code; null if the request succeeded.",
+      resolve: ({ errorCode }, _args, { publicUrl }) =>
+        errorCode === null ? null : getErrorDocUrl(errorCode, publicUrl),
+    }),
+    durationMs: t.exposeInt("durationMs", {
+      description: "How long the server took to answer, in whole milliseconds.",
+    }),
+    at: t.expose("at", { type: "DateTime", description: "When the server answered the request." }),
+    credentialId: t.exposeID("credentialId", {
+      description:
+        "The id of the credential that sent the request: an API key, `key_…`, or an OAuth grant, `grt_…`.",
+    }),
+    apiKey: t.field({
+      type: ApiKeyRef,
+      nullable: true,
+      description: "The API key that sent the request; null if it was sent with an OAuth access token.",
+      authScopes: { callers: staffCallers },
+      resolve: ({ credentialId }, _args, { loaders }) =>
+        getIdKind(credentialId) === "apiKey" ? loaders.apiKeys.load(credentialId) : null,
+    }),
+    installation: t.field({
+      type: InstallationRef,
+      description: "The installation whose credential sent the request.",
+      resolve: ({ installationId }, _args, { loaders }) => loaders.installations.load(installationId),
+    }),
+  }),
+});
+
+const [connection, edge] = createConnectionTypeOptions("ApiRequest", "requests");
+const ApiRequestEdge = builder.edgeObject({ type: ApiRequest, ...edge });
+const ApiRequestConnection = builder.connectionObject({ type: ApiRequest, ...connection }, ApiRequestEdge);
+
+/** Says which requests the lists contain. */
+const retention =
+  `of the last ${requestRetentionDays} days, newest first; a request appears a few seconds after its ` +
+  `response. The list is a sample: for every two seconds, each server process stores at most ` +
+  `${loggedFailuresMax} failed and ${loggedSuccessesMax} successful requests of an installation. ` +
+  "Requests without a known credential are not listed.";
+
+builder.objectField(InstallationRef, "recentRequests", (t) =>
+  t.connection(
+    {
+      type: ApiRequest,
+      description: `The REST requests of the installation's credentials ${retention}`,
+      authScopes: { callers: merchantReaders },
+      complexity: computeConnectionCost,
+      args: {
+        onlyFailed: t.arg.boolean({
+          description: "Whether to list only requests with a status of 400 or more; false by default.",
+        }),
+      },
+      resolve: ({ id: installationId }, { onlyFailed, ...page }, { db }) =>
+        loadConnection(page, {
+          db,
+          query: selectApiRequests(db, { installationId, statusFrom: onlyFailed === true ? 400 : null }),
+          column: "api_request.id",
+          isNewestFirst: true,
+        }),
+    },
+    ApiRequestConnection,
+    ApiRequestEdge,
+  ),
+);
+
+builder.queryFields((t) => ({
+  apiRequest: t.field({
+    type: ApiRequest,
+    nullable: true,
+    description:
+      "The logged REST request with the given id; null if it is not stored or belongs to another merchant. " +
+      `Requests are stored for ${requestRetentionDays} days.`,
+    authScopes: { callers: merchantReaders },
+    args: { id: t.arg.id({ required: true, description: "The request's id, `req_…`." }) },
+    resolve: async (_root, { id }, context) => {
+      const [request, owner] = [await findApiRequest(context.db, id), getCallerMerchantId(context)];
+      return request === null || (owner !== null && owner !== request.merchantId) ? null : request;
+    },
+  }),
+  apiRequests: t.connection(
+    {
+      type: ApiRequest,
+      description: `The REST requests of the apps of the merchants that the caller may read, ${retention}`,
+      authScopes: { callers: merchantReaders },
+      complexity: computeConnectionCost,
+      args: {
+        installationId: t.arg.id({ description: "Only requests of this installation, `ins_…`." }),
+        credentialId: t.arg.id({
+          description: "Only requests with this API key, `key_…`, or OAuth grant, `grt_…`.",
+        }),
+        operation: t.arg.string({
+          description: "Only requests of the operation with this `operationId`.",
+        }),
+        statusFrom: t.arg.int({ description: "Only requests with this HTTP status or a higher one." }),
+        statusTo: t.arg.int({ description: "Only requests with this HTTP status or a lower one." }),
+      },
+      resolve: (_root, { installationId, credentialId, operation, statusFrom, statusTo, ...page }, context) =>
+        loadConnection(page, {
+          db: context.db,
+          query: selectApiRequests(context.db, {
+            merchantId: getCallerMerchantId(context),
+            installationId,
+            credentialId,
+            operation,
+            statusFrom,
+            statusTo,
+          }),
+          column: "api_request.id",
+          isNewestFirst: true,
+        }),
+    },
+    ApiRequestConnection,
+    ApiRequestEdge,
+  ),
+}));

@@ -1,0 +1,233 @@
+/** The object types of the parts of a cart: lines, address, delivery, checkout, warnings and revocation. */
+import type { CartLineView, CartView, CartWarningView } from "#commerce/carts/render-cart.ts";
+import { builder } from "#graph/builder.ts";
+import { AvailabilityEnum, type VariantRestriction, RestrictionEnum } from "#graph/catalog/products.ts";
+import { hideFromAnalysts } from "#graph/context.ts";
+import { DeliveryOptionRef, ImageRef, MaskedAddressRef, MoneyRef } from "#graph/refs.ts";
+import {
+  CartCheckoutStatusEnum,
+  CartRevocationReasonEnum,
+  CartWarningCodeEnum,
+  DiscountSourceEnum,
+} from "./cart-enums.ts";
+
+const DiscountAllocation = builder
+  .objectRef<CartLineView["discountAllocations"][number]>("DiscountAllocation")
+  .implement({
+    description: "The discount of one promotion on a cart line.",
+    fields: (t) => ({
+      source: t.expose("source", {
+        type: DiscountSourceEnum,
+        description: "Whether the promotion was added by a code or applies automatically.",
+      }),
+      promotionId: t.exposeID("promotionId", { description: "Id of the promotion, `prm_…`." }),
+      amount: t.expose("amount", { type: MoneyRef, description: "The discount on the whole line." }),
+    }),
+  });
+
+export const CartLine = builder.objectRef<CartLineView>("CartLine").implement({
+  description:
+    "A quantity of one product variant in a cart. Prices and texts are those of the cart's " +
+    "last change; the stock is current.",
+  fields: (t) => ({
+    id: t.exposeID("id", { description: "Id of the cart line, `cln_…`." }),
+    position: t.exposeInt("position", { description: "Position of the line in the cart, starting at 0." }),
+    productId: t.exposeID("productId", { description: "Id of the product, `prd_…`." }),
+    variantId: t.exposeID("variantId", { description: "Id of the product variant, `var_…`." }),
+    productSlug: t.expose("productSlug", {
+      type: "Slug",
+      description: "Slug of the product: its name in URLs.",
+    }),
+    sku: t.exposeString("sku", {
+      description: "The merchant's own number of the variant (stock keeping unit).",
+    }),
+    title: t.exposeString("title", { description: "Title of the product in the cart's locale." }),
+    variantTitle: t.exposeString("variantTitle", {
+      nullable: true,
+      description:
+        "The option values of the variant, for example `Blue / M`; null if the product has no options.",
+    }),
+    image: t.expose("image", {
+      type: ImageRef,
+      nullable: true,
+      description:
+        "Image of the variant, or of the product if the variant has none; null if there is no image.",
+    }),
+    quantity: t.exposeInt("quantity", { description: "Quantity of the variant, 1 to 9999." }),
+    unitPrice: t.expose("unitPrice", { type: MoneyRef, description: "Price of one item." }),
+    compareAtUnitPrice: t.expose("compareAtUnitPrice", {
+      type: MoneyRef,
+      nullable: true,
+      description: "Former price of one item, shown for comparison; null if the price is not reduced.",
+    }),
+  }),
+});
+
+builder.objectFields(CartLine, (t) => ({
+  subtotal: t.expose("subtotal", {
+    type: MoneyRef,
+    description: "Unit price × quantity, before discounts.",
+  }),
+  discount: t.expose("discount", { type: MoneyRef, description: "Sum of all discounts on the line." }),
+  tax: t.expose("tax", {
+    type: MoneyRef,
+    nullable: true,
+    description: "Tax of the line; null if the cart has no address.",
+  }),
+  total: t.expose("total", {
+    type: MoneyRef,
+    description: "Subtotal − discount, plus tax if the prices do not include tax.",
+  }),
+  discountAllocations: t.field({
+    type: [DiscountAllocation],
+    description: "The discount of each promotion on the line; the amounts add up to `discount`.",
+    complexity: { multiplier: 2 },
+    resolve: ({ discountAllocations }) => [...discountAllocations],
+  }),
+  availability: t.expose("availability", {
+    type: AvailabilityEnum,
+    description: "Current availability of the variant; `discontinued` if the product is no longer published.",
+  }),
+  availableQuantity: t.exposeInt("availableQuantity", {
+    nullable: true,
+    description:
+      "Number of items that can be bought now, at most 100 even if there are more; 0 if the " +
+      "variant is no longer sold.",
+  }),
+  requiresShipping: t.exposeBoolean("requiresShipping", {
+    description: "Whether the variant must be shipped.",
+  }),
+  restrictions: t.field({
+    type: [RestrictionEnum],
+    description: "Restrictions on the sale, shipping or return of the variant; empty if there are none.",
+    complexity: { multiplier: 1 },
+    resolve: ({ restrictions }) => restrictions as VariantRestriction[],
+  }),
+}));
+
+MaskedAddressRef.implement({
+  description:
+    "The part of an address that may be shown, without name, street and full postal code. All " +
+    "fields except `countryCode` and `complete` are null after the address is erased.",
+  fields: (t) => ({
+    countryCode: t.expose("countryCode", {
+      type: "CountryCode",
+      description: "Country of the address, ISO 3166-1 alpha-2.",
+    }),
+    regionCode: t.exposeString("regionCode", {
+      nullable: true,
+      description: "Region of the address, ISO 3166-2; null if the address has none.",
+    }),
+    city: t.exposeString("city", {
+      nullable: true,
+      description: "City of the address; null if the address has none.",
+    }),
+    postalCodePrefix: t.exposeString("postalCodePrefix", {
+      nullable: true,
+      description: "First half of the postal code; null if the address has none.",
+    }),
+    recipientInitials: t.exposeString("recipientInitials", {
+      nullable: true,
+      description: "Initials of the recipient's first and last name; null if the name has no initials.",
+    }),
+    complete: t.exposeBoolean("complete", {
+      description: "Whether the address has all fields that its country requires.",
+    }),
+  }),
+});
+
+DeliveryOptionRef.implement({
+  description: "A delivery option that is offered for a cart and its address.",
+  fields: (t) => ({
+    id: t.exposeID("id", {
+      description: "Id of the delivery option, `dlm_…`. Pass it as `optionId` to select the option.",
+    }),
+    name: t.exposeString("name", { description: "Name of the delivery option in the cart's locale." }),
+    carrier: t.exposeString("carrier", {
+      nullable: true,
+      description: "Name of the carrier; null if the merchant has not set one.",
+    }),
+    price: t.expose("price", {
+      type: MoneyRef,
+      description:
+        "Price of the delivery option for this cart; 0 if the cart's subtotal reaches the limit " +
+        "for free delivery.",
+    }),
+    minDays: t.exposeInt("minDays", { description: "Shortest delivery time in days." }),
+    maxDays: t.exposeInt("maxDays", { description: "Longest delivery time in days." }),
+    pickup: t.exposeBoolean("pickup", {
+      description: "Whether the buyer picks the order up instead of having it delivered.",
+    }),
+  }),
+});
+
+export const CartDelivery = builder.objectRef<NonNullable<CartView["delivery"]>>("CartDelivery").implement({
+  description: "The delivery options of a cart and the selected option.",
+  fields: (t) => ({
+    selectedOptionId: t.exposeID("selectedOptionId", {
+      nullable: true,
+      description: "Id of the selected delivery option, `dlm_…`; null if none is selected.",
+    }),
+    options: t.field({
+      type: [DeliveryOptionRef],
+      description:
+        "The delivery options that are offered for the cart's address; empty if no line requires " +
+        "shipping or the merchant does not deliver there.",
+      complexity: { multiplier: 5 },
+      resolve: ({ options }) => [...options],
+    }),
+  }),
+});
+
+export const CartCheckout = builder.objectRef<NonNullable<CartView["checkout"]>>("CartCheckout").implement({
+  description: "The checkout session of a cart.",
+  fields: (t) => ({
+    sessionId: t.exposeID("sessionId", { description: "Id of the checkout session, `chs_…`." }),
+    status: t.expose("status", {
+      type: CartCheckoutStatusEnum,
+      description: "Status of the checkout session.",
+    }),
+  }),
+});
+
+export const CartWarning = builder.objectRef<CartWarningView>("CartWarning").implement({
+  description:
+    "A difference in a cart that no caller requested, found at the cart's last change or " +
+    "caused by time, for example a changed price.",
+  fields: (t) => ({
+    code: t.expose("code", { type: CartWarningCodeEnum, description: "Kind of the warning." }),
+    lineId: t.exposeID("lineId", {
+      nullable: true,
+      description:
+        "Id of the line that the warning is about, `cln_…`; null if the warning is about the whole " +
+        "cart.",
+    }),
+    message: t.exposeString("message", {
+      description: "Explanation in English, for developers. Programs should use `code`.",
+    }),
+    data: t.field({
+      type: "JSON",
+      description: "Details of the warning. Each value of `CartWarningCode` describes its fields.",
+      resolve: ({ data }) => data,
+    }),
+  }),
+});
+
+export const CartRevocation = builder
+  .objectRef<NonNullable<CartView["revocation"]>>("CartRevocation")
+  .implement({
+    description: "The reason and the time of a cart's revocation.",
+    fields: (t) => ({
+      reason: t.expose("reason", {
+        type: CartRevocationReasonEnum,
+        description: "The reason that the caller gave; `other` if none was given.",
+      }),
+      note: t.string({
+        nullable: true,
+        description:
+          "Note of the caller, at most 280 characters; null if there is none. Hidden from analysts.",
+        resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
+      }),
+      at: t.expose("at", { type: "DateTime", description: "Time of the revocation." }),
+    }),
+  });

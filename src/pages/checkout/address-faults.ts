@@ -1,0 +1,115 @@
+/**
+ * Messages for wrong fields of an address in the page's three languages. They name the field in the words of
+ * the address's country.
+ */
+import type { FailureDetail } from "#foundation/failure.ts";
+import { addressLabel, addressNoun, postalCodeExample } from "./address-labels.ts";
+import { countryName } from "./amounts.ts";
+import type { AddressFormFieldName } from "./checkout-services.ts";
+import { type CheckoutTexts, fillPlaceholders, type Language, pickLanguage } from "./texts.ts";
+
+const forbidden: CheckoutTexts = [
+  "Do not use web addresses, emojis or special characters.",
+  "Verwenden Sie keine Internetadressen, Emojis oder Sonderzeichen.",
+  "URL、絵文字、特殊文字は使用できません。",
+];
+const listed: CheckoutTexts = [
+  "Choose an entry from the list.",
+  "Wählen Sie einen Eintrag der Liste.",
+  "一覧から選択してください。",
+];
+const other: CheckoutTexts = [
+  "This value is not valid. Check it.",
+  "Diese Angabe ist ungültig. Prüfen Sie sie.",
+  "ご確認ください。",
+];
+
+/** Messages by broken rule. They are shown beside the field's label. */
+const byRule: Readonly<Record<string, CheckoutTexts>> = {
+  too_long: [
+    "The text is too long. Shorten it.",
+    "Der Text ist zu lang. Kürzen Sie ihn.",
+    "長すぎます。短くしてください。",
+  ],
+  control_character: forbidden,
+  html: forbidden,
+  url: forbidden,
+  emoji: forbidden,
+  unknown_country: listed,
+  unknown_region: listed,
+};
+const named: CheckoutTexts = ["{label}: {message}", "{label}: {message}", "{label}：{message}"];
+
+/** The following messages are complete sentences that name the field. */
+const enter: CheckoutTexts = ["Enter {noun}.", "Geben Sie {noun} ein.", "{noun}を入力してください。"];
+const choose: CheckoutTexts = ["Choose {noun}.", "Wählen Sie {noun}.", "{noun}を選択してください。"];
+const mismatch: CheckoutTexts = [
+  "Check {noun}. It does not match {otherNoun}.",
+  "Prüfen Sie {noun}: {label} und {otherLabel} passen nicht zusammen.",
+  "{label}と{otherLabel}が一致しません。両方をご確認ください。",
+];
+const wrongPostalCode: CheckoutTexts = [
+  "Check {noun}. An example for {country}: {example}.",
+  "Prüfen Sie {noun}. Ein Beispiel für {country}: {example}.",
+  "{noun}をご確認ください。{country}の例：{example}",
+];
+const foreignPostalCode: CheckoutTexts = [
+  "Check {noun} and the country: {country} has no such code.",
+  "Prüfen Sie {noun} und das Land. Gewählt ist: {country}.",
+  "{noun}と国（{country}）をご確認ください。",
+];
+const byField: Readonly<Record<string, CheckoutTexts>> = {
+  "regionCode required": choose,
+  "countryCode required": choose,
+  "regionCode region_postal_code_mismatch": mismatch,
+  "postalCode region_postal_code_mismatch": mismatch,
+  "phone pattern_mismatch": [
+    "Enter the phone number with + and the country code.",
+    "Geben Sie die Nummer mit + und Ländervorwahl ein.",
+    "電話番号は＋と国番号から入力してください。",
+  ],
+  "email pattern_mismatch": [
+    "Enter an e-mail address like name@example.com.",
+    "Schreiben Sie die E-Mail-Adresse wie name@example.com.",
+    "メールアドレスは name@example.com の形式で入力してください。",
+  ],
+};
+
+interface FaultyField {
+  readonly field: AddressFormFieldName;
+  readonly country: string;
+  readonly language: Language;
+}
+
+export interface FieldMessages {
+  /** The message that is shown beside the field. */
+  readonly message: string;
+  /** The message for the list above the form; names the field. */
+  readonly summary: string;
+}
+
+export function messagesForField({ code }: FailureDetail, at: FaultyField): FieldMessages {
+  const { field, country, language } = at;
+  const rule = code === "too_short" ? "required" : code;
+  const opposite = { ...at, field: field === "postalCode" ? "regionCode" : "postalCode" } as const;
+  const parts = {
+    label: addressLabel(at),
+    noun: addressNoun(at),
+    otherLabel: addressLabel(opposite),
+    otherNoun: addressNoun(opposite),
+    country: countryName(country, language),
+    example: postalCodeExample(country) ?? "",
+  };
+  const fill = (texts: CheckoutTexts, more: Readonly<Record<string, string>> = {}): string =>
+    fillPlaceholders(pickLanguage(texts, language), { ...parts, ...more });
+  const own = sentenceFor(field, rule, parts.example !== "");
+  if (own !== undefined) return { message: fill(own), summary: fill(own) };
+  const message = fill(byRule[rule] ?? other);
+  return { message, summary: fill(named, { message }) };
+}
+
+function sentenceFor(field: string, rule: string, hasExample: boolean): CheckoutTexts | undefined {
+  if (field === "postalCode" && rule === "pattern_mismatch")
+    return hasExample ? wrongPostalCode : foreignPostalCode;
+  return byField[`${field} ${rule}`] ?? (rule === "required" ? enter : undefined);
+}

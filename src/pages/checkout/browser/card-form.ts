@@ -1,0 +1,51 @@
+/** Groups the digits of card fields while they are typed, and fills in test cards. */
+
+export function formatCardFieldsWhileTyping(): void {
+  document.addEventListener("input", ({ target }) => {
+    if (!(target instanceof HTMLInputElement)) return;
+    if (target.id === "card-number") rewrite(target, groupCardNumber);
+    if (target.id === "card-expiry") rewrite(target, slashExpiry);
+  });
+  document.addEventListener("click", ({ target }) => {
+    const button = target instanceof Element ? target.closest<HTMLElement>("[data-card-number]") : null;
+    if (button !== null) fillIn(button);
+  });
+}
+
+/** Formats the field, unless the caret is inside the text, where the reader is correcting it. */
+function rewrite(field: HTMLInputElement, format: (text: string) => string): void {
+  if (field.selectionStart !== field.value.length) return;
+  const next = format(field.value);
+  if (next !== field.value) field.value = next;
+}
+
+/** Groups digits as cards print them: 4-6-5 for American Express, otherwise in fours. */
+function groupCardNumber(text: string): string {
+  const digits = text.replaceAll(/\D/g, "").slice(0, 19);
+  const groups = /^3[47]/.test(digits)
+    ? [digits.slice(0, 4), digits.slice(4, 10), digits.slice(10, 15)]
+    : (digits.match(/\d{1,4}/g) ?? []);
+  return groups.filter((group) => group !== "").join(" ");
+}
+
+/** Puts the slash between month and year; a first digit above 1 is a whole month. */
+function slashExpiry(text: string): string {
+  const digits = text.replaceAll(/\D/g, "").slice(0, 6);
+  const padded = /^[2-9]/.test(digits) ? `0${digits}` : digits;
+  return padded.length > 2 ? `${padded.slice(0, 2)}/${padded.slice(2)}` : padded;
+}
+
+function set(id: string, value: string): void {
+  const field = document.querySelector<HTMLInputElement>(`#${id}`);
+  if (field !== null) field.value = value;
+}
+
+/** Fills the form with a test card. A name that was typed stays. */
+function fillIn({ dataset }: HTMLElement): void {
+  set("card-number", dataset["cardNumber"] ?? "");
+  set("card-expiry", `12/${String(new Date().getFullYear() + 5).slice(-2)}`);
+  set("card-cvc", dataset["cvc"] ?? "");
+  const name = document.querySelector<HTMLInputElement>("#card-name");
+  if (name !== null && name.value === "") name.value = "Test Card";
+  document.querySelector<HTMLElement>("#pay:enabled, #card-number")?.focus();
+}

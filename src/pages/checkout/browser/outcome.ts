@@ -1,0 +1,61 @@
+/**
+ * The pages after the end of a session: they open the shop after a few seconds, unless the buyer stays, and
+ * can be printed.
+ */
+
+/**
+ * Opens the shop after a delay, but not if the buyer returned with the Back button. `location.replace` keeps
+ * this page out of the history.
+ */
+export function returnToShopAfterDelay(): void {
+  const link = document.querySelector<HTMLAnchorElement>("a[data-leave]");
+  const note = document.querySelector<HTMLElement>("[data-leaving]");
+  if (link === null) return;
+  if (isComeBack()) {
+    note?.remove();
+    return;
+  }
+  let secondsLeft = Number(link.dataset["leave"]);
+  const timer = setInterval(step, 1000);
+  if (secondsLeft === 0) step();
+  addEventListener("pagehide", () => clearInterval(timer));
+  document.addEventListener("click", (event) => {
+    const { target } = event;
+    if (!(target instanceof HTMLAnchorElement) || !target.matches("[data-stay]")) return;
+    event.preventDefault();
+    clearInterval(timer);
+    // Loading the page again must not start the time again.
+    history.replaceState(null, "", target.href);
+    note?.remove();
+    link?.focus();
+  });
+
+  function step(): void {
+    secondsLeft -= 1;
+    const shown = note?.querySelector("[data-seconds]");
+    if (shown) shown.textContent = secondsText(Math.max(secondsLeft, 0));
+    if (secondsLeft > 0 || link === null) return;
+    clearInterval(timer);
+    location.replace(link.href);
+  }
+}
+
+const secondsText = (seconds: number): string =>
+  new Intl.NumberFormat(document.documentElement.lang, {
+    style: "unit",
+    unit: "second",
+    unitDisplay: "long",
+  }).format(seconds);
+
+const isComeBack = (): boolean =>
+  performance
+    .getEntriesByType("navigation")
+    .some((entry) => entry instanceof PerformanceNavigationTiming && entry.type === "back_forward");
+
+/** Shows the button that prints the page: it needs a script. */
+export function offerPrinting(): void {
+  const button = document.querySelector<HTMLButtonElement>("[data-print]");
+  if (button === null) return;
+  button.hidden = false;
+  button.addEventListener("click", () => print());
+}

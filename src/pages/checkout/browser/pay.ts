@@ -1,0 +1,94 @@
+/**
+ * Sends the payment without leaving the page, so that nothing typed is lost if the connection is. The form
+ * keeps its idempotency key: however often it is sent, the buyer pays at most once.
+ */
+import { replaceMain, readTypedValues } from "./replace-main.ts";
+
+/** How long the page waits for an answer before it counts the connection as lost, in milliseconds. */
+const answerMsMax = 30_000;
+/** The pauses, in milliseconds, between attempts to find out what happened while offline. */
+const retryMs = 2_000;
+const retryMsMax = 15_000;
+
+export function payOnce(): void {
+  document.addEventListener("submit", (event) => {
+    const { target: form, submitter } = event;
+    if (!(form instanceof HTMLFormElement) || !form.matches("[data-pay]")) return;
+    if (!(submitter instanceof HTMLButtonElement) || submitter.id !== "pay") return;
+    if (form.hasAttribute("data-plain")) return;
+    event.preventDefault();
+    if (form.getAttribute("aria-busy") === "true") return;
+    void (isOffline(form) ? payIfNotArrived(form, submitter) : pay(form, submitter));
+  });
+  // The browser may show a cached copy of the page after the Back button; the pay form must work again then.
+  window.addEventListener("pageshow", () =>
+    document.querySelector("[data-pay]")?.removeAttribute("aria-busy"),
+  );
+}
+
+const noticeOf = (form: HTMLFormElement): HTMLElement | null => form.querySelector("[data-offline]");
+const isOffline = (form: HTMLFormElement): boolean => (noticeOf(form)?.textContent ?? "") !== "";
+
+async function pay(form: HTMLFormElement, button: HTMLButtonElement): Promise<void> {
+  form.setAttribute("aria-busy", "true");
+  const body = new URLSearchParams();
+  for (const [name, value] of new FormData(form, button))
+    if (typeof value === "string") body.append(name, value);
+  const typed = readTypedValues(form);
+  try {
+    const answer = await ask(actionOf(form), { method: "POST", body, redirect: "manual" });
+    if (answer.type === "opaqueredirect") return location.replace(actionOf(form));
+    const isPage =
+      answer.status < 500 && answer.headers.get("content-type")?.startsWith("text/html") === true;
+    const next = isPage ? new DOMParser().parseFromString(await answer.text(), "text/html") : undefined;
+    if (next !== undefined && replaceMain(next, typed)) return;
+    // The browser then shows the answer as a page of its own.
+    form.toggleAttribute("data-plain", true);
+    form.requestSubmit(button);
+  } catch {
+    waitForConnection(form, button);
+  }
+}
+
+// `form.action` is not the URL here, because the form has buttons named `action`.
+const actionOf = (form: HTMLFormElement): string => form.getAttribute("action") ?? "";
+
+const ask = (url: string, options: RequestInit = {}): Promise<Response> =>
+  fetch(url, { ...options, credentials: "same-origin", signal: AbortSignal.timeout(answerMsMax) });
+
+/** Says that the connection is lost, and tries again when it is back. */
+function waitForConnection(form: HTMLFormElement, button: HTMLButtonElement): void {
+  form.removeAttribute("aria-busy");
+  const notice = noticeOf(form);
+  if (notice === null) return;
+  const text = notice.dataset["offline"] ?? "";
+  if (notice.textContent !== text) notice.textContent = text;
+  const waitMs = Math.min(Number(form.dataset["waited"] ?? retryMs) * 1.5, retryMsMax);
+  form.dataset["waited"] = String(waitMs);
+  const again = (): void => {
+    clearTimeout(timer);
+    removeEventListener("online", again);
+    if (form.isConnected && form.getAttribute("aria-busy") !== "true") void payIfNotArrived(form, button);
+  };
+  const timer = setTimeout(again, waitMs);
+  addEventListener("online", again);
+}
+
+/**
+ * Looks whether the last attempt arrived before the connection was lost. If so, the page is loaded again and
+ * shows the result; otherwise the payment is sent again with the same idempotency key.
+ */
+async function payIfNotArrived(form: HTMLFormElement, button: HTMLButtonElement): Promise<void> {
+  form.setAttribute("aria-busy", "true");
+  try {
+    const answer = await ask(form.dataset["pay"] ?? "");
+    if (!answer.ok) return waitForConnection(form, button);
+    const { version }: { version: unknown } = await answer.json();
+    const seen = form.querySelector<HTMLInputElement>("input[name=version]")?.value;
+    if (String(version) !== seen) return location.replace(actionOf(form));
+    noticeOf(form)?.replaceChildren();
+    await pay(form, button);
+  } catch {
+    waitForConnection(form, button);
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * The page on which the test provider's bank asks the buyer to confirm a payment (3-D Secure). The challenge
+ * is stored by the provider, so the page can be reloaded, left and opened again, and only the first answer
+ * counts.
+ */
+import { timingSafeEqual } from "node:crypto";
+import type { FastifyReply } from "fastify";
+import { answerChallenge, findOpenChallenge } from "#commerce/payments/test-challenge.ts";
+import { findCheckoutPageRow } from "#commerce/checkout/session-page.ts";
+import { html } from "#pages/shared/html.ts";
+import { readForm } from "#http/body.ts";
+import { formatAmount } from "./amounts.ts";
+import { readBrowser } from "./cookies.ts";
+import { renderSessionSheet } from "./outcome-view.ts";
+import { type CheckoutPageContext, type CheckoutVisit, sendCheckoutPage } from "./visit.ts";
+
+/** True if the visit's payment waits for the buyer's bank, and this browser is the one that pays. */
+export const hasOpenChallenge = async ({ session, isHolder, pageContext }: CheckoutVisit): Promise<boolean> =>
+  session.status === "processing" && isHolder && isChallengeOpen(pageContext, session.id);
+
+async function isChallengeOpen({ services }: CheckoutPageContext, sessionId: string): Promise<boolean> {
+  return (await findOpenChallenge(services.db, { sessionId, now: services.clock.now() })) !== undefined;
+}
+
+/** True if the browser of a status request must open the challenge page. */
+export async function mustOpenChallengePage(
+  pageContext: CheckoutPageContext,
+  { secret, cookie }: { readonly secret: string; readonly cookie: string | undefined },
+): Promise<boolean> {
+  const page = await findCheckoutPageRow(pageContext.services.db, secret);
+  const digest = readBrowser(cookie, secret)?.digest;
+  if (page === undefined || digest === undefined || page.holderDigest === null) return false;
+  return timingSafeEqual(page.holderDigest, digest) && isChallengeOpen(pageContext, page.sessionId);
+}
+
+export async function showChallenge(visit: CheckoutVisit): Promise<FastifyReply> {
+  const { session, say, language, locale, path, reply, pageContext } = visit;
+  if (!(await hasOpenChallenge(visit))) return reply.redirect(path, 303);
+  const parts = { amount: formatAmount(session.amountTotal, locale), merchant: session.merchant.name };
+  const page = {
+    title: say("challenge"),
+    language,
+    body: renderSessionSheet(
+      visit,
+      html`<h1>${say("challenge")}</h1>
+        <p>${say("challengeText", parts)}</p>
+        <form method="post" action="${path}/challenge" class="challenge">
+          <button name="answer" value="complete">${say("challengeComplete")}</button>
+          <button name="answer" value="fail" class="second">${say("challengeFail")}</button>
+          <button name="answer" value="cancel" class="third">${say("challengeCancel")}</button>
+        </form>
+        <p class="soft">${say("challengeTime")}</p>`,
+    ),
+  };
+  return sendCheckoutPage(reply, page, pageContext.services.publicUrl);
+}
+
+const answers: ReadonlySet<string> = new Set(["complete", "fail", "cancel"]);
+
+/** Records the answer, if the challenge is still open, and returns to the checkout. */
+export async function takeChallengeAnswer(visit: CheckoutVisit): Promise<FastifyReply> {
+  const { session, path, reply, request, pageContext } = visit;
+  const { db, clock, events } = pageContext.services;
+  const answer = readForm(request).get("answer") ?? "";
+  if (!answers.has(answer) || !(await hasOpenChallenge(visit))) return reply.redirect(path, 303);
+  const isConfirmed = answer === "complete";
+  await answerChallenge(db, { sessionId: session.id, isConfirmed, now: clock.now(), events });
+  return reply.redirect(path, 303);
+}

@@ -1,0 +1,77 @@
+/** Shows the test card form, and the list of the test cards with what each does. */
+import { testCards } from "#commerce/payments/test-cards.ts";
+import { html, type Markup } from "#pages/shared/html.ts";
+import type { CardField, TypedCard } from "./card-form.ts";
+import type { CheckoutVisit } from "./visit.ts";
+
+/** The id of a field's element, for links from the list of errors. */
+export const cardFieldId = (field: CardField): string =>
+  field.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
+
+/** Attributes of each field; the values of `autocomplete` let browsers fill the form in. */
+const attributes: Readonly<Record<CardField, Markup>> = {
+  cardNumber: html`inputmode="numeric" autocomplete="cc-number" maxlength="23" placeholder="4242 4242 4242
+  4242"`,
+  cardExpiry: html`inputmode="numeric" autocomplete="cc-exp" maxlength="9" placeholder="12/34"`,
+  cardCvc: html`inputmode="numeric" autocomplete="cc-csc" maxlength="4" placeholder="123"`,
+  cardName: html`autocomplete="cc-name" maxlength="100"`,
+};
+
+export function cardView(
+  { say }: CheckoutVisit,
+  { expiry, name, faults }: TypedCard = { expiry: "", name: "", faults: [] },
+): Markup {
+  const field = (key: CardField, value = ""): Markup => {
+    const id = cardFieldId(key);
+    const fault = faults.find((one) => one.field === key)?.message;
+    return html`<div class="field ${id}">
+      <label for="${id}">${say(key)}</label>
+      <input
+        id="${id}"
+        name="${key}"
+        type="text"
+        ${attributes[key]}
+        value="${value}"
+        data-kept
+        spellcheck="false"
+        ${fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="${id}-fault"`}
+      />
+      ${fault === undefined ? undefined : html`<p class="fault" id="${id}-fault">${fault}</p>`}
+    </div>`;
+  };
+  return html`<div class="card-form" role="group" aria-label="${say("payment")}" data-card>
+      ${field("cardNumber")} ${field("cardExpiry", expiry)} ${field("cardCvc")} ${field("cardName", name)}
+    </div>
+    ${testCardList(say)}`;
+}
+
+/** The test cards. The buttons, which fill the form in, are shown if the browser runs scripts. */
+const testCardList = (say: CheckoutVisit["say"]): Markup =>
+  html`<details class="test-cards">
+    <summary><h3>${say("cardList")}</h3></summary>
+    <p class="soft">${say("cardListHint")}</p>
+    <ul>
+      ${testCards.map(
+        ({ number, token, cvcLength }) =>
+          html`<li>
+            <code>${groupDigits(number)}</code>
+            <button
+              type="button"
+              class="second small"
+              aria-label="${say("cardUse")} ${groupDigits(number)}"
+              data-card-number="${groupDigits(number)}"
+              data-cvc="${"1234".slice(0, cvcLength)}"
+            >
+              ${say("cardUse")}
+            </button>
+            <span class="soft">${say(token)}</span>
+          </li>`,
+      )}
+    </ul>
+  </details>`;
+
+/** Groups a card number as cards print it: 4-6-5 for 15 digits, otherwise in fours. */
+export const groupDigits = (number: string): string =>
+  (number.length === 15 ? /^(\d{4})(\d{6})(\d{5})$/.exec(number)?.slice(1) : number.match(/\d{1,4}/g))?.join(
+    " ",
+  ) ?? number;

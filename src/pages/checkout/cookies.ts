@@ -1,0 +1,57 @@
+/**
+ * The cookies of a checkout page. Their path is the page's address, so browsers send them nowhere else; both
+ * end two days after they were set.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { basePathOf } from "#pages/shared/assets.ts";
+
+const lifeSeconds = 2 * 86_400;
+
+/**
+ * SameSite=Lax: browsers send the cookie when the buyer follows a link from the shop, but not with a form of
+ * another site.
+ */
+export function cookieAttributes(secret: string, publicUrl: string): string {
+  const path = `${basePathOf(publicUrl)}/checkout/${secret}`;
+  const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
+  return `Path=${path}; Max-Age=${lifeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+/** Returns the value of a cookie; undefined if the browser sent no such cookie. */
+export function readCookie(header: string | undefined, name: string): string | undefined {
+  const pairs = (header ?? "").split(";").map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
+/**
+ * The cookie that identifies the browser: a random name, signed with the session's secret, so that the cookie
+ * of another session is not accepted.
+ */
+const browserCookieName = "checkout";
+
+/** A browser's identity on the page of one session. */
+export interface PageBrowser {
+  readonly value: string;
+  /** SHA-256 of the browser's random name. The database stores only this digest. */
+  readonly digest: Buffer;
+}
+
+export function newBrowser(secret: string): PageBrowser {
+  return browserOf(randomBytes(32).toString("base64url"), secret);
+}
+
+/** Reads the browser from the cookie header; undefined if the cookie is missing or belongs to another session. */
+export function readBrowser(header: string | undefined, secret: string): PageBrowser | undefined {
+  const [name = "", tag = ""] = (readCookie(header, browserCookieName) ?? "").split(".");
+  const made = browserOf(name, secret);
+  const [given, right] = [Buffer.from(tag), Buffer.from(made.value.slice(name.length + 1))];
+  return name !== "" && given.length === right.length && timingSafeEqual(given, right) ? made : undefined;
+}
+
+function browserOf(name: string, secret: string): PageBrowser {
+  const tag = createHmac("sha256", secret).update(`checkout page ${name}`).digest("base64url");
+  return { value: `${name}.${tag}`, digest: createHash("sha256").update(name).digest() };
+}
+
+export const browserCookie = ({ value }: PageBrowser, attributes: string): string =>
+  `${browserCookieName}=${value}; ${attributes}`;

@@ -1,0 +1,57 @@
+/** The head of every checkout page: the merchant, and the choice of language. */
+import { html, type Markup } from "#pages/shared/html.ts";
+import { languageActionPrefix } from "./page-language.ts";
+import { languageNames, languages } from "./texts.ts";
+import type { CheckoutVisit } from "./visit.ts";
+
+interface PageHeaderOptions {
+  /** The id of the address form, if it is open: its values are then sent along, so that none is lost. */
+  readonly formId?: string | undefined;
+  /** The URL query that the page keeps when the language changes. */
+  readonly query?: string;
+}
+
+export function pageHeader(visit: CheckoutVisit, options: PageHeaderOptions = {}): Markup {
+  const { session, say } = visit;
+  return html`<div class="page-top">
+    <p class="merchant">${session.merchant.name} <span class="badge">${say("testBadge")}</span></p>
+    ${languageChoice(visit, options)}
+  </div>`;
+}
+
+/** Shows a button for each language. */
+function languageChoice(
+  { path, language, say, session }: CheckoutVisit,
+  { formId, query = "" }: PageHeaderOptions,
+): Markup {
+  // Other pages are loaded again, because their scripts count or wait.
+  const inPlace = session.status === "open" ? html` data-in-place` : undefined;
+  const owner = formId === undefined ? undefined : html` form="${formId}"`;
+  return html`<form method="post" action="${path}${query}" class="languages" ${inPlace}>
+    ${
+      // Pressing Enter in a field of the address form presses the form's first button.
+      formId === undefined
+        ? undefined
+        : html`<button name="action" value="address" class="unseen" tabindex="-1" aria-hidden="true" ${owner}>
+            ${say("addressSave")}
+          </button>`
+    }
+    <div role="group" aria-label="${say("language")}">
+      ${languages.map(
+        (name) =>
+          html`<button
+            name="action"
+            value="${languageActionPrefix}${name}"
+            id="language-${name}"
+            lang="${name}"
+            class="third"
+            ${name === language ? html` aria-current="true"` : undefined}
+            ${owner}
+            ${formId === undefined ? undefined : html` data-language`}
+          >
+            ${languageNames[name]}
+          </button>`,
+      )}
+    </div>
+  </form>`;
+}

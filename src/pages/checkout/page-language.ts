@@ -1,0 +1,57 @@
+/**
+ * The language of the checkout page: the one that the buyer chose on the page, else the first language of the
+ * browser that the page has, else the session's. A cookie of the page's address keeps the choice.
+ */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { parseAcceptLanguage } from "#foundation/text.ts";
+import { readCookie } from "./cookies.ts";
+import { findLanguage, type Language, pageLanguage } from "./texts.ts";
+
+const cookieName = "checkout-language";
+
+/** Returns the language that the buyer or the browser prefers; undefined if the page has none of them. */
+export function preferredLanguage({ headers }: FastifyRequest): Language | undefined {
+  const chosen = readCookie(headers.cookie, cookieName);
+  return [...(chosen === undefined ? [] : [chosen]), ...parseAcceptLanguage(headers["accept-language"])]
+    .map(findLanguage)
+    .find((language) => language !== undefined);
+}
+
+export interface PageLanguage {
+  readonly language: Language;
+  /** The locale in which amounts are formatted. */
+  readonly locale: string;
+}
+
+/**
+ * Returns the page's language. Amounts have the session's format, unless the buyer reads the page in another
+ * language than the session's.
+ */
+export function choosePageLanguage(
+  preferred: Language | undefined,
+  session: { readonly locale: string; readonly market: string },
+): PageLanguage {
+  const { locale, market } = session;
+  const [sessionLanguage = ""] = locale.split("-");
+  return preferred === undefined || preferred === sessionLanguage
+    ? { language: pageLanguage(locale), locale }
+    : { language: preferred, locale: `${preferred}-${market}` };
+}
+
+/** Stores the chosen language in a cookie of the page. */
+export function keepLanguage(
+  reply: FastifyReply,
+  language: Language,
+  { attributes }: { readonly attributes: string },
+): void {
+  void reply.header("set-cookie", `${cookieName}=${language}; ${attributes}`);
+}
+
+/** The start of the form actions that choose a language. */
+export const languageActionPrefix = "language-";
+
+/** Returns the language of a form action such as `language-de`; undefined for other actions. */
+export const languageOfAction = (action: string): Language | undefined =>
+  action.startsWith(languageActionPrefix)
+    ? findLanguage(action.slice(languageActionPrefix.length))
+    : undefined;

@@ -1,0 +1,70 @@
+/**
+ * Shows the saved delivery address and e-mail: whole to the browser that entered them, masked to others.
+ * GraphQL returns only the masked parts to the checkout page.
+ */
+import { formatAddressLines } from "#commerce/addresses/format-address.ts";
+import { html, type Markup } from "#pages/shared/html.ts";
+import { countryName } from "./amounts.ts";
+import type { PageMaskedAddress } from "./documents.ts";
+import type { CheckoutVisit } from "./visit.ts";
+
+/** Shows the saved address with a link to change it. */
+export function savedAddressView(visit: CheckoutVisit): Markup {
+  const { session, say, path, entered } = visit;
+  const { address } = session.cart;
+  const note = say(entered.address === undefined ? "addressPrivate" : "addressOnlyYou");
+  return html`${
+      address === null
+        ? html`<p class="soft">${say("addressOptional")}</p>`
+        : html`${addressLinesView(visit, address)}
+            <p class="soft">${note}</p>`
+    }
+    <p><a href="${path}?edit=address">${say(address === null ? "addressAdd" : "addressChange")}</a></p>`;
+}
+
+/** Shows the lines of the address: the entered address if this browser entered it, else the masked parts. */
+export function addressLinesView(
+  { entered, language, session }: CheckoutVisit,
+  masked: PageMaskedAddress,
+): Markup {
+  const whole = entered.address;
+  const lines =
+    whole === undefined
+      ? [...maskedLines(masked), countryName(masked.countryCode, language)]
+      : [
+          ...formatAddressLines(whole, { isLocal: isLocalLanguage(whole.countryCode, language) }),
+          countryName(whole.countryCode, language),
+          whole.phone ?? "",
+        ];
+  return html`<address class="lines-of-address" lang="${session.locale}">
+    ${lines
+      .filter((line) => line !== "")
+      .map((line, index) => html`${index === 0 ? undefined : html`<br />`}${line}`)}
+  </address>`;
+}
+
+function maskedLines(address: PageMaskedAddress): string[] {
+  const { recipientInitials, postalCodePrefix, city, regionCode } = address;
+  const place = [postalCodePrefix === null ? "" : `${postalCodePrefix}•••`, city ?? ""]
+    .filter((part) => part !== "")
+    .join(" ");
+  return [recipientInitials ?? "", place, regionCode?.split("-").at(-1) ?? ""];
+}
+
+/** True if the language is the main language of the country. */
+export const isLocalLanguage = (country: string, language: string): boolean =>
+  new Intl.Locale(`und-${country}`).maximize().language === language;
+
+/** Returns the buyer's e-mail: whole if this browser has entered it, else masked; null if there is none. */
+export const shownEmail = ({ entered, session }: CheckoutVisit): string | null =>
+  entered.email ?? session.cart.buyer.emailHint;
+
+/** Shows the saved e-mail with a link to change it. */
+export function savedContactView(visit: CheckoutVisit): Markup {
+  const { say, path } = visit;
+  return html`<section class="step" aria-labelledby="contact-heading">
+    <h2 id="contact-heading">${say("contactHeading")}</h2>
+    <p>${shownEmail(visit) ?? ""}</p>
+    <p><a href="${path}?edit=contact">${say("contactChange")}</a></p>
+  </section>`;
+}

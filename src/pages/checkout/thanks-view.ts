@@ -1,0 +1,109 @@
+/**
+ * The page of a completed session. The browser that placed the order sees the order, and is taken back to the
+ * shop after a few seconds unless the buyer stays.
+ */
+import { html, type Markup } from "#pages/shared/html.ts";
+import { formatDateRange, formatSeconds } from "./amounts.ts";
+import type { PageOrder } from "./documents.ts";
+import { leaveLink, renderSessionSheet } from "./outcome-view.ts";
+import { addressLinesView, shownEmail } from "./saved-address-view.ts";
+import { summaryView } from "./summary-view.ts";
+import { type CheckoutPageContent, type CheckoutVisit, hasChosenToStay } from "./visit.ts";
+
+const leaveSeconds = 10;
+
+/** How long after the purchase the page shows the whole address and e-mail. */
+const wholeDataMs = 30 * 60_000;
+
+export function orderCompletedPage(visit: CheckoutVisit, order: PageOrder | undefined): CheckoutPageContent {
+  if (order === undefined) return otherBrowserPage(visit);
+  const { session, say, language } = visit;
+  const { merchant, successUrl } = session;
+  const hasStayed = hasChosenToStay(visit);
+  const seconds = hasStayed ? undefined : leaveSeconds;
+  const shown = withoutOldData(visit);
+  return {
+    title: say("thanks"),
+    language,
+    ...(hasStayed ? {} : { refresh: { seconds: leaveSeconds, url: successUrl } }),
+    body: renderSessionSheet(
+      shown,
+      html`<h1>${say("thanks")}</h1>
+        <p class="number">${say("thanksOrder", { number: order.number })}</p>
+        <p class="soft test">${say("test")}</p>
+        ${leaveLink(say("goBack", { merchant: merchant.name }), successUrl, seconds)}
+        ${seconds === undefined ? undefined : countdownView(shown, seconds)} ${summaryView(shown)}
+        <section class="outcome-part" aria-labelledby="delivery-heading">
+          <h2 id="delivery-heading">${say("deliveryHeading")}</h2>
+          ${deliveryView(shown, order)}
+        </section>
+        <section class="outcome-part" aria-labelledby="contact-heading">
+          <h2 id="contact-heading">${say("contactHeading")}</h2>
+          ${contactLines(shown, order)}
+        </section>
+        <button type="button" class="second print" data-print hidden>${say("print")}</button>`,
+      { query: hasStayed ? "?stay" : "" },
+    ),
+  };
+}
+
+/** Says how the merchant reaches the buyer, and how the buyer reaches the merchant. */
+function contactLines(visit: CheckoutVisit, { number }: PageOrder): Markup {
+  const { session, say } = visit;
+  const { merchant, successUrl } = session;
+  const email = shownEmail(visit);
+  const { origin, host } = new URL(successUrl);
+  return html`${email === null ? undefined : html`<p>${say("contactGiven", { email })}</p>`}
+    <p>
+      ${say("questions", { merchant: merchant.name, number })}
+      <a href="${origin}" rel="noreferrer">${host}</a>
+    </p>`;
+}
+
+/** The page for browsers that did not place the order. It discloses nothing of the order. */
+function otherBrowserPage(visit: CheckoutVisit): CheckoutPageContent {
+  const { session, say, language } = visit;
+  const { merchant, successUrl } = session;
+  return {
+    title: say("completed"),
+    language,
+    body: renderSessionSheet(
+      visit,
+      html`<h1>${say("completed")}</h1>
+        <p>${say("completedText")}</p>
+        ${leaveLink(say("goBack", { merchant: merchant.name }), successUrl)}`,
+    ),
+  };
+}
+
+/**
+ * Masks the address and e-mail some time after the purchase, in case that the buyer has left a computer that
+ * other people use.
+ */
+function withoutOldData(visit: CheckoutVisit): CheckoutVisit {
+  const { session, pageContext } = visit;
+  const sinceMs = pageContext.services.clock.now().getTime() - Date.parse(session.completedAt ?? "");
+  return sinceMs < wholeDataMs ? visit : { ...visit, entered: { address: undefined, email: undefined } };
+}
+
+/** Says when the shop opens, with a link that stops it. The script counts the seconds. */
+function countdownView({ session, say, path, language }: CheckoutVisit, seconds: number): Markup {
+  const [before = "", after = ""] = say("thanksNext", { merchant: session.merchant.name }).split("{time}");
+  const time = html`<span data-seconds>${formatSeconds(seconds, language)}</span>`;
+  return html`<p class="soft leaving" data-leaving>
+    ${before}${time}${after} <a href="${path}?stay" data-stay>${say("stay")}</a>
+  </p>`;
+}
+
+function deliveryView(visit: CheckoutVisit, { delivery, deliveryAddress, placedAt }: PageOrder): Markup {
+  const { say, locale, session } = visit;
+  if (delivery === null) return html`<p>${say("nothingSent")}</p>`;
+  const { name, carrier, minDays, maxDays, pickup } = delivery;
+  const days = formatDateRange(placedAt, [minDays, maxDays], locale);
+  return html`<p>
+      <strong>${say(pickup ? "pickupExpected" : "deliveryExpected", { days })}</strong><br />
+      <span lang="${session.locale}">${name}</span>
+      ${pickup || carrier === null ? undefined : html`<span class="soft">· ${carrier}</span>`}
+    </p>
+    ${deliveryAddress === null ? undefined : addressLinesView(visit, deliveryAddress)}`;
+}

@@ -1,0 +1,98 @@
+/** GraphQL documents and result types of the audit log, and of the actors by which it can be filtered. */
+import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+
+export type AuditActorName =
+  | "API_KEY"
+  | "OAUTH_CLIENT"
+  | "BUYER"
+  | "STAFF"
+  | "OPERATOR"
+  | "COMMAND"
+  | "SYSTEM";
+
+interface AppOfCredential {
+  readonly installation: { readonly id: string; readonly app: { readonly name: string } };
+}
+
+interface StaffName {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface AuditKeyName extends AppOfCredential {
+  readonly id: string;
+  readonly name: string;
+  readonly lastFour: string;
+}
+
+export interface AuditLogEntry {
+  readonly id: string;
+  readonly at: string;
+  readonly actor: AuditActorName;
+  readonly actorId: string | null;
+  readonly action: string;
+  readonly targetType: string | null;
+  readonly targetId: string | null;
+  readonly requestId: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly apiKey: AuditKeyName | null;
+  readonly oauthGrant: (AppOfCredential & { readonly staff: StaffName | null }) | null;
+  readonly staff: StaffName | null;
+  readonly internalToken: { readonly id: string; readonly name: string } | null;
+}
+
+/** The filter of the audit log. Null does not filter. */
+export interface AuditLogFilter {
+  readonly actor: AuditActorName | null;
+  readonly actorId: string | null;
+  readonly action: string | null;
+  readonly targetId: string | null;
+  /** RFC 3339 times: the first time that is shown, and the first time that is not shown any more. */
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+interface AuditVariables extends AuditLogFilter {
+  readonly first: number;
+  readonly after: string | null;
+}
+
+export const auditDocument = graphDocument<{ auditEntries: Connection<AuditLogEntry> }, AuditVariables>(`
+  query ConsoleAudit($actor: AuditActor, $actorId: ID, $action: String, $targetId: ID, $from: DateTime,
+    $to: DateTime, $first: Int!, $after: String) {
+    auditEntries(actor: $actor, actorId: $actorId, action: $action, targetId: $targetId, from: $from, to: $to,
+      first: $first, after: $after) {
+      edges { node {
+        id at actor actorId action targetType targetId requestId details
+        apiKey { id name lastFour installation { id app { name } } }
+        oauthGrant { installation { id app { name } } staff { id name } }
+        staff { id name }
+        internalToken { id name }
+      } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+  }
+`);
+
+export interface AuditStaffName extends StaffName {
+  readonly email: string;
+}
+
+interface AuditActors {
+  readonly staffAccounts: Connection<AuditStaffName>;
+  readonly apiKeys: Connection<AuditKeyName>;
+}
+
+/** The first 100 staff accounts and the newest 100 API keys. */
+export const auditActorsDocument = graphDocument<AuditActors>(`
+  query ConsoleAuditActors {
+    staffAccounts(first: 100) {
+      edges { node { id name email } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+    apiKeys(last: 100) {
+      edges { node { id name lastFour installation { id app { name } } } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+  }
+`);

@@ -1,0 +1,55 @@
+/** A page of audit entries, newest first, with the buttons that open the other pages. */
+import type { ComponentChildren, JSX } from "preact";
+import { connectionNodes, listPageSize, nextPageCursor } from "#pages/console/browser/graph/documents.ts";
+import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { EmptyNote, PageButtons, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { auditDocument, type AuditLogFilter } from "./audit-documents.ts";
+import { AuditEntryItem, type TargetNames } from "./audit-entry.tsx";
+import "./audit.css";
+
+export const emptyAuditFilter: AuditLogFilter = {
+  actor: null,
+  actorId: null,
+  action: null,
+  targetId: null,
+  from: null,
+  to: null,
+};
+
+interface AuditListProps {
+  readonly filter: AuditLogFilter;
+  /** Shown if no entry matches the filter. */
+  readonly empty: ComponentChildren;
+  readonly isOfTarget?: boolean;
+  readonly names?: TargetNames;
+}
+
+const noNames: TargetNames = new Map();
+
+export function AuditList({
+  filter,
+  empty,
+  isOfTarget = false,
+  names = noNames,
+}: AuditListProps): JSX.Element {
+  const pages = useListPaging(JSON.stringify(filter));
+  const query = useQuery(auditDocument, { ...filter, first: listPageSize, after: pages.cursor });
+  return (
+    <QueryResultView query={query} what="the audit log">
+      {({ auditEntries }) => (
+        <>
+          {auditEntries.edges.length === 0 ? (
+            <EmptyNote>{empty}</EmptyNote>
+          ) : (
+            <ol class="audit" aria-label="Audit entries, the newest first">
+              {connectionNodes(auditEntries).map((entry) => (
+                <AuditEntryItem key={entry.id} entry={entry} isOfTarget={isOfTarget} names={names} />
+              ))}
+            </ol>
+          )}
+          <PageButtons pages={pages} what="audit entries" older={nextPageCursor(auditEntries)} />
+        </>
+      )}
+    </QueryResultView>
+  );
+}

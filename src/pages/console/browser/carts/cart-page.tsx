@@ -1,0 +1,95 @@
+/** The page of one cart: what it contains and costs, and which app or staff member changed it. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { AuditList, emptyAuditFilter } from "#pages/console/browser/audit/audit-list.tsx";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
+import { EmptyNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { CancelCheckoutDialog, RevokeCartDialog } from "./cart-dialogs.tsx";
+import { type ConsoleCart, cartDocument } from "./cart-documents.ts";
+import { CartFacts } from "./cart-facts.tsx";
+import { CartLines, CartTotalsList, CartWarnings } from "./cart-parts.tsx";
+
+export function CartPage({ id }: { readonly id: string }): JSX.Element {
+  const query = useQuery(cartDocument, { id });
+  const cart = query.data?.cart;
+  return (
+    <>
+      <p class="trail">
+        <ConsoleLink to="/carts">Carts</ConsoleLink>
+      </p>
+      <PageHeading title="Cart">
+        {cart ? <CartActions cart={cart} onChanged={query.reload} /> : undefined}
+      </PageHeading>
+      <QueryResultView query={query} what="the cart">
+        {(data) =>
+          data.cart === null ? (
+            <EmptyNote>
+              Your shop has no cart with the id <code>{id}</code>, or it ended more than 90 days ago.{" "}
+              <ConsoleLink to="/carts">Show recent carts</ConsoleLink>
+            </EmptyNote>
+          ) : (
+            <CartParts cart={data.cart} />
+          )
+        }
+      </QueryResultView>
+    </>
+  );
+}
+
+function CartActions({ cart, onChanged }: { readonly cart: ConsoleCart; readonly onChanged: () => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const { status, checkout } = cart;
+  const shown = { onChanged, onClose: () => setOpen(false) };
+  if (status === "LOCKED" && checkout?.status === "OPEN")
+    return (
+      <>
+        <button type="button" class="second danger" onClick={() => setOpen(true)}>
+          Cancel the checkout
+        </button>
+        {isOpen ? <CancelCheckoutDialog sessionId={checkout.sessionId} {...shown} /> : null}
+      </>
+    );
+  if (status !== "ACTIVE") return null;
+  return (
+    <>
+      <button type="button" class="second danger" onClick={() => setOpen(true)}>
+        Revoke the cart
+      </button>
+      {isOpen ? <RevokeCartDialog cart={cart} {...shown} /> : null}
+    </>
+  );
+}
+
+function CartParts({ cart }: { readonly cart: ConsoleCart }): JSX.Element {
+  const { id, version } = cart;
+  return (
+    <>
+      <CartFacts cart={cart} />
+      <CartWarnings warnings={cart.warnings} lines={cart.lines} />
+      <section aria-labelledby="lines">
+        <h2 id="lines">Items</h2>
+        <CartLines lines={cart.lines} />
+        <CartTotalsList totals={cart.totals} promotion={cart.promotion} />
+      </section>
+      <section aria-labelledby="changes">
+        <h2 id="changes">Changes by apps and staff</h2>
+        <p class="soft">
+          This is version {version} of the cart: every change, also of the buyer, raised the version by one.
+          Changes of the buyer are not listed one by one.
+        </p>
+        <AuditList
+          key={version}
+          filter={{ ...emptyAuditFilter, targetId: id }}
+          isOfTarget
+          empty="No app and no staff member has changed this cart."
+        />
+        {cart.checkout === null ? null : (
+          <p>
+            <ConsoleLink to={`/audit?target=${cart.checkout.sessionId}`}>Changes of its checkout</ConsoleLink>
+          </p>
+        )}
+      </section>
+    </>
+  );
+}

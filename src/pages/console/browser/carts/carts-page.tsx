@@ -1,0 +1,175 @@
+/** The page that finds carts: by their id, or in the list of the newest carts with a filter by status. */
+import type { JSX } from "preact";
+import { useId, useState } from "preact/hooks";
+import { listPageSize, nodesNewestFirst, olderPageCursor } from "#pages/console/browser/graph/documents.ts";
+import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import {
+  ConsoleLink,
+  type ConsoleLocation,
+  navigateTo,
+  PageHeading,
+  replaceLocation,
+} from "#pages/console/browser/navigation.tsx";
+import { basePath } from "#pages/console/browser/graph/client.ts";
+import { enumLabel, formatMoney, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import {
+  DataTable,
+  EmptyNote,
+  PageButtons,
+  QueryResultView,
+  type TableColumn,
+} from "#pages/console/browser/parts/tables.tsx";
+import {
+  type CartBuyerName,
+  cartsDocument,
+  type CartState,
+  cartStates,
+  type ListedCart,
+} from "./cart-documents.ts";
+import "./carts.css";
+
+export function CartsPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
+  const wanted = place.query.get("status")?.toUpperCase();
+  const status = cartStates.find((state) => state === wanted) ?? null;
+  return (
+    <>
+      <PageHeading title="Carts" />
+      <p class="lead">
+        What buyers have put together in your storefront. Carts can be seen here until 90 days after their
+        end.
+      </p>
+      <div class="bar">
+        <CartLookup />
+        <StatusFilter status={status} />
+      </div>
+      <CartList status={status} />
+    </>
+  );
+}
+
+/** Finds the id in a text that was pasted: the id alone, or a text around it, for example a URL. */
+export const cartIdIn = (text: string): string | undefined =>
+  /cart_[0-9a-z]{26}/.exec(text.toLowerCase())?.[0];
+
+function CartLookup(): JSX.Element {
+  const id = useId();
+  const [text, setText] = useState("");
+  const [isWrong, setWrong] = useState(false);
+  const open = (event: Event): void => {
+    event.preventDefault();
+    const found = cartIdIn(text);
+    setWrong(found === undefined);
+    if (found !== undefined) navigateTo(`/carts/${found}`);
+    else document.getElementById(id)?.focus();
+  };
+  return (
+    <form class="lookup" onSubmit={open} noValidate role="search">
+      <label for={id}>Open a cart by its id</label>
+      <div class="pick">
+        <input
+          id={id}
+          value={text}
+          placeholder="cart_…"
+          autocomplete="off"
+          spellcheck={false}
+          aria-invalid={isWrong}
+          aria-describedby={isWrong ? `${id}-fault` : undefined}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <button>Open</button>
+      </div>
+      {isWrong ? (
+        <p class="fault" id={`${id}-fault`} role="alert">
+          This is not a cart id. It begins with cart_ and has 26 letters and digits after that.
+        </p>
+      ) : null}
+    </form>
+  );
+}
+
+const showStatus = (value: string): void =>
+  replaceLocation(value === "" ? "/carts" : `/carts?status=${value.toLowerCase()}`);
+
+function StatusFilter({ status }: { readonly status: CartState | null }): JSX.Element {
+  const id = useId();
+  return (
+    <div class="pick">
+      <label for={id}>Status</label>
+      <select id={id} value={status ?? ""} onChange={({ currentTarget }) => showStatus(currentTarget.value)}>
+        <option value="">All</option>
+        {cartStates.map((state) => (
+          <option key={state} value={state}>
+            {enumLabel(state)}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+/** The buyer’s reference or masked e-mail address. */
+export function cartBuyerText({ reference, guest, emailHint }: CartBuyerName): string {
+  const name = guest ? "Guest" : (reference ?? "Known buyer");
+  return emailHint === null ? name : `${name}, ${emailHint}`;
+}
+
+const columns: TableColumn<ListedCart>[] = [
+  {
+    title: "Cart",
+    cell: ({ id, buyer }) => (
+      <>
+        <ConsoleLink to={`/carts/${id}`}>
+          <code class="whole">{id}</code>
+        </ConsoleLink>
+        <br />
+        <span class="soft small">{cartBuyerText(buyer)}</span>
+      </>
+    ),
+  },
+  { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
+  { title: "Items", isNumber: true, cell: ({ totalQuantity }) => totalQuantity.toLocaleString() },
+  {
+    title: "Code",
+    cell: ({ promotion: { promotion } }) =>
+      promotion === null ? <span class="soft">–</span> : <code class="whole">{promotion.code}</code>,
+  },
+  { title: "Total", isNumber: true, cell: ({ totals: { total } }) => formatMoney(total) },
+  { title: "Last change", cell: ({ updatedAt }) => <TimeText at={updatedAt} isMinute /> },
+];
+
+function CartList({ status }: { readonly status: CartState | null }): JSX.Element {
+  const pages = useListPaging(status ?? "");
+  const query = useQuery(cartsDocument, { status, last: listPageSize, before: pages.cursor });
+  return (
+    <QueryResultView query={query} what="carts">
+      {({ carts }) => (
+        <>
+          {carts.edges.length === 0 ? (
+            <NoCarts status={status} />
+          ) : (
+            <DataTable
+              caption="Carts, the newest first"
+              columns={columns}
+              rows={nodesNewestFirst(carts)}
+              keyOf={({ id }) => id}
+            />
+          )}
+          <PageButtons pages={pages} what="carts" older={olderPageCursor(carts)} />
+        </>
+      )}
+    </QueryResultView>
+  );
+}
+
+const NoCarts = ({ status }: { readonly status: CartState | null }): JSX.Element =>
+  status === null ? (
+    <EmptyNote>
+      There is no cart yet. A cart appears here as soon as a storefront creates one.{" "}
+      <a href={`${basePath}/docs/guides/carts-and-checkout`}>How carts work</a>
+    </EmptyNote>
+  ) : (
+    <EmptyNote>
+      No cart has the status “{enumLabel(status).toLowerCase()}”.{" "}
+      <ConsoleLink to="/carts">Show all carts</ConsoleLink>
+    </EmptyNote>
+  );

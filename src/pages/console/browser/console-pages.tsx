@@ -1,0 +1,122 @@
+/** The pages of the console by the first part of their address, and the links of the navigation. */
+import type { JSX } from "preact";
+import { AuditPage } from "./audit/audit-page.tsx";
+import { CartPage } from "./carts/cart-page.tsx";
+import { CartsPage } from "./carts/carts-page.tsx";
+import { DeliveryPage } from "./deliveries/delivery-page.tsx";
+import { EndpointPage } from "./endpoints/endpoint-page.tsx";
+import { EndpointsPage } from "./endpoints/endpoints-page.tsx";
+import { InstallationPage } from "./installations/installation-page.tsx";
+import { InstallationsPage } from "./installations/installations-page.tsx";
+import { KeysPage } from "./keys/keys-page.tsx";
+import type { ConsoleLocation } from "./navigation.tsx";
+import { OrderPage } from "./orders/order-page.tsx";
+import { OrdersPage } from "./orders/orders-page.tsx";
+import { OverviewPage } from "./overview/overview-page.tsx";
+import { RequestPage } from "./requests/request-page.tsx";
+import { RequestsPage } from "./requests/requests-page.tsx";
+import { SearchPage } from "./search/search-page.tsx";
+import { ReportsPage } from "./reports/reports-page.tsx";
+import { StaffPage } from "./staff/staff-page.tsx";
+
+export interface ConsolePage {
+  /** The page at `/console/<part>`; left out if only items have pages. */
+  readonly list?: (place: ConsoleLocation) => JSX.Element;
+  /** The page at `/console/<part>/<id>`. */
+  readonly detail?: (id: string, place: ConsoleLocation) => JSX.Element;
+}
+
+export const consolePages: Readonly<Record<string, ConsolePage>> = {
+  "": { list: () => <OverviewPage /> },
+  installations: { list: () => <InstallationsPage />, detail: (id) => <InstallationPage id={id} /> },
+  keys: { list: (place) => <KeysPage place={place} /> },
+  endpoints: {
+    list: (place) => <EndpointsPage place={place} />,
+    detail: (id, place) => <EndpointPage id={id} place={place} />,
+  },
+  deliveries: { detail: (id) => <DeliveryPage id={id} /> },
+  orders: { list: (place) => <OrdersPage place={place} />, detail: (id) => <OrderPage id={id} /> },
+  carts: { list: (place) => <CartsPage place={place} />, detail: (id) => <CartPage id={id} /> },
+  requests: {
+    list: (place) => <RequestsPage place={place} />,
+    detail: (id) => <RequestPage id={id} />,
+  },
+  search: { list: (place) => <SearchPage place={place} hasPage={hasPage} /> },
+  reports: { list: (place) => <ReportsPage place={place} /> },
+  staff: { list: () => <StaffPage /> },
+  audit: { list: (place) => <AuditPage place={place} /> },
+};
+
+/** Whether the console has a page at the path below /console, for example `/carts/cart_…` or `/staff`. */
+function hasPage(path: string): boolean {
+  const [, part = "", id] = (path.split("?")[0] ?? "").split("/");
+  const page = consolePages[part];
+  return (id === undefined ? page?.list : page?.detail) !== undefined;
+}
+
+export interface NavigationLink {
+  readonly to: string;
+  readonly name: string;
+  /** The path of a 24 × 24 icon that is drawn with lines. */
+  readonly icon: string;
+  /** First parts of the addresses for which the link is marked as the current one. */
+  readonly pages: readonly string[];
+}
+
+export const navigationLinks: readonly NavigationLink[] = [
+  { to: "", name: "Overview", icon: "M4 12 12 4l8 8M6 10v10h12V10", pages: [""] },
+  {
+    to: "/orders",
+    name: "Orders",
+    icon: "M4 7.5 12 3l8 4.5v9L12 21l-8-4.5zM4 7.5l8 4.5 8-4.5M12 12v9",
+    pages: ["orders"],
+  },
+  {
+    to: "/carts",
+    name: "Carts",
+    icon: "M3 4h2.5l2.5 11h10l2.5-8H7M9.5 19a1 1 0 1 0 .01 0M16.5 19a1 1 0 1 0 .01 0",
+    pages: ["carts"],
+  },
+  {
+    to: "/reports",
+    name: "Reports",
+    icon: "M4 4v16h16M8 16v-5M12.5 16V8M17 16v-9",
+    pages: ["reports"],
+  },
+  {
+    to: "/installations",
+    name: "Installations",
+    icon: "M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM16.5 13v7M13 16.5h7",
+    pages: ["installations"],
+  },
+  {
+    to: "/keys",
+    name: "API keys",
+    icon: "M8 12a4 4 0 1 0 0 .01M12 12h9M18 12v4M21 12v3",
+    pages: ["keys"],
+  },
+  {
+    to: "/requests",
+    name: "Requests",
+    icon: "M4 8h14M14 4l4 4-4 4M20 16H6M10 12l-4 4 4 4",
+    pages: ["requests"],
+  },
+  {
+    to: "/endpoints",
+    name: "Webhooks",
+    icon: "M12 4v4M12 16v4M4 12h4M16 12h4M12 8a4 4 0 1 0 .01 0",
+    pages: ["endpoints", "deliveries"],
+  },
+  {
+    to: "/staff",
+    name: "Staff",
+    icon: "M9 4.5a3.5 3.5 0 1 0 .01 0M3 20c0-4 2.5-6 6-6s6 2 6 6M15.5 5.5a3 3 0 0 1 0 5.5M17.5 14.5c2.2.6 3.5 2.3 3.5 5.5",
+    pages: ["staff"],
+  },
+  {
+    to: "/audit",
+    name: "Audit log",
+    icon: "M6 3h9l4 4v14H6zM15 3v4h4M9 11h7M9 14.5h7M9 18h4",
+    pages: ["audit"],
+  },
+];

@@ -1,0 +1,140 @@
+/** The request of a delivery attempt and the receiver's answer, in two tabs. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { DescriptionRow } from "#pages/console/browser/parts/tables.tsx";
+import { formatMilliseconds, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { TabList } from "#pages/console/browser/parts/tab-list.tsx";
+import {
+  attemptCurl,
+  attemptHeaders,
+  formatJson,
+  jsonTokens,
+  type RequestHeader,
+} from "./attempt-request.ts";
+import { AttemptOutcomeText, failureAdvice } from "./delivery-texts.tsx";
+import "./deliveries.css";
+import type { Attempt, DeliveryDetail } from "./delivery-documents.ts";
+
+interface AttemptDetailProps {
+  readonly delivery: DeliveryDetail;
+  readonly attempt: Attempt;
+  /** The present address of the endpoint; null if the endpoint was deleted. */
+  readonly url: string | null;
+}
+
+export function AttemptDetail({ delivery, attempt, url }: AttemptDetailProps): JSX.Element {
+  const tabs = [
+    { name: "Request", panel: () => <RequestPanel delivery={delivery} attempt={attempt} url={url} /> },
+    { name: "Response", panel: () => <ResponsePanel attempt={attempt} /> },
+  ];
+  return (
+    <article class="card attempt" id="attempt-detail" aria-label={`Attempt ${attempt.number}`}>
+      <h3>Attempt {attempt.number}</h3>
+      <TabList label={`Attempt ${attempt.number}`} tabs={tabs} />
+    </article>
+  );
+}
+
+function RequestPanel({ delivery, attempt, url }: AttemptDetailProps): JSX.Element {
+  const headers = attemptHeaders(delivery, attempt);
+  const { body } = delivery;
+  return (
+    <>
+      <p class="sent-to">
+        <strong>POST</strong>{" "}
+        {url === null ? <span class="soft">a deleted endpoint</span> : <code>{url}</code>}
+      </p>
+      {url === null || body === null ? null : <CopyCurl command={attemptCurl({ url, headers, body })} />}
+      <h4>Headers</h4>
+      <HeaderList headers={headers} />
+      <h4>Body</h4>
+      {body === null ? (
+        <p class="soft">The body is not available.</p>
+      ) : (
+        <pre tabIndex={0} role="region" aria-label="Body of the request" class="json">
+          <code>
+            {jsonTokens(formatJson(body)).map(({ kind, text }, index) =>
+              kind === "plain" ? (
+                text
+              ) : (
+                <span key={index} class={kind}>
+                  {text}
+                </span>
+              ),
+            )}
+          </code>
+        </pre>
+      )}
+    </>
+  );
+}
+
+const HeaderList = ({ headers }: { readonly headers: readonly RequestHeader[] }): JSX.Element => (
+  <dl class="headers">
+    {headers.map(({ name, value, isDescribed }) => (
+      <DescriptionRow key={name} name={name}>
+        {isDescribed ? <span class="soft">{value}</span> : <code>{value}</code>}
+      </DescriptionRow>
+    ))}
+  </dl>
+);
+
+function CopyCurl({ command }: { readonly command: string }): JSX.Element {
+  const [state, setState] = useState<"none" | "copied" | "refused">("none");
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(command);
+      setState("copied");
+    } catch {
+      setState("refused");
+    }
+  };
+  return (
+    <>
+      <div class="actions">
+        <button type="button" class="second" onClick={() => void copy()}>
+          Copy as curl
+        </button>
+        <span class="soft" role="status">
+          {state === "copied"
+            ? "Copied. The command has no signature: a receiver that checks it refuses."
+            : ""}
+        </span>
+      </div>
+      {state === "refused" ? (
+        <>
+          <p>The browser does not allow copying. Select the command and copy it by hand.</p>
+          <pre tabIndex={0} role="region" aria-label="curl command">
+            <code>{command}</code>
+          </pre>
+        </>
+      ) : null}
+    </>
+  );
+}
+
+function ResponsePanel({ attempt }: { readonly attempt: Attempt }): JSX.Element {
+  const { at, durationMs, errorCode, httpStatus } = attempt;
+  const advice = errorCode === null ? undefined : failureAdvice(errorCode, httpStatus);
+  return (
+    <>
+      <dl class="headers">
+        <DescriptionRow name="Result">
+          <AttemptOutcomeText attempt={attempt} />
+        </DescriptionRow>
+        <DescriptionRow name="HTTP status">
+          {httpStatus === null ? <span class="soft">no answer</span> : <code>{httpStatus}</code>}
+        </DescriptionRow>
+        <DescriptionRow name="Sent">
+          <TimeText at={at} />
+        </DescriptionRow>
+        <DescriptionRow name="Took">{formatMilliseconds(durationMs)}</DescriptionRow>
+      </dl>
+      {advice === undefined ? null : <p>{advice}</p>}
+      <p class="soft small">
+        The service stores the status and the duration of an answer. It does not store the headers and body,
+        because they may contain personal data.
+      </p>
+    </>
+  );
+}

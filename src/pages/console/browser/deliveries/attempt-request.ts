@@ -1,0 +1,90 @@
+/**
+ * The request of a delivery attempt: its headers, its formatted body, and a curl command that sends it again.
+ * The service does not store headers; all but two of them follow from the delivery and the attempt.
+ */
+import type { Attempt, DeliveryDetail } from "./delivery-documents.ts";
+
+export interface RequestHeader {
+  readonly name: string;
+  readonly value: string;
+  /** True if the value is not stored, and the text only describes it. */
+  readonly isDescribed: boolean;
+}
+
+type SentDelivery = Pick<DeliveryDetail, "id" | "replayOf" | "installation"> & {
+  readonly event: Pick<DeliveryDetail["event"], "id" | "type">;
+};
+type SentAttempt = Pick<Attempt, "number" | "at">;
+
+const sent = (name: string, value: string): RequestHeader => ({ name, value, isDescribed: false });
+const described = (name: string, value: string): RequestHeader => ({ name, value, isDescribed: true });
+
+/** Returns the headers of the attempt in the order in which they are sent. */
+export function attemptHeaders(
+  { id, replayOf, installation, event }: SentDelivery,
+  { number, at }: SentAttempt,
+): readonly RequestHeader[] {
+  return [
+    sent("content-type", "application/json"),
+    sent("user-agent", "CommerceGateway-Webhooks/1"),
+    sent("webhook-id", event.id),
+    sent("webhook-timestamp", String(Math.floor(Date.parse(at) / 1000))),
+    described("webhook-signature", "v1,… (HMAC-SHA256 with the endpoint’s signing secret; not stored)"),
+    sent("webhook-event-type", event.type),
+    sent("webhook-delivery-id", id),
+    sent("webhook-installation-id", installation.id),
+    sent("webhook-attempt", String(number)),
+    sent("webhook-replay", String(replayOf !== null)),
+    described("traceparent", "00-… (the trace of the delivery; not stored)"),
+  ];
+}
+
+/** Returns JSON text with two spaces of indentation. Other text is returned as it is. */
+export function formatJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+export interface JsonToken {
+  readonly kind: "name" | "text" | "value" | "plain";
+  readonly text: string;
+}
+
+const tokenPattern = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+/** Splits JSON text into names, texts, other values and the characters between them. */
+export function jsonTokens(json: string): readonly JsonToken[] {
+  const tokens: JsonToken[] = [];
+  let end = 0;
+  for (const match of json.matchAll(tokenPattern)) {
+    if (match.index > end) tokens.push({ kind: "plain", text: json.slice(end, match.index) });
+    const [whole, quoted, colon] = match;
+    if (quoted === undefined) tokens.push({ kind: "value", text: whole });
+    else tokens.push({ kind: colon === undefined ? "text" : "name", text: quoted });
+    if (colon !== undefined) tokens.push({ kind: "plain", text: colon });
+    end = match.index + whole.length;
+  }
+  if (end < json.length) tokens.push({ kind: "plain", text: json.slice(end) });
+  return tokens;
+}
+
+const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+interface CurlRequest {
+  readonly url: string;
+  readonly headers: readonly RequestHeader[];
+  readonly body: string;
+}
+
+/** Returns a command for a POSIX shell. Headers that are not stored are left out. */
+export function attemptCurl({ url, headers, body }: CurlRequest): string {
+  const lines = headers
+    .filter(({ isDescribed }) => !isDescribed)
+    .map(({ name, value }) => `--header ${quoteForShell(`${name}: ${value}`)}`);
+  return [`curl --request POST ${quoteForShell(url)}`, ...lines, `--data-raw ${quoteForShell(body)}`].join(
+    " \\\n  ",
+  );
+}

@@ -1,0 +1,287 @@
+/**
+ * The dialog that replays many deliveries of an endpoint. It counts them before anything is sent, and shows
+ * afterwards how many are still waiting.
+ */
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
+import { useMutation, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { FailureBanner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
+import { Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
+import { formatCount } from "#pages/console/browser/parts/formats.tsx";
+import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import {
+  type BulkReplayAnswer,
+  bulkReplayDocument,
+  openDeliveriesDocument,
+  type ReplayableStatus,
+  type ReplayCounts,
+  replayPlan,
+  replayPreviewDocument,
+  skippedTexts,
+} from "./bulk-replay-documents.ts";
+import { replayReasons, type ReplayReasonName } from "./replay-dialog.tsx";
+
+interface BulkReplayProps {
+  readonly endpoints: readonly { readonly id: string; readonly url: string }[];
+  readonly onClose: () => void;
+}
+
+const hourMs = 3_600_000;
+const periods = [
+  { value: "1", label: "The last hour" },
+  { value: "24", label: "The last 24 hours" },
+  { value: "168", label: "The last 7 days" },
+  { value: "720", label: "The last 30 days" },
+] as const;
+type PeriodHours = (typeof periods)[number]["value"];
+
+const statuses = [
+  { value: "EXHAUSTED", label: "Exhausted: all attempts failed" },
+  { value: "SKIPPED", label: "Skipped: the endpoint was disabled" },
+] as const;
+
+interface Selection {
+  readonly endpointId: string;
+  readonly status: ReplayableStatus;
+  readonly hours: PeriodHours;
+}
+
+interface Explanation {
+  readonly reason: ReplayReasonName;
+  readonly note: string;
+}
+
+type BulkResult = BulkReplayAnswer["webhookDeliveriesReplay"];
+
+export function BulkReplayDialog({ endpoints, onClose }: BulkReplayProps): JSX.Element {
+  const [selection, setSelection] = useState<Selection>({
+    endpointId: endpoints[0]?.id ?? "",
+    status: "EXHAUSTED",
+    // All attempts of a delivery take about three days, so that most exhausted deliveries are days old.
+    hours: "168",
+  });
+  const [after, setAfter] = useState<string | null>(null);
+  const [result, setResult] = useState<BulkResult>();
+  if (result === undefined) {
+    const select = (next: Selection): void => {
+      // Another selection starts at its first delivery.
+      setAfter(null);
+      setSelection(next);
+    };
+    return (
+      <Dialog title="Replay several deliveries" onClose={onClose}>
+        <ReplayForm
+          endpoints={endpoints}
+          selection={selection}
+          after={after}
+          onSelect={select}
+          onReplayed={setResult}
+          onClose={onClose}
+        />
+      </Dialog>
+    );
+  }
+  const goOn = (): void => {
+    setAfter(result.endCursor);
+    setResult(undefined);
+  };
+  return (
+    <Dialog title="Deliveries are sent again" onClose={onClose}>
+      <ReplayResult result={result} endpointId={selection.endpointId} />
+      <div class="actions">
+        {result.hasMore ? (
+          <button type="button" class="second" onClick={goOn}>
+            Continue with the next deliveries
+          </button>
+        ) : null}
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface ReplayFormProps extends BulkReplayProps {
+  readonly selection: Selection;
+  readonly after: string | null;
+  readonly onSelect: (selection: Selection) => void;
+  readonly onReplayed: (result: BulkResult) => void;
+}
+
+function ReplayForm(props: ReplayFormProps): JSX.Element {
+  const { selection, after, onReplayed, onClose } = props;
+  const { endpointId, status, hours } = selection;
+  const [explanation, setExplanation] = useState<Explanation>({ reason: "RECEIVER_OUTAGE", note: "" });
+  // The period ends when the form was opened, so that the count and the replay select the same deliveries.
+  const [untilMs] = useState(() => Date.now());
+  const { isBusy, failure, run } = useMutation(bulkReplayDocument);
+  const since = new Date(untilMs - Number(hours) * hourMs).toISOString();
+  const filter = { endpointId, since, until: new Date(untilMs).toISOString(), status, after };
+  const preview = useQuery(replayPreviewDocument, filter);
+  const count = preview.isLoading ? 0 : (preview.data?.webhookReplayPreview?.replayable ?? 0);
+  const replay = async (): Promise<void> => {
+    const note = explanation.note.trim();
+    const answer = await run({
+      input: { ...filter, reason: explanation.reason, note: note === "" ? null : note },
+    });
+    if (answer !== undefined) onReplayed(answer.webhookDeliveriesReplay);
+  };
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isBusy && count > 0) void replay();
+      }}
+    >
+      <FailureBanner failure={failure} shown={["/note"]} />
+      <SelectionFields {...props} failure={failure} />
+      <ExplanationFields explanation={explanation} failure={failure} onChange={setExplanation} />
+      <div role="status">
+        <QueryResultView query={preview} what="the number of deliveries">
+          {({ webhookReplayPreview }) => <ReplayCount counts={webhookReplayPreview} />}
+        </QueryResultView>
+      </div>
+      {count === 0 ? (
+        <div class="actions">
+          <button type="button" class="second" onClick={onClose}>
+            Close
+          </button>
+        </div>
+      ) : (
+        <FormButtons
+          action={`Replay ${formatCount(count, "delivery", "deliveries")}`}
+          isBusy={isBusy}
+          onCancel={onClose}
+        />
+      )}
+    </form>
+  );
+}
+
+interface SelectionFieldsProps extends Pick<ReplayFormProps, "endpoints" | "selection" | "onSelect"> {
+  readonly failure: GraphFailure | undefined;
+}
+
+const SelectionFields = ({ endpoints, selection, failure, onSelect }: SelectionFieldsProps): JSX.Element => (
+  <>
+    <SelectField
+      label="Endpoint"
+      pointer="/endpointId"
+      failure={failure}
+      name="endpoint"
+      value={selection.endpointId}
+      options={endpoints.map(({ id, url }) => ({ value: id, label: url }))}
+      onChange={(endpointId) => onSelect({ ...selection, endpointId })}
+    />
+    <SelectField
+      label="Status of the deliveries"
+      pointer="/status"
+      failure={failure}
+      name="status"
+      value={selection.status}
+      options={statuses}
+      onChange={(status) => onSelect({ ...selection, status })}
+    />
+    <SelectField
+      label="Events of"
+      pointer="/since"
+      failure={failure}
+      name="period"
+      value={selection.hours}
+      options={periods}
+      onChange={(hours) => onSelect({ ...selection, hours })}
+    />
+  </>
+);
+
+interface ExplanationFieldsProps {
+  readonly explanation: Explanation;
+  readonly failure: GraphFailure | undefined;
+  readonly onChange: (explanation: Explanation) => void;
+}
+
+const ExplanationFields = ({ explanation, failure, onChange }: ExplanationFieldsProps): JSX.Element => (
+  <>
+    <SelectField
+      label="Reason"
+      pointer="/reason"
+      failure={failure}
+      name="reason"
+      value={explanation.reason}
+      options={replayReasons}
+      onChange={(reason) => onChange({ ...explanation, reason })}
+    />
+    <TextField
+      label="Note (optional)"
+      hint="For later readers of the log. Do not enter personal data."
+      pointer="/note"
+      failure={failure}
+      name="note"
+      value={explanation.note}
+      onChange={(note) => onChange({ ...explanation, note })}
+    />
+  </>
+);
+
+/** Says what the replay will send and what it leaves out. */
+const ReplayCount = ({ counts }: { readonly counts: ReplayCounts | null }): JSX.Element =>
+  counts === null ? (
+    <p>The endpoint does not exist.</p>
+  ) : (
+    <>
+      <p>
+        <strong>{replayPlan(counts)}</strong>
+      </p>
+      {skippedTexts(counts.skipped).map((text) => (
+        <p key={text} class="soft">
+          {text}
+        </p>
+      ))}
+    </>
+  );
+
+const pollEveryMs = 1500;
+
+interface ReplayResultProps {
+  readonly result: BulkResult;
+  readonly endpointId: string;
+}
+
+/** Shows how many deliveries were queued, and polls how many of the endpoint's deliveries are still open. */
+function ReplayResult({ result, endpointId }: ReplayResultProps): JSX.Element {
+  const query = useQuery(openDeliveriesDocument, { endpointId });
+  const waiting =
+    query.data === undefined ? 1 : query.data.pending.totalCount + query.data.sending.totalCount;
+  useEffect(() => {
+    if (waiting === 0 || query.isLoading) return undefined;
+    const timer = setTimeout(query.refresh, pollEveryMs);
+    return () => clearTimeout(timer);
+  }, [waiting, query.isLoading]);
+  const retrying = query.data?.retrying.totalCount ?? 0;
+  return (
+    <div role="status">
+      <p>
+        <strong>{formatCount(result.replayed, "delivery", "deliveries")} queued.</strong>{" "}
+        {query.data === undefined
+          ? ""
+          : waiting === 0
+            ? "All of them were attempted."
+            : `The endpoint still has ${formatCount(waiting, "delivery", "deliveries")} to attempt.`}
+      </p>
+      {retrying === 0 ? null : (
+        <p class="fault">
+          {formatCount(retrying, "delivery", "deliveries")} of this endpoint failed and will be retried.
+          Repair the receiver.
+        </p>
+      )}
+      {skippedTexts(result.skipped).map((text) => (
+        <p key={text} class="soft">
+          {text}
+        </p>
+      ))}
+    </div>
+  );
+}

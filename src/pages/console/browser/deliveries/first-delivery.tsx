@@ -1,0 +1,43 @@
+/** What the deliveries of an endpoint show before anything was sent: how the first delivery is made. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { useMutation } from "#pages/console/browser/graph/hooks.ts";
+import { basePath } from "#pages/console/browser/graph/client.ts";
+import { type Endpoint, testEndpointDocument } from "#pages/console/browser/endpoints/endpoint-documents.ts";
+import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
+import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
+
+export function FirstDelivery({ endpoint }: { readonly endpoint: Endpoint | undefined }): JSX.Element {
+  const { isBusy, failure, run } = useMutation(testEndpointDocument);
+  const [isSent, setSent] = useState(false);
+  const send = async (endpointId: string): Promise<void> => {
+    if ((await run({ endpointId, input: {} })) !== undefined) setSent(true);
+  };
+  return (
+    <div class="empty">
+      <FailureBanner failure={failure} />
+      <p>Nothing has been sent to this endpoint yet.</p>
+      {endpoint === undefined ? (
+        <p>
+          <ConsoleLink to="/endpoints">Register an endpoint</ConsoleLink> to receive events.
+        </p>
+      ) : endpoint.status === "ENABLED" ? (
+        <>
+          <p>Send a test event to see whether the receiver accepts it. The delivery appears here.</p>
+          <div class="actions">
+            <button
+              type="button"
+              aria-disabled={isBusy || isSent}
+              onClick={() => isBusy || isSent || void send(endpoint.id)}
+            >
+              {isBusy ? "One moment …" : isSent ? "The test event is being sent" : "Send a test event"}
+            </button>
+            <a href={`${basePath}/docs/guides/webhooks`}>How to receive events</a>
+          </div>
+        </>
+      ) : (
+        <p>The endpoint is disabled. Enable it, and a test event is sent.</p>
+      )}
+    </div>
+  );
+}

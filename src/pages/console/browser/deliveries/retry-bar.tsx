@@ -1,0 +1,71 @@
+/** Says what has become of a delivery, and makes the next attempt of a waiting delivery at once. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { useMutation } from "#pages/console/browser/graph/hooks.ts";
+import type { Endpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
+import { judgeHealth } from "#pages/console/browser/endpoints/judge-health.ts";
+import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
+import { TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
+import { type DeliveryDetail, retryDocument } from "./delivery-documents.ts";
+import { deliveryOutcome } from "./delivery-texts.tsx";
+
+interface RetryBarProps {
+  readonly delivery: DeliveryDetail;
+  /** Null until the endpoint is loaded, and if it was deleted. */
+  readonly endpoint: Endpoint | null;
+  readonly onRetried: () => void;
+}
+
+export function RetryBar({ delivery, endpoint, onRetried }: RetryBarProps): JSX.Element {
+  const { id, attemptCount, nextAttemptAt, status } = delivery;
+  const { isBusy, failure, run } = useMutation(retryDocument);
+  const [retriedAfter, setRetriedAfter] = useState<number>();
+  // The text about the retry is shown until the attempt has begun.
+  const isRetried = retriedAfter === attemptCount && nextAttemptAt !== null;
+  const retry = async (): Promise<void> => {
+    const result = await run({ deliveryId: id, input: { expectedAttemptCount: attemptCount } });
+    if (result !== undefined) setRetriedAfter(attemptCount);
+    // After a conflict, too, the page shows the newest attempts.
+    onRetried();
+  };
+  return (
+    <div class="doings">
+      <FailureBanner failure={failure} />
+      <div class="actions">
+        {nextAttemptAt !== null && endpoint?.status === "ENABLED" ? (
+          <button
+            type="button"
+            aria-disabled={isBusy || isRetried}
+            onClick={() => isBusy || isRetried || void retry()}
+          >
+            {isBusy ? "One moment …" : "Retry now"}
+          </button>
+        ) : null}
+        <span role="status">
+          {isRetried ? "The next attempt is due now." : deliveryOutcome(status)}{" "}
+          {nextAttemptAt === null ? null : <HoldBack endpoint={endpoint} />}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+/** Says why a waiting delivery is held back, if its endpoint is disabled or paused. */
+function HoldBack({ endpoint }: Pick<RetryBarProps, "endpoint">): JSX.Element | null {
+  if (endpoint === null) return null;
+  if (endpoint.status !== "ENABLED")
+    return (
+      <>
+        The endpoint is disabled. <ConsoleLink to={`/endpoints/${endpoint.id}`}>Enable it</ConsoleLink> to
+        continue.
+      </>
+    );
+  const { pausedUntil } = judgeHealth(endpoint);
+  if (pausedUntil === null) return null;
+  return (
+    <>
+      The endpoint is paused until <TimeText at={pausedUntil} isMinute />, because too many attempts failed.
+    </>
+  );
+}

@@ -1,0 +1,53 @@
+/** Judges the health of an endpoint from its status and the success rate of its recent attempts. */
+import type { Endpoint } from "./endpoint-documents.ts";
+
+type JudgedState = "DISABLED" | "UNKNOWN" | "HEALTHY" | "DEGRADED" | "FAILING";
+
+interface JudgedHealth {
+  readonly state: JudgedState;
+  /** The numbers that led to the state, for example “62.5 % successful in 24 hours, 3 failures in a row”. */
+  readonly reason: string;
+  /** Until when no attempt is made, because too many attempts in a row failed; null if nothing is held back. */
+  readonly pausedUntil: string | null;
+}
+
+/** Below this share of successful attempts in 24 hours, an endpoint is failing. */
+const failingBelow = 0.5;
+/** Below this share of successful attempts in 24 hours, an endpoint is degraded. */
+const degradedBelow = 0.95;
+
+export function judgeHealth(
+  { status, health }: Pick<Endpoint, "status" | "health">,
+  nowMs: number = Date.now(),
+): JudgedHealth {
+  const state = judgedState(status, health);
+  if (state === "DISABLED") return { state, reason: "receives no deliveries", pausedUntil: null };
+  const { pausedUntil, consecutiveFailures } = health;
+  if (pausedUntil === null) return { state, reason: reasonOf(health), pausedUntil };
+  const failures = formatFailures(consecutiveFailures);
+  return Date.parse(pausedUntil) > nowMs
+    ? { state, reason: `after ${failures}`, pausedUntil }
+    : { state, reason: `${failures}; the next delivery is tried now`, pausedUntil: null };
+}
+
+const formatFailures = (count: number): string =>
+  count === 1 ? "1 failure in a row" : `${count} failures in a row`;
+
+function judgedState(
+  status: Endpoint["status"],
+  { state, successRate24h, consecutiveFailures }: Endpoint["health"],
+): JudgedState {
+  if (status !== "ENABLED") return "DISABLED";
+  if (state === "FAILING" || (successRate24h !== null && successRate24h < failingBelow)) return "FAILING";
+  const isDegraded = successRate24h !== null && successRate24h < degradedBelow;
+  if (state === "DEGRADED" || isDegraded || consecutiveFailures > 0) return "DEGRADED";
+  return state === "HEALTHY" ? "HEALTHY" : "UNKNOWN";
+}
+
+function reasonOf({ successRate24h, consecutiveFailures }: Endpoint["health"]): string {
+  // Rounded down, so that a rate with failures never reads as 100 %.
+  const percent = successRate24h === null ? null : Math.floor(successRate24h * 1000) / 10;
+  const rate = percent === null ? "no attempt in 24 hours" : `${percent} % successful in 24 hours`;
+  if (consecutiveFailures === 0) return rate;
+  return `${rate}, ${formatFailures(consecutiveFailures)}`;
+}

@@ -1,0 +1,82 @@
+/** The dialog that installs an app: one of the platform's apps, with the permissions that it gets. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { useMutation, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { navigateTo } from "#pages/console/browser/navigation.tsx";
+import { permissionChoices, scopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
+import { Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
+import { CheckboxGroup, FailureBanner, SelectField } from "#pages/console/browser/parts/fields.tsx";
+import { EmptyNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { type InstallableApps, installableAppsDocument, installDocument } from "./installation-documents.ts";
+
+export function InstallAppDialog({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  const query = useQuery(installableAppsDocument, {});
+  return (
+    <Dialog title="Install an app" onClose={onClose}>
+      <QueryResultView query={query} what="apps">
+        {(data) => <InstallForm data={data} onClose={onClose} />}
+      </QueryResultView>
+    </Dialog>
+  );
+}
+
+interface InstallFormProps {
+  readonly data: InstallableApps;
+  readonly onClose: () => void;
+}
+
+function InstallForm({ data, onClose }: InstallFormProps): JSX.Element {
+  const installed = new Set(
+    connectionNodes(data.installations)
+      .filter(({ status }) => status !== "UNINSTALLED")
+      .map(({ app }) => app.id),
+  );
+  const apps = connectionNodes(data.apps).filter(({ id }) => !installed.has(id));
+  const [appId, setAppId] = useState(apps[0]?.id ?? "");
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(["catalog:read"]));
+  const { isBusy, failure, run } = useMutation(installDocument);
+  const merchantId = data.merchant?.id;
+  const install = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    if (isBusy || merchantId === undefined) return;
+    const scopes = [...chosen].toSorted().map(scopeEnumValue);
+    const made = await run({ input: { merchantId, appId, scopes } });
+    if (made === undefined) return;
+    onClose();
+    navigateTo(`/installations/${made.installationCreate.id}`);
+  };
+  if (apps.length === 0)
+    return (
+      <EmptyNote>
+        Your shop has all apps of the platform. Ask the operator of the platform to register another app.
+      </EmptyNote>
+    );
+  return (
+    <form onSubmit={(event) => void install(event)} noValidate>
+      <FailureBanner failure={failure} shown={["/appId", "/scopes"]} />
+      <SelectField
+        label="App"
+        pointer="/appId"
+        failure={failure}
+        name="appId"
+        value={appId}
+        options={apps.map(({ id, name, publisher }) => ({
+          value: id,
+          label: publisher === null ? name : `${name}, by ${publisher}`,
+        }))}
+        onChange={setAppId}
+      />
+      <CheckboxGroup
+        legend="Permissions"
+        hint="What the app may do with your shop. You can change this later."
+        pointer="/scopes"
+        failure={failure}
+        choices={permissionChoices()}
+        chosen={chosen}
+        onChange={setChosen}
+      />
+      <FormButtons action="Install the app" isBusy={isBusy} onCancel={onClose} />
+    </form>
+  );
+}

@@ -1,0 +1,63 @@
+/** What is still possible with an order: canceling, and returning each item, as the REST API answers it. */
+import type { JSX } from "preact";
+import { enumLabel, formatMoney, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { DescriptionRow } from "#pages/console/browser/parts/tables.tsx";
+import type { ConsoleOrder, ConsoleEligibilityReason } from "./order-documents.ts";
+
+export function OrderEligibility({ order }: { readonly order: ConsoleOrder }): JSX.Element {
+  return (
+    <section aria-labelledby="eligibility">
+      <h2 id="eligibility">What is still possible</h2>
+      <p class="soft">Your staff’s view of the same rules that apps and storefronts get.</p>
+      <dl class="facts">
+        <DescriptionRow name="Cancel">
+          <CancellationAnswer order={order} />
+        </DescriptionRow>
+        {order.afterSalesEligibility.lines.map(({ lineId, options }) => (
+          <DescriptionRow key={lineId} name={order.lines.find(({ id }) => id === lineId)?.title ?? lineId}>
+            <ul class="reasons">
+              {options.map(({ kind, decision, eligibleQuantity, reasons }) => (
+                <li key={kind}>
+                  {enumLabel(kind)}: <StatusBadge value={decision} />{" "}
+                  {eligibleQuantity === 0 ? null : `${eligibleQuantity.toLocaleString()} ×`}
+                  <ReasonList reasons={reasons} />
+                </li>
+              ))}
+            </ul>
+          </DescriptionRow>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function CancellationAnswer({ order: { cancellationEligibility } }: { readonly order: ConsoleOrder }) {
+  const { decision, refund, deadline, reasons } = cancellationEligibility;
+  return (
+    <>
+      <StatusBadge value={decision} />{" "}
+      {refund === null || refund.estimated.amountMinor === 0
+        ? null
+        : `refunds about ${formatMoney(refund.estimated)} `}
+      {decision === "DENIED" || deadline === null || deadline.at === null ? null : (
+        <>
+          until <TimeText at={deadline.at} isMinute />
+        </>
+      )}
+      <ReasonList reasons={reasons} />
+    </>
+  );
+}
+
+const ReasonList = ({
+  reasons,
+}: {
+  readonly reasons: readonly ConsoleEligibilityReason[];
+}): JSX.Element | null =>
+  reasons.length === 0 ? null : (
+    <ul class="reasons soft small">
+      {reasons.map(({ code, message }) => (
+        <li key={code}>{message}</li>
+      ))}
+    </ul>
+  );

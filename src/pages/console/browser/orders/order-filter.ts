@@ -1,0 +1,57 @@
+/** The filter of the order list: read from the page's address, written to it, and sent to GraphQL. */
+import { type OrderListVariables, type OrderState, orderStates } from "./order-documents.ts";
+
+export interface OrderListFilter {
+  readonly number: string;
+  readonly status: OrderState | null;
+  /** First and last day of the placement, YYYY-MM-DD in the reader's time zone; empty if not limited. */
+  readonly from: string;
+  readonly to: string;
+}
+
+const dayForm = /^\d{4}-\d{2}-\d{2}$/;
+const toDay = (text: string | null): string =>
+  text !== null && dayForm.test(text) && !Number.isNaN(Date.parse(text)) ? text : "";
+
+export function readOrderFilter(query: URLSearchParams): OrderListFilter {
+  const status = query.get("status")?.toUpperCase();
+  return {
+    number: query.get("number")?.trim() ?? "",
+    status: orderStates.find((state) => state === status) ?? null,
+    from: toDay(query.get("from")),
+    to: toDay(query.get("to")),
+  };
+}
+
+/** The address of the list with the filter, within the console. */
+export function getOrderListPath({ number, status, from, to }: OrderListFilter): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ number, status: status?.toLowerCase() ?? "", from, to }))
+    if (value !== "") query.set(name, value);
+  return query.size === 0 ? "/orders" : `/orders?${query.toString()}`;
+}
+
+/** Midnight at the start of the day, or of the day after it, in the reader's time zone. */
+function startOfDay(day: string, daysLater = 0): string | null {
+  if (day === "") return null;
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  return new Date(year, month - 1, date + daysLater).toISOString();
+}
+
+/** The variables of the query, without the page; undefined if the last day is before the first. */
+export function toOrderListVariables({
+  number,
+  status,
+  from,
+  to,
+}: OrderListFilter): Omit<OrderListVariables, "last" | "before"> | undefined {
+  if (from !== "" && to !== "" && to < from) return undefined;
+  return {
+    status,
+    number: number === "" ? null : number,
+    placedFrom: startOfDay(from),
+    placedTo: startOfDay(to, 1),
+  };
+}
+
+export const emptyOrderFilter: OrderListFilter = { number: "", status: null, from: "", to: "" };

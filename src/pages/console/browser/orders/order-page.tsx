@@ -1,0 +1,220 @@
+/** The page of one order: its items, payments, shipments, returns, refunds, and what can still be done. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { AuditList, emptyAuditFilter } from "#pages/console/browser/audit/audit-list.tsx";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
+import { enumLabel, formatMoney, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { DescriptionRow, EmptyNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { CancelOrderDialog, RefundDialog } from "./order-dialogs.tsx";
+import { type ConsoleOrder, orderDocument } from "./order-documents.ts";
+import { OrderEligibility } from "./order-eligibility.tsx";
+import {
+  OrderFulfillmentTable,
+  OrderLines,
+  OrderPaymentTable,
+  OrderRefundTable,
+  ReturnTable,
+} from "./order-parts.tsx";
+import { getRefundableAmount } from "./refundable-amount.ts";
+import "./orders.css";
+
+export function OrderPage({ id }: { readonly id: string }): JSX.Element {
+  const query = useQuery(orderDocument, { id });
+  const order = query.data?.order;
+  return (
+    <>
+      <p class="trail">
+        <ConsoleLink to="/orders">Orders</ConsoleLink>
+      </p>
+      <PageHeading title={order ? `Order ${order.number}` : "Order"}>
+        {order ? <OrderActions order={order} onChanged={query.reload} /> : undefined}
+      </PageHeading>
+      <QueryResultView query={query} what="the order">
+        {(data) =>
+          data.order === null ? (
+            <EmptyNote>
+              Your shop has no order with the id <code>{id}</code>.{" "}
+              <ConsoleLink to="/orders">Show recent orders</ConsoleLink>
+            </EmptyNote>
+          ) : (
+            <OrderContent order={data.order} />
+          )
+        }
+      </QueryResultView>
+    </>
+  );
+}
+
+interface OrderActionsProps {
+  readonly order: ConsoleOrder;
+  readonly onChanged: () => void;
+}
+
+function OrderActions({ order, onChanged }: OrderActionsProps): JSX.Element {
+  const [open, setOpen] = useState<"cancel" | "refund">();
+  const shown = { order, onChanged, onClose: () => setOpen(undefined) };
+  const canCancel = order.cancellationEligibility.decision !== "DENIED";
+  return (
+    <>
+      {getRefundableAmount(order) > 0 ? (
+        <button type="button" class="second" onClick={() => setOpen("refund")}>
+          Refund
+        </button>
+      ) : null}
+      {canCancel ? (
+        <button type="button" class="second danger" onClick={() => setOpen("cancel")}>
+          Cancel the order
+        </button>
+      ) : null}
+      {open === "cancel" ? <CancelOrderDialog {...shown} /> : null}
+      {open === "refund" ? <RefundDialog {...shown} /> : null}
+    </>
+  );
+}
+
+const OrderContent = ({ order }: { readonly order: ConsoleOrder }): JSX.Element => (
+  <>
+    <OrderFacts order={order} />
+    <section aria-labelledby="lines">
+      <h2 id="lines">Items</h2>
+      <OrderLines lines={order.lines} />
+      <OrderTotalsList totals={order.totals} />
+    </section>
+    <OrderPaymentTable payments={order.payments} />
+    <OrderFulfillmentTable fulfillments={order.fulfillments} lines={order.lines} />
+    <ReturnTable returns={order.returns} lines={order.lines} />
+    <OrderRefundTable refunds={order.refunds} />
+    <OrderEligibility order={order} />
+    <section aria-labelledby="timeline">
+      <h2 id="timeline">Timeline</h2>
+      <ol class="timeline">
+        {order.timeline.map(({ at, type, actor }, index) => (
+          <li key={`${index} ${type}`}>
+            <strong>{enumLabel(type)}</strong>, by the {actorNames[actor] ?? enumLabel(actor).toLowerCase()}
+            <br />
+            <span class="soft small">
+              <TimeText at={at} />
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
+    <section aria-labelledby="changes">
+      <h2 id="changes">Changes by apps and staff</h2>
+      <AuditList
+        key={order.version}
+        filter={{ ...emptyAuditFilter, targetId: order.id }}
+        isOfTarget
+        empty="No app and no staff member has changed this order."
+      />
+    </section>
+  </>
+);
+
+const actorNames: Readonly<Record<string, string>> = {
+  BUYER: "buyer",
+  MERCHANT: "shop",
+  SYSTEM: "service",
+};
+
+function OrderFacts({ order }: { readonly order: ConsoleOrder }): JSX.Element {
+  const { buyer, buyerReference, deliveryAddress, delivery, cancellation, holdReason, cartId } = order;
+  return (
+    <dl class="facts">
+      <DescriptionRow name="Status">
+        <StatusBadge value={order.status} /> {holdReason}
+        {cancellation === null ? null : (
+          <p class="small">
+            {enumLabel(cancellation.reason)}, <TimeText at={cancellation.at} />
+            {cancellation.note === null ? null : <>: “{cancellation.note}”</>}
+          </p>
+        )}
+      </DescriptionRow>
+      <DescriptionRow name="Payment">
+        <StatusBadge value={order.paymentStatus} />
+      </DescriptionRow>
+      <DescriptionRow name="Delivery">
+        {enumLabel(order.fulfillmentStatus)}
+        {delivery === null ? null : `, ${delivery.name}`}
+      </DescriptionRow>
+      <DescriptionRow name="Buyer">
+        {buyer.guest ? "Guest" : (buyerReference ?? "Known buyer")}
+        {buyer.emailHint === null ? null : `, ${buyer.emailHint}`}
+      </DescriptionRow>
+      <DescriptionRow name="Country and language">
+        {order.market}, {order.locale}
+      </DescriptionRow>
+      <DescriptionRow name="Address">
+        {deliveryAddress === null ? (
+          <span class="soft">none</span>
+        ) : (
+          <AddressText address={deliveryAddress} />
+        )}
+      </DescriptionRow>
+      {cartId === null ? null : (
+        <DescriptionRow name="Cart">
+          <ConsoleLink to={`/carts/${cartId}`}>
+            <code>{cartId}</code>
+          </ConsoleLink>
+        </DescriptionRow>
+      )}
+      <DescriptionRow name="Placed">
+        <TimeText at={order.placedAt} />
+      </DescriptionRow>
+      <DescriptionRow name="Last change">
+        <TimeText at={order.updatedAt} />
+      </DescriptionRow>
+      <DescriptionRow name="Id">
+        <code>{order.id}</code>
+      </DescriptionRow>
+    </dl>
+  );
+}
+
+function AddressText({ address }: { readonly address: NonNullable<ConsoleOrder["deliveryAddress"]> }) {
+  const { recipientInitials, postalCodePrefix, city, countryCode } = address;
+  const place = [postalCodePrefix === null ? null : `${postalCodePrefix}…`, city].filter(Boolean).join(" ");
+  return (
+    <>
+      {[recipientInitials, place === "" ? null : place, countryCode]
+        .filter((part) => part !== null)
+        .join(", ")}
+      <p class="soft small">Street and full name are hidden here.</p>
+    </>
+  );
+}
+
+function OrderTotalsList({ totals }: Pick<ConsoleOrder, "totals">): JSX.Element {
+  const { subtotal, discount, shipping, tax, taxIncluded, total, refunded, outstanding } = totals;
+  return (
+    <dl class="totals">
+      <dt>Subtotal</dt>
+      <dd>{formatMoney(subtotal)}</dd>
+      {discount.amountMinor === 0 ? null : (
+        <>
+          <dt>Discount</dt>
+          <dd>−{formatMoney(discount)}</dd>
+        </>
+      )}
+      <dt>Shipping</dt>
+      <dd>{shipping === null ? "–" : formatMoney(shipping)}</dd>
+      <dt>Tax{taxIncluded ? ", included in the prices" : ""}</dt>
+      <dd>{tax === null ? "–" : formatMoney(tax)}</dd>
+      <dt class="sum">Total</dt>
+      <dd class="sum">{formatMoney(total)}</dd>
+      {refunded.amountMinor === 0 ? null : (
+        <>
+          <dt>Refunded</dt>
+          <dd>−{formatMoney(refunded)}</dd>
+        </>
+      )}
+      {outstanding.amountMinor === 0 ? null : (
+        <>
+          <dt>Not paid yet</dt>
+          <dd>{formatMoney(outstanding)}</dd>
+        </>
+      )}
+    </dl>
+  );
+}

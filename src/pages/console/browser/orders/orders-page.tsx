@@ -1,0 +1,195 @@
+/** The page that finds orders: by number, status and days of the placement, in a list with the newest first. */
+import type { JSX } from "preact";
+import { useId, useState } from "preact/hooks";
+import { listPageSize, nodesNewestFirst, olderPageCursor } from "#pages/console/browser/graph/documents.ts";
+import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import {
+  ConsoleLink,
+  type ConsoleLocation,
+  navigateTo,
+  PageHeading,
+  replaceLocation,
+} from "#pages/console/browser/navigation.tsx";
+import { basePath } from "#pages/console/browser/graph/client.ts";
+import { enumLabel, formatMoney, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import {
+  DataTable,
+  EmptyNote,
+  PageButtons,
+  QueryResultView,
+  type TableColumn,
+} from "#pages/console/browser/parts/tables.tsx";
+import { type ListedOrder, type OrderListVariables, ordersDocument, orderStates } from "./order-documents.ts";
+import {
+  emptyOrderFilter,
+  getOrderListPath,
+  type OrderListFilter,
+  readOrderFilter,
+  toOrderListVariables,
+} from "./order-filter.ts";
+import "#pages/console/browser/parts/filters.css";
+import "./orders.css";
+
+export function OrdersPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
+  const filter = readOrderFilter(place.query);
+  const variables = toOrderListVariables(filter);
+  return (
+    <>
+      <PageHeading title="Orders" />
+      <p class="lead">
+        What buyers have bought: payments, shipments, returns and refunds, and what is still possible.
+      </p>
+      <OrderFilterForm key={place.query.toString()} filter={filter} />
+      {variables === undefined ? (
+        <EmptyNote>
+          The last day must not be before the first day.{" "}
+          <ConsoleLink to="/orders">Show all orders</ConsoleLink>
+        </EmptyNote>
+      ) : (
+        <OrderList filter={filter} variables={variables} />
+      )}
+    </>
+  );
+}
+
+function OrderFilterForm({ filter }: { readonly filter: OrderListFilter }): JSX.Element {
+  const id = useId();
+  const [number, setNumber] = useState(filter.number);
+  const show = (change: Partial<OrderListFilter>): void =>
+    replaceLocation(getOrderListPath({ ...filter, number: number.trim(), ...change }));
+  const open = (event: Event): void => {
+    event.preventDefault();
+    const orderId = /ord_[0-9a-z]{26}/.exec(number.toLowerCase())?.[0];
+    if (orderId === undefined) show({});
+    else navigateTo(`/orders/${orderId}`);
+  };
+  return (
+    <form class="filters compact" role="search" onSubmit={open} noValidate>
+      <div class="wide">
+        <label for={`${id}-number`}>Order number or id</label>
+        <div class="pick">
+          <input
+            id={`${id}-number`}
+            value={number}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={({ currentTarget }) => setNumber(currentTarget.value)}
+          />
+          <button>Find</button>
+        </div>
+      </div>
+      <div>
+        <label for={`${id}-status`}>Status</label>
+        <select
+          id={`${id}-status`}
+          value={filter.status ?? ""}
+          onChange={({ currentTarget: { value } }) =>
+            show({ status: orderStates.find((state) => state === value) ?? null })
+          }
+        >
+          <option value="">All</option>
+          {orderStates.map((state) => (
+            <option key={state} value={state}>
+              {enumLabel(state)}
+            </option>
+          ))}
+        </select>
+      </div>
+      <DayField label="Placed from" value={filter.from} onChange={(from) => show({ from })} />
+      <DayField label="Placed until" value={filter.to} onChange={(to) => show({ to })} />
+    </form>
+  );
+}
+
+interface DayFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (day: string) => void;
+}
+
+function DayField({ label, value, onChange }: DayFieldProps): JSX.Element {
+  const id = useId();
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="date"
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+const columns: TableColumn<ListedOrder>[] = [
+  {
+    title: "Order",
+    cell: ({ id, number, buyer: { guest, emailHint } }) => (
+      <>
+        <ConsoleLink to={`/orders/${id}`}>
+          <strong>{number}</strong>
+        </ConsoleLink>
+        <br />
+        <span class="soft small">
+          {guest ? "Guest" : "Known buyer"}
+          {emailHint === null ? null : `, ${emailHint}`}
+        </span>
+      </>
+    ),
+  },
+  { title: "Placed", cell: ({ placedAt }) => <TimeText at={placedAt} isMinute /> },
+  { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
+  { title: "Payment", cell: ({ paymentStatus }) => <StatusBadge value={paymentStatus} /> },
+  { title: "Delivery", cell: ({ fulfillmentStatus }) => enumLabel(fulfillmentStatus) },
+  {
+    title: "Return",
+    cell: ({ returnStatus }) =>
+      returnStatus === "NONE" ? <span class="soft">–</span> : enumLabel(returnStatus),
+  },
+  { title: "Total", isNumber: true, cell: ({ totals: { total } }) => formatMoney(total) },
+];
+
+interface OrderListProps {
+  readonly filter: OrderListFilter;
+  readonly variables: Omit<OrderListVariables, "last" | "before">;
+}
+
+function OrderList({ filter, variables }: OrderListProps): JSX.Element {
+  const pages = useListPaging(getOrderListPath(filter));
+  const query = useQuery(ordersDocument, { ...variables, last: listPageSize, before: pages.cursor });
+  return (
+    <QueryResultView query={query} what="orders">
+      {({ orders }) => (
+        <>
+          {orders.edges.length === 0 ? (
+            <NoOrders filter={filter} />
+          ) : (
+            <DataTable
+              caption="Orders, the newest first"
+              columns={columns}
+              rows={nodesNewestFirst(orders)}
+              keyOf={({ id }) => id}
+            />
+          )}
+          <PageButtons pages={pages} what="orders" older={olderPageCursor(orders)} />
+        </>
+      )}
+    </QueryResultView>
+  );
+}
+
+const NoOrders = ({ filter }: { readonly filter: OrderListFilter }): JSX.Element =>
+  getOrderListPath(filter) === getOrderListPath(emptyOrderFilter) ? (
+    <EmptyNote>
+      There is no order yet. An order appears here as soon as a buyer has paid at a checkout.{" "}
+      <a href={`${basePath}/docs/guides/carts-and-checkout`}>How the checkout works</a>
+    </EmptyNote>
+  ) : (
+    <EmptyNote>
+      {filter.number === ""
+        ? "No order has this status and was placed in these days. "
+        : `No order with the number “${filter.number}” has this status and was placed in these days. `}
+      <ConsoleLink to="/orders">Show all orders</ConsoleLink>
+    </EmptyNote>
+  );

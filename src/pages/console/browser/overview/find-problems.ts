@@ -1,0 +1,126 @@
+/**
+ * Finds what needs attention in an installation: open readiness checks, webhook endpoints that fail or were
+ * switched off, and deliveries that failed and were not replayed. Each problem has a link to where it is
+ * solved.
+ */
+import type { Endpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
+import { judgeHealth } from "#pages/console/browser/endpoints/judge-health.ts";
+import type { InstallationWithReadiness } from "#pages/console/browser/installations/installation-documents.ts";
+import type { LoggedEvent } from "./overview-documents.ts";
+
+export interface Problem {
+  readonly key: string;
+  readonly tone: "fault" | "warn";
+  /** One or two words for the badge. */
+  readonly label: string;
+  readonly text: string;
+  /** The text and the path below /console of the link. */
+  readonly link: { readonly name: string; readonly to: string };
+}
+
+type CheckedInstallation = Pick<InstallationWithReadiness, "id" | "readiness">;
+
+interface ProblemSources {
+  readonly installation: CheckedInstallation;
+  readonly endpoints: readonly Endpoint[];
+  readonly events: readonly LoggedEvent[];
+  readonly nowMs: number;
+  /** Returns the title of a readiness check by its code. */
+  readonly titleOf: (code: string) => string;
+}
+
+/** Returns the problems of one installation, the most serious ones first. */
+export function findProblems(sources: ProblemSources): readonly Problem[] {
+  const { endpoints, events, nowMs } = sources;
+  const ofEndpoints = endpoints.flatMap((endpoint) => endpointProblem(endpoint, nowMs) ?? []);
+  const ofDeliveries = endpoints.flatMap((endpoint) => deliveryProblems(endpoint, events));
+  const ofChecks = readinessProblems(sources, ofEndpoints.length > 0);
+  const all = [...ofChecks, ...ofEndpoints, ...ofDeliveries];
+  return [...all.filter(({ tone }) => tone === "fault"), ...all.filter(({ tone }) => tone === "warn")];
+}
+
+/** Checks about deliveries are left out if the endpoints are listed themselves. */
+function readinessProblems(
+  { installation: { id, readiness }, titleOf }: Pick<ProblemSources, "installation" | "titleOf">,
+  hasEndpoints: boolean,
+): readonly Problem[] {
+  return readiness.checks
+    .filter(({ status }) => status === "FAIL" || status === "WARN")
+    .filter(({ code }) => !(hasEndpoints && code === "WEBHOOK_DELIVERY_HEALTHY"))
+    .map(({ code, status, severity, message }) => {
+      const isBlocking = status === "FAIL" && severity !== "ADVISORY";
+      return {
+        key: `${id} ${code}`,
+        tone: isBlocking ? "fault" : "warn",
+        label: isBlocking ? "To be done" : "Look at this",
+        text: `${titleOf(code)}: ${message}`,
+        link: { name: "Open the check", to: `/installations/${id}` },
+      };
+    });
+}
+
+/** An endpoint that staff or an app switched off is no problem, because that was on purpose. */
+function endpointProblem(endpoint: Endpoint, nowMs: number): Problem | undefined {
+  const { id, url, status, disabledReason } = endpoint;
+  const link = { name: "Open the endpoint", to: `/endpoints/${id}` };
+  if (status === "DISABLED") return undefined;
+  if (status === "AUTO_DISABLED") {
+    const cause =
+      disabledReason === "GONE" ? "the receiver answered 410" : "no delivery succeeded for five days";
+    const text = `${url} was switched off, because ${cause}. Repair the receiver, then enable the endpoint.`;
+    return { key: id, tone: "fault", label: "Disabled", text, link };
+  }
+  const { state, reason, pausedUntil } = judgeHealth(endpoint, nowMs);
+  if (state !== "FAILING" && state !== "DEGRADED") return undefined;
+  const isFailing = state === "FAILING";
+  const text = `${url}: ${pausedUntil === null ? "" : "paused "}${reason}.`;
+  return {
+    key: id,
+    tone: isFailing ? "fault" : "warn",
+    label: isFailing ? "Failing" : "Degraded",
+    text,
+    link,
+  };
+}
+
+type LoggedDelivery = LoggedEvent["deliveries"][number];
+
+const settling: ReadonlySet<LoggedDelivery["status"]> = new Set([
+  "SUCCEEDED",
+  "PENDING",
+  "SENDING",
+  "RETRYING",
+]);
+
+/** True if the delivery failed for good, and no replay of it has succeeded or is in progress. */
+const isLost = (delivery: LoggedDelivery, { deliveries }: LoggedEvent): boolean =>
+  delivery.replayOf === null &&
+  delivery.status === "EXHAUSTED" &&
+  !deliveries.some(({ replayOf, status }) => replayOf === delivery.id && settling.has(status));
+
+function deliveryProblems({ id, url }: Endpoint, events: readonly LoggedEvent[]): readonly Problem[] {
+  const own = events.flatMap((event) =>
+    event.deliveries
+      .filter(({ endpointId }) => endpointId === id)
+      .map((delivery) => ({ isLost: isLost(delivery, event), status: delivery.status })),
+  );
+  const lost = own.filter((delivery) => delivery.isLost).length;
+  const retried = own.filter(({ status }) => status === "RETRYING").length;
+  const problem = (count: number, status: string, words: string): readonly Problem[] => {
+    if (count === 0) return [];
+    const deliveries = count === 1 ? "1 delivery" : `${count.toLocaleString()} deliveries`;
+    const text = `${deliveries} to ${url} ${words}`;
+    const link = { name: "See these deliveries", to: `/endpoints/${id}?status=${status}` };
+    const isLast = status === "exhausted";
+    const [tone, label] = isLast ? (["fault", "Failed"] as const) : (["warn", "Retrying"] as const);
+    return [{ key: `${id} ${status}`, tone, label, text, link }];
+  };
+  return [
+    ...problem(
+      lost,
+      "exhausted",
+      `failed and will not be retried. Repair the receiver, then replay ${lost === 1 ? "it" : "them"}.`,
+    ),
+    ...problem(retried, "retrying", "failed and will be retried."),
+  ];
+}

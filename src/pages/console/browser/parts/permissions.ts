@@ -1,0 +1,41 @@
+/** The permissions of apps, API keys and OAuth grants in words. The API calls them scopes. */
+interface Permission {
+  /** The scope's name in the API. */
+  readonly name: string;
+  readonly title: string;
+  readonly hint: string;
+}
+
+export const grantableScopes: readonly Permission[] = [
+  {
+    name: "catalog:read",
+    title: "Read carts and orders, and end checkouts",
+    hint: "Also read the products. Ending means to revoke carts and to cancel checkouts.",
+  },
+  {
+    name: "checkout:quote",
+    title: "Change carts before checkout",
+    hint: "Set the address of a cart, and apply or remove a promotion code.",
+  },
+  {
+    name: "webhooks:read",
+    title: "See webhooks",
+    hint: "Read the webhook endpoints, the events and the data to test signatures.",
+  },
+  {
+    name: "webhooks:write",
+    title: "Manage webhooks",
+    hint: "Register webhook endpoints and send deliveries again.",
+  },
+];
+
+/** The choices of permissions in a form: “Manage webhooks (webhooks:write)”. */
+export const permissionChoices = (
+  allowed: readonly string[] = grantableScopes.map(({ name }) => name),
+): readonly { readonly value: string; readonly label: string; readonly hint: string }[] =>
+  grantableScopes
+    .filter(({ name }) => allowed.includes(name))
+    .map(({ name, title, hint }) => ({ value: name, label: `${title} (${name})`, hint }));
+
+/** Converts a scope into its GraphQL enum value: `catalog:read` → `CATALOG_READ`. */
+export const scopeEnumValue = (scope: string): string => scope.replace(":", "_").toUpperCase();

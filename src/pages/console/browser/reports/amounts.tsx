@@ -1,0 +1,41 @@
+/** Amounts of reports, which the graph returns in minor units with the currency's code. */
+import type { JSX } from "preact";
+import { formatMoney } from "#pages/console/browser/parts/formats.tsx";
+
+const exponents = new Map<string, number>();
+
+/** The number of decimal digits of a currency (ISO 4217), as the browser knows it. */
+export function getBrowserCurrencyExponent(currency: string): number {
+  const known = exponents.get(currency);
+  if (known !== undefined) return known;
+  const format = new Intl.NumberFormat("en", { style: "currency", currency });
+  const exponent = format.resolvedOptions().maximumFractionDigits ?? 2;
+  exponents.set(currency, exponent);
+  return exponent;
+}
+
+export const formatMinorAmount = (amountMinor: number, currency: string): string =>
+  formatMoney({ amountMinor, currency, exponent: getBrowserCurrencyExponent(currency) });
+
+interface AmountProps {
+  readonly minor: number | null;
+  readonly currency: string;
+}
+
+/** “€12.50”, and below it 1250. */
+export const AmountText = ({ minor, currency }: AmountProps): JSX.Element =>
+  minor === null ? (
+    <span class="soft">–</span>
+  ) : (
+    <>
+      {formatMinorAmount(minor, currency)}
+      <br />
+      <span class="soft small">{minor}</span>
+    </>
+  );
+
+/** The rows in the chosen currency, or all. */
+export const inCurrency = <Row extends { readonly currency: string }>(
+  rows: readonly Row[],
+  currency: string | null,
+): readonly Row[] => rows.filter((row) => currency === null || row.currency === currency);

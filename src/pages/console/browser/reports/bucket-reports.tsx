@@ -1,0 +1,182 @@
+/** The reports over time: sales, and how many carts become orders. Each has a chart, totals and a table. */
+import type { JSX } from "preact";
+import { BarChart, LineChart } from "#pages/console/browser/charts.tsx";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import {
+  DataTable,
+  EmptyNote,
+  QueryResultView,
+  type TableColumn,
+} from "#pages/console/browser/parts/tables.tsx";
+import { AmountText, formatMinorAmount, getBrowserCurrencyExponent, inCurrency } from "./amounts.tsx";
+import { chooseReportInterval, type ReportChoices } from "./report-choices.ts";
+import {
+  type FunnelBucket,
+  funnelDocument,
+  type ReportedSales,
+  type SalesOfCurrency,
+  salesDocument,
+} from "./report-documents.ts";
+
+const intervalNames = { DAY: "day", WEEK: "week", MONTH: "month" } as const;
+const intervalTitles = { DAY: "Day", WEEK: "Week of", MONTH: "Month of" } as const;
+
+/** A calendar day in the form of the reader's locale. */
+const dayFormat = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+const formatReportDay = (day: string): string => dayFormat.format(new Date(`${day}T00:00:00.000Z`));
+
+const toVariables = (choices: ReportChoices) => ({
+  from: choices.from,
+  to: choices.to,
+  timeZone: choices.timeZone,
+  interval: chooseReportInterval(choices),
+});
+
+interface ReportViewProps {
+  readonly choices: ReportChoices;
+}
+
+export function SalesReportView({ choices }: ReportViewProps): JSX.Element {
+  const query = useQuery(salesDocument, toVariables(choices));
+  return (
+    <QueryResultView query={query} what="the sales">
+      {({ salesReport }) => {
+        const shown = inCurrency(salesReport.currencies, choices.currency);
+        return shown.length === 0 ? (
+          <EmptyNote>
+            No order was placed in this period
+            {choices.currency === null ? "" : ` in ${choices.currency}`}.
+          </EmptyNote>
+        ) : (
+          <>
+            {shown.map((sales) => (
+              <SalesInCurrency key={sales.currency} sales={sales} choices={choices} />
+            ))}
+          </>
+        );
+      }}
+    </QueryResultView>
+  );
+}
+
+const countTitles = [
+  ["orders", "Orders"],
+  ["canceledOrders", "Canceled orders"],
+  ["units", "Units"],
+] as const;
+const amountTitles = [
+  ["grossMinor", "Gross"],
+  ["reducedMinor", "Canceled and returned"],
+  ["netMinor", "Net"],
+  ["refundedMinor", "Refunded"],
+  ["discountMinor", "Discounts"],
+  ["shippingMinor", "Shipping"],
+  ["taxMinor", "Tax"],
+  ["averageOrderMinor", "Average order"],
+] as const;
+
+interface TotalRow {
+  readonly title: string;
+  readonly value: JSX.Element;
+}
+
+function listTotals(totals: ReportedSales): readonly TotalRow[] {
+  return [
+    ...countTitles.map(([key, title]) => ({ title, value: <>{totals[key].toLocaleString()}</> })),
+    ...amountTitles.map(([key, title]) => ({
+      title,
+      value: <AmountText minor={totals[key]} currency={totals.currency} />,
+    })),
+  ];
+}
+
+const totalColumns: TableColumn<TotalRow>[] = [
+  { title: "Figure", cell: ({ title }) => title },
+  { title: "Total", isNumber: true, cell: ({ value }) => value },
+];
+
+interface SalesProps extends ReportViewProps {
+  readonly sales: SalesOfCurrency;
+}
+
+function SalesInCurrency({ sales, choices }: SalesProps): JSX.Element {
+  const { currency, totals, buckets } = sales;
+  const interval = chooseReportInterval(choices);
+  const scale = 10 ** getBrowserCurrencyExponent(currency);
+  const format = (value: number): string => formatMinorAmount(Math.round(value * scale), currency);
+  return (
+    <>
+      <LineChart
+        title={`Sales in ${currency} by ${intervalNames[interval]}`}
+        description="Gross: what was ordered. Net: without what was canceled or returned later."
+        labels={buckets.map(({ day }) => formatReportDay(day))}
+        keys={buckets.map(({ startsAt }) => startsAt)}
+        format={format}
+        series={[
+          { name: "Gross", tone: "warn", values: buckets.map(({ grossMinor }) => grossMinor / scale) },
+          { name: "Net", tone: "good", values: buckets.map(({ netMinor }) => netMinor / scale) },
+        ]}
+      />
+      <DataTable
+        caption={`Totals in ${currency}`}
+        columns={totalColumns}
+        rows={listTotals(totals)}
+        keyOf={({ title }) => title}
+      />
+    </>
+  );
+}
+
+const formatRate = (rate: number | null): string =>
+  rate === null
+    ? "–"
+    : new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(rate);
+
+export function FunnelReportView({ choices }: ReportViewProps): JSX.Element {
+  const query = useQuery(funnelDocument, toVariables(choices));
+  const interval = chooseReportInterval(choices);
+  const columns: TableColumn<FunnelBucket>[] = [
+    { title: intervalTitles[interval], cell: ({ day }) => (day === "" ? "Total" : formatReportDay(day)) },
+    { title: "Carts", isNumber: true, cell: ({ carts }) => carts.toLocaleString() },
+    { title: "With checkout", isNumber: true, cell: ({ checkouts }) => checkouts.toLocaleString() },
+    {
+      title: "Submitted",
+      isNumber: true,
+      cell: ({ submittedCheckouts }) => submittedCheckouts.toLocaleString(),
+    },
+    { title: "Ordered", isNumber: true, cell: ({ orders }) => orders.toLocaleString() },
+    { title: "Conversion", isNumber: true, cell: ({ conversionRate }) => formatRate(conversionRate) },
+  ];
+  return (
+    <QueryResultView query={query} what="the carts">
+      {({ funnelReport: { totals, buckets } }) =>
+        totals.carts === 0 ? (
+          <EmptyNote>No cart was created in this period.</EmptyNote>
+        ) : (
+          <>
+            <BarChart
+              title={`Carts by ${intervalNames[interval]}`}
+              description="Carts created in the period, by whether they became an order."
+              labels={buckets.map(({ day }) => formatReportDay(day))}
+              keys={buckets.map(({ startsAt }) => startsAt)}
+              series={[
+                { name: "Ordered", tone: "good", values: buckets.map(({ orders }) => orders) },
+                {
+                  name: "Not ordered",
+                  tone: "warn",
+                  values: buckets.map(({ carts, orders }) => carts - orders),
+                },
+              ]}
+            />
+            <DataTable
+              caption="Carts, checkouts and orders"
+              columns={columns}
+              rows={[{ ...totals, day: "", startsAt: "total" }, ...buckets.filter(({ carts }) => carts > 0)]}
+              keyOf={({ startsAt }) => startsAt}
+            />
+          </>
+        )
+      }
+    </QueryResultView>
+  );
+}

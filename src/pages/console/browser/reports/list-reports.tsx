@@ -1,0 +1,159 @@
+/** The reports without a time axis: promotions, returns by reason, and what buyers search for. */
+import type { JSX } from "preact";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { enumLabel } from "#pages/console/browser/parts/formats.tsx";
+import {
+  DataTable,
+  EmptyNote,
+  QueryResultView,
+  type TableColumn,
+} from "#pages/console/browser/parts/tables.tsx";
+import { AmountText, inCurrency } from "./amounts.tsx";
+import type { ReportChoices } from "./report-choices.ts";
+import {
+  type ReportedPromotion,
+  promotionsDocument,
+  type ReportVariables,
+  type ReturnRow,
+  returnsDocument,
+  type SearchRow,
+  searchesDocument,
+} from "./report-documents.ts";
+
+interface ListReportProps {
+  readonly choices: ReportChoices;
+}
+
+const toPeriodVariables = ({ from, to, timeZone }: ReportChoices): ReportVariables => ({
+  from,
+  to,
+  timeZone,
+});
+
+const promotionColumns: TableColumn<ReportedPromotion>[] = [
+  { title: "Promotion", cell: ({ promotionId }) => <code class="whole">{promotionId}</code> },
+  { title: "Orders", isNumber: true, cell: ({ orders }) => orders.toLocaleString() },
+  { title: "Canceled", isNumber: true, cell: ({ canceledOrders }) => canceledOrders.toLocaleString() },
+  {
+    title: "Discount",
+    isNumber: true,
+    cell: ({ discountMinor, currency }) => <AmountText minor={discountMinor} currency={currency} />,
+  },
+  {
+    title: "Gross of its orders",
+    isNumber: true,
+    cell: ({ grossMinor, currency }) => <AmountText minor={grossMinor} currency={currency} />,
+  },
+  {
+    title: "Net of its orders",
+    isNumber: true,
+    cell: ({ netMinor, currency }) => <AmountText minor={netMinor} currency={currency} />,
+  },
+];
+
+export function PromotionReportView({ choices }: ListReportProps): JSX.Element {
+  const query = useQuery(promotionsDocument, toPeriodVariables(choices));
+  return (
+    <QueryResultView query={query} what="the promotions">
+      {({ promotionReport }) => {
+        const rows = inCurrency(promotionReport.promotions, choices.currency);
+        return rows.length === 0 ? (
+          <EmptyNote>No order of this period used a promotion.</EmptyNote>
+        ) : (
+          <DataTable
+            caption="Promotions by their discount"
+            columns={promotionColumns}
+            rows={rows}
+            keyOf={({ promotionId, currency }) => `${promotionId} ${currency}`}
+          />
+        );
+      }}
+    </QueryResultView>
+  );
+}
+
+const returnColumns: TableColumn<ReturnRow>[] = [
+  { title: "Reason", cell: ({ reason }) => enumLabel(reason) },
+  { title: "Kind", cell: ({ kind }) => enumLabel(kind) },
+  { title: "Returns", isNumber: true, cell: ({ returns }) => returns.toLocaleString() },
+  { title: "Units", isNumber: true, cell: ({ units }) => units.toLocaleString() },
+  { title: "Declined", isNumber: true, cell: ({ declined }) => declined.toLocaleString() },
+  { title: "Closed", isNumber: true, cell: ({ closed }) => closed.toLocaleString() },
+  {
+    title: "Promised",
+    isNumber: true,
+    cell: ({ promisedMinor, currency }) => <AmountText minor={promisedMinor} currency={currency} />,
+  },
+  {
+    title: "Fees",
+    isNumber: true,
+    cell: ({ feeMinor, currency }) => <AmountText minor={feeMinor} currency={currency} />,
+  },
+  {
+    title: "Refunded",
+    isNumber: true,
+    cell: ({ refundedMinor, currency }) => <AmountText minor={refundedMinor} currency={currency} />,
+  },
+];
+
+export function ReturnReportView({ choices }: ListReportProps): JSX.Element {
+  const query = useQuery(returnsDocument, toPeriodVariables(choices));
+  return (
+    <QueryResultView query={query} what="the returns">
+      {({ returnReport }) => {
+        const rows = inCurrency(returnReport.reasons, choices.currency);
+        return rows.length === 0 ? (
+          <EmptyNote>No return was requested in this period.</EmptyNote>
+        ) : (
+          <DataTable
+            caption="Returns by reason"
+            columns={returnColumns}
+            rows={rows}
+            keyOf={({ reason, kind, currency }) => `${reason} ${kind} ${currency}`}
+          />
+        );
+      }}
+    </QueryResultView>
+  );
+}
+
+const searchColumns: TableColumn<SearchRow>[] = [
+  { title: "Words", cell: ({ query }) => query },
+  { title: "Searches", isNumber: true, cell: ({ searches }) => searches.toLocaleString() },
+  { title: "Without result", isNumber: true, cell: ({ empty }) => empty.toLocaleString() },
+];
+
+export function SearchReportView({ choices }: ListReportProps): JSX.Element {
+  const query = useQuery(searchesDocument, toPeriodVariables(choices));
+  return (
+    <QueryResultView query={query} what="the searches">
+      {({ searchReport: { top, withoutResults } }) =>
+        top.length === 0 ? (
+          <EmptyNote>
+            Nothing was searched for in this period. Days of this report are days in UTC, and its words are
+            counted after a short time.
+          </EmptyNote>
+        ) : (
+          <>
+            <h3>Most frequent</h3>
+            <SearchTable caption="Most frequent searches" rows={top} />
+            <h3>Without a result</h3>
+            {withoutResults.length === 0 ? (
+              <p class="soft">Every search found something.</p>
+            ) : (
+              <SearchTable caption="Searches without a result" rows={withoutResults} />
+            )}
+          </>
+        )
+      }
+    </QueryResultView>
+  );
+}
+
+const SearchTable = ({
+  caption,
+  rows,
+}: {
+  readonly caption: string;
+  readonly rows: readonly SearchRow[];
+}) => <DataTable caption={caption} columns={searchColumns} rows={rows} keyOf={({ query }) => query} />;

@@ -1,0 +1,107 @@
+/** The choices that all reports share: the report, the days, the time zone and the currency, in the address. */
+import type { ReportIntervalName, ReportVariables } from "./report-documents.ts";
+
+export const reportNames = ["sales", "funnel", "promotions", "returns", "searches"] as const;
+export type ReportName = (typeof reportNames)[number];
+
+export interface ReportChoices extends ReportVariables {
+  readonly report: ReportName;
+  /** Null shows all currencies. */
+  readonly currency: string | null;
+}
+
+export const reportDaysMax = 731;
+
+const isReportDay = (text: string | null): text is string =>
+  text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+
+/** The calendar day in a time zone, some days before today. */
+export function getDayBack(days: number, timeZone: string, now = new Date()): string {
+  const today = new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short" }).format(now);
+  return addDays(today, -days);
+}
+
+export function addDays(day: string, days: number): string {
+  const date = new Date(`${day}T00:00:00.000Z`);
+  date.setUTCDate(date.getUTCDate() + days);
+  return date.toISOString().slice(0, 10);
+}
+
+export function isKnownTimeZone(text: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** Reads the choices from the address. By default: sales of the last 30 days in the reader's time zone. */
+export function readReportChoices(query: URLSearchParams, now = new Date()): ReportChoices {
+  const timeZone = query.get("zone") ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const dayZone = isKnownTimeZone(timeZone) ? timeZone : "UTC";
+  const [from, to, currency] = [query.get("from"), query.get("to"), query.get("currency")];
+  return {
+    report: reportNames.find((name) => name === query.get("report")) ?? "sales",
+    from: isReportDay(from) ? from : getDayBack(29, dayZone, now),
+    to: isReportDay(to) ? to : getDayBack(0, dayZone, now),
+    timeZone,
+    currency: currency !== null && /^[A-Z]{3}$/.test(currency) ? currency : null,
+  };
+}
+
+/** The address of the page with the choices, within the console. */
+export function getReportPath({ report, from, to, timeZone, currency }: ReportChoices): string {
+  const query = new URLSearchParams({ report, from, to, zone: timeZone });
+  if (currency !== null) query.set("currency", currency);
+  return `/reports?${query.toString()}`;
+}
+
+export const countReportDays = ({ from, to }: Pick<ReportVariables, "from" | "to">): number =>
+  Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1;
+
+/** Says what is wrong with the choices; undefined if the report can be read. */
+export function findChoiceFault(choices: ReportVariables): string | undefined {
+  if (!isKnownTimeZone(choices.timeZone))
+    return `There is no time zone “${choices.timeZone}”. Use a name such as Europe/Berlin or UTC.`;
+  const days = countReportDays(choices);
+  if (days < 1) return "The last day must not be before the first day.";
+  if (days > reportDaysMax)
+    return `These are ${days.toLocaleString()} days. A report covers at most ${reportDaysMax} days.`;
+  return undefined;
+}
+
+/** The length of the parts of a chart: days up to two months, weeks up to a year, then months. */
+export function chooseReportInterval(choices: ReportVariables): ReportIntervalName {
+  const days = countReportDays(choices);
+  return days <= 62 ? "DAY" : days <= 366 ? "WEEK" : "MONTH";
+}
+
+const reportsByInterval: ReadonlySet<ReportName> = new Set<ReportName>(["sales", "funnel"]);
+
+/** The path of the report as CSV, below the service's base path. The console's session may read it. */
+export function getCsvPath(choices: ReportChoices): string {
+  const { report, from, to, timeZone } = choices;
+  const query = new URLSearchParams({ from, to, timeZone });
+  if (reportsByInterval.has(report)) query.set("interval", chooseReportInterval(choices).toLowerCase());
+  return `/reports/${report}.csv?${query.toString()}`;
+}
+
+export interface PeriodPreset {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The periods that one click chooses. */
+export function listPeriodPresets(timeZone: string, now = new Date()): readonly PeriodPreset[] {
+  const today = getDayBack(0, isKnownTimeZone(timeZone) ? timeZone : "UTC", now);
+  const monthStart = `${today.slice(0, 8)}01`;
+  const lastMonthEnd = addDays(monthStart, -1);
+  return [
+    { name: "7 days", from: addDays(today, -6), to: today },
+    { name: "30 days", from: addDays(today, -29), to: today },
+    { name: "This month", from: monthStart, to: today },
+    { name: "Last month", from: `${lastMonthEnd.slice(0, 8)}01`, to: lastMonthEnd },
+    { name: "This year", from: `${today.slice(0, 4)}-01-01`, to: today },
+  ];
+}

@@ -1,0 +1,136 @@
+/** GraphQL documents and result types of the reports page. All amounts are in minor units. */
+import { graphDocument } from "#pages/console/browser/graph/documents.ts";
+
+/** Days in the report's time zone, YYYY-MM-DD, both included. */
+export interface ReportVariables {
+  readonly from: string;
+  readonly to: string;
+  readonly timeZone: string;
+}
+
+export type ReportIntervalName = "DAY" | "WEEK" | "MONTH";
+
+type BucketVariables = ReportVariables & { readonly interval: ReportIntervalName };
+
+const days = "$from: Date!, $to: Date!, $timeZone: String!";
+const period = "from: $from, to: $to, timeZone: $timeZone";
+
+export interface ReportedSales {
+  readonly currency: string;
+  readonly orders: number;
+  readonly canceledOrders: number;
+  readonly units: number;
+  readonly grossMinor: number;
+  readonly reducedMinor: number;
+  readonly netMinor: number;
+  readonly refundedMinor: number;
+  readonly discountMinor: number;
+  readonly shippingMinor: number;
+  readonly taxMinor: number;
+  readonly averageOrderMinor: number | null;
+}
+
+export interface SalesOfCurrency {
+  readonly currency: string;
+  readonly totals: ReportedSales;
+  readonly buckets: readonly (ReportedSales & { readonly startsAt: string; readonly day: string })[];
+}
+
+const salesFields = `currency orders canceledOrders units grossMinor reducedMinor netMinor refundedMinor
+  discountMinor shippingMinor taxMinor averageOrderMinor`;
+
+export const salesDocument = graphDocument<
+  { salesReport: { currencies: readonly SalesOfCurrency[] } },
+  BucketVariables
+>(`
+  query ConsoleSalesReport(${days}, $interval: ReportInterval!) {
+    salesReport(${period}, interval: $interval) {
+      currencies { currency totals { ${salesFields} } buckets { day startsAt ${salesFields} } }
+    }
+  }
+`);
+
+export interface ReportedFunnel {
+  readonly carts: number;
+  readonly checkouts: number;
+  readonly submittedCheckouts: number;
+  readonly orders: number;
+  readonly conversionRate: number | null;
+}
+
+export type FunnelBucket = ReportedFunnel & { readonly startsAt: string; readonly day: string };
+
+const funnelFields = "carts checkouts submittedCheckouts orders conversionRate";
+
+export const funnelDocument = graphDocument<
+  { funnelReport: { totals: ReportedFunnel; buckets: readonly FunnelBucket[] } },
+  BucketVariables
+>(`
+  query ConsoleFunnelReport(${days}, $interval: ReportInterval!) {
+    funnelReport(${period}, interval: $interval) {
+      totals { ${funnelFields} } buckets { day startsAt ${funnelFields} }
+    }
+  }
+`);
+
+export interface ReportedPromotion {
+  readonly promotionId: string;
+  readonly currency: string;
+  readonly orders: number;
+  readonly canceledOrders: number;
+  readonly discountMinor: number;
+  readonly grossMinor: number;
+  readonly netMinor: number;
+}
+
+export const promotionsDocument = graphDocument<
+  { promotionReport: { promotions: readonly ReportedPromotion[] } },
+  ReportVariables
+>(`
+  query ConsolePromotionReport(${days}) {
+    promotionReport(${period}, first: 100) {
+      promotions { promotionId currency orders canceledOrders discountMinor grossMinor netMinor }
+    }
+  }
+`);
+
+export interface ReturnRow {
+  readonly kind: string;
+  readonly reason: string;
+  readonly currency: string;
+  readonly returns: number;
+  readonly units: number;
+  readonly declined: number;
+  readonly closed: number;
+  readonly promisedMinor: number;
+  readonly feeMinor: number;
+  readonly refundedMinor: number;
+}
+
+export const returnsDocument = graphDocument<
+  { returnReport: { reasons: readonly ReturnRow[] } },
+  ReportVariables
+>(`
+  query ConsoleReturnReport(${days}) {
+    returnReport(${period}) {
+      reasons { kind reason currency returns units declined closed promisedMinor feeMinor refundedMinor }
+    }
+  }
+`);
+
+export interface SearchRow {
+  readonly query: string;
+  readonly searches: number;
+  readonly empty: number;
+}
+
+export const searchesDocument = graphDocument<
+  { searchReport: { top: readonly SearchRow[]; withoutResults: readonly SearchRow[] } },
+  ReportVariables
+>(`
+  query ConsoleSearchReport(${days}) {
+    searchReport(${period}, first: 50) {
+      top { query searches empty } withoutResults { query searches empty }
+    }
+  }
+`);

@@ -1,0 +1,87 @@
+/** GraphQL documents and result types of the request log. */
+import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+
+interface AppName {
+  readonly id: string;
+  readonly app: { readonly name: string };
+}
+
+export interface ApiRequest {
+  readonly id: string;
+  readonly at: string;
+  readonly method: string;
+  readonly operation: string;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly docUrl: string | null;
+  readonly durationMs: number;
+  /** The id of an API key or an OAuth grant. */
+  readonly credentialId: string;
+  /** Null if the request was sent with an OAuth access token. */
+  readonly apiKey: { readonly name: string; readonly prefix: string; readonly lastFour: string } | null;
+  readonly installation: AppName;
+}
+
+const fields = `
+  id at method operation status errorCode docUrl durationMs credentialId
+  apiKey { name prefix lastFour }
+  installation { id app { name } }
+`;
+
+/** Null does not filter. */
+export interface RequestFilter {
+  readonly installationId: string | null;
+  readonly credentialId: string | null;
+  readonly operation: string | null;
+  /** The lowest and the highest status, both included. */
+  readonly statusFrom: number | null;
+  readonly statusTo: number | null;
+}
+
+export interface RequestsResult {
+  readonly apiRequests: Connection<ApiRequest>;
+}
+
+interface RequestsVariables extends RequestFilter {
+  readonly first: number;
+  readonly after: string | null;
+}
+
+export const requestsDocument = graphDocument<RequestsResult, RequestsVariables>(`
+  query ConsoleRequests($installationId: ID, $credentialId: ID, $operation: String, $statusFrom: Int,
+    $statusTo: Int, $first: Int!, $after: String) {
+    apiRequests(installationId: $installationId, credentialId: $credentialId, operation: $operation,
+      statusFrom: $statusFrom, statusTo: $statusTo, first: $first, after: $after) {
+      edges { node { ${fields} } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+  }
+`);
+
+export const requestDocument = graphDocument<{ apiRequest: ApiRequest | null }, { id: string }>(`
+  query ConsoleRequest($id: ID!) {
+    apiRequest(id: $id) { ${fields} }
+  }
+`);
+
+export interface RequestSenders {
+  readonly installations: Connection<AppName>;
+  readonly apiKeys: Connection<{
+    readonly id: string;
+    readonly name: string;
+    readonly lastFour: string;
+    readonly installation: AppName;
+  }>;
+  readonly oauthGrants: Connection<{ readonly id: string; readonly installation: AppName }>;
+}
+
+const pageInfo = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
+
+/** The apps, the newest 100 API keys and the newest 100 OAuth grants, by which the log can be filtered. */
+export const requestSendersDocument = graphDocument<RequestSenders>(`
+  query ConsoleRequestSenders {
+    installations(first: 100) { edges { node { id app { name } } } ${pageInfo} }
+    apiKeys(last: 100) { edges { node { id name lastFour installation { id app { name } } } } ${pageInfo} }
+    oauthGrants(last: 100) { edges { node { id installation { id app { name } } } } ${pageInfo} }
+  }
+`);

@@ -1,0 +1,63 @@
+/** The filter of the request log: its form in the page's address, and the variables of the query. */
+import type { RequestFilter } from "./request-documents.ts";
+
+export const emptyRequestFilter: RequestFilter = {
+  installationId: null,
+  credentialId: null,
+  operation: null,
+  statusFrom: null,
+  statusTo: null,
+};
+
+/** The ranges of statuses that can be chosen, by their value in the address. */
+export const statusRanges: Readonly<
+  Record<string, { readonly name: string; readonly from: number; readonly to: number | null }>
+> = {
+  "2xx": { name: "2xx: succeeded", from: 200, to: 299 },
+  failed: { name: "4xx and 5xx: failed", from: 400, to: null },
+  "4xx": { name: "4xx: refused", from: 400, to: 499 },
+  "5xx": { name: "5xx: failed in the service", from: 500, to: 599 },
+};
+
+/** The statuses of the API's answers, for the choice of an exact status, with their names in HTTP. */
+export const exactStatuses: Readonly<Record<string, string>> = {
+  "200": "OK",
+  "400": "Bad Request",
+  "401": "Unauthorized",
+  "403": "Forbidden",
+  "404": "Not Found",
+  "405": "Method Not Allowed",
+  "408": "Request Timeout",
+  "409": "Conflict",
+  "429": "Too Many Requests",
+  "431": "Request Header Fields Too Large",
+  "500": "Internal Server Error",
+  "503": "Service Unavailable",
+  "504": "Gateway Timeout",
+};
+
+/** Reads a status from the address: the name of a range, or three digits. Other values do not filter. */
+function statusBounds(text: string | null): Pick<RequestFilter, "statusFrom" | "statusTo"> {
+  const range = text === null ? undefined : statusRanges[text];
+  if (range !== undefined) return { statusFrom: range.from, statusTo: range.to };
+  if (text === null || !/^[1-5]\d\d$/.test(text)) return { statusFrom: null, statusTo: null };
+  return { statusFrom: Number(text), statusTo: Number(text) };
+}
+
+const named = (text: string | null): string | null => (text === null || text === "" ? null : text);
+
+/** Reads the filter from the address. */
+export const requestFilterOf = (query: URLSearchParams): RequestFilter => ({
+  installationId: named(query.get("app")),
+  credentialId: named(query.get("key")),
+  operation: named(query.get("operation")),
+  ...statusBounds(query.get("status")),
+});
+
+/** Returns the address below /console of the request log with one filter changed; "" removes the filter. */
+export function requestsPath(query: URLSearchParams, name: string, value: string): string {
+  const next = new URLSearchParams(query);
+  if (value === "") next.delete(name);
+  else next.set(name, value);
+  return `/requests${next.size === 0 ? "" : `?${next}`}`;
+}

@@ -1,0 +1,117 @@
+/** The page of one logged request: its facts, and what its error means and what to do about it. */
+import type { JSX } from "preact";
+import { basePath } from "#pages/console/browser/graph/client.ts";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
+import { formatMilliseconds, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { DescriptionRow, EmptyNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { apiRoot, operationPath } from "./api-operations.ts";
+import { RequestErrorExplanation } from "./error-explanation.tsx";
+import { type ApiRequest, requestDocument } from "./request-documents.ts";
+import { exactStatuses } from "./request-filter.ts";
+import { requestKeyText, RequestStatusBadge } from "./request-table.tsx";
+
+export function RequestPage({ id }: { readonly id: string }): JSX.Element {
+  const query = useQuery(requestDocument, { id });
+  const request = query.data?.apiRequest;
+  const path = request ? operationPath(request.operation) : undefined;
+  return (
+    <>
+      <p class="trail">
+        <ConsoleLink to="/requests">Requests</ConsoleLink>
+      </p>
+      <PageHeading title={request ? `${request.method} ${path ?? request.operation}` : "Request"} />
+      <QueryResultView query={query} what="the request">
+        {({ apiRequest }) =>
+          apiRequest === null ? (
+            <EmptyNote>
+              Your shop has no request with the id {id}. Requests are stored for three days, and of very many
+              requests only a sample. <ConsoleLink to="/requests">Show all requests</ConsoleLink>
+            </EmptyNote>
+          ) : (
+            <>
+              <Facts request={apiRequest} />
+              {apiRequest.errorCode === null ? null : (
+                <RequestErrorExplanation code={apiRequest.errorCode} docUrl={apiRequest.docUrl} />
+              )}
+              <Related request={apiRequest} />
+            </>
+          )
+        }
+      </QueryResultView>
+    </>
+  );
+}
+
+function Facts({ request }: { readonly request: ApiRequest }): JSX.Element {
+  const { id, method, operation, status, durationMs, at, installation, apiKey, credentialId } = request;
+  const path = operationPath(operation);
+  const name = exactStatuses[String(status)];
+  return (
+    <>
+      <dl class="facts">
+        <div class="whole-row">
+          <dt>Request</dt>
+          <dd>
+            <code>
+              {method} {path === undefined ? operation : `${apiRoot}${path}`}
+            </code>
+          </dd>
+        </div>
+        <DescriptionRow name="Status">
+          <RequestStatusBadge status={status} /> {name}
+        </DescriptionRow>
+        <DescriptionRow name="Answered">
+          <TimeText at={at} />
+        </DescriptionRow>
+        <DescriptionRow name="Took">{formatMilliseconds(durationMs)}</DescriptionRow>
+        <DescriptionRow name="Operation">
+          <a href={`${basePath}/docs/operations/${operation}`}>{operation}</a>
+        </DescriptionRow>
+        <DescriptionRow name="App">
+          <ConsoleLink to={`/installations/${installation.id}`}>{installation.app.name}</ConsoleLink>
+        </DescriptionRow>
+        <DescriptionRow name={apiKey === null ? "Sent with" : "API key"}>
+          {requestKeyText(request)}
+          <br />
+          <code>{apiKey?.prefix ?? credentialId}</code>
+        </DescriptionRow>
+        <DescriptionRow name="Request id">
+          <code>{id}</code>
+        </DescriptionRow>
+      </dl>
+      <p class="lead">
+        Parameters, headers and bodies are not stored, because they can contain personal data. If you ask for
+        help with this request, name the request id: the answer has it in the header X-Request-Id.
+      </p>
+    </>
+  );
+}
+
+/** Links to the log with a filter that this request matches. */
+function Related({ request }: { readonly request: ApiRequest }): JSX.Element {
+  const { operation, credentialId, status } = request;
+  return (
+    <section aria-labelledby="related">
+      <h2 id="related">Similar requests</h2>
+      <ul class="related">
+        <li>
+          <ConsoleLink to={`/requests?operation=${operation}`}>All requests of this operation</ConsoleLink>
+        </li>
+        <li>
+          <ConsoleLink to={`/requests?operation=${operation}&status=${status}`}>
+            Requests of this operation with the status {status}
+          </ConsoleLink>
+        </li>
+        <li>
+          <ConsoleLink to={`/requests?key=${credentialId}`}>All requests with this key</ConsoleLink>
+        </li>
+        <li>
+          <ConsoleLink to={`/requests?key=${credentialId}&status=failed`}>
+            Failed requests with this key
+          </ConsoleLink>
+        </li>
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,176 @@
+/**
+ * The table of logged requests. New requests appear without reloading: the newest page is loaded again every
+ * few seconds, unless the reader pauses this.
+ */
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { connectionNodes, nextPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
+import { type QueryState, useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
+import {
+  formatCount,
+  StatusBadge,
+  formatMilliseconds,
+  TimeText,
+} from "#pages/console/browser/parts/formats.tsx";
+import {
+  type TableColumn,
+  EmptyNote,
+  QueryResultView,
+  PageButtons,
+  DataTable,
+} from "#pages/console/browser/parts/tables.tsx";
+import { operationPath } from "./api-operations.ts";
+import {
+  type ApiRequest,
+  type RequestFilter,
+  requestsDocument,
+  type RequestsResult,
+} from "./request-documents.ts";
+import "./requests.css";
+
+export const RequestStatusBadge = ({ status }: { readonly status: number }): JSX.Element => (
+  <StatusBadge value={String(status)} tone={status < 400 ? "good" : status < 500 ? "warn" : "fault"} />
+);
+
+export const RequestErrorLink = ({
+  errorCode,
+  docUrl,
+}: Pick<ApiRequest, "errorCode" | "docUrl">): JSX.Element =>
+  errorCode === null ? (
+    <span class="soft">–</span>
+  ) : docUrl === null ? (
+    <code>{errorCode}</code>
+  ) : (
+    <a href={docUrl}>{errorCode}</a>
+  );
+
+/** The name of the key that sent the request, or “OAuth”. */
+export const requestKeyText = ({ apiKey }: Pick<ApiRequest, "apiKey">): string =>
+  apiKey === null ? "OAuth access token" : `${apiKey.name} (…${apiKey.lastFour})`;
+
+const columns: TableColumn<ApiRequest>[] = [
+  { title: "Status", cell: ({ status }) => <RequestStatusBadge status={status} /> },
+  {
+    title: "Request",
+    cell: ({ id, method, operation }) => (
+      <>
+        <ConsoleLink to={`/requests/${id}`}>
+          <code>{method}</code> {operationPath(operation) ?? operation}
+        </ConsoleLink>
+        <br />
+        <span class="soft small">{operation}</span>
+      </>
+    ),
+  },
+  { title: "Error", cell: (request) => <RequestErrorLink {...request} /> },
+  {
+    title: "App and key",
+    cell: ({ installation, ...request }) => (
+      <>
+        {installation.app.name}
+        <br />
+        <span class="soft small">{requestKeyText(request)}</span>
+      </>
+    ),
+  },
+  { title: "Took", isNumber: true, cell: ({ durationMs }) => formatMilliseconds(durationMs) },
+  { title: "Time", cell: ({ at }) => <TimeText at={at} /> },
+];
+
+interface RequestTableProps {
+  readonly filter: RequestFilter;
+  /** Shown if no request matches the filter. */
+  readonly empty: ComponentChildren;
+}
+
+export function RequestTable({ filter, empty }: RequestTableProps): JSX.Element {
+  const key = JSON.stringify(filter);
+  const pages = useListPaging(key);
+  const [isPaused, setPaused] = useState(false);
+  const query = useQuery(requestsDocument, { ...filter, first: listPageSize, after: pages.cursor });
+  const isNewest = pages.cursor === null;
+  const isLive = isNewest && !isPaused && query.failure === undefined;
+  usePolling(query, isLive);
+  const arrived = useArrived(isNewest ? query.data : undefined, key);
+  return (
+    <>
+      <div class="bar live-bar">
+        <LiveText isNewest={isNewest} isPaused={isPaused} isFailing={query.failure !== undefined} />
+        <button type="button" class="second" disabled={!isNewest} onClick={() => setPaused(!isPaused)}>
+          {isPaused ? "Show new requests" : "Pause"}
+        </button>
+      </div>
+      <p class="hidden" role="status">
+        {arrived.size === 0 ? "" : `${formatCount(arrived.size, "new request")}.`}
+      </p>
+      <QueryResultView query={query} what="requests">
+        {({ apiRequests }) => (
+          <>
+            {apiRequests.edges.length === 0 ? (
+              <EmptyNote>{empty}</EmptyNote>
+            ) : (
+              <DataTable
+                caption="Requests, the newest first"
+                columns={columns}
+                rows={connectionNodes(apiRequests)}
+                keyOf={({ id }) => id}
+                isNew={({ id }) => arrived.has(id)}
+              />
+            )}
+            <PageButtons pages={pages} what="requests" older={nextPageCursor(apiRequests)} />
+          </>
+        )}
+      </QueryResultView>
+    </>
+  );
+}
+
+interface LiveTextProps {
+  readonly isNewest: boolean;
+  readonly isPaused: boolean;
+  readonly isFailing: boolean;
+}
+
+function LiveText({ isNewest, isPaused, isFailing }: LiveTextProps): JSX.Element {
+  if (!isNewest) return <span class="live ended">Older requests. New ones appear on page 1.</span>;
+  if (isPaused) return <span class="live ended">Paused</span>;
+  if (isFailing) return <span class="live waiting">Not live</span>;
+  return <span class="live">Live: new requests appear within a few seconds</span>;
+}
+
+const pollEveryMs = 3_000;
+
+/** Loads the list again every few seconds, and at once when the window is shown again. */
+function usePolling({ refresh }: QueryState<RequestsResult>, isLive: boolean): void {
+  useEffect(() => {
+    if (!isLive) return undefined;
+    const poll = (): void => {
+      if (document.visibilityState === "visible") refresh();
+    };
+    const timer = setInterval(poll, pollEveryMs);
+    document.addEventListener("visibilitychange", poll);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", poll);
+    };
+  }, [isLive, refresh]);
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+/** The ids of the requests that were not in the list when it was loaded before; none at the first load. */
+function useArrived(data: RequestsResult | undefined, key: string): ReadonlySet<string> {
+  const before = useRef<{ readonly key: string; readonly ids: ReadonlySet<string> } | undefined>(undefined);
+  const [arrived, setArrived] = useState(nothing);
+  useEffect(() => {
+    if (data === undefined) return;
+    const ids = new Set(connectionNodes(data.apiRequests).map(({ id }) => id));
+    const known = before.current?.key === key ? before.current.ids : ids;
+    before.current = { key, ids };
+    const newIds = new Set([...ids].filter((id) => !known.has(id)));
+    // The marks stay until the next requests arrive, so that the animation is not cut off.
+    if (newIds.size > 0 || known === ids) setArrived(newIds);
+  }, [data, key]);
+  return arrived;
+}

@@ -1,0 +1,167 @@
+/** The request log: what apps send to the API. Its filter is a part of the address, so that it can be shared. */
+import type { ComponentChildren, JSX } from "preact";
+import { useId } from "preact/hooks";
+import { basePath } from "#pages/console/browser/graph/client.ts";
+import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import {
+  ConsoleLink,
+  type ConsoleLocation,
+  PageHeading,
+  replaceLocation,
+} from "#pages/console/browser/navigation.tsx";
+import { apiOperations } from "./api-operations.ts";
+import { type RequestSenders, requestSendersDocument } from "./request-documents.ts";
+import { exactStatuses, requestFilterOf, requestsPath, statusRanges } from "./request-filter.ts";
+import { RequestTable } from "./request-table.tsx";
+import "#pages/console/browser/parts/filters.css";
+
+export function RequestsPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
+  const filter = requestFilterOf(place.query);
+  const isFiltered = Object.values(filter).some((value) => value !== null);
+  return (
+    <>
+      <PageHeading title="Requests">
+        {isFiltered ? (
+          <button type="button" class="second" onClick={() => replaceLocation("/requests")}>
+            Clear the filters
+          </button>
+        ) : undefined}
+      </PageHeading>
+      <p class="lead">
+        What your apps sent to the API in the last three days, and how it was answered. When an app sends very
+        many requests, the log has a sample of them.
+      </p>
+      <RequestFilters query={place.query} />
+      <RequestTable filter={filter} empty={isFiltered ? <NoMatch /> : <NoRequests />} />
+    </>
+  );
+}
+
+const NoMatch = (): JSX.Element => (
+  <>
+    No request of the last three days matches these filters.{" "}
+    <ConsoleLink to="/requests">Show all requests</ConsoleLink>
+  </>
+);
+
+export const NoRequests = (): JSX.Element => (
+  <>
+    No app sent a request in the last three days. A request appears here a few seconds after its answer.{" "}
+    <a href={`${basePath}/docs/guides/getting-started`}>How to send the first request</a>
+  </>
+);
+
+function RequestFilters({ query }: { readonly query: URLSearchParams }): JSX.Element {
+  const { data } = useQuery(requestSendersDocument, {});
+  const filterOf = (name: string): Pick<FilterSelectProps, "value" | "onChange"> => ({
+    value: query.get(name) ?? "",
+    onChange: (value) => replaceLocation(requestsPath(query, name, value)),
+  });
+  return (
+    <div class="filters compact" role="search" aria-label="Filters of the requests">
+      <StatusSelect {...filterOf("status")} />
+      <FilterSelect label="Operation" {...filterOf("operation")} options={apiOperations.map(({ id }) => id)}>
+        <option value="">All operations</option>
+        {apiOperations.map(({ id, method, path }) => (
+          <option key={id} value={id}>
+            {method} {path}
+          </option>
+        ))}
+      </FilterSelect>
+      <AppSelect {...filterOf("app")} senders={data} />
+      <KeySelect {...filterOf("key")} senders={data} />
+    </div>
+  );
+}
+
+interface FilterSelectProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  /** The values of the choices. A value of the address that is not one of them is added as it is. */
+  readonly options: readonly string[];
+  readonly children: ComponentChildren;
+}
+
+type OwnProps = Pick<FilterSelectProps, "value" | "onChange">;
+
+function FilterSelect({ label, value, onChange, options, children }: FilterSelectProps): JSX.Element {
+  const id = useId();
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+        {children}
+        {value === "" || options.includes(value) ? null : <option value={value}>{value}</option>}
+      </select>
+    </div>
+  );
+}
+
+const StatusSelect = (props: OwnProps): JSX.Element => (
+  <FilterSelect
+    label="Status"
+    {...props}
+    options={[...Object.keys(statusRanges), ...Object.keys(exactStatuses)]}
+  >
+    <option value="">All statuses</option>
+    {Object.entries(statusRanges).map(([value, { name }]) => (
+      <option key={value} value={value}>
+        {name}
+      </option>
+    ))}
+    <optgroup label="Exact status">
+      {Object.entries(exactStatuses).map(([status, name]) => (
+        <option key={status} value={status}>
+          {status} {name}
+        </option>
+      ))}
+    </optgroup>
+  </FilterSelect>
+);
+
+interface SenderProps extends OwnProps {
+  /** Undefined until loaded. */
+  readonly senders: RequestSenders | undefined;
+}
+
+function AppSelect({ senders, ...props }: SenderProps): JSX.Element {
+  const apps = senders === undefined ? [] : connectionNodes(senders.installations);
+  return (
+    <FilterSelect label="App" {...props} options={apps.map(({ id }) => id)}>
+      <option value="">All apps</option>
+      {apps.map(({ id, app }) => (
+        <option key={id} value={id}>
+          {app.name}
+        </option>
+      ))}
+    </FilterSelect>
+  );
+}
+
+function KeySelect({ senders, ...props }: SenderProps): JSX.Element {
+  const keys = senders === undefined ? [] : connectionNodes(senders.apiKeys).toReversed();
+  const grants = senders === undefined ? [] : connectionNodes(senders.oauthGrants).toReversed();
+  return (
+    <FilterSelect label="Key" {...props} options={[...keys, ...grants].map(({ id }) => id)}>
+      <option value="">All keys</option>
+      <optgroup label="API keys">
+        {keys.map(({ id, name, lastFour, installation }) => (
+          <option key={id} value={id}>
+            {installation.app.name}: {name} (…{lastFour})
+          </option>
+        ))}
+      </optgroup>
+      {grants.length === 0 ? null : (
+        <optgroup label="OAuth grants">
+          {grants.map(({ id, installation }) => (
+            <option key={id} value={id}>
+              {installation.app.name}: {id}
+            </option>
+          ))}
+        </optgroup>
+      )}
+    </FilterSelect>
+  );
+}

@@ -1,0 +1,266 @@
+/** Finds the objects that a search term names, and describes each for the page of results. */
+import { requestGraph } from "#pages/console/browser/graph/client.ts";
+import { connectionNodes, type GraphDocument } from "#pages/console/browser/graph/documents.ts";
+import { credentialState } from "#pages/console/browser/parts/credentials.tsx";
+import { formatMoney } from "#pages/console/browser/parts/formats.tsx";
+import { operationPath } from "#pages/console/browser/requests/api-operations.ts";
+import {
+  findCartDocument,
+  findDeliveryDocument,
+  findEndpointDocument,
+  findEventDocument,
+  findFulfillmentDocument,
+  findInstallationDocument,
+  findKeyDocument,
+  findOrderDocument,
+  findPaymentDocument,
+  findRefundDocument,
+  findRequestDocument,
+  findReturnDocument,
+  findSessionDocument,
+  findStaffDocument,
+  type FoundEndpoint,
+  type FoundInstallation,
+  type FoundKey,
+  type FoundOrder,
+  type FoundPart,
+  type FoundStaff,
+  type NamedObjects,
+  namedObjectsDocument,
+} from "./search-documents.ts";
+import {
+  matchesText,
+  orderNumberIn,
+  searchedKinds,
+  type SearchedPrefix,
+  type SearchTerm,
+} from "./search-terms.ts";
+
+export interface ConsoleSearchHit {
+  readonly kind: string;
+  readonly id: string;
+  readonly title: string;
+  /** The path below /console of the object's page, or of the list that shows the object. */
+  readonly to: string;
+  /** True if the page at `to` shows this object alone. */
+  readonly isOwnPage: boolean;
+  /** An enum value or an HTTP status; undefined if the object has no status. */
+  readonly status?: string;
+  readonly facts: string;
+  /** RFC 3339; undefined if no time is shown. */
+  readonly at?: string;
+}
+
+export interface ConsoleSearchResult {
+  readonly hits: readonly ConsoleSearchHit[];
+  /** True if there are more keys, installations or staff accounts than were searched. */
+  readonly isPartial: boolean;
+}
+
+const orderHit = ({ id, number, status, placedAt, totals }: FoundOrder): ConsoleSearchHit => ({
+  kind: searchedKinds.ord,
+  id,
+  title: `Order ${number}`,
+  to: `/orders/${id}`,
+  isOwnPage: true,
+  status,
+  facts: formatMoney(totals.total),
+  at: placedAt,
+});
+
+const installationHit = ({ id, status, app }: FoundInstallation): ConsoleSearchHit => ({
+  kind: searchedKinds.ins,
+  id,
+  title: app.name,
+  to: `/installations/${id}`,
+  isOwnPage: true,
+  status,
+  facts: "",
+});
+
+const keyHit = ({ id, name, prefix, lastFour, installation, ...credential }: FoundKey): ConsoleSearchHit => ({
+  kind: searchedKinds.key,
+  id,
+  title: name,
+  to: `/keys?installation=${installation.id}`,
+  isOwnPage: false,
+  status: credentialState(credential, Date.now()),
+  facts: `${prefix}…${lastFour}, of ${installation.app.name}`,
+});
+
+const endpointHit = ({ id, url, description, status }: FoundEndpoint): ConsoleSearchHit => ({
+  kind: searchedKinds.whe,
+  id,
+  title: url,
+  to: `/endpoints/${id}`,
+  isOwnPage: true,
+  status,
+  facts: description ?? "",
+});
+
+const staffHit = ({ id, name, email, disabledAt }: FoundStaff): ConsoleSearchHit => ({
+  kind: searchedKinds.stf,
+  id,
+  title: name,
+  to: "/staff",
+  isOwnPage: false,
+  ...(disabledAt === null ? {} : { status: "DISABLED" }),
+  facts: email,
+});
+
+/** A part of an order is found on the order's page; without an order, on the cart's page. */
+function partHit(prefix: SearchedPrefix, { id, status, orderId, cartId }: FoundPart): ConsoleSearchHit {
+  const kind = searchedKinds[prefix];
+  const to =
+    orderId === null ? (cartId === undefined ? "/orders" : `/carts/${cartId}`) : `/orders/${orderId}`;
+  const facts =
+    orderId === null
+      ? cartId === undefined
+        ? "without an order"
+        : `of the cart ${cartId}`
+      : `of the order ${orderId}`;
+  return {
+    kind,
+    id,
+    title: `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+    to,
+    isOwnPage: false,
+    status,
+    facts,
+  };
+}
+
+type Finder = (id: string) => Promise<readonly ConsoleSearchHit[]>;
+
+/** A finder for a document that returns one object or null. */
+const finder =
+  <Result, Found>(
+    document: GraphDocument<Result, { readonly id: string }>,
+    read: (result: Result) => Found | null,
+    hit: (found: Found) => ConsoleSearchHit,
+  ): Finder =>
+  async (id) => {
+    const found = read(await requestGraph(document, { id }));
+    return found === null ? [] : [hit(found)];
+  };
+
+const partFinder = (
+  prefix: SearchedPrefix,
+  document: GraphDocument<{ found: FoundPart | null }, { readonly id: string }>,
+): Finder =>
+  finder(
+    document,
+    ({ found }) => found,
+    (found) => partHit(prefix, found),
+  );
+
+const finders: Readonly<Record<SearchedPrefix, Finder>> = {
+  ord: finder(findOrderDocument, ({ order }) => order, orderHit),
+  cart: finder(
+    findCartDocument,
+    ({ cart }) => cart,
+    ({ id, status, updatedAt, totals }) => ({
+      kind: searchedKinds.cart,
+      id,
+      title: "Cart",
+      to: `/carts/${id}`,
+      isOwnPage: true,
+      status,
+      facts: formatMoney(totals.total),
+      at: updatedAt,
+    }),
+  ),
+  chs: partFinder("chs", findSessionDocument),
+  pay: partFinder("pay", findPaymentDocument),
+  rfd: partFinder("rfd", findRefundDocument),
+  ful: partFinder("ful", findFulfillmentDocument),
+  ret: partFinder("ret", findReturnDocument),
+  ins: finder(findInstallationDocument, ({ installation }) => installation, installationHit),
+  key: finder(findKeyDocument, ({ apiKey }) => apiKey, keyHit),
+  whe: finder(findEndpointDocument, ({ webhookEndpoint }) => webhookEndpoint, endpointHit),
+  whd: finder(
+    findDeliveryDocument,
+    ({ webhookDelivery }) => webhookDelivery,
+    ({ id, status, event }) => ({
+      kind: searchedKinds.whd,
+      id,
+      title: event.type,
+      to: `/deliveries/${id}`,
+      isOwnPage: true,
+      status,
+      facts: "",
+      at: event.occurredAt,
+    }),
+  ),
+  evt: findEventDeliveries,
+  req: finder(
+    findRequestDocument,
+    ({ apiRequest }) => apiRequest,
+    ({ id, method, operation, status, at }) => ({
+      kind: searchedKinds.req,
+      id,
+      title: `${method} ${operationPath(operation) ?? operation}`,
+      to: `/requests/${id}`,
+      isOwnPage: true,
+      status: String(status),
+      facts: operation,
+      at,
+    }),
+  ),
+  stf: async (id) => {
+    const { staffAccounts } = await requestGraph(findStaffDocument, {});
+    return connectionNodes(staffAccounts)
+      .filter((member) => member.id === id)
+      .map(staffHit);
+  },
+};
+
+/** Events have no page of their own, so the result is the event's deliveries. */
+async function findEventDeliveries(id: string): Promise<readonly ConsoleSearchHit[]> {
+  const { installations } = await requestGraph(findEventDocument, { id });
+  return connectionNodes(installations).flatMap(({ app, webhookEvent }) => {
+    if (webhookEvent === null) return [];
+    const { type, occurredAt, deliveries } = webhookEvent;
+    return deliveries.map(({ id: deliveryId, status }) => ({
+      kind: searchedKinds.whd,
+      id: deliveryId,
+      title: type,
+      to: `/deliveries/${deliveryId}`,
+      isOwnPage: true,
+      status,
+      facts: `to ${app.name}`,
+      at: occurredAt,
+    }));
+  });
+}
+
+/** The hits among the listed objects: orders first, then apps, endpoints, keys and staff. */
+export function hitsByName(text: string, found: NamedObjects): ConsoleSearchResult {
+  const installations = connectionNodes(found.installations);
+  const endpoints = installations.flatMap(({ webhookEndpointList }) => webhookEndpointList.endpoints);
+  return {
+    hits: [
+      ...connectionNodes(found.orders).map(orderHit),
+      ...installations.filter(({ app }) => matchesText(text, app.name)).map(installationHit),
+      ...endpoints.filter(({ url, description }) => matchesText(text, url, description)).map(endpointHit),
+      ...connectionNodes(found.apiKeys)
+        .filter(({ name, prefix, lastFour }) => matchesText(text, name, prefix) || text === lastFour)
+        .map(keyHit)
+        .toReversed(),
+      ...connectionNodes(found.staffAccounts)
+        .filter(({ name, email }) => matchesText(text, name, email))
+        .map(staffHit),
+    ],
+    isPartial:
+      found.apiKeys.pageInfo.hasPreviousPage ||
+      found.installations.pageInfo.hasNextPage ||
+      found.staffAccounts.pageInfo.hasNextPage,
+  };
+}
+
+export async function findHits(term: SearchTerm): Promise<ConsoleSearchResult> {
+  if (term.kind === "id") return { hits: await finders[term.prefix](term.id), isPartial: false };
+  if (term.kind !== "name") return { hits: [], isPartial: false };
+  const number = orderNumberIn(term.text);
+  return hitsByName(term.text, await requestGraph(namedObjectsDocument, { number }));
+}

@@ -1,0 +1,91 @@
+/** Decides what a text of the search field means: an id, a number or a name, and removes secrets. */
+
+/** The kinds of objects that the search finds, by the prefix of their ids. */
+export const searchedKinds = {
+  ord: "order",
+  cart: "cart",
+  chs: "checkout session",
+  pay: "payment",
+  rfd: "refund",
+  ful: "fulfillment",
+  ret: "return",
+  ins: "installation",
+  key: "API key",
+  whe: "webhook endpoint",
+  whd: "delivery",
+  evt: "event",
+  req: "request",
+  stf: "staff member",
+} as const;
+
+export type SearchedPrefix = keyof typeof searchedKinds;
+
+const isSearchedPrefix = (prefix: string): prefix is SearchedPrefix => Object.hasOwn(searchedKinds, prefix);
+
+export type SearchTerm =
+  | { readonly kind: "empty" }
+  | { readonly kind: "id"; readonly prefix: SearchedPrefix; readonly id: string }
+  /** An id of a kind that the search does not find. */
+  | { readonly kind: "unknownPrefix"; readonly prefix: string; readonly id: string }
+  /** A known prefix whose id is too short or too long, or has wrong characters. */
+  | { readonly kind: "malformedId"; readonly prefix: SearchedPrefix }
+  | { readonly kind: "name"; readonly text: string };
+
+/** Ids have 26 letters and digits, without i, l, o and u. */
+const idPattern = /(?:^|[^a-z0-9])([a-z]{2,5})_([0-9a-hjkmnp-tv-z]{26})(?![0-9a-z])/;
+const beginning = /^([a-z]{2,5})_[0-9a-z]*$/;
+/** An API key or internal token. The part before the last underscore may be shown. */
+const secretPattern = /\b(c(?:pk|it)_[a-z]+_[0-9A-Za-z]{12})_[0-9A-Za-z]+/;
+const signingSecretPattern = /\bwhsec_[0-9A-Za-z+/=]+/;
+
+/**
+ * Removes secrets from a text that was pasted, so that they do not get into addresses and the browser's
+ * history. Of an API key, the part remains that the console shows.
+ */
+export const withoutSecrets = (text: string): string =>
+  text.replace(secretPattern, "$1").replace(signingSecretPattern, "").trim().slice(0, searchTextMax);
+
+/** The maximum number of characters that are searched for. */
+export const searchTextMax = 200;
+
+export function readSearchTerm(entered: string): SearchTerm {
+  const text = withoutSecrets(entered);
+  if (text === "") return { kind: "empty" };
+  const lower = text.toLowerCase();
+  const [, prefix, tail] = idPattern.exec(lower) ?? [];
+  if (prefix !== undefined && tail !== undefined) {
+    const id = `${prefix}_${tail}`;
+    return isSearchedPrefix(prefix) ? { kind: "id", prefix, id } : { kind: "unknownPrefix", prefix, id };
+  }
+  const [, begun] = beginning.exec(lower) ?? [];
+  if (begun !== undefined && isSearchedPrefix(begun)) return { kind: "malformedId", prefix: begun };
+  return { kind: "name", text };
+}
+
+/** The order number in a text: without a leading “#”, and with the hyphen in the middle of ten characters. */
+export const orderNumberIn = (text: string): string =>
+  text.replace(/^#\s*/, "").replace(/^([0-9A-Za-z]{5})([0-9A-Za-z]{5})$/, "$1-$2");
+
+/** Whether a value contains the text, without regard to case and accents. */
+export const matchesText = (text: string, ...values: readonly (string | null)[]): boolean =>
+  values.some((value) => value !== null && fold(value).includes(fold(text)));
+
+const fold = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+
+/** Says what was not found. The id of another shop's object is answered like an unknown id. */
+export function nothingFoundText(term: SearchTerm): string {
+  if (term.kind === "empty") return "";
+  if (term.kind === "id") return `Your shop has no ${searchedKinds[term.prefix]} with the id ${term.id}.`;
+  if (term.kind === "unknownPrefix") return `The search knows no ids that begin with ${term.prefix}_.`;
+  if (term.kind === "name")
+    return (
+      `No order has the number “${term.text}”, and no app, webhook endpoint, API key or staff member has it ` +
+      "in its name."
+    );
+  return (
+    `This is not a whole id. The id of ${articleOf(searchedKinds[term.prefix])} begins with ` +
+    `${term.prefix}_ and has 26 letters and digits after that.`
+  );
+}
+
+const articleOf = (kind: string): string => `${/^[aeiouA]/.test(kind) ? "an" : "a"} ${kind}`;

@@ -1,0 +1,73 @@
+/** GraphQL documents and result types of the staff page. */
+import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
+
+export interface StaffMember {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly disabledAt: string | null;
+  readonly lastSignedInAt: string | null;
+}
+
+const fields = "id email name createdAt disabledAt lastSignedInAt";
+
+export interface StaffList {
+  readonly viewer: { readonly staff: { readonly id: string } | null };
+  readonly staffAccounts: Connection<StaffMember>;
+}
+
+export const staffDocument = graphDocument<StaffList, { first: number; after: string | null }>(`
+  query ConsoleStaff($first: Int!, $after: String) {
+    viewer { staff { id } }
+    staffAccounts(first: $first, after: $after) {
+      edges { node { ${fields} } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+  }
+`);
+
+interface StaffPasswordResult {
+  readonly staff: StaffMember;
+  /** The generated password; null if the request contained the password. */
+  readonly password: string | null;
+}
+
+export const createStaffDocument = graphDocument<
+  { staffCreate: StaffPasswordResult },
+  IdempotencyVariables & { input: { email: string; name: string } }
+>(`
+  mutation ConsoleStaffCreate($idempotencyKey: String!, $input: StaffCreateInput!) {
+    staffCreate(idempotencyKey: $idempotencyKey, input: $input) { password staff { ${fields} } }
+  }
+`);
+
+interface PasswordInput {
+  readonly staffId: string;
+  readonly password: string | null;
+  readonly revokeGrants: boolean;
+}
+
+export const setPasswordDocument = graphDocument<
+  { staffPasswordSet: StaffPasswordResult },
+  IdempotencyVariables & { input: PasswordInput }
+>(`
+  mutation ConsoleStaffPasswordSet($idempotencyKey: String!, $input: StaffPasswordSetInput!) {
+    staffPasswordSet(idempotencyKey: $idempotencyKey, input: $input) { password staff { ${fields} } }
+  }
+`);
+
+type StaffTransition = IdempotencyVariables & { input: { staffId: string } };
+
+export const disableStaffDocument = graphDocument<{ staffDisable: { id: string } }, StaffTransition>(`
+  mutation ConsoleStaffDisable($idempotencyKey: String!, $input: StaffDisableInput!) {
+    staffDisable(idempotencyKey: $idempotencyKey, input: $input) { id }
+  }
+`);
+
+export const enableStaffDocument = graphDocument<{ staffEnable: { id: string } }, StaffTransition>(`
+  mutation ConsoleStaffEnable($idempotencyKey: String!, $input: StaffEnableInput!) {
+    staffEnable(idempotencyKey: $idempotencyKey, input: $input) { id }
+  }
+`);

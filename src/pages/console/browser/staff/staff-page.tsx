@@ -1,0 +1,154 @@
+/** The page of the merchant's staff: their accounts, with the actions on each account. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { connectionNodes, listPageSize, nextPageCursor } from "#pages/console/browser/graph/documents.ts";
+import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
+import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import {
+  DataTable,
+  PageButtons,
+  QueryResultView,
+  type TableColumn,
+} from "#pages/console/browser/parts/tables.tsx";
+import {
+  DisableStaffDialog,
+  EnableStaffDialog,
+  InviteStaffDialog,
+  SetPasswordDialog,
+} from "./staff-dialogs.tsx";
+import { type StaffList, type StaffMember, staffDocument } from "./staff-documents.ts";
+
+type StaffAction = { readonly what: "password" | "disable" | "enable"; readonly member: StaffMember };
+
+export function StaffPage(): JSX.Element {
+  const pages = useListPaging();
+  const query = useQuery(staffDocument, { first: listPageSize, after: pages.cursor });
+  const [isInviting, setInviting] = useState(false);
+  const [doing, setDoing] = useState<StaffAction>();
+  return (
+    <>
+      <PageHeading title="Staff">
+        <button type="button" onClick={() => setInviting(true)}>
+          Invite a colleague
+        </button>
+      </PageHeading>
+      <p class="lead">
+        Everyone listed here can sign in to this console, see and change all data of the shop, and allow apps
+        to access it. Give each colleague an own account: the <ConsoleLink to="/audit">audit log</ConsoleLink>{" "}
+        then says who did what.
+      </p>
+      <QueryResultView query={query} what="staff accounts">
+        {(data) => (
+          <>
+            <DataTable
+              caption="Staff accounts, the oldest first"
+              columns={columnsWith(data, setDoing)}
+              rows={connectionNodes(data.staffAccounts)}
+              keyOf={({ id }) => id}
+            />
+            <PageButtons
+              pages={pages}
+              what="staff accounts"
+              older={nextPageCursor(data.staffAccounts)}
+              isOldestFirst
+            />
+            {doing === undefined ? null : (
+              <OpenDialog
+                doing={doing}
+                data={data}
+                onChanged={query.reload}
+                onClose={() => setDoing(undefined)}
+              />
+            )}
+          </>
+        )}
+      </QueryResultView>
+      {isInviting ? <InviteStaffDialog onMade={query.reload} onClose={() => setInviting(false)} /> : null}
+    </>
+  );
+}
+
+interface OpenDialogProps {
+  readonly doing: StaffAction;
+  readonly data: StaffList;
+  readonly onChanged: () => void;
+  readonly onClose: () => void;
+}
+
+function OpenDialog({ doing: { what, member }, data, onChanged, onClose }: OpenDialogProps): JSX.Element {
+  const isSelf = member.id === data.viewer.staff?.id;
+  const shown = { member, isSelf, onChanged, onClose };
+  if (what === "enable") return <EnableStaffDialog {...shown} />;
+  if (what === "password") return <SetPasswordDialog {...shown} />;
+  return <DisableStaffDialog {...shown} isLast={isLastEnabled(data)} />;
+}
+
+/** True if no second account is enabled. Further pages of the list may have more accounts. */
+const isLastEnabled = ({ staffAccounts }: StaffList): boolean =>
+  !staffAccounts.pageInfo.hasNextPage &&
+  !staffAccounts.pageInfo.hasPreviousPage &&
+  connectionNodes(staffAccounts).filter(({ disabledAt }) => disabledAt === null).length <= 1;
+
+function columnsWith({ viewer }: StaffList, begin: (doing: StaffAction) => void): TableColumn<StaffMember>[] {
+  return [
+    {
+      title: "Name",
+      cell: ({ id, name, email }) => (
+        <>
+          <strong>{name}</strong> {id === viewer.staff?.id ? <StatusBadge value="YOU" text="You" /> : null}
+          <br />
+          <span class="soft">{email}</span>
+        </>
+      ),
+    },
+    {
+      title: "State",
+      cell: ({ disabledAt }) => <StatusBadge value={disabledAt === null ? "ACTIVE" : "DISABLED"} />,
+    },
+    {
+      title: "Last sign-in",
+      cell: ({ lastSignedInAt }) => <TimeText at={lastSignedInAt} otherwise="never" isMinute />,
+    },
+    { title: "Created", cell: ({ createdAt }) => <TimeText at={createdAt} isDay /> },
+    {
+      title: "Activity",
+      cell: ({ id, name }) => (
+        <ConsoleLink to={`/audit?by=${id}`}>
+          Changes<span class="hidden"> of {name}</span>
+        </ConsoleLink>
+      ),
+    },
+    { title: "Actions", cell: (member) => <MemberActions member={member} begin={begin} /> },
+  ];
+}
+
+interface MemberActionsProps {
+  readonly member: StaffMember;
+  readonly begin: (doing: StaffAction) => void;
+}
+
+function MemberActions({ member, begin }: MemberActionsProps): JSX.Element {
+  const button = (what: StaffAction["what"], text: string): JSX.Element => (
+    <button
+      type="button"
+      class={what === "disable" ? "plain danger" : "plain"}
+      aria-label={`${text} ${member.name}`}
+      onClick={() => begin({ what, member })}
+    >
+      {text}
+    </button>
+  );
+  return (
+    <div class="actions">
+      {member.disabledAt === null ? (
+        <>
+          {button("password", "New password")}
+          {button("disable", "Disable")}
+        </>
+      ) : (
+        button("enable", "Enable")
+      )}
+    </div>
+  );
+}

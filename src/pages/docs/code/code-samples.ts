@@ -1,0 +1,73 @@
+/**
+ * The example of an operation in all languages. The page shows curl, and the others as details that can be
+ * opened; the page's script turns them into tabs and remembers the chosen language.
+ */
+import type { DocumentOperation } from "#pages/docs/api-document.ts";
+import type { RequestExample } from "#pages/docs/examples.ts";
+import { html, type Markup } from "#pages/shared/html.ts";
+import { renderCodeBlock } from "./code-block.ts";
+import { toCurl } from "./curl.ts";
+import { createExampleRequest } from "./example-request.ts";
+import { toGo } from "./go.ts";
+import { toJavaScript } from "./javascript.ts";
+import { toPhp } from "./php.ts";
+import { toPython } from "./python.ts";
+import { toRuby } from "./ruby.ts";
+import { type ClientCall, toTypeScript } from "./typescript.ts";
+
+export interface CodeSample {
+  readonly language: string;
+  readonly code: string;
+}
+
+export function createCodeSamples(
+  operation: DocumentOperation,
+  example: RequestExample,
+  publicUrl: string,
+): CodeSample[] {
+  const request = createExampleRequest(operation, example, publicUrl);
+  return [
+    { language: "curl", code: toCurl(request) },
+    { language: "JavaScript", code: toJavaScript(request) },
+    // The TypeScript client supports API keys, but no access tokens with DPoP proofs.
+    ...(operation.credential === "token"
+      ? []
+      : [{ language: "TypeScript", code: toTypeScript(request, clientCall(operation, example)) }]),
+    { language: "Python", code: toPython(request) },
+    { language: "PHP", code: toPhp(request) },
+    { language: "Go", code: toGo(request) },
+    { language: "Ruby", code: toRuby(request) },
+  ];
+}
+
+function clientCall({ path, parameters }: DocumentOperation, example: RequestExample): ClientCall {
+  const given = parameters.flatMap(({ name, in: place, schema }) => {
+    const value = example.parameters[name];
+    return value === undefined ? [] : [{ name, place, value, isInteger: schema.type === "integer" }];
+  });
+  const inPath = given.filter(({ place }) => place === "path");
+  const inQuery = given.filter(({ place }) => place === "query");
+  return {
+    path,
+    pathParameters: Object.fromEntries(inPath.map(({ name, value }) => [name, value])),
+    queryParameters: Object.fromEntries(
+      inQuery.map(({ name, value, isInteger }) => [name, isInteger ? Number(value) : value]),
+    ),
+  };
+}
+
+export const renderCodeSamples = ([first, ...others]: readonly CodeSample[]): Markup =>
+  html`<div class="samples">
+    ${
+      first === undefined
+        ? undefined
+        : html`<div data-language="${first.language}">${renderCodeBlock(first.code, first.language)}</div>`
+    }
+    ${others.map(
+      ({ language, code }) =>
+        html`<details data-language="${language}">
+          <summary>${language}</summary>
+          ${renderCodeBlock(code, language)}
+        </details>`,
+    )}
+  </div>`;

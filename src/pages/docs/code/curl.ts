@@ -1,0 +1,40 @@
+/** Example requests as curl commands for a POSIX shell. */
+import {
+  promotionCodeFirstNote,
+  type ExampleRequest,
+  newIdempotencyKeyPlaceholder,
+} from "./example-request.ts";
+
+/** Prints a random UUID. */
+const newKeyCommand = "$(node -p 'crypto.randomUUID()')";
+
+export function toCurl(request: ExampleRequest): string {
+  const { before, versionUrl } = request;
+  const first = before === null ? [] : [`# ${promotionCodeFirstNote}`, command(before, "curl -so /dev/null")];
+  const version =
+    versionUrl === null
+      ? []
+      : [
+          `VERSION=$(curl -sI '${versionUrl}' \\\n  -H "Authorization: Bearer $KEY" | grep -i '^etag:' | tr -dc 0-9)`,
+        ];
+  return [...first, ...version, command(request, "curl")].join("\n");
+}
+
+function command({ method, url, headers, body, versionUrl }: ExampleRequest, program: string): string {
+  const parts = [
+    `${program}${method === "GET" ? "" : ` -X ${method}`} '${url}'`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(body === null ? [] : [`-d '${versionUrl === null ? JSON.stringify(body) : withVersion(body)}'`]),
+  ];
+  return parts.join(" \\\n  ");
+}
+
+/** Ends and reopens the shell quotes around the body, so that the shell inserts the version. */
+const withVersion = (body: object): string =>
+  JSON.stringify({ ...body, expectedVersion: 0 }).replace(
+    '"expectedVersion":0',
+    `"expectedVersion":'"$VERSION"'`,
+  );
+
+const quoted = (text: string): string =>
+  text.includes("$") ? `"${text.replace(newIdempotencyKeyPlaceholder, newKeyCommand)}"` : `'${text}'`;

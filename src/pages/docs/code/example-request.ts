@@ -1,0 +1,67 @@
+/** The example request of an operation, from which the code examples in all languages are written. */
+import type { DocumentOperation } from "#pages/docs/api-document.ts";
+import type { RequestExample } from "#pages/docs/examples.ts";
+
+export interface ExampleRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>> | null;
+  /** A request that must be sent first, so that this request succeeds; null if there is none. */
+  readonly before: ExampleRequest | null;
+  /** URL from which the cart's version is read for `expectedVersion`; null if no version is needed. */
+  readonly versionUrl: string | null;
+}
+
+/** Why an example applies a code to the cart first. */
+export const promotionCodeFirstNote = "Applies a code first, so that the request can remove it.";
+
+/** Environment variables for values that the caller sets, and a placeholder for a new idempotency key. */
+const [key, token, proof] = ["$KEY", "$ACCESS_TOKEN", "$DPOP_PROOF"];
+export const newIdempotencyKeyPlaceholder = "$NEW_IDEMPOTENCY_KEY";
+
+export function createExampleRequest(
+  operation: DocumentOperation,
+  example: RequestExample,
+  publicUrl: string,
+): ExampleRequest {
+  const { method, credential, isIdempotent } = operation;
+  const authorization = {
+    none: {},
+    key: { Authorization: `Bearer ${key}` },
+    token: { Authorization: `DPoP ${token}`, DPoP: proof },
+  }[credential];
+  const request: ExampleRequest = {
+    method,
+    url: getExampleRequestUrl(operation, example, publicUrl),
+    headers: {
+      ...authorization,
+      ...(isIdempotent ? { "Idempotency-Key": newIdempotencyKeyPlaceholder } : {}),
+      ...(example.body === null ? {} : { "Content-Type": "application/json" }),
+    },
+    body: example.body,
+    before: null,
+    versionUrl:
+      example.versionOf === null ? null : `${publicUrl}/api/v1/open/storefront/carts/${example.versionOf}`,
+  };
+  const { codeBefore: code } = example;
+  return code === null
+    ? request
+    : { ...request, before: { ...request, method: "PUT", body: { code }, versionUrl: null } };
+}
+
+export function getExampleRequestUrl(
+  { path, parameters }: Pick<DocumentOperation, "path" | "parameters">,
+  example: RequestExample,
+  publicUrl: string,
+): string {
+  const filledPath = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
+    encodeURIComponent(example.parameters[name] ?? ""),
+  );
+  const queryParameters = parameters.flatMap(({ name, in: where }) => {
+    const value = example.parameters[name];
+    return where === "query" && value !== undefined ? [[name, value]] : [];
+  });
+  const query = new URLSearchParams(queryParameters).toString();
+  return `${publicUrl}${filledPath}${queryParameters.length === 0 ? "" : `?${query}`}`;
+}

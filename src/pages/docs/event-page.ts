@@ -1,0 +1,75 @@
+/** The page of one event type: when the event occurs, the headers and fields of its request, and an example. */
+import { html, type Markup } from "#pages/shared/html.ts";
+import type { ApiDocument } from "./api-document.ts";
+import { renderCodeBlock } from "./code/code-block.ts";
+import { type DocumentEvent, envelopeName } from "./events-page.ts";
+import { renderCandidateBadge } from "./frame.ts";
+import { renderInlineMarkdown } from "./markdown.ts";
+import { SchemaView } from "./schema-view.ts";
+
+/** Returns the event types with an example of the body that is sent. */
+export type ListEventExamples = () => readonly { readonly name: string; readonly example: unknown }[];
+
+interface EventPage {
+  readonly listEventExamples: ListEventExamples;
+  readonly document: ApiDocument;
+  readonly home: string;
+}
+
+export function renderEventContent(event: DocumentEvent, page: EventPage): Markup {
+  const { document, home } = page;
+  const { schemas, parameters } = document.components;
+  const [group = ""] = event.name.split(".");
+  const example = page.listEventExamples().find(({ name }) => name === event.name)?.example;
+  const envelope = schemas[envelopeName] ?? {};
+  const object = schemas[event.object] ?? {};
+  const view = new SchemaView(schemas, [envelope, object]);
+  return html`<article class="reference">
+    <div class="opening">
+      <p class="crumb"><a href="${home}/events">Events</a></p>
+      <h1><code>${event.name}</code> ${renderCandidateBadge(event)}</h1>
+      <p class="lead">${renderInlineMarkdown(event.description)}</p>
+      <p>
+        Endpoints get this event if they subscribe to <code>${event.name}</code>, <code>${group}.*</code> or
+        <code>*</code>. The <a href="${home}/guides/webhooks">webhooks guide</a> explains retries, order and
+        how to <a href="${home}/guides/webhooks#verify-the-signature">verify the signature</a>.
+      </p>
+    </div>
+    <div class="beside">
+      <h2 id="example">Example</h2>
+      ${renderCodeBlock(JSON.stringify(example, null, 2), "Example body")}
+    </div>
+    <div class="details">
+      <h2 id="object">Fields of <code>data.object</code></h2>
+      <p>The ${event.object} as it was at the time of the event.</p>
+      ${view.fields(object, "given")}
+      <h2 id="body">Fields of the body</h2>
+      ${view.fields(envelope, "given")}
+      <h2 id="headers">Headers</h2>
+      <ul class="fields">
+        ${webhookHeaders(document, event)
+          .flatMap((name) => parameters[name] ?? [])
+          .map(
+            ({ name, description = "" }) =>
+              html`<li>
+                <p class="name"><code>${name}</code></p>
+                <p>${renderInlineMarkdown(description)}</p>
+              </li>`,
+          )}
+      </ul>
+      ${typesOf(view)}
+    </div>
+  </article>`;
+}
+
+/** Returns the names of the header parameters of an event's request, in the document's components. */
+const webhookHeaders = ({ webhooks }: ApiDocument, { name }: DocumentEvent): string[] =>
+  (webhooks[name]?.post.parameters ?? []).flatMap(({ $ref }) => $ref.split("/").at(-1) ?? []);
+
+function typesOf(view: SchemaView): Markup | undefined {
+  const types = view.sharedTypes();
+  return types.length === 0
+    ? undefined
+    : html`<h2 id="types">Types</h2>
+        ${types}`;
+}

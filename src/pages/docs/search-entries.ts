@@ -1,0 +1,141 @@
+/** The entries of the documentation's search: sections of guides, operations, fields, errors and events. */
+import { failureKinds } from "#foundation/failure.ts";
+import {
+  type ApiDocument,
+  type DocumentOperation,
+  type DocumentSchema,
+  type DocumentSchemas,
+  resolveSchema,
+} from "./api-document.ts";
+import { readErrorGuide } from "./errors-page.ts";
+import { listDocumentEvents } from "./events-page.ts";
+import type { Guide } from "./guides.ts";
+import { getHeadingAnchor } from "./markdown.ts";
+import { getOperationTitle } from "./operation-titles.ts";
+
+export interface SearchEntry {
+  readonly kind: "Guide" | "Operation" | "Field" | "Error" | "Event";
+  readonly title: string;
+  /** Other names by which the entry is found, for example the operation's id and path. */
+  readonly names: string;
+  readonly text: string;
+  /** URL path of the page, with the anchor. */
+  readonly url: string;
+}
+
+interface SearchedSite {
+  readonly document: ApiDocument;
+  readonly operations: readonly DocumentOperation[];
+  readonly guides: readonly Guide[];
+  readonly home: string;
+}
+
+export function listSearchEntries(site: SearchedSite): SearchEntry[] {
+  const { document, operations, guides, home } = site;
+  return [
+    ...guides.flatMap((guide) => guideEntries(guide, home)),
+    ...operations.map((operation) => ({
+      kind: "Operation" as const,
+      title: getOperationTitle(operation.id),
+      names: `${operation.id} ${operation.method} ${operation.path}`,
+      text: operation.description,
+      url: `${home}/operations/${operation.id}`,
+    })),
+    ...fieldEntries(site),
+    ...readErrorGuide()
+      .flatMap(({ entries }) => entries)
+      .map(({ code, why, remedy }) => ({
+        kind: "Error" as const,
+        title: code,
+        names: `${failureKinds[code].status}`,
+        text: plain(`${failureKinds[code].text} ${why} ${remedy}`),
+        url: `${home}/errors#${code}`,
+      })),
+    ...listDocumentEvents(document).map(({ name, description, object }) => ({
+      kind: "Event" as const,
+      title: name,
+      names: object,
+      text: plain(description),
+      url: `${home}/events/${name}`,
+    })),
+  ];
+}
+
+/** One entry for each section of a guide. Code examples are left out. */
+function guideEntries({ name, title, text }: Guide, home: string): SearchEntry[] {
+  const [opening = "", ...sections] = text.replaceAll(/^```[\s\S]*?^```$/gm, "").split(/^## /m);
+  const url = `${home}/guides/${name}`;
+  return [
+    { kind: "Guide", title, names: name, text: plain(opening.replace(/^# .+$/m, "")), url },
+    ...sections.map((section): SearchEntry => {
+      const [heading = "", ...lines] = section.split("\n");
+      const plainHeading = plain(heading);
+      return {
+        kind: "Guide",
+        title: plainHeading,
+        names: title,
+        text: plain(lines.join(" ")),
+        url: `${url}#${getHeadingAnchor(plainHeading)}`,
+      };
+    }),
+  ];
+}
+
+const plain = (markdown: string): string =>
+  markdown
+    .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1")
+    .replaceAll(/[`*|#>]|-{3,}/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+
+/** One entry for each field of a body, a parameter or an answer; a named schema only once. */
+function fieldEntries({ document, operations, home }: SearchedSite): SearchEntry[] {
+  const seen = new Set<string>();
+  return operations.flatMap((operation) => {
+    const url = `${home}/operations/${operation.id}`;
+    const describe = (path: string, text: string, anchor: string): SearchEntry => ({
+      kind: "Field",
+      title: path,
+      names: getOperationTitle(operation.id),
+      text: plain(text),
+      url: `${url}#${anchor}`,
+    });
+    const parameters = operation.parameters
+      .filter(({ in: place }) => place !== "header")
+      .map(({ name, description = "" }) => describe(name, description, "parameters"));
+    const { schemas } = document.components;
+    const fieldsIn = (schema: DocumentSchema, anchor: string): SearchEntry[] =>
+      listFields(schema, { schemas, seen }).map(({ path, text }) => describe(path, text, anchor));
+    return [
+      ...parameters,
+      ...(operation.body === null ? [] : fieldsIn(operation.body, "body")),
+      ...fieldsIn(operation.answer, "answer"),
+    ];
+  });
+}
+
+interface ListedField {
+  readonly path: string;
+  readonly text: string;
+}
+
+interface FieldListing {
+  readonly schemas: DocumentSchemas;
+  /** Names of the schemas whose fields are listed already. */
+  readonly seen: Set<string>;
+}
+
+function listFields(schema: DocumentSchema, listing: FieldListing, path = ""): ListedField[] {
+  const { name, properties = {}, items } = resolveSchema(schema, listing.schemas);
+  if (items !== undefined) return listFields(items, listing, path);
+  if (name !== null) {
+    if (listing.seen.has(name)) return [];
+    listing.seen.add(name);
+  }
+  return Object.entries(properties).flatMap(([property, part]) => {
+    const own = path === "" ? property : `${path}.${property}`;
+    const { description = "" } = resolveSchema(part, listing.schemas);
+    const inner = listFields(part, listing, own);
+    return description === "" ? inner : [{ path: own, text: description }].concat(inner);
+  });
+}

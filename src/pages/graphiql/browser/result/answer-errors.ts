@@ -1,0 +1,69 @@
+/** Reads the errors of an answer, each with what the service says about its cause and its place. */
+
+export interface ErrorDetail {
+  readonly field: string;
+  readonly message: string;
+  readonly allowed?: readonly string[] | null;
+}
+
+export interface AnswerError {
+  readonly message: string;
+  /** The code of the service's list of errors; undefined if the service did not send the error. */
+  readonly code: string | undefined;
+  readonly requestId: string | undefined;
+  /** The line and column in the document, and the field of the answer; empty if both are unknown. */
+  readonly place: string;
+  readonly details: readonly ErrorDetail[];
+}
+
+interface GraphqlError {
+  readonly message?: unknown;
+  readonly locations?: readonly { readonly line: number; readonly column: number }[];
+  readonly path?: readonly (string | number)[];
+  readonly extensions?: {
+    readonly code?: string;
+    readonly requestId?: string;
+    readonly details?: readonly ErrorDetail[];
+  };
+}
+
+export function readAnswerErrors(answer: unknown): readonly AnswerError[] {
+  if (typeof answer !== "object" || answer === null || !("errors" in answer)) return [];
+  if (!Array.isArray(answer.errors)) return [];
+  const errors: readonly GraphqlError[] = answer.errors;
+  return errors.map(({ message, locations, path, extensions = {} }) => ({
+    message: typeof message === "string" ? message : "The operation failed.",
+    code: extensions.code,
+    requestId: extensions.requestId,
+    place: placeOf(locations?.[0], path),
+    // A single detail often repeats the message of its error.
+    details: (extensions.details ?? []).filter(
+      (detail) => detail.message !== message || (detail.allowed ?? []).length > 0,
+    ),
+  }));
+}
+
+function placeOf(
+  location: { readonly line: number; readonly column: number } | undefined,
+  path: readonly (string | number)[] | undefined,
+): string {
+  const parts = [
+    ...(path === undefined || path.length === 0 ? [] : [`field ${path.join(".")}`]),
+    ...(location === undefined ? [] : [`line ${location.line}, column ${location.column}`]),
+  ];
+  return parts.join(", ");
+}
+
+/** Why an error occurs and what to do, as Markdown without links. */
+export interface ErrorExplanation {
+  readonly why: string;
+  readonly remedy: string;
+}
+
+export type ErrorGuide = Readonly<Record<string, ErrorExplanation>>;
+
+/** Loads the explanations of all error codes, which the build takes from docs/errors.md. */
+export async function loadErrorGuide(url: string): Promise<ErrorGuide> {
+  const loaded: { readonly default: ErrorGuide } = await import(/* @vite-ignore */ url);
+  return loaded.default;
+}

@@ -1,0 +1,130 @@
+/**
+ * Finds the lists in the answer of a GraphQL operation and converts each into rows with flat columns. A list
+ * is an array of objects or a connection. A list inside another list gets the simple fields of the items that
+ * contain it as its first columns.
+ */
+
+export type AnswerCell = string | number | boolean | null;
+export type AnswerRow = Readonly<Record<string, AnswerCell>>;
+
+export interface AnswerList {
+  /** The fields that lead to the list, without `edges` and `node`, for example `orders.lines`. */
+  readonly path: string;
+  /** Names of the columns. A column of a nested object has a dotted name, for example `totals.currency`. */
+  readonly columns: readonly string[];
+  readonly rows: readonly AnswerRow[];
+  /** The connection's `totalCount`; null if the answer does not have it. */
+  readonly totalCount: number | null;
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+interface FoundItems {
+  readonly items: readonly JsonObject[];
+  readonly totalCount: number | null;
+  readonly isConnection: boolean;
+}
+
+interface ListDraft {
+  readonly rows: AnswerRow[];
+  totalCount: number | null;
+}
+
+interface Position {
+  readonly path: readonly string[];
+  /** Simple fields of the list items that contain this position. */
+  readonly containers: AnswerRow;
+}
+
+type Drafts = Map<string, ListDraft>;
+
+/** Returns the lists of an answer in the order of the answer. `answer` is the parsed body. */
+export function findAnswerLists(answer: unknown): readonly AnswerList[] {
+  const data = isObject(answer) ? answer["data"] : undefined;
+  const drafts: Drafts = new Map();
+  if (isObject(data)) collect(data, { path: [], containers: {} }, drafts);
+  return [...drafts].map(([path, { rows, totalCount }]) => ({
+    path,
+    columns: [...new Set(rows.flatMap((row) => Object.keys(row)))],
+    rows,
+    totalCount,
+  }));
+}
+
+function collect(value: JsonObject, { path, containers }: Position, drafts: Drafts): void {
+  for (const [name, child] of Object.entries(value)) {
+    const position = { path: [...path, name], containers };
+    const found = itemsOf(child);
+    if (found !== undefined) addItems(found, position, drafts);
+    else if (isObject(child)) collect(child, position, drafts);
+  }
+}
+
+function addItems(
+  { items, totalCount, isConnection }: FoundItems,
+  { path, containers }: Position,
+  drafts: Drafts,
+): void {
+  const key = path.join(".");
+  const isNested = Object.keys(containers).length > 0;
+  // An empty array inside an item may be a list of texts, so it makes no list of its own.
+  if (isNested && items.length === 0 && !isConnection) return;
+  const draft = drafts.get(key) ?? { rows: [], totalCount: isNested ? null : totalCount };
+  drafts.set(key, draft);
+  for (const item of items) {
+    draft.rows.push({ ...containers, ...flatten(item) });
+    collect(item, { path, containers: { ...containers, ...simpleFields(item, key) } }, drafts);
+  }
+}
+
+/** Returns the items of a connection or of an array of objects; undefined for all other values. */
+function itemsOf(value: unknown): FoundItems | undefined {
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    const objects = items.filter(isObject);
+    return objects.length === items.filter((item) => item !== null).length
+      ? { items: objects, totalCount: null, isConnection: false }
+      : undefined;
+  }
+  if (!isObject(value)) return undefined;
+  const { edges, nodes, totalCount } = value;
+  const items = Array.isArray(edges) ? edges.map(nodeOf) : nodes;
+  if (!Array.isArray(items)) return undefined;
+  return {
+    items: items.filter(isObject),
+    totalCount: typeof totalCount === "number" ? totalCount : null,
+    isConnection: true,
+  };
+}
+
+const nodeOf = (edge: unknown): unknown => (isObject(edge) ? edge["node"] : null);
+
+/** Flattens nested objects. A nested list becomes its number of items, a list of texts becomes one text. */
+function flatten(item: JsonObject, prefix = ""): Record<string, AnswerCell> {
+  const cells: Record<string, AnswerCell> = {};
+  for (const [name, value] of Object.entries(item)) {
+    const column = `${prefix}${name}`;
+    const found = itemsOf(value);
+    if (found !== undefined) {
+      if (found.isConnection || found.items.length > 0) cells[`${column} (count)`] = found.items.length;
+    } else if (Array.isArray(value)) cells[column] = value.map(String).join("; ");
+    else if (isObject(value)) Object.assign(cells, flatten(value, `${column}.`));
+    else cells[column] = toCell(value);
+  }
+  return cells;
+}
+
+const simpleFields = (item: JsonObject, path: string): AnswerRow =>
+  Object.fromEntries(
+    Object.entries(item)
+      .filter(([, value]) => typeof value !== "object")
+      .map(([name, value]) => [`${path}.${name}`, toCell(value)]),
+  );
+
+function toCell(value: unknown): AnswerCell {
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
+  return null;
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

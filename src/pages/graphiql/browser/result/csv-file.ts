@@ -1,0 +1,22 @@
+/** Writes the rows of an answer as CSV (RFC 4180), and names the file. */
+import type { AnswerCell, AnswerList } from "./answer-lists.ts";
+
+/** Characters with which a formula begins in a spreadsheet, also in full width. */
+const formulaStart = /^[=+\-@\t\r\n＝＋－＠]/;
+const needsQuotes = /[",\r\n]/;
+
+export function writeCsv({ columns, rows }: Pick<AnswerList, "columns" | "rows">): string {
+  const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? null))];
+  return lines.map((cells) => `${cells.map(csvField).join(",")}\r\n`).join("");
+}
+
+/** Writes one field. A text that a spreadsheet would run as a formula gets an apostrophe before it. */
+function csvField(cell: AnswerCell): string {
+  if (typeof cell !== "string") return cell === null ? "" : String(cell);
+  const text = formulaStart.test(cell) ? `'${cell}` : cell;
+  return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Returns a file name such as `orders-lines-2026-01-31.csv`. */
+export const csvFileName = ({ path }: Pick<AnswerList, "path">, now = new Date()): string =>
+  `${path.replaceAll(/[^\w]+/g, "-")}-${now.toISOString().slice(0, 10)}.csv`;

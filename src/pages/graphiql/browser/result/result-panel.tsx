@@ -1,0 +1,64 @@
+/** The part above GraphiQL's answer: explains errors, and shows the answer's lists as tables. */
+import type { JSX } from "preact";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { TabRow } from "#pages/graphiql/browser/tab-row.tsx";
+import { readAnswerErrors } from "./answer-errors.ts";
+import { findAnswerLists } from "./answer-lists.ts";
+import { ListView } from "./answer-table.tsx";
+import { ErrorList, type ErrorListLinks } from "./error-list.tsx";
+import { type LoadedSchema, typeNameOfList } from "./schema-types.ts";
+
+export interface ResultLinks extends ErrorListLinks {
+  /** URL path of the type map. */
+  readonly map: string;
+}
+
+interface ResultPanelProps {
+  /** The text of GraphiQL's answer: the answer as JSON, or empty. */
+  readonly text: string;
+  readonly schema: LoadedSchema | undefined;
+  readonly links: ResultLinks;
+  /** The element whose attribute `data-view` names the chosen view, for the style sheet. */
+  readonly host: HTMLElement;
+}
+
+const views = { json: "JSON", table: "Table" } as const;
+
+export function ResultPanel({ text, schema, links, host }: ResultPanelProps): JSX.Element | null {
+  const [view, setView] = useState<keyof typeof views>("json");
+  const answer = useMemo(() => parseAnswerText(text), [text]);
+  const errors = useMemo(() => readAnswerErrors(answer), [answer]);
+  const lists = useMemo(() => (view === "table" ? findAnswerLists(answer) : []), [answer, view]);
+  useLayoutEffect(() => {
+    host.dataset["view"] = answer === undefined ? "json" : view;
+  }, [host, answer, view]);
+  if (text === "") return <p class="soft first-hint">The answer appears here, as JSON and as a table.</p>;
+  if (answer === undefined) return null;
+  return (
+    <>
+      <TabRow label="View of the answer" tabs={views} chosen={view} onChoose={setView} />
+      {errors.length === 0 ? null : <ErrorList errors={errors} {...links} />}
+      {view === "table" ? (
+        <div class="list-view">
+          <ListView
+            lists={lists}
+            typeOf={({ path }) => {
+              const name = schema === undefined ? undefined : typeNameOfList(schema, path);
+              return name === undefined ? undefined : { name, url: `${links.map}?type=${name}` };
+            }}
+          />
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+/** Parses the answer; undefined before the first answer and for texts that GraphiQL writes itself. */
+function parseAnswerText(text: string): unknown {
+  if (!text.startsWith("{")) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,38 @@
+/** The status line below the editor: the cost (`extensions.cost`), duration and size of the last run. */
+import type { JSX } from "preact";
+import type { RunMeasurement } from "./fetcher.ts";
+
+const whole = new Intl.NumberFormat("en");
+const fraction = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+
+/** Screen readers announce changes of the line. */
+export function StatusLine({ run }: { readonly run: RunMeasurement | undefined }): JSX.Element {
+  const isOver = run?.cost !== undefined && run.cost.requested > run.cost.limit;
+  return (
+    <p id="status" class={isOver ? "status fault" : "status"} aria-live="polite" aria-atomic="true">
+      {run === undefined ? "Run an operation to see its cost here." : textOf(run, isOver)}
+    </p>
+  );
+}
+
+function textOf(run: RunMeasurement, isOver: boolean): string {
+  const { cost, durationMs, bytes, errorCount } = run;
+  const measured = [durationOf(durationMs), sizeOf(bytes)];
+  if (cost === undefined) return [`${errorsOf(errorCount)}, nothing was run`, ...measured].join(" · ");
+  const figures = `${whole.format(cost.requested)} of ${whole.format(cost.limit)}`;
+  if (isOver)
+    return [`Too costly: ${figures}. It was not run; ask for fewer items or fields`, ...measured].join(" · ");
+  return [`Cost ${figures}`, ...measured, ...(errorCount === 0 ? [] : [errorsOf(errorCount)])].join(" · ");
+}
+
+const errorsOf = (count: number): string => (count === 1 ? "1 error" : `${count} errors`);
+
+const durationOf = (ms: number): string =>
+  ms < 1000 ? `${Math.round(ms)} ms` : `${fraction.format(ms / 1000)} s`;
+
+function sizeOf(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  return bytes < 1_000_000
+    ? `${fraction.format(bytes / 1000)} kB`
+    : `${fraction.format(bytes / 1_000_000)} MB`;
+}

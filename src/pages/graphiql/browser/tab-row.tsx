@@ -1,0 +1,46 @@
+/** A row of tabs. The arrow keys move between the tabs; the tab key leaves the row. */
+import type { JSX, TargetedKeyboardEvent } from "preact";
+
+interface TabRowProps<Name extends string> {
+  readonly label: string;
+  /** The titles of the tabs by their names. */
+  readonly tabs: Readonly<Record<Name, string>>;
+  readonly chosen: Name;
+  readonly onChoose: (name: Name) => void;
+}
+
+/** How far the arrow keys move. */
+const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
+
+export function TabRow<Name extends string>({
+  label,
+  tabs,
+  chosen,
+  onChoose,
+}: TabRowProps<Name>): JSX.Element {
+  const names = Object.keys(tabs).filter((name): name is Name => Object.hasOwn(tabs, name));
+  const move = (event: TargetedKeyboardEvent<HTMLElement>): void => {
+    const step = steps[event.key];
+    const next = names.at((names.indexOf(chosen) + (step ?? 0)) % names.length);
+    if (step === undefined || next === undefined) return;
+    event.preventDefault();
+    onChoose(next);
+    event.currentTarget.querySelectorAll<HTMLElement>('[role="tab"]')[names.indexOf(next)]?.focus();
+  };
+  return (
+    <div role="tablist" aria-label={label} class="tab-row" onKeyDown={move}>
+      {names.map((name) => (
+        <button
+          key={name}
+          type="button"
+          role="tab"
+          aria-selected={name === chosen}
+          tabIndex={name === chosen ? 0 : -1}
+          onClick={() => onChoose(name)}
+        >
+          {tabs[name]}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+/**
+ * Answers requests for `/`: browsers get the landing page. Programs get 404 as for every unknown path, with a
+ * link to the documentation.
+ */
+import type { FastifyPluginAsync } from "fastify";
+import { readDemoFile } from "#demo/demo-file.ts";
+import { fail } from "#foundation/failure.ts";
+import { refuseOtherMethods } from "#http/server.ts";
+import { basePathOf, getPageAssets } from "#pages/shared/assets.ts";
+import { isLoopbackRequest } from "#pages/shared/loopback.ts";
+import { pageHeaders, renderPage } from "#pages/shared/page.ts";
+import { createLandingPage } from "./landing-page.ts";
+
+export interface LandingOptions {
+  readonly publicUrl: string;
+  readonly settings: { readonly demo: boolean; readonly dataDir: string };
+}
+
+export const landingPlugin: FastifyPluginAsync<LandingOptions> = async (server, { publicUrl, settings }) => {
+  server.get("/", (request, reply) => {
+    if (!(request.headers.accept ?? "").includes("text/html"))
+      throw fail("route_not_found", {
+        message: `No route has this path. The documentation is at ${publicUrl}/docs.`,
+        headers: { vary: "Accept", link: `<${publicUrl}/docs>; rel="service-doc"` },
+      });
+    const page = createLandingPage({
+      basePath: basePathOf(publicUrl),
+      publicUrl,
+      demo: settings.demo ? readDemoFile(settings.dataDir) : undefined,
+      hasSecrets: isLoopbackRequest(publicUrl, request.headers),
+      asset: getPageAssets("landing", publicUrl),
+    });
+    return reply.headers({ ...pageHeaders(page), vary: "Accept" }).send(renderPage(page));
+  });
+  refuseOtherMethods(server, "/", ["GET"]);
+};

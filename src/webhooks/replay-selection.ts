@@ -1,0 +1,222 @@
+/**
+ * Selects the deliveries of a bulk replay, and says which of them cannot be replayed. The replay itself and
+ * its preview use the same selection.
+ */
+import { sql } from "kysely";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { createBodyFault, type Faults, findTextFaults } from "#foundation/faults.ts";
+import { getLowestIdAtTime } from "#foundation/ids.ts";
+import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
+import {
+  type ReplayState,
+  findReplayRefusal,
+  type ReplayReason,
+  type ReplayRefusal,
+} from "./delivery-rules.ts";
+import {
+  mayInstallationReadEvent,
+  equalsUnlessNullSql,
+  replayNoteLengthMax,
+  replayCountSql,
+  type ReplayCommandContext,
+} from "./replay-delivery.ts";
+
+/** The final statuses of unsuccessful deliveries. */
+export type FailedDeliveryStatus = "exhausted" | "skipped" | "canceled";
+
+export interface FailedDeliveryFilter {
+  /** Replays only the deliveries of this endpoint. Either `endpointId` or `installationId` is required. */
+  readonly endpointId?: string | null | undefined;
+  readonly installationId?: string | null | undefined;
+  /** Start of the time window of the events. */
+  readonly since: Date;
+  /** End of the time window, exclusive. */
+  readonly until: Date;
+  readonly status: FailedDeliveryStatus;
+  /** Another endpoint for all replays, for example because the original endpoint is deleted. */
+  readonly toEndpointId?: string | null | undefined;
+  /** The `endCursor` of the previous page. */
+  readonly after?: string | null | undefined;
+}
+
+export interface BulkReplayInput extends FailedDeliveryFilter {
+  readonly reason: ReplayReason;
+  readonly note?: string | null | undefined;
+}
+
+export type ReplaySkipReason = ReplayRefusal | "webhook_endpoint_not_found" | "webhook_endpoint_disabled";
+
+export const bulkReplayPageSize = 1000;
+export const bulkReplayDaysMax = 30;
+const dayMs = 86_400_000;
+
+export interface SkippedCount {
+  readonly reason: ReplaySkipReason;
+  readonly count: number;
+}
+
+export const countSkipReasons = (reasons: readonly ReplaySkipReason[]): readonly SkippedCount[] =>
+  [...Map.groupBy(reasons, (reason) => reason)].map(([reason, { length }]) => ({ reason, count: length }));
+
+const cursorPattern = /^evt_[0-9a-hjkmnp-tv-z]{26} whd_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function bulkReplayFaults({
+  since,
+  until,
+  note,
+  endpointId,
+  installationId,
+  after,
+}: FailedDeliveryFilter & Pick<Partial<BulkReplayInput>, "note">): Faults {
+  const faults = findTextFaults("/note", note, { min: 0, max: replayNoteLengthMax, lines: "many" });
+  const lengthMs = until.getTime() - since.getTime();
+  if (lengthMs <= 0) faults.push(createBodyFault("/until", "too_small", "until must be after since."));
+  if (lengthMs > bulkReplayDaysMax * dayMs)
+    faults.push(
+      createBodyFault("/until", "too_large", `until may be at most ${bulkReplayDaysMax} days after since.`),
+    );
+  if ((endpointId ?? null) === null && (installationId ?? null) === null)
+    faults.push(createBodyFault("/endpointId", "required", "An endpoint or an installation is required."));
+  if (typeof after === "string" && !cursorPattern.test(decode(after)))
+    faults.push(
+      createBodyFault("/after", "pattern_mismatch", "after must be the endCursor of a previous page."),
+    );
+  return faults;
+}
+
+export interface DeliveryPosition {
+  readonly id: string;
+  readonly eventId: string;
+}
+
+export const toReplayCursor = ({ eventId, id }: DeliveryPosition): string =>
+  Buffer.from(`${eventId} ${id}`).toString("base64url");
+const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8");
+
+/**
+ * Finds the installation, also of a deleted endpoint. Endpoint and installation must belong together. Returns
+ * undefined if there is none.
+ */
+export async function findReplayInstallation(
+  reader: DatabaseReader,
+  context: Pick<ReplayCommandContext, "merchantId">,
+  { endpointId, installationId }: Pick<FailedDeliveryFilter, "endpointId" | "installationId">,
+): Promise<string | undefined> {
+  const named = equalsUnlessNullSql(
+    sql`i.id`,
+    installationId === null || installationId === undefined ? null : cleanIdOrEmpty(installationId),
+  );
+  const isTheirs = equalsUnlessNullSql(sql`i.merchant_id`, context.merchantId);
+  const { rows } =
+    endpointId === null || endpointId === undefined
+      ? await sql<{ id: string }>`select i.id from installation i where ${named} and ${isTheirs}`.execute(
+          reader,
+        )
+      : await sql<{ id: string }>`
+          select i.id from webhook_endpoint w join installation i on i.id = w.installation_id
+          where w.id = ${cleanIdOrEmpty(endpointId)} and ${isTheirs} and ${named}`.execute(reader);
+  return rows[0]?.id;
+}
+
+const cleanIdOrEmpty = (id: string): string => (isTextWithoutForbiddenCharacters(id) ? id : "");
+
+/**
+ * Finds the deliveries to replay. Deliveries that are replays themselves are left out, because each of them
+ * belongs to its original delivery. Returns at most one row more than a page.
+ */
+export async function findFailedDeliveries(
+  reader: DatabaseReader,
+  {
+    installationId,
+    endpointId,
+    status,
+    since,
+    until,
+    after,
+  }: FailedDeliveryFilter & { readonly installationId: string },
+): Promise<readonly DeliveryPosition[]> {
+  const [eventId = "", id = ""] = after === null || after === undefined ? [] : decode(after).split(" ");
+  const ofEndpoint = equalsUnlessNullSql(sql`d.endpoint_id`, endpointId ?? null);
+  // The status is a literal, so that the planner can use the partial index of unsuccessful deliveries.
+  const { rows } = await sql<DeliveryPosition>`
+    select d.id, d.event_id from webhook_delivery d join event e on e.id = d.event_id join installation i
+    on i.id = d.installation_id
+    where d.installation_id = ${installationId} and ${ofEndpoint} and d.status = ${sql.lit(status)}
+      and d.replay_of is null and d.event_id >= ${getLowestIdAtTime("event", since.getTime())}
+      and d.event_id < ${getLowestIdAtTime("event", until.getTime())}
+      and (d.event_id, d.id) > (${eventId}, ${id}) and ${mayInstallationReadEvent}
+    order by d.event_id, d.id limit ${bulkReplayPageSize + 1}`.execute(reader);
+  return rows;
+}
+
+export interface ReplayCandidate extends ReplayState, DeliveryPosition {
+  readonly merchantId: string;
+  readonly installationId: string;
+  readonly endpointId: string;
+  readonly isUnderWay: boolean;
+  readonly hasArrived: boolean;
+  /** The highest replay number of the event at the target endpoint. */
+  readonly replayNo: number;
+}
+
+/** Reads what decides whether the deliveries may be replayed. */
+export async function readReplayCandidates(
+  reader: DatabaseReader,
+  page: readonly DeliveryPosition[],
+  toEndpointId: string | null,
+): Promise<readonly ReplayCandidate[]> {
+  const { rows } = await sql<ReplayCandidate>`
+    select d.id, d.event_id, d.merchant_id, d.installation_id, d.status, e.occurred_at, t.id as endpoint_id,
+    ${replayCountSql(sql`d.id`)} as replays,
+      exists (select from webhook_delivery r where r.replay_of = d.id
+      and r.status in ('pending', 'sending', 'retrying')) as is_under_way,
+      exists (select from webhook_delivery r where r.replay_of = d.id
+      and r.status = 'succeeded') as has_arrived,
+      coalesce((select max(r.replay_no) from webhook_delivery r where r.event_id = d.event_id
+      and r.endpoint_id = t.id), 0) as replay_no
+    from webhook_delivery d join event e on e.id = d.event_id cross join lateral (select
+    coalesce(${toEndpointId}::text, d.endpoint_id) as id) t
+    where d.id = any(${page.map(({ id }) => id)}::text[]) order by d.event_id, d.id`.execute(reader);
+  return rows;
+}
+
+/**
+ * Returns a function that says why an endpoint cannot receive replays; null if it can. With "lock", the
+ * endpoints cannot be disabled until the end of the transaction.
+ */
+export async function findClosedEndpoints(
+  reader: DatabaseReader,
+  candidates: readonly ReplayCandidate[],
+  manner: "read" | "lock",
+): Promise<(endpointId: string, installationId: string) => ReplaySkipReason | null> {
+  const ids = [...new Set(candidates.map(({ endpointId }) => cleanIdOrEmpty(endpointId)))];
+  const { rows } = await sql<{ id: string; installationId: string; isOpen: boolean }>`
+    select w.id, w.installation_id, w.status = 'enabled' and i.status = 'active' as is_open
+    from webhook_endpoint w join installation i on i.id = w.installation_id
+    where w.id = any(${ids}::text[]) and w.status <> 'deleted' order by w.id
+    ${manner === "lock" ? sql`for share of w` : sql``}`.execute(reader);
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return (endpointId, installationId) => {
+    const endpoint = found.get(endpointId);
+    if (endpoint?.installationId !== installationId) return "webhook_endpoint_not_found";
+    return endpoint.isOpen ? null : "webhook_endpoint_disabled";
+  };
+}
+
+export function replaySkipReason(
+  candidate: ReplayCandidate,
+  {
+    closed,
+    now,
+  }: {
+    readonly closed: (endpointId: string, installationId: string) => ReplaySkipReason | null;
+    readonly now: Date;
+  },
+): ReplaySkipReason | null {
+  if (candidate.isUnderWay) return "delivery_in_progress";
+  if (candidate.hasArrived) return "delivery_already_succeeded";
+  return (
+    findReplayRefusal(candidate, { isForced: false, now }) ??
+    closed(candidate.endpointId, candidate.installationId)
+  );
+}

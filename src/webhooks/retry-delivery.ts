@@ -1,0 +1,67 @@
+/**
+ * Makes the next attempt of a waiting delivery due at once. The attempt counts like any other: it is one of
+ * the ten attempts of the delivery. An open circuit breaker still holds it back until the next probe.
+ */
+import { sql } from "kysely";
+import { afterCommit, type Transaction } from "#database/transaction.ts";
+import { fail, type Failure } from "#foundation/failure.ts";
+import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
+import type { DeliveryStatus } from "./delivery-rules.ts";
+import { equalsUnlessNullSql, type ReplayCommandContext } from "./replay-delivery.ts";
+
+export interface DeliveryRetryInput {
+  readonly deliveryId: string;
+  /** The number of attempts that the caller has seen. */
+  readonly expectedAttemptCount: number;
+}
+
+interface WaitingDelivery {
+  readonly id: string;
+  readonly status: DeliveryStatus;
+  readonly attemptCount: number;
+  readonly nextAttemptAt: Date | null;
+  readonly endpointId: string;
+  readonly isOpen: boolean;
+}
+
+/** Returns the id of the delivery. A delivery whose attempt is due already stays as it is. */
+export async function retryDelivery(
+  transaction: Transaction,
+  { merchantId, now, events }: ReplayCommandContext,
+  { deliveryId, expectedAttemptCount }: DeliveryRetryInput,
+): Promise<string> {
+  const { rows } = await sql<WaitingDelivery>`
+    select d.id, d.status, d.attempt_count, d.next_attempt_at, d.endpoint_id,
+      w.status = 'enabled' and i.status = 'active' as is_open
+    from webhook_delivery d join webhook_endpoint w on w.id = d.endpoint_id
+      join installation i on i.id = d.installation_id
+    where d.id = ${isTextWithoutForbiddenCharacters(deliveryId) ? deliveryId : ""}
+      and ${equalsUnlessNullSql(sql`d.merchant_id`, merchantId)}
+    for no key update of d`.execute(transaction);
+  const [delivery] = rows;
+  if (delivery === undefined) throw fail("webhook_delivery_not_found");
+  const { status, attemptCount, nextAttemptAt, isOpen } = delivery;
+  const isWaiting = status === "pending" || status === "retrying";
+  if (!isWaiting || attemptCount !== expectedAttemptCount) throw notWaitingFailure(delivery);
+  if (!isOpen) throw fail("webhook_endpoint_disabled");
+  if (nextAttemptAt !== null && nextAttemptAt > now) {
+    await sql`update webhook_delivery set next_attempt_at = ${now}::timestamptz
+      where id = ${delivery.id}`.execute(transaction);
+  }
+  afterCommit(transaction, () => events.emit("deliveriesDue"));
+  return delivery.id;
+}
+
+function notWaitingFailure({ id, status, attemptCount }: WaitingDelivery): Failure {
+  return fail("version_conflict", {
+    message: `The delivery has changed: its status is ${status}, after ${attemptCount} attempts.`,
+    conflict: {
+      resource: "webhook_delivery",
+      id,
+      currentStatus: status,
+      currentVersion: null,
+      reason: null,
+      data: { attemptCount },
+    },
+  });
+}

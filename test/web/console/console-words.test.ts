@@ -1,0 +1,47 @@
+/** The console's words for actions and permissions cover everything that the service knows. */
+import { readFileSync } from "node:fs";
+import { buildSchema } from "graphql";
+import { describe, expect, it } from "vitest";
+import { scopeTitles } from "#access/viewer.ts";
+import { actionsOfGroup, actionWords, auditActionGroups } from "#pages/console/browser/audit/action-words.ts";
+import { grantableScopes } from "#pages/console/browser/parts/permissions.ts";
+
+const read = (path: string): string =>
+  readFileSync(new URL(`../../../schema/${path}`, import.meta.url).pathname, "utf8");
+const schema = buildSchema(read("schema.graphql"));
+const listed = Object.keys(auditActionGroups).flatMap(actionsOfGroup);
+
+describe("the words of audit actions", () => {
+  it("cover every mutation that a merchant's staff can read about, once", () => {
+    const platform = ["appCreate", "oauthClientDisable", "oauthClientEnable"];
+    const mutations = Object.keys(schema.getMutationType()?.getFields() ?? {});
+    expect(mutations.filter((name) => !listed.includes(name)).toSorted()).toEqual(platform);
+    expect(new Set(listed).size).toBe(listed.length);
+  });
+
+  it("cover every REST operation that changes data", () => {
+    const { paths } = JSON.parse(read("openapi.json")) as {
+      paths: Readonly<Record<string, Readonly<Record<string, { operationId?: string }>>>>;
+    };
+    const changing = Object.values(paths)
+      .flatMap((methods) => Object.entries(methods))
+      .filter(([method]) => ["post", "put", "patch", "delete"].includes(method))
+      .map(([, { operationId = "" }]) => operationId);
+    expect(changing.filter((name) => !name.startsWith("search") && !listed.includes(name))).toEqual([]);
+  });
+
+  it("are sentences without names of the code", () => {
+    for (const action of listed) {
+      expect(actionWords(action), action).toMatch(/^(?:[a-z]+ed|put|sent|set) /);
+      expect(actionWords(action), action).not.toMatch(/[a-z][A-Z]|undefined/);
+    }
+    expect(actionWords("apiKeyRotate")).toBe("rotated the API key");
+    expect(actionWords("setPublicCartAddress")).toBe("set the cart address");
+    expect(actionWords("createInstallationWebhook")).toBe("created the webhook");
+    expect(actionWords("somethingUnknown")).toBeUndefined();
+  });
+});
+
+it("the console's permissions have the same titles as the consent page", () => {
+  expect(Object.fromEntries(grantableScopes.map(({ name, title }) => [name, title]))).toEqual(scopeTitles);
+});
