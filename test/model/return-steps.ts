@@ -73,12 +73,16 @@ interface Settlement {
   readonly refundMinor: number;
 }
 
-/** The settlement pays what was promised; if fewer units were accepted, their value. */
+/**
+ * The settlement pays what was promised, or more if the units are worth more by now; at most their value if
+ * fewer units were accepted.
+ */
 function settlementOf(order: ModelOrder, found: ModelReturn): Settlement {
   const line = lineOf(order, found.lineId);
   const units = Math.min(found.accepted, line.ordered - line.canceled - line.refunded);
   const worthMinor = portionOf(line, units);
-  const netMinor = units === found.quantity ? found.promisedMinor : Math.min(found.promisedMinor, worthMinor);
+  const isWhole = units === found.quantity;
+  const netMinor = (isWhole ? Math.max : Math.min)(found.promisedMinor, worthMinor);
   const amountMinor = Math.min(netMinor, line.totalMinor - line.reducedMinor, owed(order));
   return {
     units,
