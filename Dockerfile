@@ -14,6 +14,8 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 COPY vite.config.ts ./
 COPY src/ src/
+# GraphiQL's pages link to the sections of the error guide, which the build reads.
+COPY docs/errors.md docs/errors.md
 # Node loads the configuration. Vite's loader would add a folder to node_modules, after which npm would not know its installed packages.
 RUN npm run build -- --logLevel warn --configLoader native
 
