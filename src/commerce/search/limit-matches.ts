@@ -5,6 +5,7 @@
  * popular ones a random part. Matches in the title are limited separately, because they rank above others.
  */
 import { sql } from "kysely";
+import { LRUCache } from "lru-cache";
 import { parameter, prepareStatement } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { sampleParts, sampleSizes } from "./index-rows.ts";
@@ -58,7 +59,7 @@ export async function planMatches(reader: DatabaseReader, search: SearchToLimit)
   const hasCandidates = values["candidates"] !== values["filtered"];
   const isSampled = isLargeCatalogue(reader, input) && form.sort === "relevance" && expanded.forms.length > 0;
   if (!isSampled) return { hasCandidates, isLimited: false, values };
-  const { rows } = await reader.executeQuery(sampleStatement(reader, search));
+  const rows = await readSample(reader, search);
   const limit = limitWords(rows, input.matchLimits ?? defaultMatchLimits);
   if (limit === undefined)
     return { hasCandidates: hasCandidates && !hasManyFalseCandidates(rows), isLimited: false, values };
@@ -69,6 +70,28 @@ export async function planMatches(reader: DatabaseReader, search: SearchToLimit)
     othersLimit: limit.others,
   };
   return { hasCandidates, isLimited: true, values: { ...values, ...limits } };
+}
+
+/** Samples of recent searches. An old sample only makes a search rank somewhat more or fewer matches. */
+const samples = new WeakMap<DatabaseReader, LRUCache<string, readonly SampledPopularityStep[]>>();
+const [samplesMax, sampleMs] = [5000, 60_000];
+
+/** Parameters that differ between the pages and the times of one search. */
+const pageParameters: ReadonlySet<string> = new Set(["now", "offset", "limit"]);
+
+async function readSample(
+  reader: DatabaseReader,
+  search: SearchToLimit,
+): Promise<readonly SampledPopularityStep[]> {
+  const cache = samples.get(reader) ?? new LRUCache({ max: samplesMax, ttl: sampleMs });
+  samples.set(reader, cache);
+  const values = Object.entries(search.values).filter(([name]) => !pageParameters.has(name));
+  const key = JSON.stringify([searchStatementFormKey(search.form), values]);
+  const cached = cache.get(key);
+  if (cached !== undefined) return cached;
+  const { rows } = await reader.executeQuery(sampleStatement(reader, search));
+  cache.set(key, rows);
+  return rows;
 }
 
 const sampleStatement = (
