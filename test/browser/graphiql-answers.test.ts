@@ -47,8 +47,12 @@ async function runExample(page: Page, title: string): Promise<void> {
     .getByRole("button", { name: new RegExp(`^${title} `) })
     .click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  await run(page);
-  await expect.poll(() => page.locator("#status").innerText()).toMatch(/^Cost/);
+  // The editors take over the query and its variables one after the other, shortly after the dialog closed.
+  const runAgain = async (): Promise<string> => {
+    await run(page);
+    return page.locator("#status").innerText();
+  };
+  await expect.poll(runAgain, { interval: 500 }).toMatch(/^Cost/);
 }
 
 const run = (page: Page): Promise<void> => page.getByRole("button", { name: /execute query/i }).click();
