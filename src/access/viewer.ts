@@ -55,7 +55,7 @@ export interface TokenViewer {
 export interface StaffViewer {
   readonly kind: "internal";
   readonly staffId: string;
-  readonly role: "admin";
+  readonly role: StaffRole;
   readonly merchantId: string;
 }
 
@@ -141,6 +141,13 @@ export const scopeTitles: Readonly<Record<Scope, string>> = {
 
 export const internalRoles = ["storefront", "admin", "analyst", "operator"] as const;
 export type InternalRole = (typeof internalRoles)[number];
+
+/**
+ * The roles of staff accounts. An admin reads and changes all data of the merchant and grants access to apps.
+ * An analyst reads the same data as an internal token with this role, and changes nothing.
+ */
+export const staffRoles = ["admin", "analyst"] as const satisfies readonly InternalRole[];
+export type StaffRole = (typeof staffRoles)[number];
 
 export function isScope(text: string): text is Scope {
   return (integratorScopes as readonly string[]).includes(text);

@@ -1,6 +1,6 @@
 /** The commands `staff` and `signing-key`: staff accounts of merchants, and the keys that sign access tokens. */
 import { text } from "node:stream/consumers";
-import { Command } from "commander";
+import { Argument, Command, Option } from "commander";
 import { generatePassword } from "#access/people/passwords.ts";
 import { rotateSigningKeys } from "#access/oauth/signing-keys.ts";
 import {
@@ -10,8 +10,10 @@ import {
   preparePasswordHash,
   prepareStaffInput,
   setStaffPassword,
+  setStaffRole,
   selectStaffAccounts,
 } from "#access/people/staff.ts";
+import { type StaffRole, staffRoles } from "#access/viewer.ts";
 import { readKeyring } from "#app/encryption-keys.ts";
 import { printResult } from "./output.ts";
 import { createCommand, type JsonOption, withDatabase, runAuditedCommand } from "./command.ts";
@@ -22,6 +24,7 @@ export function addStaffCommands(program: Command): void {
       .description("Creates, changes and lists staff accounts of merchants.")
       .addCommand(staffCreate())
       .addCommand(staffPassword())
+      .addCommand(staffRole())
       .addCommand(staffDisable())
       .addCommand(staffEnable())
       .addCommand(listCommand("staff accounts", selectStaffAccounts)),
@@ -42,18 +45,29 @@ function staffCreate(): Command {
     .requiredOption("--merchant <id>", "the merchant's id, mer_…")
     .requiredOption("--email <address>", "the e-mail address to sign in with")
     .requiredOption("--name <name>", "the staff member's name")
+    .addOption(new Option("--role <role>", roleText).choices(staffRoles).default("admin"))
     .option("--password-stdin", passwordStdinText)
-    .action(async (given: JsonOption & PasswordStdin & { merchant: string; email: string; name: string }) => {
-      const { merchant: merchantId, email, name } = given;
+    .action(async (given: NewStaff) => {
+      const { merchant: merchantId, email, name, role } = given;
       const { password, printed } = await readOrGeneratePassword(given);
       const person = await prepareStaffInput({ email, name, password });
       await runAuditedCommand(given, "staffCreate", async (transaction, access) => ({
-        id: await createStaff(transaction, access, { merchantId, ...person }),
+        id: await createStaff(transaction, access, { merchantId, role, ...person }),
         email,
         ...printed,
       }));
     });
 }
+
+interface NewStaff extends JsonOption, PasswordStdin {
+  readonly merchant: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: StaffRole;
+}
+
+const roleText =
+  "admin reads and changes all data of the merchant; analyst reads reports and data without personal data";
 
 const passwordStdinText =
   "read the password from standard input (other users of the machine can see arguments)";
@@ -91,6 +105,21 @@ function staffPassword(): Command {
       await runAuditedCommand(given, "staffPasswordSet", async (transaction, access) => {
         await setStaffPassword(transaction, access, { staffId: id, passwordHash, isRevokingGrants });
         return { id, ...printed, ...(isRevokingGrants ? { grantsRevoked: true } : {}) };
+      });
+    });
+}
+
+function staffRole(): Command {
+  return createCommand(
+    "role",
+    "Sets the role of a staff account and ends its sessions. The grants that it gave stay in force.",
+  )
+    .argument("<id>", "the account's id, stf_…")
+    .addArgument(new Argument("<role>", roleText).choices(staffRoles))
+    .action(async (id: string, role: StaffRole, given: JsonOption) => {
+      await runAuditedCommand(given, "staffRoleSet", async (transaction, access) => {
+        await setStaffRole(transaction, access, { staffId: id, role });
+        return { id, role };
       });
     });
 }

@@ -798,6 +798,7 @@ export interface StaffAccountTable {
   createdAt: Timestamp;
   disabledAt: Timestamp | null;
   lastSignedInAt: Timestamp | null;
+  role: Generated<"admin" | "analyst">;
 }
 
 export interface StaffSessionTable {

@@ -1,10 +1,10 @@
 /**
  * Sessions of staff members at the console: their cookie, and the caller of GraphQL requests that the
- * console's pages and GraphiQL send. In these requests a staff member has the rights of an admin of the
- * merchant. A session is accepted only in requests from a page of this service. Such a request has the header
- * `x-commerce-console`, which no form and no script of another site can send, and browser headers that name
- * this service as the origin. Links have no such header: a download by link (`acceptsLinks`) needs the
- * browser's statement that a page of this service has the link.
+ * console's pages and GraphiQL send. In these requests a staff member has the rights of the account's role,
+ * for the merchant. A session is accepted only in requests from a page of this service. Such a request has
+ * the header `x-commerce-console`, which no form and no script of another site can send, and browser headers
+ * that name this service as the origin. Links have no such header: a download by link (`acceptsLinks`) needs
+ * the browser's statement that a page of this service has the link.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -59,8 +59,8 @@ export async function findConsoleCaller(
   if (session.isSuspended) throw fail("merchant_suspended");
   if (parts.isUse && (isLink || isCausedByPerson(request)))
     void recordSessionUse(db, secret, now).catch(() => undefined);
-  const { staffId, merchantId } = session.staff;
-  return { kind: "internal", staffId, role: "admin", merchantId };
+  const { staffId, role, merchantId } = session.staff;
+  return { kind: "internal", staffId, role, merchantId };
 }
 
 /**

@@ -59,12 +59,18 @@ async function showConsentForm(
     scopesBeyond: requested.filter((scope) => !isAllowed(scope)),
     fault: shown.fault,
     refusal:
-      shown.refusal ?? suspensionRefusal(place) ?? (scopes.length === 0 ? noScopeHeldMessage : undefined),
+      shown.refusal ??
+      (staff.role === "admin" ? undefined : analystRefusal) ??
+      suspensionRefusal(place) ??
+      (scopes.length === 0 ? noScopeHeldMessage : undefined),
   });
   return sendOauthPage(reply.code(shown.status ?? 200), page);
 }
 
-/** Returns the staff member of the interaction; undefined if the account was disabled or got a new password. */
+/**
+ * Returns the staff member of the interaction; undefined if the account was disabled or got a new password or
+ * role.
+ */
 function findStaffOfInteraction(
   { interaction: { session } }: Pick<InteractionRequest, "interaction">,
   reader: DatabaseReader,
@@ -107,6 +113,9 @@ const refusalTexts: Partial<Record<FailureCode, string>> = {
     "This app is suspended for your shop: you can grant access again when the installation is resumed.",
 };
 
+const analystRefusal =
+  "Your account has the role Analyst, which cannot allow apps. Ask a colleague with the role Admin, or use " +
+  "another account.";
 const noScopeHeldMessage =
   "The app is installed in your shop, but has none of the permissions that it asks for. Ask the person " +
   "who manages your shop’s apps to allow more, then start again from the app.";
@@ -131,6 +140,7 @@ export async function acceptConsent(
     });
   const staff = await findStaffOfInteraction(exchange, services.db);
   if (staff === undefined) return signOutAndRestart(exchange);
+  if (staff.role !== "admin") return showConsentForm(exchange, services, { status: 403 });
   try {
     const { isNew, grantId } = await createGrantOnce(exchange, services, { staff, scopes });
     if (isNew) return await finishInteraction(exchange, { consent: { grantId } });
@@ -138,7 +148,7 @@ export async function acceptConsent(
     return await continueInteraction(exchange, grantId);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    // `role_not_allowed` means that the account was disabled meanwhile.
+    // `role_not_allowed` means that the account was disabled or changed meanwhile.
     if (error.code === "role_not_allowed") return signOutAndRestart(exchange);
     if (error.parts.conflict?.reason === "scope_not_held")
       return showConsentForm(exchange, services, { status: 409, fault: scopesChangedMessage });

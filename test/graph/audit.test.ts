@@ -219,8 +219,8 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
       ]),
     ).toEqual([
       ["internalTokenCreate", "staff", merchantId, "internal_token", { fields: ["name", "role"] }],
-      ["staffCreate", "operator", merchantId, "staff", { fields: ["email", "name"] }],
-      ["staffCreate", "staff", merchantId, "staff", { fields: ["email", "name", "password"] }],
+      ["staffCreate", "operator", merchantId, "staff", { fields: ["email", "name", "role"] }],
+      ["staffCreate", "staff", merchantId, "staff", { fields: ["email", "name", "password", "role"] }],
       ["staffDisable", "operator", merchantId, "staff", {}],
       ["internalTokenRevoke", "operator", merchantId, "internal_token", {}],
     ]);

@@ -60,6 +60,7 @@ export const roleCalls: Readonly<Record<string, string>> = {
   internalTokenCreate: `internalTokenCreate(input: { name: "x", role: OPERATOR, merchantId: ${id} }) { value }`,
   staffCreate: `staffCreate(input: { merchantId: ${id}, email: "a@b.example", name: "x" }) { password }`,
   staffPasswordSet: `staffPasswordSet(input: { staffId: ${id} }) { password }`,
+  staffRoleSet: `staffRoleSet(input: { staffId: ${id}, role: ANALYST }) { id }`,
   staffEnable: `staffEnable(input: { staffId: ${id} }) { id }`,
   staffDisable: `staffDisable(input: { staffId: ${id} }) { id }`,
   oauthGrantRevoke: `oauthGrantRevoke(input: { grantId: ${id} }) { id }`,

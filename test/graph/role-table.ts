@@ -53,6 +53,7 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   internalTokenRevoke: staff,
   staffCreate: staff,
   staffPasswordSet: staff,
+  staffRoleSet: staff,
   staffDisable: staff,
   staffEnable: staff,
   oauthGrantRevoke: staff,

@@ -38,7 +38,7 @@ async function ask(mutation: string) {
 }
 
 const staffCreate = (input: string, key = ""): string =>
-  `staffCreate(${key === "" ? "" : `idempotencyKey: "${key}", `}input: { name: "Ana", ${input} }) { password staff { id email version } }`;
+  `staffCreate(${key === "" ? "" : `idempotencyKey: "${key}", `}input: { name: "Ana", ${input} }) { password staff { id email role version } }`;
 const create = async (email: string): Promise<string> =>
   (await ask(staffCreate(`email: "${email}", password: "${password}"`))).data.staff.id;
 const signsIn = async (email: string, typed: string): Promise<boolean> =>
@@ -70,6 +70,26 @@ it("a new password of a staff account is generated and shown once, or given", as
     details: [{ field: "/password", code: "length" }],
   });
   expect(await signsIn(email, "another password")).toBe(true);
+});
+
+it("a staff account has a role, which is changed later", async () => {
+  const role = async (input: string) => {
+    const { data, error } = await ask(
+      staffCreate(`email: "${nextEmail()}", password: "${password}" ${input}`),
+    );
+    return { staffId: data?.staff.id, role: data?.staff.role, code: error?.code };
+  };
+  const admin = await role("");
+  expect([admin.role, (await role("role: ANALYST")).role]).toEqual(["ADMIN", "ANALYST"]);
+  const set = (name: string) =>
+    ask(`staffRoleSet(input: { staffId: "${admin.staffId}", role: ${name} }) { role version }`);
+  expect((await set("ANALYST")).data).toEqual({ role: "ANALYST", version: 2 });
+  // The role that the account has already ends no session.
+  expect((await set("ANALYST")).data).toEqual({ role: "ANALYST", version: 2 });
+  expect((await set("ADMIN")).data).toEqual({ role: "ADMIN", version: 3 });
+  expect((await ask('staffRoleSet(input: { staffId: "stf_none", role: ADMIN }) { role }')).error?.code).toBe(
+    "resource_not_found",
+  );
 });
 
 it("a disabled staff account is enabled, unless another account uses its e-mail by now", async () => {
@@ -105,7 +125,7 @@ it("a change of a staff account is recorded in the audit trail, without the pass
     .orderBy("id")
     .execute();
   expect(entries.map(({ action, details }) => [action, details])).toEqual([
-    ["staffCreate", { fields: ["email", "name", "password"] }],
+    ["staffCreate", { fields: ["email", "name", "password", "role"] }],
     ["staffPasswordSet", { fields: ["password", "revokeGrants"] }],
     ["staffDisable", {}],
     ["staffEnable", {}],

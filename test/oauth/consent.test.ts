@@ -324,6 +324,20 @@ describe.each(["postgres"] as const)("consent, %s", (engine) => {
     });
   });
 
+  it("an analyst cannot consent", async () => {
+    const analyst = await createPerson(world(), "first", "analyst");
+    const client = await createClient(world());
+    const { url } = await askAuthorization(client, {});
+    const browser = createBrowser(world());
+    const signedIn = { email: analyst.email, password, action: "sign-in" };
+    const page = await browser.submit(await browser.open(url), signedIn);
+    expect([page.status, page.text.includes("Your account has the role Analyst")]).toEqual([200, true]);
+    expect(page.text).not.toContain(`value="allow"`);
+    const forced = await browser.submit(page, { action: "allow", scope: "catalog:read" });
+    expect([forced.status, forced.text.includes("Your account has the role Analyst")]).toEqual([403, true]);
+    expect([await grantsOf(client), await installationsOf(client)]).toEqual([[], []]);
+  });
+
   it("nobody can consent for a suspended shop", async () => {
     const { browser, page, client } = await ask({ merchant: "second" });
     const suspend = (status: "suspended" | "active") =>

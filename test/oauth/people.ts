@@ -5,6 +5,7 @@
 import { exportJWK, generateKeyPair } from "jose";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
+import type { StaffRole } from "#access/viewer.ts";
 import { registerApp } from "#access/installations.ts";
 import { inTransaction } from "#database/transaction.ts";
 import type { World } from "#test/support/world.ts";
@@ -19,13 +20,17 @@ export interface Person {
   readonly email: string;
 }
 
-export async function createPerson(world: World, merchant: "first" | "second" = "first"): Promise<Person> {
+export async function createPerson(
+  world: World,
+  merchant: "first" | "second" = "first",
+  role: StaffRole = "admin",
+): Promise<Person> {
   count += 1;
   const email = `Person.${count}@shop.example`;
   const { id: merchantId } = world.demo.merchants[merchant];
   const person = await prepareStaffInput({ email, name: `Person ${count}`, password });
   const staffId = await inTransaction(world.database.db, (transaction) =>
-    createStaff(transaction, { merchantId: null, now: world.clock.now() }, { merchantId, ...person }),
+    createStaff(transaction, { merchantId: null, now: world.clock.now() }, { merchantId, role, ...person }),
   );
   return { staffId, email };
 }

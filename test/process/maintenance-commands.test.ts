@@ -71,6 +71,10 @@ it("the command line creates and disables staff members, prints a password once,
   const merchantId = String((await runHere("merchant", "create", ...shop))["id"]);
   const merchant = ["--merchant", merchantId];
   const person = await run("staff", "create", ...merchant, "--email", "Ana@Shop.example", "--name", "Ana");
+  expect(await runHere("staff", "role", String(person["id"]), "analyst")).toEqual({
+    id: person["id"],
+    role: "analyst",
+  });
   expect(person).toEqual({
     id: expect.stringMatching(/^stf_/),
     email: "Ana@Shop.example",
@@ -83,9 +87,9 @@ it("the command line creates and disables staff members, prints a password once,
   expect(given).toEqual({ code: 0, stdout: expect.not.stringContaining("typed") });
   expect(await run("staff", "disable", String(person["id"]))).toEqual({ id: person["id"], disabled: true });
   const people = (await run("staff", "list", ...merchant)) as unknown as Record<string, unknown>[];
-  expect(people.map(({ email, disabledAt }) => [email, disabledAt])).toEqual([
-    ["Ana@Shop.example", expect.any(String)],
-    ["b@shop.example", null],
+  expect(people.map(({ email, role, disabledAt }) => [email, role, disabledAt])).toEqual([
+    ["Ana@Shop.example", "analyst", expect.any(String)],
+    ["b@shop.example", "admin", null],
   ]);
   expect(JSON.stringify(people)).not.toContain("argon2");
 
@@ -97,6 +101,7 @@ it("the command line creates and disables staff members, prints a password once,
   expect(entries.map(brief)).toEqual([
     ["merchantCreate", "command", merchantId, "merchant", merchantId],
     ["staffCreate", "command", merchantId, "staff", person["id"]],
+    ["staffRoleSet", "command", merchantId, "staff", person["id"]],
     ["staffCreate", "command", merchantId, "staff", expect.stringMatching(/^stf_/)],
     ["staffDisable", "command", merchantId, "staff", person["id"]],
   ]);

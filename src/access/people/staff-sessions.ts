@@ -55,7 +55,7 @@ export const hasSessionSecretFormat = (text: string | undefined): text is string
 
 /**
  * Returns the session of a secret. Returns undefined if there is none or it has ended: signed out, older than
- * 12 hours, unused for one hour, or the account was disabled or got a new password.
+ * 12 hours, unused for one hour, or the account was disabled or got a new password or role.
  */
 export async function findStaffSession(
   reader: DatabaseReader,
@@ -76,6 +76,7 @@ export async function findStaffSession(
       "staffAccount.merchantId",
       "staffAccount.email",
       "staffAccount.name",
+      "staffAccount.role",
       "staffAccount.version",
     ])
     .select(["merchant.name as merchantName", "merchant.status as merchantStatus"])
@@ -85,9 +86,9 @@ export async function findStaffSession(
     .where("lastUsedAt", ">", new Date(now.getTime() - idleMs))
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const { id: staffId, merchantId, email, name, version, merchantName, merchantStatus } = row;
+  const { id: staffId, merchantId, email, name, role, version, merchantName, merchantStatus } = row;
   return {
-    staff: { kind: "staff", staffId, merchantId, email, name, version },
+    staff: { kind: "staff", staffId, merchantId, email, name, role, version },
     merchantName,
     isSuspended: merchantStatus === "suspended",
   };

@@ -9,6 +9,7 @@ import type { StaffAccountTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { fail, failWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
+import type { StaffRole } from "#access/viewer.ts";
 import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
 import { hashPassword, matchesPassword, passwordLength } from "./passwords.ts";
 import { revokeGrants } from "#access/credential-changes.ts";
@@ -19,6 +20,7 @@ export interface SignedInStaff {
   readonly merchantId: string;
   readonly email: string;
   readonly name: string;
+  readonly role: StaffRole;
   /** Version of the account; sessions that began under an earlier version have ended. */
   readonly version: number;
 }
@@ -27,6 +29,8 @@ export interface StaffInput {
   readonly merchantId: string;
   readonly email: string;
   readonly name: string;
+  /** `admin` if left out. */
+  readonly role?: StaffRole;
   readonly passwordHash: string;
 }
 
@@ -36,7 +40,7 @@ export interface StaffInput {
  */
 export async function prepareStaffInput(
   person: Pick<StaffInput, "email" | "name"> & { readonly password: string },
-): Promise<Omit<StaffInput, "merchantId">> {
+): Promise<Omit<StaffInput, "merchantId" | "role">> {
   const { email, name, password } = person;
   requireValidFields(person);
   return { email, name, passwordHash: await preparePasswordHash(password) };
@@ -72,6 +76,7 @@ export async function createStaff(
       email: input.email,
       emailNormalized: normalizeEmail(input.email),
       name: input.name.trim(),
+      role: input.role ?? "admin",
       passwordHash: input.passwordHash,
       createdAt: access.now,
     })
@@ -148,6 +153,24 @@ export async function enableStaff(
   );
 }
 
+export interface StaffRoleInput {
+  readonly staffId: string;
+  readonly role: StaffRole;
+}
+
+/**
+ * Sets the role of an account. From the commit on, its sessions have ended; grants that it gave to apps stay
+ * in force. An account that has the role already is left unchanged.
+ */
+export async function setStaffRole(
+  transaction: Transaction,
+  access: AccessCommandContext,
+  { staffId, role }: StaffRoleInput,
+): Promise<void> {
+  const account = await lockStaff(transaction, access, staffId);
+  if (account.role !== role) await changeStaff(transaction, account.id, { role });
+}
+
 export interface StaffPasswordInput {
   readonly staffId: string;
   /** Hash returned by `preparePasswordHash`. */
@@ -179,10 +202,10 @@ async function lockStaff(
   transaction: Transaction,
   access: AccessCommandContext,
   staffId: string,
-): Promise<{ readonly id: string; readonly disabledAt: Date | null }> {
+): Promise<Pick<StaffRow, "id" | "role" | "disabledAt">> {
   const account = await transaction
     .selectFrom("staffAccount")
-    .select(["id", "disabledAt"])
+    .select(["id", "role", "disabledAt"])
     .where("id", "=", staffId)
     .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
     .forUpdate()
@@ -242,13 +265,14 @@ export function recordSignIn(reader: DatabaseReader, staffId: string, now: Date)
   return sql`update staff_account set last_signed_in_at = ${now} where id = ${staffId}`.execute(reader);
 }
 
-const viewerColumns = ["id", "merchantId", "email", "name", "version"] as const;
+const viewerColumns = ["id", "merchantId", "email", "name", "role", "version"] as const;
 
 const toViewer = ({
   id,
   merchantId,
   email,
   name,
+  role,
   version,
 }: Pick<StaffRow, (typeof viewerColumns)[number]>): SignedInStaff => ({
   kind: "staff",
@@ -256,6 +280,7 @@ const toViewer = ({
   merchantId,
   email,
   name,
+  role,
   version,
 });
 
@@ -266,6 +291,7 @@ const staffColumns = [
   "merchantId",
   "email",
   "name",
+  "role",
   "version",
   "createdAt",
   "disabledAt",

@@ -1,13 +1,17 @@
-/** The GraphQL types and queries of OAuth grants and of the authorization server's metadata. */
+/** The GraphQL types, queries and mutations of OAuth grants and of the authorization server's metadata. */
 import {
   accessTokenLifetimeSeconds,
   clientAuthMethods,
   oauthPaths,
   tokenSigningAlgorithms,
 } from "#access/authorization.ts";
+import { revokeGrant, selectGrants } from "#access/oauth/grants.ts";
 import { scopeDescriptions } from "#access/viewer.ts";
 import { builder } from "#graph/builder.ts";
-import { merchantReaders, staffCallers } from "#graph/context.ts";
+import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
+import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
+import { accessMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { InstallationRef, OAuthGrantRef, StaffAccountRef } from "#graph/refs.ts";
 
 OAuthGrantRef.implement({
@@ -176,3 +180,48 @@ builder.queryField("oauthAuthorization", (t) =>
     resolve: (_root, _args, { publicUrl }) => ({ publicUrl }),
   }),
 );
+
+const OAuthGrantRevokeInput = builder.inputType("OAuthGrantRevokeInput", {
+  description: "The OAuth grant to revoke.",
+  fields: (t) => ({ grantId: t.id({ required: true, description: "The id of the OAuth grant, `grt_…`." }) }),
+});
+
+defineMutation({
+  ...accessMutationKind,
+  name: "oauthGrantRevoke",
+  description: "Revokes an OAuth grant: its access tokens are refused at once.",
+  callers: staffCallers,
+  input: OAuthGrantRevokeInput,
+  type: OAuthGrantRef,
+  run: async (transaction, access, { grantId }) => {
+    access.publish(await revokeGrant(transaction, access, grantId));
+    return grantId;
+  },
+  answer: ({ loaders }, id) => reloadChangedRow(loaders.oauthGrants, id),
+});
+
+builder.queryFields((t) => ({
+  oauthGrants: t.connection(
+    {
+      type: OAuthGrantRef,
+      description:
+        "The OAuth grants of the merchants that the caller may read, oldest first, including revoked grants.",
+      complexity: computeConnectionCost,
+      authScopes: { callers: staffCallers },
+      args: {
+        installationId: t.arg.id({
+          description:
+            "Only grants of the installation with this id, `ins_…`; the list is empty if the " +
+            "installation does not exist.",
+        }),
+      },
+      resolve: (_root, { installationId, ...args }, context) => {
+        const all = selectGrants(context.db, getCallerMerchantId(context));
+        const query =
+          typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
+        return loadConnection(args, { db: context.db, query, column: "oauth_grant.id" });
+      },
+    },
+    ...createConnectionTypeOptions("OAuthGrant", "OAuth grants"),
+  ),
+}));

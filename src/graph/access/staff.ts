@@ -1,9 +1,5 @@
-/**
- * The GraphQL types, queries and mutations of merchants' staff accounts, and of the OAuth grants that staff
- * members gave to apps.
- */
+/** The GraphQL types, queries and mutations of merchants' staff accounts. */
 import { z } from "zod";
-import { selectGrants, revokeGrant } from "#access/oauth/grants.ts";
 import { generatePassword } from "#access/people/passwords.ts";
 import {
   createStaff,
@@ -12,17 +8,26 @@ import {
   preparePasswordHash,
   prepareStaffInput,
   setStaffPassword,
+  setStaffRole,
   selectStaffAccounts,
   type StaffRow,
 } from "#access/people/staff.ts";
-import { isStaffViewer } from "#access/viewer.ts";
+import { isStaffViewer, type StaffRole } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
-import { builder } from "#graph/builder.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, getCallerMerchantId, staffCallers } from "#graph/context.ts";
 import { accessMutationKind } from "#graph/mutation-kinds.ts";
-import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
+import { defineMutation } from "#graph/mutation.ts";
 import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
-import { OAuthGrantRef, StaffAccountRef, ViewerRef } from "#graph/refs.ts";
+import { StaffAccountRef, ViewerRef } from "#graph/refs.ts";
+
+const StaffRoleEnum = defineEnum("StaffRole", {
+  description: "What a staff member may do at the console.",
+  values: {
+    admin: "Reads and changes all data of the merchant, and grants access to apps.",
+    analyst: "Reads reports and the merchant's data without personal data; changes nothing.",
+  } satisfies Record<StaffRole, string>,
+});
 
 StaffAccountRef.implement({
   description: "An account of a merchant's staff member, who can sign in and grant access to apps.",
@@ -33,6 +38,7 @@ StaffAccountRef.implement({
       description: "The e-mail address that the staff member signs in with.",
     }),
     name: t.exposeString("name", { description: "The staff member's name." }),
+    role: t.expose("role", { type: StaffRoleEnum, description: "What the staff member may do." }),
     version: t.exposeInt("version", {
       description: "The staff account's version; increases by 1 with every change.",
     }),
@@ -74,7 +80,20 @@ const StaffCreateInput = builder.inputType("StaffCreateInput", {
       description: "The staff member's name, 1 to 200 characters.",
       validate: z.string().trim().min(1).max(200),
     }),
+    role: t.field({
+      type: StaffRoleEnum,
+      defaultValue: "admin",
+      description: "What the staff member may do; `ADMIN` by default.",
+    }),
     password: t.string({ description: newPasswordDescription }),
+  }),
+});
+
+const StaffRoleSetInput = builder.inputType("StaffRoleSetInput", {
+  description: "The new role of a staff account.",
+  fields: (t) => ({
+    staffId: t.id({ required: true, description: "The id of the staff account, `stf_…`." }),
+    role: t.field({ type: StaffRoleEnum, required: true, description: "What the staff member may do." }),
   }),
 });
 
@@ -101,11 +120,6 @@ const StaffPasswordSetInput = builder.inputType("StaffPasswordSetInput", {
       description: "Whether to revoke the OAuth grants that the staff member gave to apps; false by default.",
     }),
   }),
-});
-
-const OAuthGrantRevokeInput = builder.inputType("OAuthGrantRevokeInput", {
-  description: "The OAuth grant to revoke.",
-  fields: (t) => ({ grantId: t.id({ required: true, description: "The id of the OAuth grant, `grt_…`." }) }),
 });
 
 interface StaffWithPassword {
@@ -155,7 +169,8 @@ defineMutation({
   ...accessMutationKind,
   name: "staffCreate",
   description:
-    "Creates an account for a merchant's staff member, who can then sign in and grant access to apps.",
+    "Creates an account for a merchant's staff member, who can then sign in; with the role `ADMIN` also grant " +
+    "access to apps.",
   callers: staffCallers,
   input: StaffCreateInput,
   type: StaffCreated,
@@ -166,11 +181,12 @@ defineMutation({
       person: await prepareStaffInput({ email, name, password: password ?? generated ?? "" }),
     };
   },
-  run: async (transaction, access, { merchantId, prepared: { generated, person } }) => {
+  run: async (transaction, access, { merchantId, role, prepared: { generated, person } }) => {
     const owner = merchantId ?? access.merchantId;
     if (owner === null)
       throw fail("missing_field", { message: "`merchantId` is required with a token of the platform." });
-    return { staffId: await createStaff(transaction, access, { merchantId: owner, ...person }), generated };
+    const input = { merchantId: owner, role: role ?? "admin", ...person };
+    return { staffId: await createStaff(transaction, access, input), generated };
   },
   answer: answerWithPassword,
 });
@@ -197,6 +213,22 @@ defineMutation({
     return { staffId, generated };
   },
   answer: answerWithPassword,
+});
+
+defineMutation({
+  ...accessMutationKind,
+  name: "staffRoleSet",
+  description:
+    "Sets the role of a staff account and ends its sessions. OAuth grants that it gave stay in force. A role " +
+    "that the account has already changes nothing.",
+  callers: staffCallers,
+  input: StaffRoleSetInput,
+  type: StaffAccountRef,
+  run: async (transaction, access, { staffId, role }) => {
+    await setStaffRole(transaction, access, { staffId, role });
+    return staffId;
+  },
+  answer: loadStaffAccount,
 });
 
 defineMutation({
@@ -230,20 +262,6 @@ defineMutation({
   answer: loadStaffAccount,
 });
 
-defineMutation({
-  ...accessMutationKind,
-  name: "oauthGrantRevoke",
-  description: "Revokes an OAuth grant: its access tokens are refused at once.",
-  callers: staffCallers,
-  input: OAuthGrantRevokeInput,
-  type: OAuthGrantRef,
-  run: async (transaction, access, { grantId }) => {
-    access.publish(await revokeGrant(transaction, access, grantId));
-    return grantId;
-  },
-  answer: ({ loaders }, id) => reloadChangedRow(loaders.oauthGrants, id),
-});
-
 builder.objectField(ViewerRef, "staff", (t) =>
   t.field({
     type: StaffAccountRef,
@@ -275,28 +293,5 @@ builder.queryFields((t) => ({
         }),
     },
     ...createConnectionTypeOptions("StaffAccount", "staff accounts"),
-  ),
-  oauthGrants: t.connection(
-    {
-      type: OAuthGrantRef,
-      description:
-        "The OAuth grants of the merchants that the caller may read, oldest first, including revoked grants.",
-      complexity: computeConnectionCost,
-      authScopes: { callers: staffCallers },
-      args: {
-        installationId: t.arg.id({
-          description:
-            "Only grants of the installation with this id, `ins_…`; the list is empty if the " +
-            "installation does not exist.",
-        }),
-      },
-      resolve: (_root, { installationId, ...args }, context) => {
-        const all = selectGrants(context.db, getCallerMerchantId(context));
-        const query =
-          typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
-        return loadConnection(args, { db: context.db, query, column: "oauth_grant.id" });
-      },
-    },
-    ...createConnectionTypeOptions("OAuthGrant", "OAuth grants"),
   ),
 }));

@@ -49,6 +49,7 @@ export function consolePage(
         data-merchant-name="${merchantName}"
         data-staff-name="${staff.name}"
         data-staff-email="${staff.email}"
+        data-staff-role="${staff.role}"
         data-base-path="${basePathOf(publicUrl)}"
       ></div>
       <noscript><p>The console needs JavaScript, which this browser does not run.</p></noscript>`,

@@ -262,6 +262,33 @@ describe.each(["pglite", "postgres"] as const)("a console session on %s", (engin
     });
   });
 
+  it("of an analyst reads reports and data without personal data, and changes nothing", async () => {
+    const { email, staffId } = await createPerson(world, "first", "analyst");
+    const cookie = await signInAs(world, email);
+    const ask = async (query: string) => (await askAs(world, cookie, query)).body;
+    const read = await ask(`{
+      viewer { role staff { role } }
+      orders(first: 5) { edges { node { number buyerEmail } } }
+      salesReport(from: "2020-01-01", to: "2020-01-31", timeZone: "UTC", interval: MONTH) { currencies { currency } }
+    }`);
+    expect(read.data.viewer).toEqual({ role: "analyst", staff: { role: "ANALYST" } });
+    expect(read.data.orders.edges.length).toBeGreaterThan(0);
+    for (const { node } of read.data.orders.edges)
+      expect(node).toEqual({ number: expect.any(String), buyerEmail: null });
+    const path = "/reports/sales.csv?from=2020-01-01&to=2020-01-31&timeZone=UTC&interval=MONTH";
+    const link = { cookie, "sec-fetch-site": "same-origin" };
+    expect((await world.get(path, link)).status).toBe(200);
+    const refused = [
+      "{ apiKeys(first: 1) { edges { node { id } } } }",
+      `mutation { staffRoleSet(input: { staffId: "${staffId}", role: ADMIN }) { role } }`,
+    ];
+    for (const query of refused)
+      expect((await ask(query)).errors[0].extensions.code).toBe("role_not_allowed");
+    await operate(`staffRoleSet(input: { staffId: "${staffId}", role: ADMIN }) { role }`);
+    const promoted = await askAs(world, await signInAs(world, email), "{ viewer { role } }");
+    expect(promoted.body.data.viewer.role).toBe("admin");
+  });
+
   it("is named in the log of CSV reports", async () => {
     const { email, staffId } = await createPerson(world);
     const cookie = await signInAs(world, email);
@@ -290,6 +317,10 @@ describe.each(["pglite", "postgres"] as const)("a console session on %s", (engin
     [
       "an account that is disabled",
       (staffId: string) => `staffDisable(input: { staffId: "${staffId}" }) { id }`,
+    ],
+    [
+      "another role",
+      (staffId: string) => `staffRoleSet(input: { staffId: "${staffId}", role: ANALYST }) { role }`,
     ],
   ])("ends with %s, in every process from the next request on", async (_case, mutation) => {
     const { email, staffId } = await createPerson(world);

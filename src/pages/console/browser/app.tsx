@@ -3,26 +3,41 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { PageHeading, ConsoleLink, type ConsoleLocation, useConsoleLocation } from "./navigation.tsx";
 import { consolePath } from "./graph/client.ts";
-import { consolePages, navigationLinks } from "./console-pages.tsx";
+import { type ConsoleRole, type NavigationLink, navigationLinks, pagesOfRole } from "./console-pages.tsx";
 import { SearchField } from "./search/search-field.tsx";
 
 export function ConsoleApp({ person }: { readonly person: Person }): JSX.Element {
   const place = useConsoleLocation();
   return (
     <Frame person={person} place={place}>
-      <PageAt key={place.parts.join("/")} place={place} />
+      <PageAt key={place.parts.join("/")} place={place} role={person.role} />
     </Frame>
   );
 }
 
-function PageAt({ place }: { readonly place: ConsoleLocation }): JSX.Element {
-  const [part = "", id, rest] = place.parts;
-  const page = rest === undefined ? consolePages[part] : undefined;
-  const element = id === undefined ? page?.list?.(place) : page?.detail?.(id, place);
-  return element ?? <UnknownPage />;
+interface PageAtProps {
+  readonly place: ConsoleLocation;
+  readonly role: ConsoleRole;
 }
 
-function UnknownPage(): JSX.Element {
+function PageAt({ place, role }: PageAtProps): JSX.Element {
+  const [part = "", id, rest] = place.parts;
+  const page = rest === undefined ? pagesOfRole[role][part] : undefined;
+  const element = id === undefined ? page?.list?.(place) : page?.detail?.(id, place);
+  return element ?? <UnknownPage role={role} />;
+}
+
+function UnknownPage({ role }: { readonly role: ConsoleRole }): JSX.Element {
+  if (role === "analyst")
+    return (
+      <>
+        <PageHeading title="Your role has no access to this page" />
+        <p>
+          Your account has the role Analyst. An admin of your shop can change the role.{" "}
+          <ConsoleLink to="">Go to the reports</ConsoleLink>.
+        </p>
+      </>
+    );
   return (
     <>
       <PageHeading title="This page does not exist" />
@@ -38,6 +53,7 @@ interface Person {
   readonly merchantName: string;
   readonly staffName: string;
   readonly staffEmail: string;
+  readonly role: ConsoleRole;
 }
 
 interface FrameProps {
@@ -61,12 +77,12 @@ function Frame({ person, place, children }: FrameProps): JSX.Element {
         <p class="brand">
           <strong>{person.merchantName}</strong> <span>Console</span>
         </p>
-        <SearchField place={place} />
+        {person.role === "admin" ? <SearchField place={place} /> : null}
         <nav aria-label="Console">
           <ul ref={links}>
-            {navigationLinks.map(({ to, name, icon, pages }) => (
+            {linksFor(person.role).map(({ to, name, icon, pages }) => (
               <li key={to}>
-                <ConsoleLink to={to} aria-current={pages.includes(place.parts[0] ?? "") ? "page" : undefined}>
+                <ConsoleLink to={to} aria-current={pages.includes(part) ? "page" : undefined}>
                   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
                     <path d={icon} />
                   </svg>
@@ -91,6 +107,11 @@ function Frame({ person, place, children }: FrameProps): JSX.Element {
     </div>
   );
 }
+
+const linksFor = (role: ConsoleRole): readonly NavigationLink[] =>
+  navigationLinks.filter(
+    ({ pages: [page = ""] }) => role === "admin" || (page !== "" && page in pagesOfRole[role]),
+  );
 
 /** In a narrow window the links are one row that scrolls: moves the current link into the middle. */
 function scrollToCurrent(links: HTMLElement): void {

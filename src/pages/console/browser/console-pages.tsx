@@ -26,7 +26,9 @@ export interface ConsolePage {
   readonly detail?: (id: string, place: ConsoleLocation) => JSX.Element;
 }
 
-export const consolePages: Readonly<Record<string, ConsolePage>> = {
+const reports: ConsolePage = { list: (place) => <ReportsPage place={place} /> };
+
+const consolePages: Readonly<Record<string, ConsolePage>> = {
   "": { list: () => <OverviewPage /> },
   installations: { list: () => <InstallationsPage />, detail: (id) => <InstallationPage id={id} /> },
   keys: { list: (place) => <KeysPage place={place} /> },
@@ -42,7 +44,7 @@ export const consolePages: Readonly<Record<string, ConsolePage>> = {
     detail: (id) => <RequestPage id={id} />,
   },
   search: { list: (place) => <SearchPage place={place} hasPage={hasPage} /> },
-  reports: { list: (place) => <ReportsPage place={place} /> },
+  reports,
   staff: { list: () => <StaffPage /> },
   audit: { list: (place) => <AuditPage place={place} /> },
 };
@@ -53,6 +55,15 @@ function hasPage(path: string): boolean {
   const page = consolePages[part];
   return (id === undefined ? page?.list : page?.detail) !== undefined;
 }
+
+/** The role of the person who is signed in. */
+export type ConsoleRole = "admin" | "analyst";
+
+/** The pages that a role may open, by the first part of the address. An analyst starts with the reports. */
+export const pagesOfRole: Readonly<Record<ConsoleRole, Readonly<Record<string, ConsolePage>>>> = {
+  admin: consolePages,
+  analyst: { "": reports, reports },
+};
 
 export interface NavigationLink {
   readonly to: string;

@@ -9,6 +9,7 @@ import "./search/search.css";
 
 const place = document.getElementById("app");
 if (place !== null) {
-  const { merchantName = "", staffName = "", staffEmail = "" } = place.dataset;
-  render(<ConsoleApp person={{ merchantName, staffName, staffEmail }} />, place);
+  const { merchantName = "", staffName = "", staffEmail = "", staffRole } = place.dataset;
+  const role = staffRole === "analyst" ? "analyst" : "admin";
+  render(<ConsoleApp person={{ merchantName, staffName, staffEmail, role }} />, place);
 }

@@ -113,7 +113,7 @@ export const auditActionGroups: Readonly<Record<string, string>> = {
     "installationCreate installationScopesSet installationSuspend installationResume installationUninstall " +
     "oauthGrantCreate oauthGrantRevoke",
   "API keys and tokens": "apiKeyCreate apiKeyRotate apiKeyRevoke internalTokenCreate internalTokenRevoke",
-  Staff: "staffCreate staffDisable staffEnable staffPasswordSet consoleSignIn consoleSignOut",
+  Staff: "staffCreate staffDisable staffEnable staffPasswordSet staffRoleSet consoleSignIn consoleSignOut",
   Webhooks:
     "webhookEndpointCreate webhookEndpointUpdate webhookEndpointEnable webhookEndpointDisable " +
     "webhookEndpointDelete webhookEndpointTest webhookSecretRotate webhookDeliveryReplay " +

@@ -10,8 +10,10 @@ import {
   disableStaffDocument,
   enableStaffDocument,
   setPasswordDocument,
+  type RoleName,
   type StaffMember,
 } from "./staff-documents.ts";
+import { RoleField } from "./role-dialog.tsx";
 
 interface InviteProps {
   readonly onMade: () => void;
@@ -21,12 +23,13 @@ interface InviteProps {
 export function InviteStaffDialog({ onMade, onClose }: InviteProps): JSX.Element {
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
+  const [role, setRole] = useState<RoleName>("ADMIN");
   const [password, setPassword] = useState<string>();
   const { isBusy, failure, run } = useMutation(createStaffDocument);
   const invite = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
-    const made = await run({ input: { name, email: email.trim() } });
+    const made = await run({ input: { name, email: email.trim(), role } });
     if (made === undefined) return;
     setPassword(made.staffCreate.password ?? "");
     onMade();
@@ -43,10 +46,10 @@ export function InviteStaffDialog({ onMade, onClose }: InviteProps): JSX.Element
   return (
     <Dialog title="Invite a colleague" onClose={onClose} isFirm={isBusy}>
       <form onSubmit={(event) => void invite(event)} noValidate>
-        <FailureBanner failure={failure} shown={["/name", "/email"]} />
+        <FailureBanner failure={failure} shown={["/name", "/email", "/role"]} />
         <p>
-          Your colleague gets an account with all rights in this console. A password is generated and shown to
-          you once, so that you can pass it on. No e-mail is sent.
+          A password is generated and shown to you once, so that you can pass it on to your colleague. No
+          e-mail is sent.
         </p>
         <TextField
           label="Name"
@@ -67,6 +70,7 @@ export function InviteStaffDialog({ onMade, onClose }: InviteProps): JSX.Element
           onChange={setEmail}
           input={{ type: "email", inputMode: "email" }}
         />
+        <RoleField value={role} failure={failure} onChange={setRole} />
         <FormButtons action="Create the account" isBusy={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
@@ -174,14 +178,14 @@ export function SetPasswordDialog({ member, isSelf, onChanged, onClose }: Member
 }
 
 interface DisableProps extends MemberDialogProps {
-  /** True if no other account of the merchant is enabled. */
-  readonly isLast: boolean;
+  /** True if no other account of the merchant is an enabled admin. */
+  readonly isLastAdmin: boolean;
 }
 
 export function DisableStaffDialog({
   member,
   isSelf,
-  isLast,
+  isLastAdmin,
   onChanged,
   onClose,
 }: DisableProps): JSX.Element {
@@ -192,12 +196,12 @@ export function DisableStaffDialog({
     onChanged();
     onClose();
   };
-  if (isLast)
+  if (isLastAdmin)
     return (
-      <Dialog title="This is the only account that can sign in" onClose={onClose}>
+      <Dialog title="This is the only admin" onClose={onClose}>
         <p>
-          If you disable it, no one of your shop can sign in any more, and only the operator of the platform
-          can change that. Invite a colleague first, or enable another account.
+          If you disable the account, no one of your shop can change anything any more, and only the operator
+          of the platform can undo that. Invite a colleague as an admin first, or make one an admin.
         </p>
         <div class="actions">
           <button type="button" onClick={onClose}>

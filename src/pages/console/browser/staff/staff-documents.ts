@@ -2,16 +2,20 @@
 import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
+/** A staff member’s role, as in the GraphQL enum `StaffRole`. */
+export type RoleName = "ADMIN" | "ANALYST";
+
 export interface StaffMember {
   readonly id: string;
   readonly email: string;
   readonly name: string;
+  readonly role: RoleName;
   readonly createdAt: string;
   readonly disabledAt: string | null;
   readonly lastSignedInAt: string | null;
 }
 
-const fields = "id email name createdAt disabledAt lastSignedInAt";
+const fields = "id email name role createdAt disabledAt lastSignedInAt";
 
 export interface StaffList {
   readonly viewer: { readonly staff: { readonly id: string } | null };
@@ -36,7 +40,7 @@ interface StaffPasswordResult {
 
 export const createStaffDocument = graphDocument<
   { staffCreate: StaffPasswordResult },
-  IdempotencyVariables & { input: { email: string; name: string } }
+  IdempotencyVariables & { input: { email: string; name: string; role: RoleName } }
 >(`
   mutation ConsoleStaffCreate($idempotencyKey: String!, $input: StaffCreateInput!) {
     staffCreate(idempotencyKey: $idempotencyKey, input: $input) { password staff { ${fields} } }
@@ -55,6 +59,15 @@ export const setPasswordDocument = graphDocument<
 >(`
   mutation ConsoleStaffPasswordSet($idempotencyKey: String!, $input: StaffPasswordSetInput!) {
     staffPasswordSet(idempotencyKey: $idempotencyKey, input: $input) { password staff { ${fields} } }
+  }
+`);
+
+export const setRoleDocument = graphDocument<
+  { staffRoleSet: { id: string } },
+  IdempotencyVariables & { input: { staffId: string; role: RoleName } }
+>(`
+  mutation ConsoleStaffRoleSet($idempotencyKey: String!, $input: StaffRoleSetInput!) {
+    staffRoleSet(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
 `);
 

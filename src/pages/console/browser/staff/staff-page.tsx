@@ -17,9 +17,13 @@ import {
   InviteStaffDialog,
   SetPasswordDialog,
 } from "./staff-dialogs.tsx";
+import { roleNames, StaffRoleDialog } from "./role-dialog.tsx";
 import { type StaffList, type StaffMember, staffDocument } from "./staff-documents.ts";
 
-type StaffAction = { readonly what: "password" | "disable" | "enable"; readonly member: StaffMember };
+type StaffAction = {
+  readonly what: "password" | "role" | "disable" | "enable";
+  readonly member: StaffMember;
+};
 
 export function StaffPage(): JSX.Element {
   const pages = useListPaging();
@@ -34,9 +38,9 @@ export function StaffPage(): JSX.Element {
         </button>
       </PageHeading>
       <p class="lead">
-        Everyone listed here can sign in to this console, see and change all data of the shop, and allow apps
-        to access it. Give each colleague an own account: the <ConsoleLink to="/audit">audit log</ConsoleLink>{" "}
-        then says who did what.
+        Admins see and change all data of the shop and allow apps to access it. Analysts see the reports, and
+        data without names and addresses of buyers in GraphiQL. Give each colleague an own account: the{" "}
+        <ConsoleLink to="/audit">audit log</ConsoleLink> then says who did what.
       </p>
       <QueryResultView query={query} what="staff accounts">
         {(data) => (
@@ -81,14 +85,22 @@ function OpenDialog({ doing: { what, member }, data, onChanged, onClose }: OpenD
   const shown = { member, isSelf, onChanged, onClose };
   if (what === "enable") return <EnableStaffDialog {...shown} />;
   if (what === "password") return <SetPasswordDialog {...shown} />;
-  return <DisableStaffDialog {...shown} isLast={isLastEnabled(data)} />;
+  const isLastAdmin = isOnlyAdmin(data, member);
+  return what === "role" ? (
+    <StaffRoleDialog {...shown} isLastAdmin={isLastAdmin} />
+  ) : (
+    <DisableStaffDialog {...shown} isLastAdmin={isLastAdmin} />
+  );
 }
 
-/** True if no second account is enabled. Further pages of the list may have more accounts. */
-const isLastEnabled = ({ staffAccounts }: StaffList): boolean =>
+/** True if the member is the only enabled admin. Further pages of the list may have more accounts. */
+const isOnlyAdmin = ({ staffAccounts }: StaffList, member: StaffMember): boolean =>
+  member.role === "ADMIN" &&
   !staffAccounts.pageInfo.hasNextPage &&
   !staffAccounts.pageInfo.hasPreviousPage &&
-  connectionNodes(staffAccounts).filter(({ disabledAt }) => disabledAt === null).length <= 1;
+  connectionNodes(staffAccounts).every(
+    ({ id, role, disabledAt }) => id === member.id || role !== "ADMIN" || disabledAt !== null,
+  );
 
 function columnsWith({ viewer }: StaffList, begin: (doing: StaffAction) => void): TableColumn<StaffMember>[] {
   return [
@@ -103,8 +115,12 @@ function columnsWith({ viewer }: StaffList, begin: (doing: StaffAction) => void)
       ),
     },
     {
-      title: "State",
-      cell: ({ disabledAt }) => <StatusBadge value={disabledAt === null ? "ACTIVE" : "DISABLED"} />,
+      title: "State, role",
+      cell: ({ role, disabledAt }) => (
+        <>
+          <StatusBadge value={disabledAt === null ? "ACTIVE" : "DISABLED"} /> {roleNames[role]}
+        </>
+      ),
     },
     {
       title: "Last sign-in",
@@ -143,6 +159,7 @@ function MemberActions({ member, begin }: MemberActionsProps): JSX.Element {
     <div class="actions">
       {member.disabledAt === null ? (
         <>
+          {button("role", "Role")}
           {button("password", "New password")}
           {button("disable", "Disable")}
         </>
