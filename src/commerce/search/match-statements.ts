@@ -232,7 +232,7 @@ export const isFoundBy = (form: SearchStatementForm, name: string): Sql =>
   isFoundByQuery(form, queryParameter(name));
 
 /**
- * Condition that the full-text index finds a document by the tsquery and the filter by merchant. The tsquery
+ * Condition that a document matches a tsquery and, if the search has one, the filter by merchant. The tsquery
  * comes from a subselect, so that PostgreSQL plans without knowing the words and always uses the full-text
  * index; for frequent words PostgreSQL would otherwise read and decompress all documents.
  */

@@ -3,6 +3,7 @@
  * these counts: a word is corrected to the most frequent candidate, and rare words are kept.
  */
 import { type RawBuilder, sql } from "kysely";
+import { LRUCache } from "lru-cache";
 import { parameter, prepareStatement } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { matchQueryPart } from "./match-query.ts";
@@ -23,14 +24,17 @@ export interface FilteredSearch {
 /** Words that occur in more documents than this count as equally frequent. */
 const countedMax = 1000;
 
+const documentCounts: CountCache<{ readonly words: string; readonly count: number }> = new WeakMap();
+
 /** Counts the documents with each part, up to 1000. */
 export async function countDocuments(
   search: FilteredSearch,
   parts: readonly QueryPartForms[],
 ): Promise<(part: QueryPartForms) => number> {
   const queries = new Map(parts.map((part) => [matchQueryPart(part), queryOf(part)]));
-  const rows = await runSampled<{ words: string; count: number }>(search, {
+  const rows = await runSampled(search, {
     name: "count",
+    cache: documentCounts,
     queries: [...queries.values()],
     write: ({ documents }) => sql`select w.words, c.count from ${listedQueries} as w
       cross join lateral (select count(*)::int as count from (select 1 from ${documents}
@@ -64,25 +68,29 @@ export const frequencyMax = 2000;
 const sampledMax = 60;
 const notFound: PartFrequency = { isFound: false, count: 0, titleShare: 0, categoryShare: 0 };
 
+interface PartCounts {
+  readonly words: string;
+  readonly total: number;
+  readonly count: number;
+  readonly titles: number;
+  readonly categories: number;
+}
+
+const partCounts: CountCache<PartCounts> = new WeakMap();
+
 /** Measures how often each part occurs, and where. */
 export async function measurePartFrequencies(
   search: FilteredSearch,
   parts: readonly QueryPartForms[],
 ): Promise<(part: QueryPartForms) => PartFrequency> {
-  interface Row {
-    readonly words: string;
-    readonly total: number;
-    readonly count: number;
-    readonly titles: number;
-    readonly categories: number;
-  }
   const queries = parts.map((part) => ({
     ...queryOf(part),
     title: matchQueryPart(part, { weight: "BC", hasMerchants: false }),
     category: matchQueryPart(part, { weight: "D", hasMerchants: false }),
   }));
-  const rows = await runSampled<Row>(search, {
+  const rows = await runSampled(search, {
     name: "measure",
+    cache: partCounts,
     queries,
     write: ({ documents, isIndexed }) => sql`select w.words, c.*, (with matched as materialized (
           select words from search_document where ${isIndexed})
@@ -158,21 +166,68 @@ const sampledMin = 8;
 
 /**
  * Runs a statement that counts documents for each query. In a large catalogue the documents of frequent words
- * are counted in a sample; each row's counts must be multiplied by its factor.
+ * are counted in a sample, and counts are cached; each row's counts must be multiplied by its factor.
  */
 async function runSampled<Row extends { readonly words: string; readonly count: number }>(
   search: FilteredSearch,
-  statement: QueriesStatement,
-): Promise<(readonly [row: Row, factor: number])[]> {
-  const sampled = search.isLarge ? await runForQueries<Row>(search, { ...statement, isSampled: true }) : [];
-  const frequent = new Map(sampled.filter(({ count }) => count >= sampledMin).map((row) => [row.words, row]));
-  const rare = statement.queries.filter(({ words }) => !frequent.has(words));
+  statement: QueriesStatement & { readonly cache: CountCache<Row> },
+): Promise<CountedRow<Row>[]> {
+  if (!search.isLarge) return withFactor(await runForQueries<Row>(search, statement), 1);
+  const cache = getReaderCounts(statement.cache, search.reader);
+  const keyOf = (words: string): string => `${getFilterKey(search)} ${words}`;
+  const cached = statement.queries.flatMap(({ words }) => {
+    const row = cache.get(keyOf(words));
+    return row === undefined ? [] : [row];
+  });
+  const known = new Set(cached.map(([{ words }]) => words));
+  const queries = statement.queries.filter(({ words }) => !known.has(words));
+  const sampled = await runForQueries<Row>(search, { ...statement, queries, isSampled: true });
+  const frequent = sampled.filter(({ count }) => count >= sampledMin);
+  const frequentWords = new Set(frequent.map(({ words }) => words));
+  const rare = queries.filter(({ words }) => !frequentWords.has(words));
   const counted = await runForQueries<Row>(search, { ...statement, queries: rare });
-  return [
-    ...[...frequent.values()].map((row) => [row, sampleParts] as const),
-    ...counted.map((row) => [row, 1] as const),
-  ];
+  const read = [...withFactor(frequent, sampleParts), ...withFactor(counted, 1)];
+  for (const row of read) cache.set(keyOf(row[0].words), row);
+  return [...cached, ...read];
 }
+
+type CountedRow<Row> = readonly [row: Row, factor: number];
+
+const withFactor = <Row>(rows: readonly Row[], factor: number): CountedRow<Row>[] =>
+  rows.map((row) => [row, factor]);
+
+/**
+ * Counts of the words of recent queries in a large catalogue, by database. Counts up to a minute old are good
+ * enough.
+ */
+type CountCache<Row> = WeakMap<DatabaseReader, LRUCache<string, CountedRow<Row>>>;
+const [countsMax, countsMs] = [20_000, 60_000];
+
+function getReaderCounts<Row>(
+  cache: CountCache<Row>,
+  reader: DatabaseReader,
+): LRUCache<string, CountedRow<Row>> {
+  const counts = cache.get(reader) ?? new LRUCache({ max: countsMax, ttl: countsMs });
+  cache.set(reader, counts);
+  return counts;
+}
+
+/** The parameters of a search that decide which documents are counted, besides the words. */
+const filterParameters = [
+  "country",
+  "chain0",
+  "chain1",
+  "chain2",
+  "merchant",
+  "categoryKey",
+  "priceCurrency",
+  "priceMin",
+  "priceMax",
+  "availabilities",
+] as const;
+
+const getFilterKey = ({ form, values }: FilteredSearch): string =>
+  JSON.stringify([searchStatementFormKey(form), filterParameters.map((name) => values[name])]);
 
 async function runForQueries<Row>(
   { reader, form, values }: FilteredSearch,
