@@ -75,7 +75,7 @@ export function createSharedReads<Key, Row>({
   const schedule = (dispatch: () => void): void => {
     const run = (): typeof statement => {
       statement = undefined;
-      // Calls the loader's batch function at once, unless all keys of the batch were in the cache.
+      // Runs the loader's batch function synchronously, unless the loader's cache has all keys of the batch.
       dispatch();
       return statement;
     };

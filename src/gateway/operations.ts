@@ -9,7 +9,7 @@ import { refuseOtherMethods } from "#http/server.ts";
 import type { RunDocument } from "#mesh/run.ts";
 import type { RestCall, GatewayServices, RestStep } from "./rest-call.ts";
 import type { RestOperation } from "./contract.ts";
-import type { RunPublicRead } from "./replica-fallback.ts";
+import type { RunAnonymousRead } from "./replica-fallback.ts";
 import {
   identifyCaller,
   limitByAddress,
@@ -168,7 +168,7 @@ const routePath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1")
 export function createOperationExecutor(
   run: RunDocument,
   services: GraphServices,
-  runPublic: RunPublicRead,
+  runPublic: RunAnonymousRead,
 ): GatewayServices["execute"] {
   return (call, once) => {
     const { operation, viewer, requestId, request, variables } = call;

@@ -11,8 +11,11 @@ import { getFailureOfError } from "#mesh/public-error.ts";
 
 type Result = Promise<ExecutionResult> | ExecutionResult;
 
-/** Runs a public read. Calls `read` with the replica, or with undefined to read from the primary database. */
-export type RunPublicRead = (read: (source: ReadSource | undefined) => Result) => Result;
+/**
+ * A function that runs a read that needs no credential. It calls `read` with the replica, or with undefined
+ * to read from the primary database.
+ */
+export type RunAnonymousRead = (read: (source: ReadSource | undefined) => Result) => Result;
 
 /** Options of the replica fallback. */
 export interface ReplicaFallbackOptions {
@@ -29,7 +32,7 @@ export interface ReplicaFallbackOptions {
 export function createReplicaFallback(
   { replica }: Pick<GraphServices, "replica">,
   { clock, log, pauseMs = 5_000 }: ReplicaFallbackOptions,
-): RunPublicRead {
+): RunAnonymousRead {
   if (replica === undefined) return (read) => read(undefined);
   let isAway = false;
   let nextTryAt = 0;

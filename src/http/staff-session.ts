@@ -65,7 +65,8 @@ export async function findConsoleCaller(
 
 /**
  * True if a person with a session cookie followed a link on a page of this service. The browser must say so:
- * a missing `Sec-Fetch-Site` is not enough, because links of other sites have no `Origin` either.
+ * a missing `Sec-Fetch-Site` header is not enough. The header `Origin` cannot replace it, because browsers
+ * send no `Origin` with links.
  */
 const isOwnLink = (request: FastifyRequest, publicUrl: string): boolean =>
   (request.method === "GET" || request.method === "HEAD") &&

@@ -14,9 +14,9 @@ export interface ErrorBodyContext {
 }
 
 /**
- * A GraphQL error with a failure and its error body. It has no `originalError`, because Mesh copies the stack
- * of an original error into answers in development and logs it in production. The original error is in
- * `cause`, which is never sent.
+ * A GraphQL error that contains a `Failure` and the error body that is sent for it. It has no
+ * `originalError`, because Mesh copies the stack of an original error into answers in development and logs it
+ * in production. The original error is in `cause`, which is never sent.
  */
 export class PublicError extends GraphQLError {
   readonly failure: Failure;

@@ -149,7 +149,7 @@ export interface LoginLimit {
    * returns undefined.
    */
   take(attempt: LoginAttempt): Promise<number | undefined>;
-  /** Subtracts an attempt that did not fail. */
+  /** Subtracts a sign-in attempt that did not fail from the count of its account and address. */
   subtract(attempt: LoginAttempt): Promise<void>;
 }
 

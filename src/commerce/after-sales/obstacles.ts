@@ -124,9 +124,9 @@ function limitObstacles(
 }
 
 /**
- * Returns the window that applies to the option, with an obstacle if the given ordinary window is over. If
- * the reason is the merchant's fault, the longer window `windows.faults` then applies, in which the merchant
- * decides.
+ * Returns the period in which the buyer may request a return, with a reason against it if the given ordinary
+ * period is over. If the return's reason is the merchant's fault, the longer period `windows.faults` applies
+ * instead, in which the merchant approves or declines the return.
  */
 export function findReturnWindowObstacles(
   { facts, windows, isFault }: AfterSalesOptionContext,

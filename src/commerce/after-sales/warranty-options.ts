@@ -62,8 +62,8 @@ const statusesBeforeInspection: ReadonlySet<ReturnStatus> = new Set([
 ]);
 
 /**
- * Counts the repairs or replacements left for a line: unused benefits and accepted claims, less the units of
- * returns that are not inspected yet.
+ * Counts the repairs or replacements that a buyer may still request for a line under its warranty: those that
+ * no claim has used, and those of accepted claims, less the units of returns that are not inspected yet.
  */
 function remainingUnitsOf(
   { order, line }: AfterSalesLineContext,

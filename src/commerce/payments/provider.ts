@@ -4,7 +4,7 @@
  * the outcome is known. A provider is never called inside a database transaction.
  */
 export interface ProviderRequest {
-  /** The gateway's id of the payment. The provider stores the payment under this id. */
+  /** This service's id of the payment. The provider stores the payment under this id. */
   readonly reference: string;
   /** The provider carries out requests with the same key only once, and returns the first result again. */
   readonly idempotencyKey: string;

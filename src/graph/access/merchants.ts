@@ -261,8 +261,8 @@ builder.queryFields((t) => ({
     {
       type: InternalTokenRef,
       description:
-        "The internal tokens of the merchants that the caller may read, oldest first, including revoked " +
-        "tokens.",
+        "The tokens of internal frontends and people, oldest first, including revoked ones: those of the caller's " +
+        "merchant, or of all merchants with a token of the platform.",
       complexity: computeConnectionCost,
       authScopes: { callers: staffCallers },
       resolve: (_root, args, context) =>

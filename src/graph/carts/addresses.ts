@@ -69,7 +69,7 @@ const Quote = builder.objectRef<NonNullable<CartAddressToken["quote"]>>("CartQuo
   fields: (t) => ({
     totals: t.expose("totals", {
       type: CartTotalsRef,
-      description: "Totals of the cart with the taxes of the address.",
+      description: "Totals of the cart, with the taxes at the cart's new address.",
     }),
     deliveryOptions: t.field({
       type: [DeliveryOptionRef],

@@ -7,15 +7,15 @@ import type { DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface VersionSubscriptionStep {
   /**
-   * The resolver calls this function with the version that it sends. Only a higher version causes another
-   * step.
+   * The resolver calls this function with the object's version in the result that it sends. Only a higher
+   * version causes another result.
    */
   readonly sentVersion: (version: number) => void;
 }
 
 /**
- * Yields a first step at once, then a step whenever the object's version is higher than the last sent version
- * or the object no longer exists.
+ * Yields once at the start, then whenever the object's version is higher than the last sent version or the
+ * object no longer exists.
  */
 export function followVersion(
   polling: Polling<number>,

@@ -54,7 +54,10 @@ const DisputeReasonEnum = defineEnum<DisputeReason>("PaymentDisputeReason", {
 
 const DisputeOutcomeEnum = defineEnum<DisputeOutcome>("PaymentDisputeOutcome", {
   description: "The outcome of a dispute.",
-  values: { won: "The merchant keeps the money.", lost: "The bank has returned the money to the buyer." },
+  values: {
+    won: "The bank decided for the merchant, who keeps the disputed amount.",
+    lost: "The bank decided for the buyer, who has got the disputed amount back.",
+  },
 });
 
 export const OrderLineQuantityInput = builder.inputType("OrderLineQuantityInput", {

@@ -60,7 +60,8 @@ const FunnelFiguresType = builder.interfaceRef<FunnelFigures>("FunnelFigures").i
       description: "The number of these carts that became an order, including orders canceled later.",
     }),
     sessions: t.exposeInt("sessions", {
-      description: "The number of checkout sessions of these carts. A cart can have several sessions.",
+      description:
+        "The number of checkout sessions of the carts that the report counts. A cart can have several sessions.",
     }),
     conversionRate: t.exposeFloat("conversionRate", {
       nullable: true,
