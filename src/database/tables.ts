@@ -319,6 +319,23 @@ export interface MerchantTable {
   suspendedAt: Timestamp | null;
 }
 
+export interface MerchantBrandingTable {
+  merchantId: string;
+  color: string | null;
+  logo: Uint8Array | null;
+  logoHash: string | null;
+  logoType: string | null;
+  logoWidth: number | null;
+  logoHeight: number | null;
+  supportEmail: string | null;
+  supportPhone: string | null;
+  supportUrl: string | null;
+  termsUrl: string | null;
+  privacyUrl: string | null;
+  imprintUrl: string | null;
+  updatedAt: Timestamp;
+}
+
 export interface OauthClientTable {
   id: string;
   appId: string;
@@ -1026,6 +1043,7 @@ export interface Tables {
   marketCountry: MarketCountryTable;
   media: MediaTable;
   merchant: MerchantTable;
+  merchantBranding: MerchantBrandingTable;
   oauthClient: OauthClientTable;
   oauthGrant: OauthGrantTable;
   oauthItem: OauthItemTable;

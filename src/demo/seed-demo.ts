@@ -8,6 +8,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
+import { updateBranding } from "#commerce/merchants/branding.ts";
 import type { CatalogEntry } from "#demo/data/catalog-schema.ts";
 import { type DemoMerchant, loadDemoMerchants, loadDemoSales, loadDemoSynonyms } from "#demo/demo-data.ts";
 import { saveSynonyms } from "#commerce/search/synonyms.ts";
@@ -21,6 +22,7 @@ import {
 import { insertTableRows, type TableRow } from "./rows/insert-rows.ts";
 import { createMerchantRows, type MerchantRows } from "./rows/merchant-rows.ts";
 import { listOptionCombinations, createVariantSku } from "./rows/variant-rows.ts";
+import { drawDemoLogo } from "./pictures/draw-logo.ts";
 import { hashTextToNumber, createRandomNumberGenerator } from "./random.ts";
 
 /** Ids and products of the seeded demo. */
@@ -52,6 +54,20 @@ const productAgeDaysMax = 200;
  */
 const priceHistoryAgeDaysMin = 60;
 
+/**
+ * The branding of the first merchant. The second has none, so that both looks of the checkout page can be
+ * seen.
+ */
+const demoBranding = {
+  color: "#7a3e1d",
+  supportUrl: "https://lindenhof.example/help",
+  supportEmail: "help@lindenhof.example",
+  supportPhone: "+49 30 5550123",
+  termsUrl: "https://lindenhof.example/terms",
+  privacyUrl: "https://lindenhof.example/privacy",
+  imprintUrl: "https://lindenhof.example/imprint",
+} as const;
+
 interface MerchantWithProducts {
   readonly merchant: MerchantRows;
   readonly products: readonly ProductRows[];
@@ -71,6 +87,11 @@ export async function seedDemo(
     for (const [locale, rules] of Object.entries(loadDemoSynonyms()))
       await saveSynonyms(transaction, { merchantId: merchant.id, now }, { locale, rules });
   const [firstId, secondId] = [first.merchant.merchant.id, second.merchant.merchant.id];
+  await updateBranding(
+    transaction,
+    { merchantId: null, now },
+    { merchantId: firstId, ...demoBranding, logo: drawDemoLogo(demoBranding.color) },
+  );
   const at = new Date(now.getTime() - productAgeDaysMax * dayMs);
   const [firstInstallation, secondInstallation] = await insertAppWithInstallations(transaction, {
     at,

@@ -80,6 +80,7 @@ import {
   SharedRowLoader,
   type SharedReads,
 } from "#database/shared-reads.ts";
+import { type BrandingRow, findBrandings } from "#commerce/merchants/branding.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 import {
   createNullableRowLoader,
@@ -110,6 +111,8 @@ export interface Loaders {
   readonly productLists: DataLoader<string, ProductList>;
   readonly categories: DataLoader<string, CategoryRow>;
   readonly merchants: DataLoader<string, MerchantRow>;
+  /** The branding of a merchant, by merchant id; null if there is none. */
+  readonly brandings: DataLoader<string, BrandingRow | null>;
   readonly apps: DataLoader<string, AppRow>;
   readonly installations: DataLoader<string, InstallationRow>;
   readonly apiKeys: DataLoader<string, ApiKeyRow>;
@@ -187,6 +190,7 @@ const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource
   productLists: ({ db }) => createRowLoader((merchantIds) => listPublishedProducts(db, merchantIds)),
   categories: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findCategories(db, ids))),
   merchants: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findMerchants(db, ids))),
+  brandings: ({ db }) => createNullableRowLoader((merchantIds) => findBrandings(db, merchantIds)),
   apps: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApps(db, ids))),
   installations: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findInstallations(db, ids))),
   apiKeys: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApiKeys(db, ids))),

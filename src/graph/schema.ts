@@ -20,6 +20,7 @@ import "./catalog/mutations.ts";
 import "./catalog/import.ts";
 import "./markets/mutations.ts";
 import "./access/merchant-mutations.ts";
+import "./access/branding.ts";
 import "./access/credentials.ts";
 import "./access/oauth-clients.ts";
 import "./access/staff.ts";

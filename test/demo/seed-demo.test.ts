@@ -52,8 +52,8 @@ describeOnPostgres("the demo", (open) => {
   };
 
   it("is inserted with one statement per table", () => {
-    expect(tables).toHaveLength(20);
-    expect(new Set(tables).size).toBe(20);
+    expect(tables).toHaveLength(21);
+    expect(new Set(tables).size).toBe(21);
   });
 
   it("has two merchants in test mode, each with an installation of one app that has all four scopes", async () => {

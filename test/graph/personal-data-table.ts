@@ -51,6 +51,10 @@ export const decisions: Readonly<Record<string, Decision>> = {
   MaskedAddress: { masked: "regionCode city postalCodePrefix recipientInitials" },
   Media: { impersonal: "url alts" },
   Merchant: { impersonal: "name" },
+  MerchantBranding: {
+    impersonal: "color textColor supportEmail supportPhone supportUrl termsUrl privacyUrl imprintUrl",
+  },
+  MerchantLogo: { impersonal: "url" },
   MerchantSummary: { impersonal: "name" },
   OAuthAuthorization: {
     impersonal:

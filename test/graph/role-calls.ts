@@ -46,6 +46,7 @@ export const roleCalls: Readonly<Record<string, string>> = {
     'merchantCreate(input: { slug: "lindenhof", name: "x", mode: TEST, defaultLocale: "en", ' +
     'defaultMarket: "DE" }) { id }',
   merchantUpdate: `merchantUpdate(input: { merchantId: ${id} }) { id }`,
+  merchantBrandingUpdate: `merchantBrandingUpdate(input: { merchantId: ${id} }) { id }`,
   merchantSuspend: `merchantSuspend(input: { merchantId: ${id} }) { id }`,
   merchantResume: `merchantResume(input: { merchantId: ${id} }) { id }`,
   appCreate: 'appCreate(input: { name: "x" }) { id }',

@@ -38,6 +38,7 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   categories: allRoles,
   merchantCreate: platform,
   merchantUpdate: staff,
+  merchantBrandingUpdate: staff,
   merchantSuspend: platform,
   merchantResume: platform,
   appCreate: platform,

@@ -9,6 +9,7 @@ import { addressFormView, type FieldFault, addressFieldId, addressFormId } from 
 import type { TypedCard } from "./card-form.ts";
 import { cardFieldId } from "./card-view.ts";
 import type { TypedAddress } from "./checkout-services.ts";
+import { brandingFooter } from "./branding-view.ts";
 import { getLastPaymentMessage, paymentView } from "./payment-view.ts";
 import { needsDelivery } from "./missing-parts.ts";
 import { pageHeader } from "./page-header.ts";
@@ -51,6 +52,7 @@ export function checkoutPage(visit: CheckoutVisit, shown: CheckoutFormState = {}
         ${summaryView(visit, { promotion: promotionOf(visit, shown), isUnfolded: shown.code !== undefined })}
         <div class="steps">${stepsView(visit, shown)} ${leaveView(visit)}</div>
       </div>
+      ${brandingFooter(visit)}
     </main>`,
   };
 }

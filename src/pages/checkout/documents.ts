@@ -8,9 +8,12 @@ import type { Amount } from "./amounts.ts";
 const money = "{ amountMinor currency exponent }";
 const maskedAddress = "{ countryCode regionCode city postalCodePrefix recipientInitials }";
 
+const branding = `branding { color logo { url width height } supportEmail supportPhone supportUrl termsUrl privacyUrl
+  imprintUrl }`;
+
 const sessionDocument = `query CheckoutPage($id: ID!) {
   hostedCheckoutSession(id: $id) {
-    id version status orderId merchant { name } market countries locale amountTotal ${money}
+    id version status orderId merchant { name ${branding} } market countries locale amountTotal ${money}
     paymentFailureCode successUrl cancelUrl expiresAt submittedAt completedAt cancellation { actor }
     cart {
       lines { id title variantTitle image { url } quantity unitPrice ${money} compareAtUnitPrice ${money}
@@ -84,12 +87,30 @@ export interface PageCart {
   readonly buyer: { readonly emailHint: string | null };
 }
 
+/** How the merchant presents itself; null if it has set nothing. */
+export interface PageBranding {
+  /** `#rrggbb` */
+  readonly color: string | null;
+  readonly logo: { readonly url: string; readonly width: number; readonly height: number } | null;
+  readonly supportEmail: string | null;
+  readonly supportPhone: string | null;
+  readonly supportUrl: string | null;
+  readonly termsUrl: string | null;
+  readonly privacyUrl: string | null;
+  readonly imprintUrl: string | null;
+}
+
+export interface PageMerchant {
+  readonly name: string;
+  readonly branding: PageBranding | null;
+}
+
 export interface PageSession {
   readonly id: string;
   readonly version: number;
   readonly status: "open" | "processing" | "completed" | "canceled" | "expired";
   readonly orderId: string | null;
-  readonly merchant: { readonly name: string };
+  readonly merchant: PageMerchant;
   readonly market: string;
   readonly countries: readonly string[];
   readonly locale: string;

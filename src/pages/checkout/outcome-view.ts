@@ -3,6 +3,7 @@
  * this address.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
+import { brandingFooter } from "./branding-view.ts";
 import { pageHeader } from "./page-header.ts";
 import { summaryView } from "./summary-view.ts";
 import { type Language, createTranslator } from "./texts.ts";
@@ -118,6 +119,6 @@ export const renderSessionSheet = (
   visit: CheckoutVisit,
   body: Markup,
   header: { readonly query?: string } = {},
-): Markup => plainSheet(html`${pageHeader(visit, header)} ${body}`);
+): Markup => plainSheet(html`${pageHeader(visit, header)} ${body} ${brandingFooter(visit)}`);
 
 const plainSheet = (body: Markup): Markup => html`<main class="checkout narrow">${body}</main>`;

@@ -1,5 +1,6 @@
 /** The head of every checkout page: the merchant, and the choice of language. */
 import { html, type Markup } from "#pages/shared/html.ts";
+import { logoView } from "./branding-routes.ts";
 import { languageActionPrefix } from "./page-language.ts";
 import { languageNames, languages } from "./texts.ts";
 import type { CheckoutVisit } from "./visit.ts";
@@ -14,7 +15,9 @@ interface PageHeaderOptions {
 export function pageHeader(visit: CheckoutVisit, options: PageHeaderOptions = {}): Markup {
   const { session, say } = visit;
   return html`<div class="page-top">
-    <p class="merchant">${session.merchant.name} <span class="badge">${say("testBadge")}</span></p>
+    <p class="merchant">
+      ${logoView(session.merchant)}${session.merchant.name} <span class="badge">${say("testBadge")}</span>
+    </p>
     ${languageChoice(visit, options)}
   </div>`;
 }

@@ -18,6 +18,7 @@ import {
   showChallenge,
   takeChallengeAnswer,
 } from "./card-challenge.ts";
+import { registerBrandingRoutes } from "./branding-routes.ts";
 import { checkoutPage } from "./checkout-view.ts";
 import { compileCheckoutDocuments, type PageOrder } from "./documents.ts";
 import {
@@ -74,6 +75,7 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutOptions> = async (server
     pages.get(challengePath, visiting(showChallenge));
     pages.post(challengePath, visiting(takeAnswer));
   });
+  registerBrandingRoutes(server, services.db, services.limits.takeAddress);
   for (const [path, methods] of routes) refuseOtherMethods(server, path, methods);
 };
 

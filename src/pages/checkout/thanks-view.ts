@@ -4,6 +4,7 @@
  */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { formatDateRange, formatSeconds } from "./amounts.ts";
+import { supportLinks } from "./branding-view.ts";
 import type { PageOrder } from "./documents.ts";
 import { leaveLink, renderSessionSheet } from "./outcome-view.ts";
 import { addressLinesView, shownEmail } from "./saved-address-view.ts";
@@ -56,7 +57,7 @@ function contactLines(visit: CheckoutVisit, { number }: PageOrder): Markup {
   return html`${email === null ? undefined : html`<p>${say("contactGiven", { email })}</p>`}
     <p>
       ${say("questions", { merchant: merchant.name, number })}
-      <a href="${origin}" rel="noreferrer">${host}</a>
+      ${supportLinks(visit) ?? html`<a href="${origin}" rel="noreferrer">${host}</a>`}
     </p>`;
 }
 

@@ -9,6 +9,7 @@ import { type EnteredPersonalData, findEnteredPersonalData } from "#commerce/che
 import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { type HtmlPage, pageHeaders, renderPage } from "#pages/shared/page.ts";
 import { findCheckoutPageRow, type CheckoutPageRow } from "#commerce/checkout/session-page.ts";
+import { brandStyles } from "./branding-routes.ts";
 import type { CheckoutServices } from "./checkout-services.ts";
 import { browserCookie, cookieAttributes, newBrowser, type PageBrowser, readBrowser } from "./cookies.ts";
 import type { CheckoutDocuments, PageSession } from "./documents.ts";
@@ -89,6 +90,9 @@ export async function readSessionState(
 
 const languages = new WeakMap<FastifyRequest, Language>();
 
+/** The style sheets with the colour of the merchant whose session a request has found. */
+const brands = new WeakMap<FastifyRequest, readonly string[]>();
+
 /** Returns the page's language if the session was found, else the language that the browser prefers. */
 export const requestLanguage = (request: FastifyRequest): Language =>
   languages.get(request) ?? preferredLanguage(request) ?? "en";
@@ -124,6 +128,7 @@ export async function openCheckoutVisit(
   const entered = isClaimedByBrowser
     ? await findEnteredPersonalData(db, { keyring, cartId: page.cartId, digest: browser.digest })
     : nothingEntered;
+  brands.set(request, brandStyles(session.merchant, services.publicUrl));
   const { language, locale } = choosePageLanguage(preferredLanguage(request), session);
   languages.set(request, language);
   return {
@@ -171,6 +176,8 @@ export function sendCheckoutPage(
   page: CheckoutPageContent,
   publicUrl: string,
 ): FastifyReply {
-  const whole: HtmlPage = { ...page, isWide: true, asset: getPageAssets("checkout", publicUrl) };
+  const { scripts, styles } = getPageAssets("checkout", publicUrl);
+  const asset = { scripts, styles: [...styles, ...(brands.get(reply.request) ?? [])] };
+  const whole: HtmlPage = { ...page, isWide: true, asset };
   return reply.headers({ ...pageHeaders(whole), "referrer-policy": "no-referrer" }).send(renderPage(whole));
 }

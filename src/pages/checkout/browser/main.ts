@@ -6,6 +6,7 @@
 import "./checkout.css";
 import "./checkout-form.css";
 import "./card.css";
+import "./branding.css";
 import { checkAddressWhileTyping } from "./address-check.ts";
 import { returnToShopAfterDelay, offerPrinting } from "./outcome.ts";
 import { formatCardFieldsWhileTyping } from "./card-form.ts";

@@ -1,6 +1,7 @@
 /** The pages of the console by the first part of their address, and the links of the navigation. */
 import type { JSX } from "preact";
 import { AuditPage } from "./audit/audit-page.tsx";
+import { BrandingPage } from "./branding/branding-page.tsx";
 import { CartPage } from "./carts/cart-page.tsx";
 import { CartsPage } from "./carts/carts-page.tsx";
 import { DeliveryPage } from "./deliveries/delivery-page.tsx";
@@ -45,6 +46,7 @@ const consolePages: Readonly<Record<string, ConsolePage>> = {
   },
   search: { list: (place) => <SearchPage place={place} hasPage={hasPage} /> },
   reports,
+  branding: { list: () => <BrandingPage /> },
   staff: { list: () => <StaffPage /> },
   audit: { list: (place) => <AuditPage place={place} /> },
 };
@@ -117,6 +119,12 @@ export const navigationLinks: readonly NavigationLink[] = [
     name: "Webhooks",
     icon: "M12 4v4M12 16v4M4 12h4M16 12h4M12 8a4 4 0 1 0 .01 0",
     pages: ["endpoints", "deliveries"],
+  },
+  {
+    to: "/branding",
+    name: "Branding",
+    icon: "M12 4a8 8 0 1 0 0 16c1.5 0 2-1 1.5-2s0-2.5 1.5-2.5h2.5A2.5 2.5 0 0 0 20 13c0-5-3.5-9-8-9zM8.5 11v.01M12 8v.01M15.5 11v.01",
+    pages: ["branding"],
   },
   {
     to: "/staff",

@@ -70,6 +70,8 @@ const irregular: Readonly<Record<string, string>> = {
   oauthGrantRevoke: "revoked the access of the app",
   orderHold: "put the order on hold",
   privacyErase: "erased the personal data of the buyer",
+  staffRoleSet: "changed the role of the staff account",
+  merchantBrandingUpdate: "changed the branding of the checkout",
   staffPasswordSet: "set a new password for the staff account",
   webhookDeliveryRetry: "retried the webhook delivery at once",
   webhookDeliveriesReplay: "replayed several webhook deliveries",
@@ -139,7 +141,7 @@ export const auditActionGroups: Readonly<Record<string, string>> = {
   "Promotions and markets":
     "promotionCreate promotionUpdate promotionActivate promotionPause promotionEnd promotionCodesGenerate " +
     "marketUpsert taxRateUpsert deliveryMethodUpsert policyUpsert",
-  Merchant: "merchantCreate merchantUpdate merchantSuspend merchantResume",
+  Merchant: "merchantCreate merchantUpdate merchantBrandingUpdate merchantSuspend merchantResume",
   "Requests of apps (REST)":
     "setPublicCartAddress applyPublicCartPromotion removePublicCartPromotion revokePublicCart " +
     "cancelHostedCheckoutSession createInstallationWebhook replayInstallationWebhookDelivery",

@@ -1,0 +1,25 @@
+/** The colour of a merchant's buttons, and the colour of the text on it. */
+
+export const brandColorFormat = /^#[0-9a-f]{6}$/;
+
+/**
+ * Returns the colour with the higher contrast, black or white. One of them always has a contrast of at least
+ * 4.58:1, more than WCAG 2.2 asks for text (success criterion 1.4.3: 4.5:1).
+ */
+export function getTextColorOn(color: string): "#000000" | "#ffffff" {
+  const luminance = getRelativeLuminance(color);
+  return (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) ? "#000000" : "#ffffff";
+}
+
+/** Returns the relative luminance of an sRGB colour (WCAG 2.2), from 0 for black to 1 for white. */
+function getRelativeLuminance(color: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((start) => {
+    const share = Number.parseInt(color.slice(start, start + 2), 16) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** Returns the style sheet of a colour: custom properties that the checkout page's own sheet uses. */
+export const buildBrandStyleSheet = (color: string): string =>
+  `:root{--brand-fill:${color};--on-brand-fill:${getTextColorOn(color)}}\n`;

@@ -1,0 +1,136 @@
+/** How the checkout page presents a merchant: logo, colour, and links to support and to legal texts. */
+import { type Selectable, sql } from "kysely";
+import type { MerchantBrandingTable } from "#database/tables.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
+import { createBodyFault, type Faults, requireNoFaults } from "#foundation/faults.ts";
+import { findReturnUrlFaults } from "#commerce/checkout/session-page.ts";
+import { brandColorFormat } from "./brand-color.ts";
+import { type LogoFile, type LogoType, logoTypes, readLogoFile } from "./logo-file.ts";
+
+const urlFields = ["supportUrl", "termsUrl", "privacyUrl", "imprintUrl"] as const;
+const textFields = ["color", "supportEmail", "supportPhone", ...urlFields] as const;
+
+export type BrandingTexts = Readonly<Record<(typeof textFields)[number], string | null>>;
+
+/** The branding of a merchant, without the logo's file. */
+export type BrandingRow = Omit<Selectable<MerchantBrandingTable>, "logo">;
+
+export interface BrandingUpdate extends Partial<{
+  readonly [Field in keyof BrandingTexts]: string | null | undefined;
+}> {
+  readonly merchantId: string;
+  /** The logo's file in base64. */
+  readonly logo?: string | null | undefined;
+}
+
+const columns = [
+  "merchantId",
+  ...textFields,
+  "logoHash",
+  "logoType",
+  "logoWidth",
+  "logoHeight",
+  "updatedAt",
+] as const;
+
+/** Returns the brandings of these merchants by merchant id. Merchants without branding are left out. */
+export async function findBrandings(
+  reader: DatabaseReader,
+  merchantIds: readonly string[],
+): Promise<Map<string, BrandingRow>> {
+  const rows = await reader
+    .selectFrom("merchantBranding")
+    .select(columns)
+    .where(sql<boolean>`merchant_id = any(${merchantIds}::text[])`)
+    .execute();
+  return new Map(rows.map((row) => [row.merchantId, row]));
+}
+
+/** Returns the file of a logo; undefined if no merchant has a logo with this hash. */
+export async function findLogo(
+  reader: DatabaseReader,
+  hash: string,
+): Promise<{ readonly logo: Buffer; readonly logoType: LogoType } | undefined> {
+  const row = await reader
+    .selectFrom("merchantBranding")
+    .select(["logo", "logoType"])
+    .where("logoHash", "=", hash)
+    .limit(1)
+    .executeTakeFirst();
+  const logoType = logoTypes.find((type) => type === row?.logoType);
+  if (logoType === undefined || row === undefined || row.logo === null) return undefined;
+  return { logo: Buffer.from(row.logo), logoType };
+}
+
+const noLogo: { readonly [Field in keyof LogoFile]: null } = {
+  logo: null,
+  logoHash: null,
+  logoType: null,
+  logoWidth: null,
+  logoHeight: null,
+};
+
+/** Changes the given parts of a merchant's branding. Omitted parts stay unchanged; null removes a part. */
+export async function updateBranding(
+  transaction: Transaction,
+  access: { readonly merchantId: string | null; readonly now: Date },
+  { merchantId, logo, ...texts }: BrandingUpdate,
+): Promise<void> {
+  if (access.merchantId !== null && access.merchantId !== merchantId) throw fail("merchant_not_found");
+  requireNoFaults(findBrandingFaults(texts));
+  const file = typeof logo === "string" ? readLogoFile("/logo", logo) : logo === null ? noLogo : {};
+  const merchant = await transaction
+    .selectFrom("merchant")
+    .select("id")
+    .where("id", "=", merchantId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (merchant === undefined) throw fail("merchant_not_found");
+  const given = Object.fromEntries(textFields.map((field) => [field, texts[field]] as const));
+  const change = { ...withoutUndefined(given), ...file, updatedAt: access.now };
+  await transaction
+    .insertInto("merchantBranding")
+    .values({ merchantId, ...change })
+    .onConflict((conflict) => conflict.column("merchantId").doUpdateSet(change))
+    .execute();
+}
+
+const withoutUndefined = (
+  values: Readonly<Record<string, string | null | undefined>>,
+): Partial<BrandingTexts> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+
+const emailFormat = /^[^\s@\p{Cc}<>"&?]+@[^\s@\p{Cc}<>"&?]+\.[^\s@\p{Cc}<>"&?]+$/u;
+const phoneFormat = /^\+?[0-9][0-9 ()./-]{3,29}$/;
+
+const patternFaults = (
+  field: string,
+  value: string | null | undefined,
+  [rule, message]: readonly [RegExp, string],
+): Faults =>
+  typeof value !== "string" || (value.length <= 254 && rule.test(value))
+    ? []
+    : [createBodyFault(field, "pattern_mismatch", message)];
+
+function findBrandingFaults(texts: Omit<BrandingUpdate, "merchantId" | "logo">): Faults {
+  const { color, supportEmail, supportPhone } = texts;
+  return [
+    ...patternFaults("/color", color, [
+      brandColorFormat,
+      "The colour must have the form #rrggbb with lower-case hexadecimal digits, for example #2f5d50.",
+    ]),
+    ...patternFaults("/supportEmail", supportEmail, [
+      emailFormat,
+      "The e-mail address must have the form name@domain.example, with at most 254 characters.",
+    ]),
+    ...patternFaults("/supportPhone", supportPhone, [
+      phoneFormat,
+      "The phone number must have 4 to 30 digits, spaces and ( ) . / -, and may start with +.",
+    ]),
+    ...urlFields.flatMap((field) => {
+      const url = texts[field];
+      return typeof url === "string" ? findReturnUrlFaults(`/${field}`, url) : [];
+    }),
+  ];
+}

@@ -1,0 +1,67 @@
+/**
+ * Checks a merchant's logo: a PNG, JPEG or WebP file, recognised by its content and not by its name. SVG
+ * files are refused, because they can contain scripts.
+ */
+import { createHash } from "node:crypto";
+import { imageSize } from "image-size";
+import { failAtField } from "#foundation/faults.ts";
+
+export const logoTypes = ["image/png", "image/jpeg", "image/webp"] as const;
+export type LogoType = (typeof logoTypes)[number];
+
+/** The largest accepted file in bytes, and the largest width and height in pixels. */
+export const logoBounds = { bytesMax: 131_072, pixelsMax: 2000 } as const;
+
+export interface LogoFile {
+  readonly logo: Buffer;
+  readonly logoHash: string;
+  readonly logoType: LogoType;
+  readonly logoWidth: number;
+  readonly logoHeight: number;
+}
+
+const base64Format = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/**
+ * Decodes and checks a logo in base64 (RFC 4648, section 4). Throws `invalid_field` with the rule that it
+ * breaks.
+ */
+export function readLogoFile(field: string, text: string): LogoFile {
+  const refuse = (code: string, message: string): Error =>
+    failAtField("invalid_field", field, { code, message });
+  if (text === "" || !base64Format.test(text))
+    throw refuse("pattern_mismatch", "The logo must be a file in base64, without line breaks.");
+  const logo = Buffer.from(text, "base64");
+  const { bytesMax, pixelsMax } = logoBounds;
+  if (logo.length > bytesMax)
+    throw refuse("too_long", `The logo has ${logo.length} bytes; at most ${bytesMax} are allowed.`);
+  const logoType = detectType(logo);
+  const size = logoType === undefined ? undefined : readSize(logo);
+  if (logoType === undefined || size === undefined)
+    throw refuse("not_allowed", "The logo must be a PNG, JPEG or WebP file.");
+  const { width: logoWidth, height: logoHeight } = size;
+  if (logoWidth < 1 || logoHeight < 1 || logoWidth > pixelsMax || logoHeight > pixelsMax)
+    throw refuse(
+      "out_of_range",
+      `The logo has ${logoWidth} × ${logoHeight} pixels; at most ${pixelsMax} × ${pixelsMax} are allowed.`,
+    );
+  const logoHash = createHash("sha256").update(logo).digest("hex");
+  return { logo, logoHash, logoType, logoWidth, logoHeight };
+}
+
+/** Detects the type by the first bytes, as the WHATWG MIME Sniffing Standard does. */
+function detectType(bytes: Buffer): LogoType | undefined {
+  const start = bytes.subarray(0, 12).toString("latin1");
+  if (start.startsWith("\u0089PNG\r\n\u001a\n")) return "image/png";
+  if (start.startsWith("\u00ff\u00d8\u00ff")) return "image/jpeg";
+  return start.startsWith("RIFF") && start.endsWith("WEBP") ? "image/webp" : undefined;
+}
+
+/** Reads width and height from the file's header; undefined if the header is damaged. */
+function readSize(bytes: Buffer): { readonly width: number; readonly height: number } | undefined {
+  try {
+    return imageSize(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,145 @@
+/** The GraphQL types and the mutation of a merchant's branding: how the checkout page presents the merchant. */
+import { type BrandingRow, updateBranding } from "#commerce/merchants/branding.ts";
+import { getTextColorOn } from "#commerce/merchants/brand-color.ts";
+import { logoBounds } from "#commerce/merchants/logo-file.ts";
+import { builder } from "#graph/builder.ts";
+import { staffCallers } from "#graph/context.ts";
+import { accessMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
+import { MerchantRef, MerchantSummaryRef } from "#graph/refs.ts";
+
+const MerchantLogo = builder
+  .objectRef<Pick<BrandingRow, "logoHash" | "logoWidth" | "logoHeight">>("MerchantLogo")
+  .implement({
+    description: "A merchant's logo: a PNG, JPEG or WebP file.",
+    fields: (t) => ({
+      url: t.field({
+        type: "URL",
+        description: "The URL of the file, for everyone. Another file has another URL.",
+        resolve: ({ logoHash }, _args, { services }) => `${services.publicUrl}/checkout-logo/${logoHash}`,
+      }),
+      width: t.int({
+        description: "The file's width in pixels.",
+        resolve: ({ logoWidth }) => logoWidth ?? 0,
+      }),
+      height: t.int({
+        description: "The file's height in pixels.",
+        resolve: ({ logoHeight }) => logoHeight ?? 0,
+      }),
+    }),
+  });
+
+const descriptions = {
+  color: "The colour of the checkout page's buttons, `#rrggbb` in lower case",
+  supportEmail: "The e-mail address at which buyers get help",
+  supportPhone: "The phone number at which buyers get help",
+  supportUrl: "The URL of the page on which buyers get help",
+  termsUrl: "The URL of the terms of sale",
+  privacyUrl: "The URL of the privacy policy",
+  imprintUrl: "The URL of the legal notice (imprint)",
+} as const;
+const ifSet = (description: string): string => `${description}; null if not set.`;
+
+const MerchantBranding = builder.objectRef<BrandingRow>("MerchantBranding").implement({
+  description: "How the checkout page presents a merchant. Null fields are not shown.",
+  fields: (t) => ({
+    color: t.exposeString("color", { nullable: true, description: ifSet(descriptions.color) }),
+    textColor: t.string({
+      nullable: true,
+      description:
+        "Black or white: the colour of text on `color`, with a contrast of at least 4.5:1; null if `color` is null.",
+      resolve: ({ color }) => (color === null ? null : getTextColorOn(color)),
+    }),
+    logo: t.field({
+      type: MerchantLogo,
+      nullable: true,
+      description: "The logo; null if the merchant has none.",
+      resolve: (branding) => (branding.logoHash === null ? null : branding),
+    }),
+    supportEmail: t.exposeString("supportEmail", {
+      nullable: true,
+      description: ifSet(descriptions.supportEmail),
+    }),
+    supportPhone: t.exposeString("supportPhone", {
+      nullable: true,
+      description: ifSet(descriptions.supportPhone),
+    }),
+    supportUrl: t.expose("supportUrl", {
+      type: "URL",
+      nullable: true,
+      description: ifSet(descriptions.supportUrl),
+    }),
+    termsUrl: t.expose("termsUrl", {
+      type: "URL",
+      nullable: true,
+      description: ifSet(descriptions.termsUrl),
+    }),
+    privacyUrl: t.expose("privacyUrl", {
+      type: "URL",
+      nullable: true,
+      description: ifSet(descriptions.privacyUrl),
+    }),
+    imprintUrl: t.expose("imprintUrl", {
+      type: "URL",
+      nullable: true,
+      description: ifSet(descriptions.imprintUrl),
+    }),
+  }),
+});
+
+const brandingDescription =
+  "How the checkout page presents the merchant; null if the merchant has set nothing, then the page has the " +
+  "platform's look.";
+
+builder.objectField(MerchantRef, "branding", (t) =>
+  t.field({
+    type: MerchantBranding,
+    nullable: true,
+    description: brandingDescription,
+    resolve: ({ id }, _args, { loaders }) => loaders.brandings.load(id),
+  }),
+);
+builder.objectField(MerchantSummaryRef, "branding", (t) =>
+  t.field({
+    type: MerchantBranding,
+    nullable: true,
+    description: brandingDescription,
+    resolve: ({ id }, _args, { loaders }) => loaders.brandings.load(id),
+  }),
+);
+
+const urlRule = "at most 2048 characters, starting with https://";
+const MerchantBrandingUpdateInput = builder.inputType("MerchantBrandingUpdateInput", {
+  description: "The changes of a merchant's branding. Omitted fields stay unchanged; null removes a part.",
+  fields: (t) => ({
+    merchantId: t.id({ required: true, description: "The id of the merchant to change, `mer_…`." }),
+    color: t.string({ description: `${descriptions.color}, for example \`#2f5d50\`.` }),
+    logo: t.string({
+      description:
+        `The logo's file in base64 (RFC 4648): PNG, JPEG or WebP, at most ${logoBounds.bytesMax} bytes and ` +
+        `${logoBounds.pixelsMax} × ${logoBounds.pixelsMax} pixels.`,
+    }),
+    supportEmail: t.string({ description: `${descriptions.supportEmail}, at most 254 characters.` }),
+    supportPhone: t.string({
+      description: `${descriptions.supportPhone}: 4 to 30 digits, spaces and \`( ) . / -\`, with or without \`+\`.`,
+    }),
+    supportUrl: t.string({ description: `${descriptions.supportUrl}, ${urlRule}.` }),
+    termsUrl: t.string({ description: `${descriptions.termsUrl}, ${urlRule}.` }),
+    privacyUrl: t.string({ description: `${descriptions.privacyUrl}, ${urlRule}.` }),
+    imprintUrl: t.string({ description: `${descriptions.imprintUrl}, ${urlRule}.` }),
+  }),
+});
+
+defineMutation({
+  ...accessMutationKind,
+  name: "merchantBrandingUpdate",
+  description: "Changes how the checkout page presents a merchant: logo, colour, support and legal links.",
+  callers: staffCallers,
+  input: MerchantBrandingUpdateInput,
+  type: MerchantRef,
+  run: async (transaction, access, input) => {
+    await updateBranding(transaction, access, input);
+    return input.merchantId;
+  },
+  answer: ({ loaders }, id) => reloadChangedRow(loaders.merchants, id),
+});

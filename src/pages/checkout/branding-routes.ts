@@ -1,0 +1,71 @@
+/**
+ * A merchant's logo, and the style sheet with the merchant's colour: their routes, which need no session, and
+ * how the checkout page includes them.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { buildBrandStyleSheet } from "#commerce/merchants/brand-color.ts";
+import { findLogo } from "#commerce/merchants/branding.ts";
+import type { Database } from "#database/connect.ts";
+import { fail } from "#foundation/failure.ts";
+import { refuseOtherMethods } from "#http/server.ts";
+import { basePathOf } from "#pages/shared/assets.ts";
+import { html, type Markup } from "#pages/shared/html.ts";
+import type { PageMerchant } from "./documents.ts";
+
+const logoPath = "/checkout-logo/:hash";
+const themePath = "/checkout-theme/:file";
+
+/** The content of these paths never changes. */
+const headers = {
+  "cache-control": "public, max-age=31536000, immutable",
+  "content-security-policy": "default-src 'none'",
+  "x-content-type-options": "nosniff",
+};
+
+export function registerBrandingRoutes(
+  server: FastifyInstance,
+  db: Database,
+  limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
+): void {
+  server.get<{ Params: { hash: string } }>(
+    logoPath,
+    { onRequest: limitAddress },
+    async ({ params: { hash } }, reply) => {
+      const file = /^[0-9a-f]{64}$/.test(hash) ? await findLogo(db, hash) : undefined;
+      if (file === undefined) throw fail("route_not_found");
+      return reply.headers(headers).type(file.logoType).send(file.logo);
+    },
+  );
+  server.get<{ Params: { file: string } }>(
+    themePath,
+    { onRequest: limitAddress },
+    async ({ params: { file } }, reply) => {
+      const [, digits] = /^([0-9a-f]{6})\.css$/.exec(file) ?? [];
+      if (digits === undefined) throw fail("route_not_found");
+      return reply
+        .headers(headers)
+        .type("text/css; charset=utf-8")
+        .send(buildBrandStyleSheet(`#${digits}`));
+    },
+  );
+  for (const path of [logoPath, themePath]) refuseOtherMethods(server, path, ["GET"]);
+}
+
+/** Returns the paths of the style sheets with the merchant's colour: one, or none. */
+export const brandStyles = ({ branding }: PageMerchant, publicUrl: string): readonly string[] =>
+  typeof branding?.color === "string"
+    ? [`${basePathOf(publicUrl)}/checkout-theme/${branding.color.slice(1)}.css`]
+    : [];
+
+/** The merchant's logo, for the place before its name, which says the same in words. */
+export function logoView({ branding }: PageMerchant): Markup | undefined {
+  if (branding === null || branding.logo === null) return undefined;
+  const { url, width, height } = branding.logo;
+  return html`<img
+    class="merchant-logo"
+    src="${new URL(url).pathname}"
+    width="${width}"
+    height="${height}"
+    alt=""
+  />`;
+}

@@ -1,0 +1,45 @@
+/** GraphQL documents and result types of the branding page. */
+import { graphDocument } from "#pages/console/browser/graph/documents.ts";
+import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
+
+/** The texts of a merchant's branding that the form changes. */
+export const brandingFields = [
+  "color",
+  "supportUrl",
+  "supportEmail",
+  "supportPhone",
+  "termsUrl",
+  "privacyUrl",
+  "imprintUrl",
+] as const;
+export type BrandingField = (typeof brandingFields)[number];
+
+export interface Branding extends Readonly<Record<BrandingField, string | null>> {
+  readonly logo: { readonly url: string; readonly width: number; readonly height: number } | null;
+}
+
+interface BrandedMerchant {
+  readonly id: string;
+  readonly name: string;
+  readonly branding: Branding | null;
+}
+
+const fields = `id name branding { ${brandingFields.join(" ")} logo { url width height } }`;
+
+export const brandingDocument = graphDocument<{
+  readonly viewer: { readonly merchant: BrandedMerchant | null };
+}>(`query ConsoleBranding { viewer { merchant { ${fields} } } }`);
+
+/** Omitted fields stay unchanged; null removes a part. The logo is a file in base64. */
+interface BrandingInput extends Partial<Readonly<Record<BrandingField | "logo", string | null>>> {
+  readonly merchantId: string;
+}
+
+export const updateBrandingDocument = graphDocument<
+  { readonly merchantBrandingUpdate: BrandedMerchant },
+  IdempotencyVariables & { readonly input: BrandingInput }
+>(`
+  mutation ConsoleBrandingUpdate($idempotencyKey: String!, $input: MerchantBrandingUpdateInput!) {
+    merchantBrandingUpdate(idempotencyKey: $idempotencyKey, input: $input) { ${fields} }
+  }
+`);
