@@ -88,7 +88,15 @@ describeOnPostgres("a staff member", (open) => {
 
   it("signs in with the address in any spelling, and the password", async () => {
     const staffId = await create({ email: "Ana@Shop.example" });
-    const viewer = { kind: "staff", staffId, merchantId, email: "Ana@Shop.example", name: "Ana", version: 1 };
+    const viewer = {
+      kind: "staff",
+      staffId,
+      merchantId,
+      email: "Ana@Shop.example",
+      name: "Ana",
+      role: "admin",
+      version: 1,
+    };
     expect(staffId).toMatch(/^stf_/);
     expect(await verifyPassword(db, " ana@shop.EXAMPLE ", password)).toEqual(viewer);
     expect(await findActiveStaff(db, staffId)).toEqual(viewer);

@@ -77,8 +77,7 @@ ViewerRef.implement({
     role: t.field({
       type: "String",
       nullable: true,
-      description:
-        "The role of the internal token; `admin` for a staff member at the console; null for apps.",
+      description: "The role of the internal token or of the staff account; null for apps.",
       resolve: (viewer) => (viewer.kind === "internal" ? viewer.role : null),
     }),
     apiKey: t.field({
