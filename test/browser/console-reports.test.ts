@@ -5,7 +5,7 @@ import { button, expectUsable, goTo, heading, picture, signIn, useOffice } from 
 import { views } from "./console-views.ts";
 
 const office = useOffice();
-const links = ["Sales", "From cart to order", "Promotions", "Returns", "Searches"];
+const links = ["Sales", "Products", "From cart to order", "Promotions", "Returns", "Searches"];
 
 it("the console shows each report for the period, time zone and currency that were chosen once", async () => {
   const page = await signIn(office());

@@ -56,6 +56,8 @@ describe("the graph", () => {
       "conversionRate",
       "conversionRate",
       "popularityScore",
+      "returnRate",
+      "returnRate",
       "score",
       "stockScore",
       "successRate",

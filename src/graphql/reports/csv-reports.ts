@@ -17,6 +17,18 @@ export interface CsvReport {
 const interval = ["hour", "day", "week", "month"];
 const shop = { merchantId: "text", market: "text", timeZone: "text" } as const;
 const spread = ["day", "startsAt", "endsAt"];
+const sold = [
+  "key",
+  "title",
+  "sku",
+  "currency",
+  "units",
+  "canceledUnits",
+  "returnedUnits",
+  "returnRate",
+  "grossMinor",
+  "netMinor",
+];
 const promotion = ["currency", "orders", "canceledOrders", "discountMinor", "grossMinor", "netMinor"];
 const returned = [
   "currency",
@@ -85,6 +97,23 @@ export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
         report: funnelReport(${shopArguments}, interval: $interval) { buckets {
         ${[...spread, ...carts].join(" ")} outcomes { status reason sessions } } } }`,
       toRows: ({ buckets }: { readonly buckets: readonly FunnelBucket[] }) => buckets.map(toFunnelRow),
+    }),
+  ],
+  [
+    "products",
+    report({
+      parameters: {
+        ...shop,
+        first: "integer",
+        groupBy: ["product", "variant", "category", "country", "market"],
+        sort: ["net", "gross", "units", "returned_units", "return_rate"],
+      },
+      columns: sold,
+      query: `query (${shopVariables}, $first: Int! = 100, $groupBy: ProductReportGroup! = PRODUCT,
+        $sort: ProductReportSort! = NET) {
+        report: productReport(${shopArguments}, first: $first, groupBy: $groupBy, sort: $sort) { rows {
+        ${sold.join(" ")} } } }`,
+      toRows: ({ rows }: { readonly rows: readonly Row[] }) => rows,
     }),
   ],
   [

@@ -31,6 +31,33 @@ query Sales($from: Date!, $to: Date!) {
     },
   },
   {
+    title: "Top ten products",
+    query: `# The ten products with the highest net sales in each currency, in the last 30 days.
+# Other rows: groupBy: VARIANT, CATEGORY, COUNTRY or MARKET. Other orders: sort: UNITS,
+# GROSS, RETURNED_UNITS or RETURN_RATE.
+query TopProducts($from: Date!, $to: Date!) {
+  productReport(from: $from, to: $to, groupBy: PRODUCT, sort: NET, first: 10) {
+    totals { currency units canceledUnits returnedUnits returnRate grossMinor netMinor }
+    rows { title currency units returnedUnits returnRate grossMinor netMinor }
+  }
+}`,
+    get variables() {
+      return lately();
+    },
+  },
+  {
+    title: "Products that come back most often",
+    query: `# The variants with the highest return rate of the last 30 days.
+query ReturnRates($from: Date!, $to: Date!) {
+  productReport(from: $from, to: $to, groupBy: VARIANT, sort: RETURN_RATE, first: 20) {
+    rows { sku title currency units returnedUnits returnRate netMinor }
+  }
+}`,
+    get variables() {
+      return lately();
+    },
+  },
+  {
     title: "Funnel",
     query: `# How many carts reach checkout and become orders, and why checkouts end without an order.
 query Funnel($from: Date!, $to: Date!) {

@@ -1,7 +1,7 @@
 /** The choices that all reports share: the report, the days, the time zone and the currency, in the address. */
 import type { ReportIntervalName, ReportVariables } from "./report-documents.ts";
 
-export const reportNames = ["sales", "funnel", "promotions", "returns", "searches"] as const;
+export const reportNames = ["sales", "products", "funnel", "promotions", "returns", "searches"] as const;
 export type ReportName = (typeof reportNames)[number];
 
 export interface ReportChoices extends ReportVariables {

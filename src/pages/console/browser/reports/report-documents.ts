@@ -50,6 +50,30 @@ export const salesDocument = graphDocument<
   }
 `);
 
+export interface SoldProduct {
+  readonly key: string;
+  readonly title: string | null;
+  readonly currency: string;
+  readonly units: number;
+  readonly canceledUnits: number;
+  readonly returnedUnits: number;
+  /** From 0 to 1; null if all units were canceled. */
+  readonly returnRate: number | null;
+  readonly grossMinor: number;
+  readonly netMinor: number;
+}
+
+export const productsDocument = graphDocument<
+  { productReport: { rows: readonly SoldProduct[] } },
+  ReportVariables
+>(`
+  query ConsoleProductReport(${days}) {
+    productReport(${period}, first: 50) {
+      rows { key title currency units canceledUnits returnedUnits returnRate grossMinor netMinor }
+    }
+  }
+`);
+
 export interface ReportedFunnel {
   readonly carts: number;
   readonly checkouts: number;

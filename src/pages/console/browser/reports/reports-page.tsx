@@ -13,6 +13,7 @@ import {
 } from "#pages/console/browser/navigation.tsx";
 import { timeZone as readerTimeZone } from "#pages/console/browser/parts/formats.tsx";
 import { FunnelReportView, SalesReportView } from "./bucket-reports.tsx";
+import { ProductReportView } from "./product-report.tsx";
 import { PromotionReportView, ReturnReportView, SearchReportView } from "./list-reports.tsx";
 import {
   findChoiceFault,
@@ -29,6 +30,7 @@ import "./reports.css";
 
 const reportTitles: Readonly<Record<ReportName, string>> = {
   sales: "Sales",
+  products: "Products",
   funnel: "From cart to order",
   promotions: "Promotions",
   returns: "Returns",
@@ -37,6 +39,7 @@ const reportTitles: Readonly<Record<ReportName, string>> = {
 
 const views: Readonly<Record<ReportName, (props: { readonly choices: ReportChoices }) => JSX.Element>> = {
   sales: SalesReportView,
+  products: ProductReportView,
   funnel: FunnelReportView,
   promotions: PromotionReportView,
   returns: ReturnReportView,

@@ -1,0 +1,164 @@
+/** Reads the report on products: what was sold, canceled and returned, by product, variant, category or place. */
+import { type RawBuilder, sql } from "kysely";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { buildReportScopeCondition, parseSummedAmountMinor, type ReportScope } from "./report-scope.ts";
+
+export const productReportGroups = ["product", "variant", "category", "country", "market"] as const;
+export type ProductReportGroup = (typeof productReportGroups)[number];
+
+export const productReportSorts = ["net", "gross", "units", "returned_units", "return_rate"] as const;
+export type ProductReportSort = (typeof productReportSorts)[number];
+
+/** Units and amounts of order lines in one currency; amounts in minor units. */
+export interface ProductFigures {
+  readonly currency: string;
+  readonly units: number;
+  readonly canceledUnits: number;
+  readonly returnedUnits: number;
+  readonly grossMinor: number;
+  readonly netMinor: number;
+}
+
+export interface ProductReportRow extends ProductFigures {
+  /** Id of the product, variant, category or market, or the country code. */
+  readonly key: string;
+  /**
+   * Title of the product, or name of the category or market; null for countries, and if there is none any
+   * more.
+   */
+  readonly title: string | null;
+  /** The SKU in a report by variant; null in other reports. */
+  readonly sku: string | null;
+}
+
+export interface ProductReport {
+  /** Figures of all order lines, by currency. */
+  readonly totals: readonly ProductFigures[];
+  /** The first rows of each currency in the requested order. */
+  readonly rows: readonly ProductReportRow[];
+}
+
+interface ProductReportQuery extends ReportScope {
+  readonly currencies: readonly string[];
+  readonly groupBy: ProductReportGroup;
+  readonly sort: ProductReportSort;
+  /** Maximum number of rows for each currency. */
+  readonly first: number;
+}
+
+/** Reads the report on products. */
+export async function readProductReport(
+  reader: DatabaseReader,
+  query: ProductReportQuery,
+): Promise<ProductReport> {
+  const { rows } = await productStatement(query).execute(reader);
+  const totals = new Map(rows.flatMap((row) => (row.key === null ? [[row.currency, row]] : [])));
+  return {
+    totals: [...new Set([...query.currencies, ...totals.keys()])]
+      .toSorted()
+      .map((currency) => toFigures(currency, totals.get(currency))),
+    rows: rows.flatMap(({ key, title, sku, ...sums }) =>
+      key === null ? [] : [{ key, title, sku, ...toFigures(sums.currency, sums) }],
+    ),
+  };
+}
+
+interface ProductSums {
+  readonly currency: string;
+  /** Sums as decimal digits. */
+  readonly units: string;
+  readonly canceled: string;
+  readonly returned: string;
+  readonly gross: string;
+  readonly net: string;
+}
+
+interface ProductStatementRow extends ProductSums {
+  /** Null in the row of a currency's totals. */
+  readonly key: string | null;
+  readonly title: string | null;
+  readonly sku: string | null;
+}
+
+type Sql = RawBuilder<unknown>;
+
+/** SQL for the key of an order line `l` of the order `o`. */
+const keys: Readonly<Record<ProductReportGroup, Sql>> = {
+  product: sql`l.product_id`,
+  variant: sql`l.variant_id`,
+  category: sql`c.id`,
+  country: sql`o.country`,
+  market: sql`o.market_id`,
+};
+
+/** SQL for the title of the key of a row `r`, in the merchant's default locale if there is a text in it. */
+const titles: Readonly<Record<ProductReportGroup, Sql>> = {
+  product: titleOfProduct(sql`r.key`),
+  variant: titleOfProduct(sql`(select v.product_id from variant v where v.id = r.key)`),
+  category: sql`(select coalesce(c.names ->> m.default_locale, (select min(n.value) from jsonb_each_text(c.names) n))
+    from category c join merchant m on m.id = c.merchant_id where c.id = r.key)`,
+  country: sql`null`,
+  market: sql`(select name from market where id = r.key)`,
+};
+
+function titleOfProduct(productId: Sql): Sql {
+  return sql`(select t.title from product_translation t join merchant m on m.id = t.merchant_id
+    where t.product_id = ${productId} order by t.locale = m.default_locale desc, t.locale limit 1)`;
+}
+
+const sorts: Readonly<Record<ProductReportSort, Sql>> = {
+  net: sql`net`,
+  gross: sql`gross`,
+  units: sql`units`,
+  returned_units: sql`returned`,
+  return_rate: sql`returned / nullif(units - canceled, 0)::numeric`,
+};
+
+function productStatement({
+  groupBy,
+  sort,
+  first,
+  ...scope
+}: ProductReportQuery): RawBuilder<ProductStatementRow> {
+  const categories = groupBy === "category" ? sql`cross join lateral unnest(l.category_ids) as c(id)` : sql``;
+  const sums = sql`sum(l.ordered) as units, sum(l.canceled) as canceled, sum(l.returned) as returned,
+    sum(l.total_minor) as gross, sum(l.total_minor - l.reduced_minor) as net`;
+  const inScope = buildReportScopeCondition(scope, "o", "placed_at");
+  const lines = sql`sales_order o join order_line l on l.order_id = o.id`;
+  return sql<ProductStatementRow>`
+    with grouped as (
+      select ${keys[groupBy]} as key, o.currency, ${sums} from ${lines} ${categories}
+      where ${inScope} group by 1, 2),
+    ranked as (
+      select *, row_number() over (partition by currency order by ${sorts[sort]} desc nulls last, key) as place
+      from grouped),
+    total as (
+      ${
+        groupBy === "category"
+          ? sql`select o.currency, ${sums} from ${lines} where ${inScope} group by 1`
+          : sql`select currency, sum(units) as units, sum(canceled) as canceled, sum(returned) as returned,
+              sum(gross) as gross, sum(net) as net from grouped group by 1`
+      })
+    select null as key, null as title, null as sku, currency, units::text, canceled::text, returned::text,
+      gross::text, net::text, 0 as place
+    from total
+    union all
+    select r.key, ${titles[groupBy]} as title,
+      ${groupBy === "variant" ? sql`(select sku from variant where id = r.key)` : sql`null`} as sku,
+      r.currency, r.units::text, r.canceled::text, r.returned::text, r.gross::text, r.net::text, r.place
+    from ranked r where r.place <= ${first}
+    order by currency, place`;
+}
+
+const noSums = { units: "0", canceled: "0", returned: "0", gross: "0", net: "0" };
+
+function toFigures(currency: string, sums: Omit<ProductSums, "currency"> = noSums): ProductFigures {
+  return {
+    currency,
+    units: parseSummedAmountMinor(sums.units),
+    canceledUnits: parseSummedAmountMinor(sums.canceled),
+    returnedUnits: parseSummedAmountMinor(sums.returned),
+    grossMinor: parseSummedAmountMinor(sums.gross),
+    netMinor: parseSummedAmountMinor(sums.net),
+  };
+}

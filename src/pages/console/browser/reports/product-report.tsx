@@ -1,0 +1,64 @@
+/** The report on products: the fifty with the highest net sales of each currency. */
+import type { JSX } from "preact";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import {
+  DataTable,
+  EmptyNote,
+  QueryResultView,
+  type TableColumn,
+} from "#pages/console/browser/parts/tables.tsx";
+import { AmountText, inCurrency } from "./amounts.tsx";
+import type { ReportChoices } from "./report-choices.ts";
+import { productsDocument, type SoldProduct } from "./report-documents.ts";
+
+const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
+
+const columns: TableColumn<SoldProduct>[] = [
+  { title: "Product", cell: ({ title, key }) => title ?? <code class="whole">{key}</code> },
+  { title: "Units", isNumber: true, cell: ({ units }) => units.toLocaleString() },
+  { title: "Canceled", isNumber: true, cell: ({ canceledUnits }) => canceledUnits.toLocaleString() },
+  { title: "Returned", isNumber: true, cell: ({ returnedUnits }) => returnedUnits.toLocaleString() },
+  {
+    title: "Return rate",
+    isNumber: true,
+    cell: ({ returnRate }) => (returnRate === null ? "–" : percent.format(returnRate)),
+  },
+  {
+    title: "Gross",
+    isNumber: true,
+    cell: ({ grossMinor, currency }) => <AmountText minor={grossMinor} currency={currency} />,
+  },
+  {
+    title: "Net",
+    isNumber: true,
+    cell: ({ netMinor, currency }) => <AmountText minor={netMinor} currency={currency} />,
+  },
+];
+
+export function ProductReportView({ choices }: { readonly choices: ReportChoices }): JSX.Element {
+  const { from, to, timeZone } = choices;
+  const query = useQuery(productsDocument, { from, to, timeZone });
+  return (
+    <QueryResultView query={query} what="the products">
+      {({ productReport }) => {
+        const rows = inCurrency(productReport.rows, choices.currency);
+        return rows.length === 0 ? (
+          <EmptyNote>Nothing was sold in this period.</EmptyNote>
+        ) : (
+          <>
+            <p class="soft">
+              Gross: the prices of the ordered units, with taxes and without delivery. Net: without what was
+              canceled or returned later.
+            </p>
+            <DataTable
+              caption="Products by their net sales"
+              columns={columns}
+              rows={rows}
+              keyOf={({ key, currency }) => `${key} ${currency}`}
+            />
+          </>
+        );
+      }}
+    </QueryResultView>
+  );
+}
