@@ -15,12 +15,13 @@ const withSize = (width: number, height: number): Buffer => {
   file.writeUInt32BE(height, 20);
   return file;
 };
-const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="96" height="96"><script>alert(1)</script></svg>';
 
 it.each([
   ["SVG with a script", Buffer.from(svg)],
   ["SVG after a byte order mark", Buffer.from(`\u{feff}${svg}`)],
   ["HTML", Buffer.from("<!doctype html><script>alert(1)</script>")],
+  ["a GIF of one pixel", Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64")],
   ["a GIF that is also a script", Buffer.from("GIF89a=1;alert(1)//")],
   ["a PDF", Buffer.from("%PDF-1.7")],
   ["a compressed file", deflateSync(Buffer.from(svg))],
