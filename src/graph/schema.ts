@@ -52,6 +52,7 @@ import "./webhooks/replay.ts";
 import "./webhooks/retry.ts";
 import "./reports/sales.ts";
 import "./reports/funnel.ts";
+import "./reports/inventory.ts";
 import "./reports/products.ts";
 import "./reports/promotion-report.ts";
 import "./reports/returns.ts";

@@ -98,6 +98,7 @@ export const decisions: Readonly<Record<string, Decision>> = {
   ReadinessCheck: { impersonal: "message remedy" },
   Refund: { withheld: "note", impersonal: "reason" },
   ReplacedPromotion: { impersonal: "code" },
+  InventoryReportRow: { impersonal: "sku title" },
   ProductReportRow: { impersonal: "key title sku" },
   ReportPeriod: { impersonal: "timeZone" },
   Return: { withheld: "note declineReason inspectionNote", impersonal: "reason" },

@@ -103,6 +103,7 @@ export const roleCalls: Readonly<Record<string, string>> = {
   policyUpsert: `policyUpsert(merchantId: ${id}, input: { type: RETURN, summaries: ${names} }) { id }`,
   salesReport: 'salesReport(from: "2026-01-01", to: "2026-01-01") { currencies { currency } }',
   funnelReport: 'funnelReport(from: "2026-01-01", to: "2026-01-01") { totals { carts } }',
+  inventoryReport: "inventoryReport { totals { variants } }",
   productReport: 'productReport(from: "2026-01-01", to: "2026-01-01") { totals { units } }',
   promotionReport: 'promotionReport(from: "2026-01-01", to: "2026-01-01") { totals { orders } }',
   returnReport: 'returnReport(from: "2026-01-01", to: "2026-01-01") { totals { returns } }',

@@ -82,6 +82,7 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   searchSynonymsSet: staff,
   salesReport: readers,
   funnelReport: readers,
+  inventoryReport: readers,
   productReport: readers,
   promotionReport: readers,
   returnReport: readers,

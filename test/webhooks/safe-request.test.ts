@@ -130,7 +130,7 @@ describe("a receiver that does not answer", () => {
   test("the handshake causes a connection timeout, and its connection is closed", async () => {
     const receiver = await startReceiver(() => {});
     expect(
-      await send(startSender({ limits: { connectMs: 60 } }), `https://localhost:${receiver.port}/`),
+      await send(startSender({ limits: { connectMs: 500 } }), `https://localhost:${receiver.port}/`),
     ).toEqual(refusal("timeout"));
     await receiver.isLeft();
     expect(receiver.connections).toHaveLength(1);

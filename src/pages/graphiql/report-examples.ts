@@ -58,6 +58,16 @@ query ReturnRates($from: Date!, $to: Date!) {
     },
   },
   {
+    title: "Stock running out",
+    query: `# Variants whose free units last for at most two weeks at the sales of the last 30 days.
+query RunningOut {
+  inventoryReport(days: 30, coverDaysMax: 14, first: 50) {
+    totals { variants outOfStockVariants onHandUnits reservedUnits }
+    rows { sku title freeUnits soldUnits coverDays }
+  }
+}`,
+  },
+  {
     title: "Funnel",
     query: `# How many carts reach checkout and become orders, and why checkouts end without an order.
 query Funnel($from: Date!, $to: Date!) {

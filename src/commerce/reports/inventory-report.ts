@@ -1,0 +1,113 @@
+/**
+ * Reads the report on the inventory: the stock of variants that are being sold, and for how many days it
+ * lasts.
+ */
+import { type RawBuilder, sql } from "kysely";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
+import { parseSummedAmountMinor } from "./report-scope.ts";
+
+export interface InventoryReportQuery {
+  /** The merchant of the report; null for all merchants. */
+  readonly merchantId: string | null;
+  /** Number of days before `now` whose sales decide how long the stock lasts. */
+  readonly days: number;
+  /** Only variants whose stock lasts for at most this number of days; null for all. */
+  readonly coverDaysMax: number | null;
+  /** Maximum number of rows. */
+  readonly first: number;
+  readonly now: Date;
+}
+
+/** The stock of one variant of which units were sold. */
+export interface InventoryRow {
+  readonly variantId: string;
+  readonly sku: string;
+  readonly title: string | null;
+  readonly onHand: number;
+  readonly reserved: number;
+  /** Units that are on hand and not reserved; 0 if more are reserved. */
+  readonly free: number;
+  readonly soldUnits: number;
+  /** For how many whole days the free units last at the sales of the period. */
+  readonly coverDays: number;
+}
+
+export interface InventoryReport {
+  readonly totals: {
+    /** Variants that are not discontinued. */
+    readonly variants: number;
+    /** Variants without a free unit. */
+    readonly outOfStock: number;
+    readonly onHand: number;
+    readonly reserved: number;
+  };
+  /** The variants whose stock lasts for the shortest time first. */
+  readonly rows: readonly InventoryRow[];
+}
+
+/** Reads the report on the inventory. */
+export async function readInventoryReport(
+  reader: DatabaseReader,
+  query: InventoryReportQuery,
+): Promise<InventoryReport> {
+  const [totals, rows] = [
+    await totalsStatement(query).execute(reader),
+    await rowsStatement(query).execute(reader),
+  ];
+  const [total] = totals.rows;
+  return {
+    totals: {
+      variants: total?.variants ?? 0,
+      outOfStock: total?.outOfStock ?? 0,
+      onHand: parseSummedAmountMinor(total?.onHand),
+      reserved: parseSummedAmountMinor(total?.reserved),
+    },
+    rows: rows.rows,
+  };
+}
+
+interface TotalsRow {
+  readonly variants: number;
+  readonly outOfStock: number;
+  /** Sums as decimal digits; null without a variant. */
+  readonly onHand: string | null;
+  readonly reserved: string | null;
+}
+
+const ofMerchant = (alias: string, merchantId: string | null): RawBuilder<unknown> =>
+  merchantId === null ? sql`true` : sql`${sql.ref(`${alias}.merchant_id`)} = ${merchantId}`;
+
+/** The stock of the variants that are not discontinued, as the text after `from`. */
+const stockSql = ({ merchantId, now }: InventoryReportQuery): RawBuilder<unknown> => sql`(
+  select v.id, v.sku, v.product_id, coalesce(sl.on_hand, 0) as on_hand, ${reservedUnitsSql(now)} as reserved
+  from variant v left join stock_level sl on sl.variant_id = v.id
+  where not v.discontinued and ${ofMerchant("v", merchantId)} offset 0) as s`;
+
+function totalsStatement(query: InventoryReportQuery): RawBuilder<TotalsRow> {
+  return sql<TotalsRow>`
+    select count(*)::int as variants, count(*) filter (where on_hand <= reserved)::int as out_of_stock,
+      sum(on_hand)::text as on_hand, sum(reserved)::text as reserved
+    from ${stockSql(query)}`;
+}
+
+function rowsStatement(query: InventoryReportQuery): RawBuilder<InventoryRow> {
+  const { merchantId, days, coverDaysMax, first, now } = query;
+  const since = new Date(now.getTime() - days * 86_400_000);
+  return sql<InventoryRow>`
+    with sold as materialized (
+      select l.variant_id, sum(l.ordered - l.canceled)::int as units
+      from sales_order o join order_line l on l.order_id = o.id
+      where o.placed_at > ${since} and o.placed_at <= ${now} and ${ofMerchant("o", merchantId)}
+      group by 1 having sum(l.ordered - l.canceled) > 0),
+    stock as (
+      select s.*, sold.units, greatest(s.on_hand - s.reserved, 0) as free
+      from sold join ${stockSql(query)} on s.id = sold.variant_id),
+    covered as (select *, (free::bigint * ${days}::int / units)::int as cover_days from stock)
+    select c.id as variant_id, c.sku, (
+        select t.title from product_translation t join merchant m on m.id = t.merchant_id
+        where t.product_id = c.product_id order by t.locale = m.default_locale desc, t.locale limit 1) as title,
+      c.on_hand, c.reserved, c.free, c.units as sold_units, c.cover_days
+    from covered c where ${coverDaysMax === null ? sql`true` : sql`c.cover_days <= ${coverDaysMax}`}
+    order by c.cover_days, c.units desc, c.id limit ${first}`;
+}

@@ -1,0 +1,114 @@
+/** The GraphQL query for the report on the inventory. */
+import { z } from "zod";
+import {
+  type InventoryReport,
+  type InventoryRow,
+  readInventoryReport,
+} from "#commerce/reports/inventory-report.ts";
+import { builder } from "#graph/builder.ts";
+import { getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { computeListReportCost, listLengthArgs, reportListCost, reportTotalsCost } from "./report-period.ts";
+
+const [daysMax, coverDaysBound] = [365, 3650];
+
+const InventoryTotalsType = builder.objectRef<InventoryReport["totals"]>("InventoryTotals").implement({
+  description: "The stock of all variants that are not discontinued.",
+  fields: (t) => ({
+    variants: t.exposeInt("variants", { description: "The number of variants that are not discontinued." }),
+    outOfStockVariants: t.exposeInt("outOfStock", {
+      description: "The number of these variants that have no free unit.",
+    }),
+    onHandUnits: t.exposeInt("onHand", { description: "The number of units on hand." }),
+    reservedUnits: t.exposeInt("reserved", {
+      description: "The number of units that checkouts and orders have reserved and that are not packed yet.",
+    }),
+  }),
+});
+
+const InventoryReportRowType = builder.objectRef<InventoryRow>("InventoryReportRow").implement({
+  description: "The stock of a variant of which units were sold.",
+  fields: (t) => ({
+    variantId: t.exposeID("variantId", { description: "The id of the variant, `var_…`." }),
+    sku: t.exposeString("sku", { description: "The variant's SKU." }),
+    title: t.exposeString("title", {
+      nullable: true,
+      description: "The title of the variant's product, in the merchant's default locale if it has one.",
+    }),
+    onHandUnits: t.exposeInt("onHand", { description: "The number of units on hand." }),
+    reservedUnits: t.exposeInt("reserved", {
+      description: "The number of units that checkouts and orders have reserved and that are not packed yet.",
+    }),
+    freeUnits: t.exposeInt("free", {
+      description: "The number of units on hand that are not reserved; 0 if more units are reserved.",
+    }),
+    soldUnits: t.exposeInt("soldUnits", {
+      description: "The number of units that were ordered in the last `days` days, without canceled units.",
+    }),
+    coverDays: t.exposeInt("coverDays", {
+      description:
+        "For how many whole days the free units last if as many units are sold per day as in the last `days` days; " +
+        "0 if no unit is free.",
+    }),
+  }),
+});
+
+const InventoryReportType = builder.objectRef<InventoryReport>("InventoryReport").implement({
+  description: "A report on the stock, and on the variants that run out of stock.",
+  fields: (t) => ({
+    totals: t.field({
+      type: InventoryTotalsType,
+      description: "The stock of all variants.",
+      complexity: reportTotalsCost,
+      resolve: ({ totals }) => totals,
+    }),
+    rows: t.field({
+      type: [InventoryReportRowType],
+      description:
+        "The variants of which units were sold, those whose stock lasts for the shortest time first.",
+      complexity: reportListCost,
+      resolve: ({ rows }) => rows,
+    }),
+  }),
+});
+
+builder.queryField("inventoryReport", (t) =>
+  t.field({
+    type: InventoryReportType,
+    description:
+      "Reports the present stock and for how many days it lasts, for example which variants run out within two " +
+      "weeks.",
+    authScopes: { callers: merchantReaders },
+    complexity: computeListReportCost,
+    args: {
+      merchantId: t.arg.id({
+        description:
+          "The id of the merchant, `mer_…`. By default the merchant of the caller's token, or all merchants for a " +
+          "platform token.",
+      }),
+      days: t.arg.int({
+        required: true,
+        defaultValue: 30,
+        description: `The number of past days whose sales are counted, 1 to ${daysMax}.`,
+        validate: z.int().min(1).max(daysMax),
+      }),
+      coverDaysMax: t.arg.int({
+        description: `Only variants whose stock lasts for at most this number of days, 0 to ${coverDaysBound}.`,
+        validate: z.int().min(0).max(coverDaysBound),
+      }),
+      ...listLengthArgs,
+    },
+    resolve: (_root, { merchantId, days, coverDaysMax, first }, context) => {
+      const owner = getListMerchantId(context, merchantId);
+      const now = context.clock.now();
+      return context.services.readOnly((reader) =>
+        readInventoryReport(reader, {
+          merchantId: owner,
+          days,
+          coverDaysMax: coverDaysMax ?? null,
+          first,
+          now,
+        }),
+      );
+    },
+  }),
+);
