@@ -334,6 +334,7 @@ export interface MerchantBrandingTable {
   privacyUrl: string | null;
   imprintUrl: string | null;
   updatedAt: Timestamp;
+  displayName: string | null;
 }
 
 export interface OauthClientTable {

@@ -28,6 +28,7 @@ import {
 import {
   type DeliveryMethodRow,
   findDeliveryMethods,
+  findDeliveryNames,
   findMarkets,
   findPolicies,
   findTaxRates,
@@ -80,6 +81,7 @@ import {
   SharedRowLoader,
   type SharedReads,
 } from "#database/shared-reads.ts";
+import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
 import { type BrandingRow, findBrandings } from "#commerce/merchants/branding.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 import {
@@ -128,6 +130,8 @@ export interface Loaders {
   /** The tax rates and the delivery methods of a market, by market id. */
   readonly taxRates: DataLoader<string, TaxRateRow[]>;
   readonly deliveryMethods: DataLoader<string, DeliveryMethodRow[]>;
+  /** The names of a delivery method by locale, by its id; null if it no longer exists. */
+  readonly deliveryNames: DataLoader<string, LocalizedMap | null>;
   /** The policies of a merchant, by merchant id. */
   readonly policies: DataLoader<string, PolicyRow[]>;
   /** One page of a promotion's codes. */
@@ -204,6 +208,7 @@ const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource
     createNullableRowLoader(async (ids) => indexRowsById(await findStaffAccounts(db, ids))),
   markets: ({ db }) => createRowListLoader("merchantId", (ids) => findMarkets(db, ids)),
   taxRates: ({ db }) => createRowListLoader("marketId", (ids) => findTaxRates(db, ids)),
+  deliveryNames: ({ db }) => createNullableRowLoader((ids) => findDeliveryNames(db, ids)),
   deliveryMethods: ({ db }) => createRowListLoader("marketId", (ids) => findDeliveryMethods(db, ids)),
   policies: ({ db }) => createRowListLoader("merchantId", (ids) => findPolicies(db, ids)),
   promotionCodes: ({ db }) =>

@@ -2,7 +2,7 @@
  * Checking out in Chromium as a buyer: with and without scripts, in light and dark mode, on a phone and on a
  * desktop.
  */
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import {
   expectUsable,
@@ -195,6 +195,9 @@ it("the checkout page does not lead forward again after Back", async () => {
   expect([page.url(), await headingOf(page)]).toEqual([checkout.url, "This checkout was canceled"]);
 });
 
+const fillOf = (button: Locator): Promise<string> =>
+  button.evaluate((element) => getComputedStyle(element).backgroundColor);
+
 const rooms = (["light", "dark"] as const).flatMap((colorScheme) =>
   [360, 1200].map((width) => ({ colorScheme, width })),
 );
@@ -217,9 +220,12 @@ it.each(rooms)(
     await expectUsable(page);
     await typeGermanAddress(page);
     await page.locator(".address button[value=address]:not(.unseen)").click();
+    const disabledColor = await fillOf(page.locator("#pay:disabled"));
     await page.locator("input[name=optionId]").first().click();
     await page.locator("#pay:enabled").waitFor();
     await expectUsable(page);
+    expect(await fillOf(page.locator("#pay"))).toBe("rgb(122, 62, 29)");
+    expect(disabledColor).not.toBe("rgb(122, 62, 29)");
     await typeTestCard(page, "lateSuccess");
     await page.locator("#pay").click();
     await page.locator(".waiting").waitFor();

@@ -72,7 +72,7 @@ it("the console invites a colleague, who signs in, and explains a bad or used e-
   await rows(hers).filter({ hasText: "Grace Holm" }).getByText("You", { exact: true }).waitFor();
 });
 
-it("the console makes a colleague an analyst, who sees only the reports", async () => {
+it("the console makes a colleague an analyst, who sees only the reports and the branding", async () => {
   const page = await signIn(office(), "/staff");
   const password = await invite(page, "Ada Ruiz", "ada@shop.example");
   const hers = await signInAs("ada@shop.example", password);
@@ -89,10 +89,18 @@ it("the console makes a colleague an analyst, who sees only the reports", async 
   await heading(analyst, "Reports").waitFor();
   await analyst.getByRole("table", { name: "Totals in EUR" }).waitFor();
   const links = analyst.getByRole("navigation", { name: "Console" }).getByRole("link");
-  expect(await links.allInnerTexts()).toEqual(["Reports"]);
+  expect(await links.allInnerTexts()).toEqual(["Reports", "Branding"]);
   expect(await analyst.getByRole("searchbox").count()).toBe(0);
   await expectUsable(analyst);
   await picture(analyst, "analyst");
+  await goTo(analyst, "Branding");
+  await analyst.getByAltText("Logo of Lindenhof").waitFor();
+  const fields = analyst.getByRole("main").getByRole("textbox");
+  expect(await fields.count()).toBe(8);
+  expect(await analyst.locator("main input:not([readonly])").count()).toBe(0);
+  expect(await analyst.getByRole("main").getByRole("button").count()).toBe(0);
+  await expectUsable(analyst);
+  await picture(analyst, "analyst-branding");
   await analyst.goto(`${office().address}/console/orders`);
   await heading(analyst, "Your role has no access to this page").waitFor();
   await analyst.getByRole("link", { name: "Go to the reports" }).click();

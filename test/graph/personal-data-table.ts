@@ -35,7 +35,7 @@ export const decisions: Readonly<Record<string, Decision>> = {
   Category: { impersonal: "names" },
   CategoryLabel: { impersonal: "name" },
   DeliveryMethod: { impersonal: "code names carrier" },
-  DeliveryOption: { impersonal: "name carrier" },
+  DeliveryOption: { impersonal: "name names carrier" },
   Event: { impersonal: "type" },
   EventSubject: { impersonal: "type" },
   EventType: { impersonal: "name group description payloadSchema example" },
@@ -52,10 +52,11 @@ export const decisions: Readonly<Record<string, Decision>> = {
   Media: { impersonal: "url alts" },
   Merchant: { impersonal: "name" },
   MerchantBranding: {
-    impersonal: "color textColor supportEmail supportPhone supportUrl termsUrl privacyUrl imprintUrl",
+    impersonal:
+      "displayName color textColor supportEmail supportPhone supportUrl termsUrl privacyUrl imprintUrl",
   },
   MerchantLogo: { impersonal: "url" },
-  MerchantSummary: { impersonal: "name" },
+  MerchantSummary: { impersonal: "displayName name" },
   OAuthAuthorization: {
     impersonal:
       "issuer authorizationEndpoint tokenEndpoint revocationEndpoint introspectionEndpoint " +

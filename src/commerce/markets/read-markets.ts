@@ -1,5 +1,6 @@
 /** Reads markets with their countries, tax rates, delivery methods and policies. */
 import { type Selectable, sql } from "kysely";
+import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { DeliveryMethodTable, MarketTable, PolicyTable, TaxRateTable } from "#database/tables.ts";
 
@@ -50,6 +51,19 @@ export const findDeliveryMethods = (
     .orderBy("position")
     .orderBy("id")
     .execute();
+
+/** Returns the names of delivery methods by locale, by the id of the delivery method. */
+export async function findDeliveryNames(
+  reader: DatabaseReader,
+  ids: readonly string[],
+): Promise<Map<string, LocalizedMap>> {
+  const rows = await reader
+    .selectFrom("deliveryMethod")
+    .select(["id", sql<LocalizedMap>`names`.as("names")])
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .execute();
+  return new Map(rows.map(({ id, names }) => [id, names]));
+}
 
 export const findPolicies = (reader: DatabaseReader, merchantIds: readonly string[]): Promise<PolicyRow[]> =>
   reader

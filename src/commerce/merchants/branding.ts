@@ -1,15 +1,15 @@
-/** How the checkout page presents a merchant: logo, colour, and links to support and to legal texts. */
+/** How the checkout page presents a merchant: name, logo, colour, and links to support and to legal texts. */
 import { type Selectable, sql } from "kysely";
 import type { MerchantBrandingTable } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { createBodyFault, type Faults, requireNoFaults } from "#foundation/faults.ts";
+import { createBodyFault, type Faults, findTextFaults, requireNoFaults } from "#foundation/faults.ts";
 import { findReturnUrlFaults } from "#commerce/checkout/session-page.ts";
 import { brandColorFormat } from "./brand-color.ts";
-import { type LogoFile, type LogoType, logoTypes, readLogoFile } from "./logo-file.ts";
+import { checkLogoFile, type LogoFile, type LogoType, logoTypes } from "./logo-file.ts";
 
 const urlFields = ["supportUrl", "termsUrl", "privacyUrl", "imprintUrl"] as const;
-const textFields = ["color", "supportEmail", "supportPhone", ...urlFields] as const;
+const textFields = ["displayName", "color", "supportEmail", "supportPhone", ...urlFields] as const;
 
 export type BrandingTexts = Readonly<Record<(typeof textFields)[number], string | null>>;
 
@@ -78,8 +78,11 @@ export async function updateBranding(
   { merchantId, logo, ...texts }: BrandingUpdate,
 ): Promise<void> {
   if (access.merchantId !== null && access.merchantId !== merchantId) throw fail("merchant_not_found");
-  requireNoFaults(findBrandingFaults(texts));
-  const file = typeof logo === "string" ? readLogoFile("/logo", logo) : logo === null ? noLogo : {};
+  const { file, faults } =
+    typeof logo === "string"
+      ? checkLogoFile("/logo", logo)
+      : { file: logo === null ? noLogo : undefined, faults: [] };
+  requireNoFaults([...findBrandingFaults(texts), ...faults]);
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")
@@ -101,6 +104,8 @@ const withoutUndefined = (
 ): Partial<BrandingTexts> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
+/** The maximum length of a merchant's display name in characters. */
+export const displayNameLengthMax = 100;
 const emailFormat = /^[^\s@\p{Cc}<>"&?]+@[^\s@\p{Cc}<>"&?]+\.[^\s@\p{Cc}<>"&?]+$/u;
 const phoneFormat = /^\+?[0-9][0-9 ()./-]{3,29}$/;
 
@@ -114,8 +119,9 @@ const patternFaults = (
     : [createBodyFault(field, "pattern_mismatch", message)];
 
 function findBrandingFaults(texts: Omit<BrandingUpdate, "merchantId" | "logo">): Faults {
-  const { color, supportEmail, supportPhone } = texts;
+  const { displayName, color, supportEmail, supportPhone } = texts;
   return [
+    ...findTextFaults("/displayName", displayName, { max: displayNameLengthMax }),
     ...patternFaults("/color", color, [
       brandColorFormat,
       "The colour must have the form #rrggbb with lower-case hexadecimal digits, for example #2f5d50.",

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { imageSize } from "image-size";
-import { failAtField } from "#foundation/faults.ts";
+import { createBodyFault, type Faults } from "#foundation/faults.ts";
 
 export const logoTypes = ["image/png", "image/jpeg", "image/webp"] as const;
 export type LogoType = (typeof logoTypes)[number];
@@ -22,31 +22,35 @@ export interface LogoFile {
 
 const base64Format = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/**
- * Decodes and checks a logo in base64 (RFC 4648, section 4). Throws `invalid_field` with the rule that it
- * breaks.
- */
-export function readLogoFile(field: string, text: string): LogoFile {
-  const refuse = (code: string, message: string): Error =>
-    failAtField("invalid_field", field, { code, message });
+/** A logo, or the rule that it breaks. */
+export interface CheckedLogo {
+  readonly file?: LogoFile;
+  readonly faults: Faults;
+}
+
+/** Decodes and checks a logo in base64 (RFC 4648, section 4). */
+export function checkLogoFile(field: string, text: string): CheckedLogo {
+  const refuse = (code: string, message: string): CheckedLogo => ({
+    faults: [createBodyFault(field, code, message)],
+  });
   if (text === "" || !base64Format.test(text))
-    throw refuse("pattern_mismatch", "The logo must be a file in base64, without line breaks.");
+    return refuse("pattern_mismatch", "The logo must be a file in base64, without line breaks.");
   const logo = Buffer.from(text, "base64");
   const { bytesMax, pixelsMax } = logoBounds;
   if (logo.length > bytesMax)
-    throw refuse("too_long", `The logo has ${logo.length} bytes; at most ${bytesMax} are allowed.`);
+    return refuse("too_long", `The logo has ${logo.length} bytes; at most ${bytesMax} are allowed.`);
   const logoType = detectType(logo);
   const size = logoType === undefined ? undefined : readSize(logo);
   if (logoType === undefined || size === undefined)
-    throw refuse("not_allowed", "The logo must be a PNG, JPEG or WebP file.");
+    return refuse("not_allowed", "The logo must be a PNG, JPEG or WebP file.");
   const { width: logoWidth, height: logoHeight } = size;
   if (logoWidth < 1 || logoHeight < 1 || logoWidth > pixelsMax || logoHeight > pixelsMax)
-    throw refuse(
+    return refuse(
       "out_of_range",
       `The logo has ${logoWidth} × ${logoHeight} pixels; at most ${pixelsMax} × ${pixelsMax} are allowed.`,
     );
   const logoHash = createHash("sha256").update(logo).digest("hex");
-  return { logo, logoHash, logoType, logoWidth, logoHeight };
+  return { file: { logo, logoHash, logoType, logoWidth, logoHeight }, faults: [] };
 }
 
 /** Detects the type by the first bytes, as the WHATWG MIME Sniffing Standard does. */

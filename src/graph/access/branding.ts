@@ -1,5 +1,5 @@
 /** The GraphQL types and the mutation of a merchant's branding: how the checkout page presents the merchant. */
-import { type BrandingRow, updateBranding } from "#commerce/merchants/branding.ts";
+import { type BrandingRow, displayNameLengthMax, updateBranding } from "#commerce/merchants/branding.ts";
 import { getTextColorOn } from "#commerce/merchants/brand-color.ts";
 import { logoBounds } from "#commerce/merchants/logo-file.ts";
 import { builder } from "#graph/builder.ts";
@@ -30,6 +30,7 @@ const MerchantLogo = builder
   });
 
 const descriptions = {
+  displayName: "The name that the checkout page shows in place of the merchant's name",
   color: "The colour of the checkout page's buttons, `#rrggbb` in lower case",
   supportEmail: "The e-mail address at which buyers get help",
   supportPhone: "The phone number at which buyers get help",
@@ -43,6 +44,10 @@ const ifSet = (description: string): string => `${description}; null if not set.
 const MerchantBranding = builder.objectRef<BrandingRow>("MerchantBranding").implement({
   description: "How the checkout page presents a merchant. Null fields are not shown.",
   fields: (t) => ({
+    displayName: t.exposeString("displayName", {
+      nullable: true,
+      description: ifSet(descriptions.displayName),
+    }),
     color: t.exposeString("color", { nullable: true, description: ifSet(descriptions.color) }),
     textColor: t.string({
       nullable: true,
@@ -108,11 +113,23 @@ builder.objectField(MerchantSummaryRef, "branding", (t) =>
   }),
 );
 
+builder.objectField(MerchantSummaryRef, "displayName", (t) =>
+  t.string({
+    description:
+      "The name that buyers see: the branding's display name, or the merchant's name if there is none.",
+    resolve: async ({ id, name }, _args, { loaders }) =>
+      (await loaders.brandings.load(id))?.displayName ?? name,
+  }),
+);
+
 const urlRule = "at most 2048 characters, starting with https://";
 const MerchantBrandingUpdateInput = builder.inputType("MerchantBrandingUpdateInput", {
   description: "The changes of a merchant's branding. Omitted fields stay unchanged; null removes a part.",
   fields: (t) => ({
     merchantId: t.id({ required: true, description: "The id of the merchant to change, `mer_…`." }),
+    displayName: t.string({
+      description: `${descriptions.displayName}: one line of 1 to ${displayNameLengthMax} characters.`,
+    }),
     color: t.string({ description: `${descriptions.color}, for example \`#2f5d50\`.` }),
     logo: t.string({
       description:
@@ -133,7 +150,8 @@ const MerchantBrandingUpdateInput = builder.inputType("MerchantBrandingUpdateInp
 defineMutation({
   ...accessMutationKind,
   name: "merchantBrandingUpdate",
-  description: "Changes how the checkout page presents a merchant: logo, colour, support and legal links.",
+  description:
+    "Changes how the checkout page presents a merchant: name, logo, colour, support and legal links.",
   callers: staffCallers,
   input: MerchantBrandingUpdateInput,
   type: MerchantRef,

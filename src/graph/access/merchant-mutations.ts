@@ -24,7 +24,7 @@ const MerchantCreateInput = builder.inputType("MerchantCreateInput", {
     }),
     name: t.string({
       required: true,
-      description: "The merchant's display name, 1 to 200 characters.",
+      description: "The merchant's name, 1 to 200 characters.",
       validate: name,
     }),
     mode: t.field({
@@ -50,7 +50,7 @@ const MerchantUpdateInput = builder.inputType("MerchantUpdateInput", {
   fields: (t) => ({
     merchantId: t.id({ required: true, description: "The id of the merchant to change, `mer_…`." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
-    name: t.string({ description: "The merchant's new display name, 1 to 200 characters.", validate: name }),
+    name: t.string({ description: "The merchant's new name, 1 to 200 characters.", validate: name }),
     defaultLocale: t.field({
       type: "LocaleCode",
       description: "The locale whose texts are used if a requested locale has none.",

@@ -143,6 +143,12 @@ DeliveryOptionRef.implement({
       description: "Id of the delivery option, `dlm_…`. Pass it as `optionId` to select the option.",
     }),
     name: t.exposeString("name", { description: "Name of the delivery option in the cart's locale." }),
+    names: t.field({
+      type: "StringMap",
+      description:
+        "Current names of the delivery option by locale; empty if the merchant no longer has this delivery method.",
+      resolve: async ({ id }, _args, { loaders }) => (await loaders.deliveryNames.load(id)) ?? {},
+    }),
     carrier: t.exposeString("carrier", {
       nullable: true,
       description: "Name of the carrier; null if the merchant has not set one.",

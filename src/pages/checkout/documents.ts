@@ -13,7 +13,7 @@ const branding = `branding { color logo { url width height } supportEmail suppor
 
 const sessionDocument = `query CheckoutPage($id: ID!) {
   hostedCheckoutSession(id: $id) {
-    id version status orderId merchant { name ${branding} } market countries locale amountTotal ${money}
+    id version status orderId merchant { name: displayName ${branding} } market countries locale amountTotal ${money}
     paymentFailureCode successUrl cancelUrl expiresAt submittedAt completedAt cancellation { actor }
     cart {
       lines { id title variantTitle image { url } quantity unitPrice ${money} compareAtUnitPrice ${money}
@@ -22,7 +22,7 @@ const sessionDocument = `query CheckoutPage($id: ID!) {
       estimated }
       promotion { state suspendedReason promotion { code title } automatic { title discount ${money} } }
       address ${maskedAddress}
-      delivery { selectedOptionId options { id name carrier price ${money} minDays maxDays pickup } }
+      delivery { selectedOptionId options { id name names carrier price ${money} minDays maxDays pickup } }
       warnings { code lineId }
       buyer { emailHint }
     }
@@ -53,7 +53,10 @@ interface ShownTotals {
 
 export interface PageDeliveryOption {
   readonly id: string;
+  /** In the session's locale. */
   readonly name: string;
+  /** By locale. */
+  readonly names: Readonly<Record<string, string>>;
   readonly carrier: string | null;
   readonly price: Amount;
   readonly minDays: number;
@@ -101,6 +104,7 @@ export interface PageBranding {
 }
 
 export interface PageMerchant {
+  /** The name that buyers see. */
   readonly name: string;
   readonly branding: PageBranding | null;
 }
@@ -127,7 +131,7 @@ export interface PageSession {
 
 const orderDocument = `query CheckoutOrder($id: ID!) {
   order(id: $id) {
-    number placedAt deliveryAddress ${maskedAddress} delivery { name carrier minDays maxDays pickup }
+    number placedAt deliveryAddress ${maskedAddress} delivery { name names carrier minDays maxDays pickup }
   }
 }`;
 

@@ -6,6 +6,7 @@ import { cardView } from "./card-view.ts";
 import type { PageDeliveryOption } from "./documents.ts";
 import { messageForPaymentFailure } from "./fault-texts.ts";
 import { type MissingCheckoutSection, findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
+import { deliveryNameView } from "./delivery-name.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
 /**
@@ -85,11 +86,9 @@ function deliveryView(visit: CheckoutVisit, optionId: string | undefined): Marku
   </section>`;
 }
 
-function optionView(
-  { id, name, carrier, price, minDays, maxDays, pickup }: PageDeliveryOption,
-  { say, locale, language }: CheckoutVisit,
-  isSelected: boolean,
-): Markup {
+function optionView(option: PageDeliveryOption, visit: CheckoutVisit, isSelected: boolean): Markup {
+  const { id, carrier, price, minDays, maxDays, pickup } = option;
+  const { say, locale, language } = visit;
   const cost = price.amountMinor === 0 ? say("free") : formatAmount(price, locale);
   const details = [pickup ? say("pickup") : (carrier ?? ""), formatDays(minDays, maxDays, language)].filter(
     (part) => part !== "",
@@ -103,7 +102,7 @@ function optionView(
       ${isSelected ? html` checked` : undefined}
       aria-describedby="option-${id}-text"
     />
-    <label for="option-${id}" lang="${locale}">${name}</label>
+    <label for="option-${id}">${deliveryNameView(option, visit)}</label>
     <span class="amount">${cost}</span>
     <span class="soft" id="option-${id}-text">${details.join(" · ")}</span>
   </div>`;

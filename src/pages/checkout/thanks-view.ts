@@ -5,6 +5,7 @@
 import { html, type Markup } from "#pages/shared/html.ts";
 import { formatDateRange, formatSeconds } from "./amounts.ts";
 import { supportLinks } from "./branding-view.ts";
+import { deliveryNameView } from "./delivery-name.ts";
 import type { PageOrder } from "./documents.ts";
 import { leaveLink, renderSessionSheet } from "./outcome-view.ts";
 import { addressLinesView, shownEmail } from "./saved-address-view.ts";
@@ -97,13 +98,13 @@ function countdownView({ session, say, path, language }: CheckoutVisit, seconds:
 }
 
 function deliveryView(visit: CheckoutVisit, { delivery, deliveryAddress, placedAt }: PageOrder): Markup {
-  const { say, locale, session } = visit;
+  const { say, locale } = visit;
   if (delivery === null) return html`<p>${say("nothingSent")}</p>`;
-  const { name, carrier, minDays, maxDays, pickup } = delivery;
+  const { carrier, minDays, maxDays, pickup } = delivery;
   const days = formatDateRange(placedAt, [minDays, maxDays], locale);
   return html`<p>
       <strong>${say(pickup ? "pickupExpected" : "deliveryExpected", { days })}</strong><br />
-      <span lang="${session.locale}">${name}</span>
+      ${deliveryNameView(delivery, visit)}
       ${pickup || carrier === null ? undefined : html`<span class="soft">· ${carrier}</span>`}
     </p>
     ${deliveryAddress === null ? undefined : addressLinesView(visit, deliveryAddress)}`;

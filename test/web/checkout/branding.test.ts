@@ -1,15 +1,16 @@
-/** A merchant's branding over GraphQL, and on the checkout page: logo, colour, support and legal links. */
+/** A merchant's branding over GraphQL, and on the checkout page: name, logo, colour, support and legal links. */
 import { beforeEach, expect, it } from "vitest";
 import { getTextColorOn } from "#commerce/merchants/brand-color.ts";
 import { drawDemoLogo } from "#demo/pictures/draw-logo.ts";
+import { drive } from "#test/commerce/payments/checkouts.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import { buyerOf, textOf } from "./buyer.ts";
+import { buyerOf, cardOf, headingOf, makePayableSession, textOf } from "./buyer.ts";
 
 const world = useWorld();
 const first = (): string => world().demo.merchants.first.id;
 const fields =
-  "color textColor logo { url width height } supportEmail supportPhone supportUrl termsUrl privacyUrl imprintUrl";
+  "displayName color textColor logo { url width height } supportEmail supportPhone supportUrl termsUrl privacyUrl imprintUrl";
 
 async function update(input: string, token: "admin" | "analyst" | "storefront" = "admin", id = first()) {
   const { body } = await world().graphql(
@@ -25,7 +26,7 @@ async function update(input: string, token: "admin" | "analyst" | "storefront" =
 }
 
 const nothing =
-  "color: null, logo: null, supportEmail: null, supportPhone: null, supportUrl: null, termsUrl: null, " +
+  "displayName: null, color: null, logo: null, supportEmail: null, supportPhone: null, supportUrl: null, termsUrl: null, " +
   "privacyUrl: null, imprintUrl: null";
 // The demo's merchant has a branding.
 beforeEach(async () => {
@@ -50,6 +51,7 @@ it("the branding is changed in parts; null removes a part", async () => {
   });
   expect((await update('color: "#102030"')).branding).toMatchObject({ textColor: "#ffffff", logo });
   expect((await update(nothing)).branding).toEqual({
+    displayName: null,
     color: null,
     textColor: null,
     logo: null,
@@ -63,6 +65,9 @@ it("the branding is changed in parts; null removes a part", async () => {
 });
 
 it.each([
+  ['displayName: ""', "/displayName", "too_short"],
+  [`displayName: "${"x".repeat(101)}"`, "/displayName", "too_long"],
+  ['displayName: "Two\\nlines"', "/displayName", "control_character"],
   ['color: "red"', "/color", "pattern_mismatch"],
   ['color: "#7A3E1D"', "/color", "pattern_mismatch"],
   ['color: "#12345;}"', "/color", "pattern_mismatch"],
@@ -85,11 +90,12 @@ it.each([
 });
 
 it("all faults are named at once", async () => {
-  const { details } = await update('color: "red", termsUrl: "x", supportEmail: "x"');
+  const { details } = await update('color: "red", termsUrl: "x", supportEmail: "x", logo: "aGVsbG8="');
   expect(details.map(({ field }: { field: string }) => field)).toEqual([
     "/color",
     "/supportEmail",
     "/termsUrl",
+    "/logo",
   ]);
 });
 
@@ -100,14 +106,36 @@ it("only staff of the merchant change it", async () => {
   expect(foreign.code).toBe("merchant_not_found");
 });
 
+it("the audit trail says who changed which parts of the branding, without the values", async () => {
+  await update(`color: "#102030", logo: "${drawDemoLogo("#102030")}"`);
+  await update('color: "red"');
+  await update('color: "#203040"', "analyst");
+  const entry = await world()
+    .database.db.selectFrom("auditEntry")
+    .selectAll()
+    .where("action", "=", "merchantBrandingUpdate")
+    .orderBy("at", "desc")
+    .orderBy("id", "desc")
+    .executeTakeFirstOrThrow();
+  expect(entry).toMatchObject({
+    merchantId: first(),
+    actor: "staff",
+    targetType: "merchant",
+    targetId: first(),
+    details: { fields: ["color", "logo"] },
+  });
+});
+
 it("the checkout page shows the branding, in the page's language", async () => {
   const session = await makeSession(world(), { lines: { "KIT-KVERN": 1 } });
   const buyer = buyerOf(world(), session.url);
   const plain = await buyer.open();
+  expect([plain.status, headingOf(plain.text)]).toEqual([200, "Kasse"]);
   expect(plain.text).not.toMatch(/merchant-logo|checkout-theme|merchant-links/);
+  expect(textOf(plain.text)).toContain("Abbrechen und zurück zu Lindenhof");
 
   const { branding } = await update(
-    `color: "#7a3e1d", logo: "${drawDemoLogo("#7a3e1d")}", supportEmail: "help@shop.example", ` +
+    `displayName: "Haus & Linde", color: "#7a3e1d", logo: "${drawDemoLogo("#7a3e1d")}", supportEmail: "help@shop.example", ` +
       'supportPhone: "+49 (30) 555-0123", supportUrl: "https://shop.example/help?a=1&b=2", ' +
       'termsUrl: "https://shop.example/agb", imprintUrl: "https://shop.example/impressum"',
   );
@@ -120,14 +148,36 @@ it("the checkout page shows the branding, in the page's language", async () => {
   expect(text).toContain('href="mailto:help@shop.example"');
   expect(text).toContain('href="tel:+49305550123"');
   expect(text).toContain('href="https://shop.example/help?a=1&amp;b=2"');
-  expect(textOf(text)).toMatch(/Hilfe von .+: shop\.example · help@shop\.example · \+49 \(30\) 555-0123/);
+  expect(textOf(text)).toContain("Abbrechen und zurück zu Haus & Linde");
+  expect(textOf(text)).not.toContain("Lindenhof");
+  expect(textOf(text)).toMatch(
+    /Hilfe von Haus & Linde: shop\.example · help@shop\.example · \+49 \(30\) 555-0123/,
+  );
   expect(textOf(text)).toMatch(/AGB Impressum/);
   expect(textOf(text)).not.toContain("Datenschutz");
   // The policy of the page needs no exception.
   expect(headers["content-security-policy"]).toBe(plain.headers["content-security-policy"]);
 
   const canceled = await buyer.press("cancel");
+  expect(headingOf(canceled.text)).toBe("Dieser Bezahlvorgang wurde abgebrochen");
   expect(textOf(canceled.text)).toContain("help@shop.example");
+});
+
+it("the pages after the purchase and after the session's time show how to reach the merchant", async () => {
+  await update('supportEmail: "help@shop.example"');
+  const paid = buyerOf(world(), (await makePayableSession(world())).url);
+  await paid.open();
+  await paid.press("pay", cardOf("tok_success"));
+  await drive(world());
+  const thanks = await paid.open();
+  expect(headingOf(thanks.text)).toBe("Vielen Dank");
+  expect(textOf(thanks.text)).toMatch(/nennen Sie die Bestellnummer \S+: help@shop\.example/);
+
+  const late = buyerOf(world(), (await makeSession(world(), { lines: { "KIT-KVERN": 1 } })).url);
+  world().clock.advance(25 * 3_600_000);
+  const expired = await late.open();
+  expect([expired.status, headingOf(expired.text)]).toEqual([410, "Dieser Bezahlvorgang ist abgelaufen"]);
+  expect(textOf(expired.text)).toContain("help@shop.example");
 });
 
 it("logo and style sheet are kept by browsers for ever, and are nothing but picture and style", async () => {

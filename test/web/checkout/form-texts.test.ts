@@ -82,6 +82,24 @@ it("the checkout page keeps the chosen language after the payment", async () => 
   expect(headingOf((await buyer.open("?stay")).text)).toBe("Vielen Dank");
 });
 
+it("the checkout page names delivery methods in its language if the merchant has the names", async () => {
+  const world = useIt();
+  const buyer = buyerOf(world, (await makePayableSession(world)).url);
+  const nameOf = async (): Promise<string | undefined> =>
+    /<label for="option-[^>]*>(.*?)<\/label>/.exec((await buyer.open()).text)?.[1];
+  expect(await nameOf()).toBe('<span lang="de">Standardversand</span>');
+  await buyer.send({ action: "language-en" });
+  expect(await nameOf()).toBe('<span lang="en">Standard delivery</span>');
+  await buyer.send({ action: "language-ja" });
+  expect(await nameOf()).toBe('<span lang="ja">通常配送</span>');
+  await world.database.db
+    .updateTable("deliveryMethod")
+    .set({ names: JSON.stringify({ de: "Standardversand" }) })
+    .where("code", "=", "standard")
+    .execute();
+  expect(await nameOf()).toBe('<span lang="de">Standardversand</span>');
+});
+
 it("the checkout page names address fields in the words and the order of each country", async () => {
   const world = useIt();
   const american = await openIn(world, "US", "en");

@@ -61,10 +61,13 @@ function hasPage(path: string): boolean {
 /** The role of the person who is signed in. */
 export type ConsoleRole = "admin" | "analyst";
 
-/** The pages that a role may open, by the first part of the address. An analyst starts with the reports. */
+/**
+ * The pages that a role may open, by the first part of the address. An analyst starts with the reports, and
+ * reads the branding.
+ */
 export const pagesOfRole: Readonly<Record<ConsoleRole, Readonly<Record<string, ConsolePage>>>> = {
   admin: consolePages,
-  analyst: { "": reports, reports },
+  analyst: { "": reports, reports, branding: { list: () => <BrandingPage isReadOnly /> } },
 };
 
 export interface NavigationLink {

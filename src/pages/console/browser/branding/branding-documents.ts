@@ -4,6 +4,7 @@ import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts
 
 /** The texts of a merchant's branding that the form changes. */
 export const brandingFields = [
+  "displayName",
   "color",
   "supportUrl",
   "supportEmail",

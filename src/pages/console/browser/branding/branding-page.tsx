@@ -1,15 +1,13 @@
-/** The page on which a merchant chooses how the checkout page looks: logo, colour, support and legal links. */
-import type { JSX } from "preact";
-import { useId, useState } from "preact/hooks";
-import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
+/**
+ * The page on which a merchant chooses how the checkout page looks: name, logo, colour, support and legal
+ * links.
+ */
+import { Fragment, type JSX } from "preact";
+import { useState } from "preact/hooks";
+import { basePath } from "#pages/console/browser/graph/client.ts";
 import { useMutation, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { PageHeading } from "#pages/console/browser/navigation.tsx";
-import {
-  FailureBanner,
-  FieldFaults,
-  fieldFaultTexts,
-  TextField,
-} from "#pages/console/browser/parts/fields.tsx";
+import { FailureBanner, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import {
   type Branding,
@@ -18,20 +16,32 @@ import {
   brandingFields,
   updateBrandingDocument,
 } from "./branding-documents.ts";
+import { LogoField } from "./logo-field.tsx";
 import "./branding.css";
 
-export function BrandingPage(): JSX.Element {
+interface BrandingPageProps {
+  /** True for roles that may see the branding and may not change it. */
+  readonly isReadOnly?: boolean;
+}
+
+export function BrandingPage({ isReadOnly = false }: BrandingPageProps): JSX.Element {
   const query = useQuery(brandingDocument, {});
   return (
     <>
       <PageHeading title="Branding" />
       <p class="lead">
-        Buyers see your logo, your colour and these links on the checkout page. Empty fields are not shown.
+        Buyers see your name, your logo, your colour and these links on the checkout page. Empty fields are
+        not shown.{isReadOnly ? " An admin of your shop can change them." : ""}
       </p>
       <QueryResultView query={query} what="branding">
         {({ viewer: { merchant } }) =>
           merchant === null ? null : (
-            <BrandingForm merchantId={merchant.id} name={merchant.name} branding={merchant.branding} />
+            <BrandingForm
+              merchantId={merchant.id}
+              name={merchant.name}
+              branding={merchant.branding}
+              isReadOnly={isReadOnly}
+            />
           )
         }
       </QueryResultView>
@@ -41,6 +51,10 @@ export function BrandingPage(): JSX.Element {
 
 /** The texts of the form's fields, in their order. */
 const fieldTexts: Readonly<Record<BrandingField, { readonly label: string; readonly hint: string }>> = {
+  displayName: {
+    label: "Name",
+    hint: "At most 100 characters. If it is empty, buyers see the name of your shop's account.",
+  },
   color: {
     label: "Colour of the buttons",
     hint: "As #rrggbb, for example #2f5d50. The text on it is black or white: the colour that is easier to read.",
@@ -58,6 +72,7 @@ type FormTexts = Readonly<Record<BrandingField, string>>;
 function textsOf(branding: Branding | null): FormTexts {
   const text = (field: BrandingField): string => branding?.[field] ?? "";
   return {
+    displayName: text("displayName"),
     color: text("color"),
     supportUrl: text("supportUrl"),
     supportEmail: text("supportEmail"),
@@ -72,9 +87,10 @@ interface BrandingFormProps {
   readonly merchantId: string;
   readonly name: string;
   readonly branding: Branding | null;
+  readonly isReadOnly: boolean;
 }
 
-function BrandingForm({ merchantId, name, branding }: BrandingFormProps): JSX.Element {
+function BrandingForm({ merchantId, name, branding, isReadOnly }: BrandingFormProps): JSX.Element {
   const [saved, setSaved] = useState(branding);
   const [texts, setTexts] = useState(textsOf(branding));
   const [logo, setLogo] = useState<string | null>();
@@ -87,9 +103,7 @@ function BrandingForm({ merchantId, name, branding }: BrandingFormProps): JSX.El
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
-    const given = Object.fromEntries(
-      brandingFields.map((field) => [field, texts[field].trim() === "" ? null : texts[field].trim()]),
-    );
+    const given = Object.fromEntries(brandingFields.map((field) => [field, valueOf(field, texts[field])]));
     const done = await run({ input: { merchantId, ...given, ...(logo === undefined ? {} : { logo }) } });
     if (done === undefined) return;
     setSaved(done.merchantBrandingUpdate.branding);
@@ -101,77 +115,50 @@ function BrandingForm({ merchantId, name, branding }: BrandingFormProps): JSX.El
       <FailureBanner failure={failure} shown={[...brandingFields.map((field) => `/${field}`), "/logo"]} />
       <LogoField
         name={name}
+        isReadOnly={isReadOnly}
         url={logo === undefined ? (saved?.logo?.url ?? null) : logo === null ? null : `data:;base64,${logo}`}
         failure={failure}
         onChange={(next) => change(() => setLogo(next))}
       />
       {brandingFields.map((field) => (
-        <TextField
-          key={field}
-          {...fieldTexts[field]}
-          pointer={`/${field}`}
-          failure={failure}
-          name={field}
-          value={texts[field]}
-          onChange={(value) => change(() => setTexts({ ...texts, [field]: value }))}
-        />
+        <Fragment key={field}>
+          <TextField
+            label={fieldTexts[field].label}
+            hint={isReadOnly ? undefined : fieldTexts[field].hint}
+            pointer={`/${field}`}
+            failure={failure}
+            name={field}
+            value={texts[field]}
+            input={{ readOnly: isReadOnly }}
+            onChange={(value) => change(() => setTexts({ ...texts, [field]: value }))}
+          />
+          {field === "color" ? <ColorPreview color={texts.color.trim().toLowerCase()} /> : null}
+        </Fragment>
       ))}
-      <div class="actions">
-        <button disabled={isBusy}>Save the branding</button>
-        <span role="status">{isSaved ? "Saved. The next checkout page shows it." : ""}</span>
-      </div>
+      {isReadOnly ? null : (
+        <div class="actions">
+          <button disabled={isBusy}>Save the branding</button>
+          <span role="status">{isSaved ? "Saved. The next checkout page shows it." : ""}</span>
+        </div>
+      )}
     </form>
   );
 }
 
-interface LogoFieldProps {
-  readonly name: string;
-  /** The URL of the shown logo; null if there is none. */
-  readonly url: string | null;
-  readonly failure: GraphFailure | undefined;
-  /** Called with the chosen file in base64, or with null to remove the logo. */
-  readonly onChange: (logo: string | null) => void;
+/** Returns the value that the field's text is saved as; null if the text is empty. */
+function valueOf(field: BrandingField, text: string): string | null {
+  const trimmed = text.trim();
+  if (trimmed === "") return null;
+  return field === "color" ? trimmed.toLowerCase() : trimmed;
 }
 
-function LogoField({ name, url, failure, onChange }: LogoFieldProps): JSX.Element {
-  const id = useId();
-  const faults = fieldFaultTexts(failure, "/logo");
-  const choose = async (files: FileList | null): Promise<void> => {
-    const file = files?.item(0);
-    if (file !== null && file !== undefined) onChange(await readAsBase64(file));
-  };
+/** Shows a button in the colour. Its style sheet is the one that the checkout page loads for this colour. */
+function ColorPreview({ color }: { readonly color: string }): JSX.Element | null {
+  if (!/^#[0-9a-f]{6}$/.test(color)) return null;
   return (
-    <div class="field">
-      <label for={id}>Logo</label>
-      <p class="hint" id={`${id}-hint`}>
-        A PNG, JPEG or WebP file, at most 128 KiB and 2000 × 2000 pixels. Shown at most 32 pixels high, before
-        the name.
-      </p>
-      {url === null ? null : (
-        <p class="logo-preview">
-          <img src={url} alt={`Logo of ${name}`} />
-          <button type="button" class="plain danger" onClick={() => onChange(null)}>
-            Remove the logo
-          </button>
-        </p>
-      )}
-      <input
-        id={id}
-        type="file"
-        accept="image/png,image/jpeg,image/webp"
-        aria-invalid={faults.length > 0}
-        aria-describedby={faults.length === 0 ? `${id}-hint` : `${id}-hint ${id}-fault`}
-        onChange={({ currentTarget }) => void choose(currentTarget.files)}
-      />
-      <FieldFaults id={`${id}-fault`} faults={faults} />
-    </div>
+    <p class="color-preview">
+      <link rel="stylesheet" href={`${basePath}/checkout-theme/${color.slice(1)}.css`} />
+      Preview: <span>Pay €24.00</span>
+    </p>
   );
-}
-
-/** Reads a file as base64, without the start of a `data:` URL. */
-async function readAsBase64(file: File): Promise<string> {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return btoa(text);
 }

@@ -1,0 +1,17 @@
+/** The name of a delivery option on the checkout page. */
+import { getLocaleFallbackChain } from "#foundation/text.ts";
+import { html, type Markup } from "#pages/shared/html.ts";
+import type { PageDeliveryOption } from "./documents.ts";
+import type { CheckoutVisit } from "./visit.ts";
+
+/**
+ * Shows the name in the page's language. If the merchant has no name in this language, shows the name in the
+ * session's locale.
+ */
+export function deliveryNameView(
+  { name, names }: Pick<PageDeliveryOption, "name" | "names">,
+  { locale, session }: Pick<CheckoutVisit, "locale" | "session">,
+): Markup {
+  const found = getLocaleFallbackChain(locale).find((tag) => Object.hasOwn(names, tag));
+  return html`<span lang="${found ?? session.locale}">${found === undefined ? name : names[found]}</span>`;
+}
