@@ -8,12 +8,12 @@ import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 export const authSchemes = ["bearer", "dpop"] as const;
 export type AuthScheme = (typeof authSchemes)[number];
 
-/** Options of the challenges that an HTTP surface sends. */
+/** Options of the challenges that a group of HTTP routes sends, for example the REST API. */
 export interface ChallengeOptions {
   readonly publicUrl: string;
   /**
-   * Authorization schemes that the surface accepts. The challenge for a refused credential names the scheme
-   * of the request if the surface accepts it, otherwise the first scheme.
+   * Authorization schemes that these HTTP routes accept. The challenge for a refused credential names the
+   * request's scheme if it is accepted, otherwise the first scheme.
    */
   readonly schemes: readonly [AuthScheme, ...AuthScheme[]];
   /** Sentence appended to the error message that says where to get credentials. */

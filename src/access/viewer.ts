@@ -62,8 +62,8 @@ export interface StaffViewer {
 export type InternalViewer = TokenViewer | StaffViewer;
 
 /**
- * The service itself, acting for one merchant: in background work and when it renders the documents of
- * events.
+ * The service itself, acting for one merchant: in background work and when it runs the GraphQL documents that
+ * render the payloads of events.
  */
 export interface SystemViewer {
   readonly kind: "system";

@@ -95,7 +95,7 @@ function documentOf(events: Mesh["events"], subject: string): DocumentNode {
   return document;
 }
 
-/** Puts the changed object into the loader, so the document does not read it again. */
+/** Puts the changed object into the loader, so that the event's GraphQL document does not load it again. */
 function prime(
   { carts, orders, products, webhookEndpoints }: Loaders,
   { type, id, object }: Pick<EventSubject, "type" | "id"> & { readonly object: object },

@@ -59,7 +59,7 @@ SchemaBuilder.allowPluginReRegistration = true;
 SchemaBuilder.registerPlugin(argumentFaultsPlugin, ArgumentFaultsPlugin);
 SchemaBuilder.allowPluginReRegistration = false;
 
-/** The schemas of an argument or input field, and those of its input type. */
+/** The zod schemas that check an argument or input field, and those of its input type. */
 interface InputRules {
   readonly field: readonly z.ZodType[];
   readonly type: readonly z.ZodType[];

@@ -175,8 +175,9 @@ function voidableMinor(found: PaymentLookupResult): number {
 }
 
 /**
- * Outcome of an abandoned payment after a lookup. After the timeout a captured amount is reported, even if
- * the rest could not be voided, so that the captured amount is refunded.
+ * Returns the outcome of an abandoned payment after its state was looked up at the provider. Once the time
+ * for voiding it is over, the outcome contains a captured amount even if the rest could not be voided, so
+ * that the captured amount is refunded.
  */
 function abandonedPaymentResult(
   found: PaymentLookupResult,

@@ -1,6 +1,6 @@
 /**
  * Finds the forms of a query's words: stems in PostgreSQL's dictionaries; compounds, joined words and
- * synonyms in the vocabulary of the indexed products. Both are cached.
+ * synonyms in the vocabulary of the indexed products. The results of dictionaries and vocabulary are cached.
  */
 import type { DatabaseReader } from "#database/transaction.ts";
 import { listJoinablePhrases, joinQueryParts, type ParsedSearchQuery } from "./parse-query.ts";

@@ -1,4 +1,4 @@
-/** The frame of every documentation page: the band with the search, and the contents. */
+/** The frame of every documentation page: the header with the search, and the table of contents. */
 import { type PageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { logo } from "#pages/shared/brand.ts";
 import { html, type Markup } from "#pages/shared/html.ts";

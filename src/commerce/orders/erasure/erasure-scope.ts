@@ -146,7 +146,7 @@ export interface BuyerDataToErase {
   readonly traces: BuyerTraces;
   /** Answers stored for repeated idempotent requests that contain data of the buyer. */
   readonly answers: readonly IdempotencyRecordKey[];
-  /** The search may have missed answers to requests that arrived after this time. */
+  /** Answers that were stored after this time may be missing in `answers`. */
   readonly lookedUpTo: Date;
 }
 

@@ -27,7 +27,7 @@ export type SearchTerm =
   | { readonly kind: "id"; readonly prefix: SearchedPrefix; readonly id: string }
   /** An id of a kind that the search does not find. */
   | { readonly kind: "unknownPrefix"; readonly prefix: string; readonly id: string }
-  /** A known prefix whose id is too short or too long, or has wrong characters. */
+  /** A known id prefix followed by a text that is too short, too long or has characters that no id has. */
   | { readonly kind: "malformedId"; readonly prefix: SearchedPrefix }
   | { readonly kind: "name"; readonly text: string };
 

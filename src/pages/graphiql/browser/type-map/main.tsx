@@ -111,7 +111,7 @@ async function begin(): Promise<void> {
   await knowHolder;
 }
 
-/** The part of the map that the address names. */
+/** The part of the type map that the page's URL names. */
 type MapLocation =
   | { readonly kind: "overview" | "area" | "missing"; readonly title: string }
   | { readonly kind: "type"; readonly title: string; readonly type: TypeMapEntry };
