@@ -54,7 +54,11 @@ export function addSearch(): void {
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   list.addEventListener("click", () => dialog.close());
   addEventListener("keydown", (event) => {
-    const isTyping = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
+    // Until the browser draws the next frame, the field of the closed dialog can still have the focus.
+    const isTyping =
+      event.target instanceof HTMLElement &&
+      event.target.matches("input, textarea, select") &&
+      (dialog.open || !dialog.contains(event.target));
     const isShortcut =
       (event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !isTyping);
     if (!isShortcut) return;
