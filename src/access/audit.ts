@@ -256,11 +256,15 @@ export async function* readAuditPages(
 ): AsyncGenerator<readonly AuditRow[], void> {
   for (let after: string | undefined; ;) {
     const query = selectAuditEntries(reader, filter);
-    const rows = await applyKeysetPage(query, "audit_entry.id", {
-      after,
-      limit: rowsPerPage,
-      isInverted: false,
-    }).execute();
+    const rows = await applyKeysetPage(
+      query,
+      { column: "audit_entry.id" },
+      {
+        after,
+        limit: rowsPerPage,
+        isInverted: false,
+      },
+    ).execute();
     if (rows.length > 0) yield rows;
     if (rows.length < rowsPerPage) return;
     after = rows.at(-1)?.id;

@@ -10,20 +10,45 @@ export interface KeysetPage {
   readonly isInverted: boolean;
 }
 
+/** The order of the rows of a list. */
+export interface KeysetOrder {
+  /** The column with the ids, whose order is the order of creation. */
+  readonly column: string;
+  /**
+   * A column of whole numbers by which rows are sorted before they are sorted by id. The cursors of such a
+   * list consist of number and id: see `createSortedCursor`.
+   */
+  readonly sortColumn?: string;
+}
+
+/** Creates the cursor of a row in a list that is sorted by a number. */
+export const createSortedCursor = (value: string | number, id: string): string => `${value}:${id}`;
+
+/** Matches the cursors of a list that is sorted by a number. */
+export const sortedCursorPattern = /^\d{1,16}:\w{1,64}$/;
+
 /**
- * Adds a keyset page to a query, in the order of ids, which is the order of creation. No row is repeated or
- * missed if rows are added or removed between two pages.
+ * Adds a keyset page to a query. No row is repeated or missed if rows are added or removed between two pages.
+ * Cursors of a list that is sorted by a number must match `sortedCursorPattern`.
  */
 export function applyKeysetPage<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
-  column: string,
+  { column, sortColumn }: KeysetOrder,
   { after, before, limit, isInverted }: KeysetPage,
 ): SelectQueryBuilder<Tables, Name, Row> {
   const id = sql.ref<string>(column);
+  const key = sortColumn === undefined ? id : sql`(${sql.ref(sortColumn)}, ${id})`;
+  const position = (cursor: string): RawBuilder<unknown> => {
+    if (sortColumn === undefined) return sql`${cursor}`;
+    const [value = "", rowId = ""] = cursor.split(":");
+    return sql`(${value}::bigint, ${rowId})`;
+  };
   let paged = query;
-  if (after !== undefined) paged = paged.where(sql<boolean>`${id} > ${after}`);
-  if (before !== undefined) paged = paged.where(sql<boolean>`${id} < ${before}`);
-  return paged.orderBy(id, isInverted ? "desc" : "asc").limit(limit);
+  if (after !== undefined) paged = paged.where(sql<boolean>`${key} > ${position(after)}`);
+  if (before !== undefined) paged = paged.where(sql<boolean>`${key} < ${position(before)}`);
+  const direction = isInverted ? "desc" : "asc";
+  if (sortColumn !== undefined) paged = paged.orderBy(sql.ref(sortColumn), direction);
+  return paged.orderBy(id, direction).limit(limit);
 }
 
 const countMax = 10_000;

@@ -5,7 +5,14 @@
 import { type DefaultConnectionArguments, resolveCursorConnection } from "@pothos/plugin-relay";
 import type { SelectQueryBuilder } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { countRowsUpToLimit, type KeysetPage, applyKeysetPage } from "#database/sql-fragments.ts";
+import {
+  applyKeysetPage,
+  countRowsUpToLimit,
+  createSortedCursor,
+  type KeysetOrder,
+  type KeysetPage,
+  sortedCursorPattern,
+} from "#database/sql-fragments.ts";
 import { failWithDetail } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
 
@@ -44,15 +51,25 @@ export const pageSizeMax = 100;
 /** The number of items of a page if a query gives neither `first` nor `last`. */
 export const pageSizeDefault = 20;
 
-/** How the pages of a list are read: sorted by an id column, or by a function that loads one page. */
+/**
+ * How the pages of a list are read: sorted by an id column (and before it by a column of numbers), ascending
+ * or descending, or by a function that loads one page.
+ */
 type Paging<Row> =
-  | { readonly column: string; readonly isNewestFirst?: boolean }
+  | (KeysetOrder & { readonly isDescending?: boolean })
   | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> };
 
 type ListSource<Tables, Name extends keyof Tables, Row> = Paging<Row> & {
   readonly db: Database;
   readonly query: SelectQueryBuilder<Tables, Name, Row>;
 };
+
+/** A row of a list. */
+interface ListRow {
+  readonly id: string;
+  /** The value of the list's `sortColumn`, if it has one. */
+  readonly sortValue?: string | number;
+}
 
 /** One page of a list as a Relay connection. `totalCount` counts the items of the whole list. */
 export interface ConnectionResult<Row> {
@@ -70,22 +87,23 @@ export interface ConnectionResult<Row> {
  * Loads one page of the query. The items of the whole list are counted only if the client selects
  * `totalCount`.
  */
-export async function loadConnection<Tables, Name extends keyof Tables, Row extends { readonly id: string }>(
+export async function loadConnection<Tables, Name extends keyof Tables, Row extends ListRow>(
   args: DefaultConnectionArguments,
   { db, query, ...paging }: ListSource<Tables, Name, Row>,
 ): Promise<ConnectionResult<Row>> {
   requirePageSize(args);
+  if ("sortColumn" in paging && paging.sortColumn !== undefined) requireSortedCursors(args);
   const found = await loadConnectionPage(args, (page) => loadPage(query, paging, page));
   return { ...found, totalCount: () => countRowsUpToLimit(query, db) };
 }
 
 /** Loads one page of rows with the given function, and adds the cursor of each row. */
-export async function loadConnectionPage<Row extends { readonly id: string }>(
+export async function loadConnectionPage<Row extends ListRow>(
   args: DefaultConnectionArguments,
   load: (page: KeysetPage) => Promise<readonly Row[]>,
 ): Promise<Omit<ConnectionResult<Row>, "totalCount">> {
   const connection = await resolveCursorConnection<Promise<readonly Row[]>>(
-    { args, toCursor: (row) => row.id, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
+    { args, toCursor, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
     (part) => load(toPage(part)),
   );
   // Pothos's type allows null edges, for rows that do not exist. A loaded page has no such rows, so the cast
@@ -94,17 +112,16 @@ export async function loadConnectionPage<Row extends { readonly id: string }>(
   return { edges, pageInfo };
 }
 
+const toCursor = ({ id, sortValue }: ListRow): string =>
+  sortValue === undefined ? id : createSortedCursor(sortValue, id);
+
 function loadPage<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
   paging: Paging<Row>,
   page: KeysetPage,
 ): Promise<readonly Row[]> {
   if ("loadPage" in paging) return paging.loadPage(page);
-  return applyKeysetPage(
-    query,
-    paging.column,
-    paging.isNewestFirst === true ? reversePage(page) : page,
-  ).execute();
+  return applyKeysetPage(query, paging, paging.isDescending === true ? reversePage(page) : page).execute();
 }
 
 function toPage(part: {
@@ -117,8 +134,8 @@ function toPage(part: {
 }
 
 /**
- * Converts a page request for a list that is sorted oldest first, so that it selects the corresponding rows
- * of the list sorted newest first.
+ * Converts a page request for a list in ascending order, so that it selects the corresponding rows of the
+ * list in descending order.
  */
 const reversePage = ({ after, before, limit, isInverted }: KeysetPage): KeysetPage => ({
   after: before,
@@ -135,6 +152,19 @@ function requirePageSize({ first, last }: DefaultConnectionArguments): void {
       field: `/${name}`,
       code: value < 0 ? "too_small" : "too_large",
       message: `"${name}" must be an integer from 0 to ${pageSizeMax}.`,
+    });
+  }
+}
+
+/** Refuses cursors of another order of the list. */
+function requireSortedCursors({ after, before }: DefaultConnectionArguments): void {
+  for (const [name, value] of Object.entries({ after, before })) {
+    if (typeof value !== "string" || sortedCursorPattern.test(value)) continue;
+    throw failWithDetail("invalid_field", {
+      in: "body",
+      field: `/${name}`,
+      code: "invalid_format",
+      message: `"${name}" must be a cursor of this list in the same order.`,
     });
   }
 }

@@ -1,47 +1,12 @@
-/**
- * Finds orders by id, selects order ids for lists, finds the order of a part, and finds payments and refunds
- * that have no order.
- */
-import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { Tables } from "#database/tables.ts";
+/** Finds orders by id, finds the order of a part, and finds payments and refunds that have no order. */
+import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
 import { createPaddedInListTemplate, prepareStatement } from "#database/prepared-template.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
-import type { OrderActor, OrderStatus } from "./order-states.ts";
+import type { OrderActor } from "./order-states.ts";
 import { type PaymentView, type RefundView, toPaymentView, toRefundView } from "./render-parts.ts";
-
-export interface OrderFilter {
-  /** Null selects the orders of all merchants. */
-  readonly merchantId: string | null;
-  /** Null selects the orders of all buyers. */
-  readonly buyerReference: string | null;
-  readonly status: OrderStatus | null;
-  readonly number?: string | null | undefined;
-  /** The earliest time of the placement, included. */
-  readonly placedFrom?: Date | null | undefined;
-  /** The end of the period of the placement, excluded. */
-  readonly placedTo?: Date | null | undefined;
-}
-
-const isGiven = <Value>(value: Value | null | undefined): value is Value =>
-  value !== null && value !== undefined;
-
-/** Selects order ids. The caller adds the sort order and limit, or counts the rows. */
-export function selectOrderIds(
-  reader: DatabaseReader,
-  { merchantId, buyerReference, status, number, placedFrom, placedTo }: OrderFilter,
-): SelectQueryBuilder<Tables, "salesOrder", { id: string }> {
-  let list = reader.selectFrom("salesOrder").select("salesOrder.id");
-  if (merchantId !== null) list = list.where("salesOrder.merchantId", "=", merchantId);
-  if (buyerReference !== null) list = list.where("salesOrder.buyerReference", "=", buyerReference);
-  if (status !== null) list = list.where("salesOrder.status", "=", status);
-  if (isGiven(number)) list = list.where("salesOrder.number", "=", toSafeId(number));
-  if (isGiven(placedFrom)) list = list.where("salesOrder.placedAt", ">=", placedFrom);
-  if (isGiven(placedTo)) list = list.where("salesOrder.placedAt", "<", placedTo);
-  return list;
-}
 
 export interface OrderPartOwner {
   readonly merchantId: string;
@@ -63,11 +28,11 @@ export async function findOrderPartOwner(
   return rows[0];
 }
 
-/** Finds a payment whose checkout has no order (yet). */
-export async function findPaymentWithoutOrder(
+/** Finds payments whose checkouts have no order (yet), by payment id. */
+export async function findPaymentsWithoutOrder(
   reader: DatabaseReader,
-  id: string,
-): Promise<PaymentView | null> {
+  ids: readonly string[],
+): Promise<Map<string, PaymentView>> {
   const { rows } = await sql<
     Omit<OrderPayment, "pending" | "provider"> & { readonly sessionId: string; readonly currency: string }
   >`
@@ -75,20 +40,23 @@ export async function findPaymentWithoutOrder(
     refunded_minor, failure_code,
       ${utcTextSql(sql`disputed_at`)} as disputed_at, dispute_reason, version, ${utcTextSql(sql`created_at`)} as
       created_at, ${utcTextSql(sql`updated_at`)} as updated_at
-    from payment where id = ${toSafeId(id)} and order_id is null`.execute(reader);
-  const [payment] = rows;
-  return payment === undefined ? null : toPaymentView(payment, { ...payment, orderId: null });
+    from payment where id = any(${ids.map(toSafeId)}::text[]) and order_id is null`.execute(reader);
+  return new Map(rows.map((payment) => [payment.id, toPaymentView(payment, { ...payment, orderId: null })]));
 }
 
-/** Finds a refund of a payment that succeeded too late to place an order. */
-export async function findRefundWithoutOrder(reader: DatabaseReader, id: string): Promise<RefundView | null> {
+/** Finds refunds of payments that succeeded too late to place an order, by refund id. */
+export async function findRefundsWithoutOrder(
+  reader: DatabaseReader,
+  ids: readonly string[],
+): Promise<Map<string, RefundView>> {
   const { rows } = await sql<OrderRefund & { readonly currency: string }>`
     select id, payment_id, return_id, status, amount_minor, currency, reason, note, lines, shipping_minor,
     version,
       ${utcTextSql(sql`created_at`)} as created_at, ${utcTextSql(sql`updated_at`)} as updated_at
-    from refund where id = ${toSafeId(id)} and order_id is null`.execute(reader);
-  const [refund] = rows;
-  return refund === undefined ? null : toRefundView(refund, { currency: refund.currency, orderId: null });
+    from refund where id = any(${ids.map(toSafeId)}::text[]) and order_id is null`.execute(reader);
+  return new Map(
+    rows.map((refund) => [refund.id, toRefundView(refund, { currency: refund.currency, orderId: null })]),
+  );
 }
 
 /** The table of each kind of part. */

@@ -162,7 +162,7 @@ builder.queryField("auditEntries", (t) =>
             until: to,
           }),
           column: "audit_entry.id",
-          isNewestFirst: true,
+          isDescending: true,
         }),
     },
     ...createConnectionTypeOptions("AuditEntry", "audit entries"),

@@ -1,37 +1,23 @@
 /** Queries of orders and their parts. */
 import {
-  findPaymentWithoutOrder,
-  findRefundWithoutOrder,
+  findPaymentsWithoutOrder,
+  findRefundsWithoutOrder,
   findOrderPartOwner,
   isOrderOfOtherBuyer,
-  selectOrderIds,
   type OrderPartKind,
 } from "#commerce/orders/find-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/render-parts.ts";
-import { fail, failWithDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import {
   type CallerKind,
-  getCallerKind,
   type GraphContext,
   integratorCallers,
-  getListMerchantId,
   getOrderActor,
   getCallerMerchantId,
   merchantReaders,
 } from "#graph/context.ts";
-import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
-import {
-  FulfillmentRef,
-  OrderRef,
-  type GraphOrder,
-  PaymentRef,
-  RefundRef,
-  ReturnRef,
-  WarrantyRef,
-} from "#graph/refs.ts";
-import { OrderStatusEnum } from "./order-enums.ts";
+import { FulfillmentRef, OrderRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
 import { toGraphOrder } from "./orders.ts";
 
 /** True if the caller may read the order. */
@@ -43,7 +29,8 @@ export function isOrderVisible(order: OrderAggregate, context: GraphContext): bo
   );
 }
 
-function isOfCallerMerchant(merchantId: string, context: GraphContext): boolean {
+/** True if the caller may read data of the merchant. */
+export function isOfCallerMerchant(merchantId: string, context: GraphContext): boolean {
   const owner = getCallerMerchantId(context);
   return owner === null || owner === merchantId;
 }
@@ -71,70 +58,6 @@ builder.queryFields((t) => ({
 }));
 
 builder.queryFields((t) => ({
-  orders: t.connection(
-    {
-      type: OrderRef,
-      description:
-        "Lists orders, oldest first. A storefront can only list orders of the buyer in X-Buyer-Reference.",
-      authScopes: { callers: ["storefront", ...merchantReaders] },
-      complexity: computeConnectionCost,
-      args: {
-        merchantId: t.arg.id({
-          description:
-            "The id of the merchant. Left out, with a token of the platform: the orders of all merchants.",
-        }),
-        status: t.arg({ type: OrderStatusEnum, description: "Lists only orders with this status." }),
-        buyerReference: t.arg.string({
-          description:
-            "Lists only orders of the buyer with this frontend reference. A storefront may only name the " +
-            "buyer in X-Buyer-Reference.",
-        }),
-        number: t.arg.string({
-          description:
-            "Lists only the order with this number, in capital or small letters. At most one order of a " +
-            "merchant has a number.",
-        }),
-        placedFrom: t.arg({
-          type: "DateTime",
-          description: "Lists only orders that were placed at this time or later.",
-        }),
-        placedTo: t.arg({
-          type: "DateTime",
-          description:
-            "Lists only orders that were placed before this time, which must be after `placedFrom`.",
-        }),
-      },
-      resolve: async (
-        _root,
-        { merchantId, status, buyerReference, number, placedFrom, placedTo, ...args },
-        context,
-      ) => {
-        requirePeriod(placedFrom, placedTo);
-        const filter = {
-          merchantId: getListMerchantId(context, merchantId),
-          status: status ?? null,
-          buyerReference: getBuyerFilter(context, buyerReference ?? null),
-          number: number?.trim().toUpperCase(),
-          placedFrom,
-          placedTo,
-        };
-        const { edges, ...rest } = await loadConnection(args, {
-          db: context.db,
-          query: selectOrderIds(context.db, filter),
-          column: "sales_order.id",
-        });
-        const orders = await context.loaders.orders.loadMany(edges.map(({ node }) => node.id));
-        return {
-          ...rest,
-          edges: edges.flatMap((edge, index) => visibleEdges(edge.cursor, orders[index], context)),
-        };
-      },
-    },
-    ...createConnectionTypeOptions("Order", "orders"),
-  ),
-}));
-
-builder.queryFields((t) => ({
   fulfillment: t.field({
     type: FulfillmentRef,
     nullable: true,
@@ -153,7 +76,12 @@ builder.queryFields((t) => ({
     authScopes: { callers: partReaders },
     args: { id: t.arg.id({ required: true, description: "The id of the payment, `pay_…`." }) },
     resolve: (_root, { id }, context) =>
-      findPart(context, { part: "payment", parts: "payments", id, withoutOrder: findPaymentWithoutOrder }),
+      findPart(context, {
+        part: "payment",
+        parts: "payments",
+        id,
+        findWithoutOrder: findPaymentsWithoutOrder,
+      }),
   }),
   refund: t.field({
     type: RefundRef,
@@ -162,7 +90,7 @@ builder.queryFields((t) => ({
     authScopes: { callers: partReaders },
     args: { id: t.arg.id({ required: true, description: "The id of the refund, `rfd_…`." }) },
     resolve: (_root, { id }, context) =>
-      findPart(context, { part: "refund", parts: "refunds", id, withoutOrder: findRefundWithoutOrder }),
+      findPart(context, { part: "refund", parts: "refunds", id, findWithoutOrder: findRefundsWithoutOrder }),
   }),
   return: t.field({
     type: ReturnRef,
@@ -186,53 +114,20 @@ interface PartQuery<Parts extends keyof OrderPartViewsByKind> {
   readonly part: OrderPartKind;
   readonly parts: Parts;
   readonly id: string;
-  /**
-   * Finds a payment, refund or other part that is not linked to an order, for example the payment of a failed
-   * checkout.
-   */
-  readonly withoutOrder?: (
+  /** Finds payments or refunds that have no order, for example the payment of a failed checkout, by id. */
+  readonly findWithoutOrder?: (
     reader: GraphContext["db"],
-    id: string,
-  ) => Promise<OrderPartViewsByKind[Parts] | null>;
+    ids: readonly string[],
+  ) => Promise<ReadonlyMap<string, OrderPartViewsByKind[Parts]>>;
 }
 
 async function findPart<Parts extends keyof OrderPartViewsByKind>(
   context: GraphContext,
-  { part, parts, id, withoutOrder }: PartQuery<Parts>,
+  { part, parts, id, findWithoutOrder }: PartQuery<Parts>,
 ): Promise<OrderPartViewsByKind[Parts] | null> {
   const owner = await findOrderPartOwner(context.db, { part, id });
   if (owner === undefined || !isOfCallerMerchant(owner.merchantId, context)) return null;
-  if (owner.orderId === null) return withoutOrder === undefined ? null : withoutOrder(context.db, id);
+  if (owner.orderId === null) return (await findWithoutOrder?.(context.db, [id]))?.get(id) ?? null;
   const order = await context.loaders.orders.load(owner.orderId);
   return order === null ? null : (toOrderPartViews(order, parts).find((view) => view.id === id) ?? null);
-}
-
-function requirePeriod(from: Date | null | undefined, to: Date | null | undefined): void {
-  if (!from || !to || from < to) return;
-  throw failWithDetail("invalid_field", {
-    in: "body",
-    field: "/placedTo",
-    code: "too_small",
-    message: `"placedTo" must be after "placedFrom".`,
-  });
-}
-
-/** Returns the buyer to filter by. A storefront may only list orders of the buyer that it serves. */
-function getBuyerFilter(context: GraphContext, requested: string | null): string | null {
-  if (getCallerKind(context.viewer) !== "storefront") return requested;
-  const { buyerReference } = context;
-  if (buyerReference === null || (requested !== null && requested !== buyerReference))
-    throw fail("role_not_allowed", {
-      message: "A storefront can only list orders of the buyer in the header X-Buyer-Reference.",
-    });
-  return buyerReference;
-}
-
-function visibleEdges(
-  cursor: string,
-  order: OrderAggregate | Error | null | undefined,
-  context: GraphContext,
-): { cursor: string; node: GraphOrder }[] {
-  if (order instanceof Error) throw order;
-  return order === null || order === undefined ? [] : [{ cursor, node: toGraphOrder(order, context) }];
 }

@@ -1,0 +1,142 @@
+/** Selects the ids of orders, and of payments, refunds, returns, fulfillments and warranties, for lists. */
+import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
+import type { Tables } from "#database/tables.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { getLowestIdAtTime, type IdKind, toSafeId } from "#foundation/ids.ts";
+import { type OrderPartKind, orderPartTables } from "./find-orders.ts";
+import type {
+  OrderFulfillmentStatus,
+  OrderPaymentStatus,
+  OrderReturnStatus,
+  OrderStatus,
+} from "./order-states.ts";
+
+type Optional<Value> = Value | null | undefined;
+
+export interface OrderFilter {
+  /** Null selects the orders of all merchants. */
+  readonly merchantId: string | null;
+  /** Null selects the orders of all buyers. */
+  readonly buyerReference: string | null;
+  readonly status?: Optional<OrderStatus>;
+  readonly paymentStatus?: Optional<OrderPaymentStatus>;
+  readonly fulfillmentStatus?: Optional<OrderFulfillmentStatus>;
+  readonly returnStatus?: Optional<OrderReturnStatus>;
+  readonly number?: Optional<string>;
+  /** Id or handle of a market. */
+  readonly market?: Optional<string>;
+  readonly country?: Optional<string>;
+  readonly currency?: Optional<string>;
+  /** Smallest total in minor units, included. */
+  readonly totalMinorMin?: Optional<number>;
+  /** Largest total in minor units, included. */
+  readonly totalMinorMax?: Optional<number>;
+  /** The earliest time of the placement, included. */
+  readonly placedFrom?: Optional<Date>;
+  /** The end of the period of the placement, excluded. */
+  readonly placedTo?: Optional<Date>;
+}
+
+/** SQL conditions of a filter; conditions without a value are left out. */
+const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
+  [
+    [filter.merchantId, (id: unknown) => sql<boolean>`sales_order.merchant_id = ${id}`] as const,
+    [
+      filter.buyerReference,
+      (reference: unknown) => sql<boolean>`sales_order.buyer_reference = ${reference}`,
+    ] as const,
+    [filter.status, (status: unknown) => sql<boolean>`sales_order.status = ${status}`] as const,
+    [
+      filter.paymentStatus,
+      (status: unknown) => sql<boolean>`sales_order.payment_status = ${status}`,
+    ] as const,
+    [
+      filter.fulfillmentStatus,
+      (status: unknown) => sql<boolean>`sales_order.fulfillment_status = ${status}`,
+    ] as const,
+    [filter.returnStatus, (status: unknown) => sql<boolean>`sales_order.return_status = ${status}`] as const,
+    [
+      filter.number,
+      (number: unknown) => sql<boolean>`sales_order.number = ${toSafeId(String(number))}`,
+    ] as const,
+    [
+      filter.market,
+      (market: unknown) => sql<boolean>`sales_order.market_id in (
+        select id from market where id = ${market} or handle = ${market})`,
+    ] as const,
+    [filter.country, (country: unknown) => sql<boolean>`sales_order.country = ${country}`] as const,
+    [filter.currency, (currency: unknown) => sql<boolean>`sales_order.currency = ${currency}`] as const,
+    [
+      filter.totalMinorMin,
+      (minimum: unknown) => sql<boolean>`sales_order.total_minor >= ${minimum}`,
+    ] as const,
+    [
+      filter.totalMinorMax,
+      (maximum: unknown) => sql<boolean>`sales_order.total_minor <= ${maximum}`,
+    ] as const,
+    [filter.placedFrom, (from: unknown) => sql<boolean>`sales_order.placed_at >= ${from}`] as const,
+    [filter.placedTo, (to: unknown) => sql<boolean>`sales_order.placed_at < ${to}`] as const,
+  ].flatMap(([value, write]) => (value === null || value === undefined ? [] : [write(value)]));
+
+/**
+ * Selects order ids, with totals in minor units. The caller adds the sort order and limit, or counts the
+ * rows.
+ */
+export function selectOrderIds(
+  reader: DatabaseReader,
+  filter: OrderFilter,
+): SelectQueryBuilder<Tables, "salesOrder", { id: string; totalMinor: number }> {
+  let list = reader.selectFrom("salesOrder").select(["salesOrder.id", "salesOrder.totalMinor"]);
+  for (const condition of conditionsOf(filter)) list = list.where(condition);
+  return list;
+}
+
+/** The kinds of order parts, with the kind of their ids. */
+const idKinds: Readonly<Record<OrderPartKind, IdKind>> = {
+  payment: "payment",
+  refund: "refund",
+  fulfillment: "fulfillment",
+  return: "return",
+  warranty: "warranty",
+};
+
+export interface OrderPartFilter {
+  readonly part: OrderPartKind;
+  /** Null selects the parts of all merchants. */
+  readonly merchantId: string | null;
+  readonly status?: Optional<string>;
+  /** The earliest time of the creation, included. */
+  readonly createdFrom?: Optional<Date>;
+  /** The end of the period of the creation, excluded. */
+  readonly createdTo?: Optional<Date>;
+}
+
+/** The id of an order part and of its order; the order id is null for a payment or refund without an order. */
+export interface OrderPartIds {
+  readonly id: string;
+  readonly orderId: string | null;
+}
+
+/** Selects ids of order parts. Ids begin with the time of creation, so periods are ranges of ids. */
+export function selectOrderPartIds(
+  reader: DatabaseReader,
+  { part, merchantId, status, createdFrom, createdTo }: OrderPartFilter,
+): SelectQueryBuilder<Tables & { part: PartTable }, "part", OrderPartIds> {
+  const lowest = (at: Date): string => getLowestIdAtTime(idKinds[part], at.getTime());
+  let list = reader
+    .selectFrom(sql<PartTable>`${sql.table(orderPartTables[part])}`.as("part"))
+    .select(["part.id", "part.orderId"]);
+  if (merchantId !== null) list = list.where("part.merchantId", "=", merchantId);
+  if (typeof status === "string") list = list.where("part.status", "=", status);
+  if (createdFrom instanceof Date) list = list.where("part.id", ">=", lowest(createdFrom));
+  if (createdTo instanceof Date) list = list.where("part.id", "<", lowest(createdTo));
+  return list;
+}
+
+/** The columns that all tables of order parts have. */
+interface PartTable {
+  readonly id: string;
+  readonly orderId: string | null;
+  readonly merchantId: string;
+  readonly status: string;
+}

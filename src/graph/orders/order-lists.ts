@@ -1,0 +1,188 @@
+/** The list of orders. */
+import { z } from "zod";
+import { selectOrderIds } from "#commerce/orders/list-orders.ts";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import { fail, failWithDetail } from "#foundation/failure.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
+import { getCallerKind, type GraphContext, getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { type GraphOrder, OrderRef } from "#graph/refs.ts";
+import {
+  OrderFulfillmentStatusEnum,
+  OrderPaymentStatusEnum,
+  OrderReturnStatusEnum,
+  OrderStatusEnum,
+} from "./order-enums.ts";
+import { toGraphOrder } from "./orders.ts";
+
+type OrderSort = "oldest_first" | "newest_first" | "highest_total_first" | "lowest_total_first";
+
+const OrderSortEnum = defineEnum<OrderSort>("OrderSort", {
+  description: "The order of a list of orders.",
+  values: {
+    oldest_first: "The order that was placed first comes first.",
+    newest_first: "The order that was placed last comes first.",
+    highest_total_first: "The order with the highest total comes first. Requires `currency`.",
+    lowest_total_first: "The order with the lowest total comes first. Requires `currency`.",
+  },
+});
+
+/** Arguments that select orders. */
+const filterArgs = builder.args((t) => ({
+  merchantId: t.id({
+    description:
+      "The id of the merchant. Left out, with a token of the platform: the orders of all merchants.",
+  }),
+  status: t.field({ type: OrderStatusEnum, description: "Lists only orders with this status." }),
+  paymentStatus: t.field({
+    type: OrderPaymentStatusEnum,
+    description: "Lists only orders with this payment status.",
+  }),
+  fulfillmentStatus: t.field({
+    type: OrderFulfillmentStatusEnum,
+    description: "Lists only orders with this fulfillment status.",
+  }),
+  returnStatus: t.field({
+    type: OrderReturnStatusEnum,
+    description: "Lists only orders with this return status.",
+  }),
+  buyerReference: t.string({
+    description:
+      "Lists only orders of the buyer with this frontend reference. A storefront may only name the " +
+      "buyer in X-Buyer-Reference.",
+  }),
+  number: t.string({
+    description:
+      "Lists only the order with this number, in capital or small letters. At most one order of a " +
+      "merchant has a number.",
+  }),
+  market: t.string({
+    description: "Lists only orders of the market with this id, `mkt_…`, or handle.",
+    validate: z.string().max(96),
+  }),
+  country: t.field({ type: "CountryCode", description: "Lists only orders that were sold to this country." }),
+  currency: t.field({ type: "CurrencyCode", description: "Lists only orders in this currency." }),
+  totalMinorMin: t.field({
+    type: "MinorUnits",
+    description:
+      "Lists only orders whose total when they were placed is at least this amount, in minor units. Requires " +
+      "`currency`.",
+  }),
+  totalMinorMax: t.field({
+    type: "MinorUnits",
+    description:
+      "Lists only orders whose total when they were placed is at most this amount, in minor units. Requires " +
+      "`currency`.",
+  }),
+  placedFrom: t.field({
+    type: "DateTime",
+    description: "Lists only orders that were placed at this time or later.",
+  }),
+  placedTo: t.field({
+    type: "DateTime",
+    description: "Lists only orders that were placed before this time, which must be after `placedFrom`.",
+  }),
+}));
+
+builder.queryFields((t) => ({
+  orders: t.connection(
+    {
+      type: OrderRef,
+      description:
+        "Lists orders, oldest first by default. A storefront can only list orders of the buyer in " +
+        "X-Buyer-Reference.",
+      authScopes: { callers: ["storefront", ...merchantReaders] },
+      complexity: computeConnectionCost,
+      args: {
+        ...filterArgs,
+        sort: t.arg({
+          type: OrderSortEnum,
+          required: true,
+          defaultValue: "oldest_first",
+          description: "The order of the list. A cursor is valid only in a list with the same order.",
+        }),
+      },
+      resolve: async (_root, { sort, ...args }, context) => {
+        requirePeriod(args.placedFrom, args.placedTo);
+        requireCurrencyForTotals(sort, args);
+        const filter = {
+          ...args,
+          merchantId: getListMerchantId(context, args.merchantId),
+          buyerReference: getBuyerFilter(context, args.buyerReference ?? null),
+          number: args.number?.trim().toUpperCase(),
+        };
+        const isByTotal = sort === "highest_total_first" || sort === "lowest_total_first";
+        const query = selectOrderIds(context.db, filter);
+        const { edges, ...rest } = await loadConnection(args, {
+          db: context.db,
+          query: isByTotal ? query.select("salesOrder.totalMinor as sortValue") : query,
+          column: "sales_order.id",
+          ...(isByTotal ? { sortColumn: "sales_order.total_minor" } : {}),
+          isDescending: sort === "newest_first" || sort === "highest_total_first",
+        });
+        const orders = await context.loaders.orders.loadMany(edges.map(({ node }) => node.id));
+        return {
+          ...rest,
+          edges: edges.flatMap((edge, index) => visibleEdges(edge.cursor, orders[index], context)),
+        };
+      },
+    },
+    ...createConnectionTypeOptions("Order", "orders"),
+  ),
+}));
+
+/** Refuses a period that ends before it begins. */
+function requirePeriod(from: Date | null | undefined, to: Date | null | undefined): void {
+  if (!from || !to || from < to) return;
+  throw failWithDetail("invalid_field", {
+    in: "body",
+    field: "/placedTo",
+    code: "too_small",
+    message: `"placedTo" must be after "placedFrom".`,
+  });
+}
+
+interface TotalArgs {
+  readonly currency?: string | null | undefined;
+  readonly totalMinorMin?: number | null | undefined;
+  readonly totalMinorMax?: number | null | undefined;
+}
+
+/** Refuses to compare totals of orders in several currencies. */
+function requireCurrencyForTotals(
+  sort: OrderSort,
+  { currency, totalMinorMin, totalMinorMax }: TotalArgs,
+): void {
+  const comparesTotals =
+    sort === "highest_total_first" ||
+    sort === "lowest_total_first" ||
+    typeof totalMinorMin === "number" ||
+    typeof totalMinorMax === "number";
+  if (!comparesTotals || typeof currency === "string") return;
+  throw failWithDetail("invalid_field", {
+    in: "body",
+    field: "/currency",
+    code: "required",
+    message: '"currency" is required to filter or sort by totals.',
+  });
+}
+
+/** Returns the buyer to filter by. A storefront may only list orders of the buyer that it serves. */
+function getBuyerFilter(context: GraphContext, requested: string | null): string | null {
+  if (getCallerKind(context.viewer) !== "storefront") return requested;
+  const { buyerReference } = context;
+  if (buyerReference === null || (requested !== null && requested !== buyerReference))
+    throw fail("role_not_allowed", {
+      message: "A storefront can only list orders of the buyer in the header X-Buyer-Reference.",
+    });
+  return buyerReference;
+}
+
+function visibleEdges(
+  cursor: string,
+  order: OrderAggregate | Error | null | undefined,
+  context: GraphContext,
+): { cursor: string; node: GraphOrder }[] {
+  if (order instanceof Error) throw order;
+  return order === null || order === undefined ? [] : [{ cursor, node: toGraphOrder(order, context) }];
+}

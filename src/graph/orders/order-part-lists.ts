@@ -1,0 +1,195 @@
+/** The lists of payments, refunds, returns, fulfillments and warranty registrations of all orders. */
+import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
+import {
+  findPaymentsWithoutOrder,
+  findRefundsWithoutOrder,
+  type OrderPartKind,
+} from "#commerce/orders/find-orders.ts";
+import { selectOrderPartIds } from "#commerce/orders/list-orders.ts";
+import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/render-parts.ts";
+import { failWithDetail } from "#foundation/failure.ts";
+import { builder } from "#graph/builder.ts";
+import {
+  computeConnectionCost,
+  type ConnectionResult,
+  createConnectionTypeOptions,
+  loadConnection,
+} from "#graph/connections.ts";
+import { type GraphContext, getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { FulfillmentRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
+import {
+  FulfillmentStatusEnum,
+  PaymentStatusEnum,
+  RefundStatusEnum,
+  ReturnStatusEnum,
+  WarrantyStatusEnum,
+} from "./order-enums.ts";
+
+/** Arguments of all lists of order parts, in addition to the status. */
+const partListArgs = builder.args((t) => ({
+  merchantId: t.id({
+    description:
+      "The id of the merchant. Left out, with a token of the platform: the entries of all merchants.",
+  }),
+  createdFrom: t.field({
+    type: "DateTime",
+    description: "Lists only entries that were created at this time or later.",
+  }),
+  createdTo: t.field({
+    type: "DateTime",
+    description: "Lists only entries that were created before this time, which must be after `createdFrom`.",
+  }),
+}));
+
+interface PartListArgs {
+  readonly merchantId?: string | null | undefined;
+  readonly status?: string | null | undefined;
+  readonly createdFrom?: Date | null | undefined;
+  readonly createdTo?: Date | null | undefined;
+}
+
+builder.queryFields((t) => ({
+  payments: t.connection(
+    {
+      type: PaymentRef,
+      description: "Lists payments, newest first, including payments of checkouts that placed no order.",
+      authScopes: { callers: merchantReaders },
+      complexity: computeConnectionCost,
+      args: {
+        ...partListArgs,
+        status: t.arg({ type: PaymentStatusEnum, description: "Lists only payments with this status." }),
+      },
+      resolve: (_root, args, context) =>
+        loadParts(context, args, {
+          part: "payment",
+          parts: "payments",
+          findWithoutOrder: findPaymentsWithoutOrder,
+        }),
+    },
+    ...createConnectionTypeOptions("Payment", "payments"),
+  ),
+  refunds: t.connection(
+    {
+      type: RefundRef,
+      description:
+        "Lists refunds, newest first, including refunds of payments that succeeded too late to place an order.",
+      authScopes: { callers: merchantReaders },
+      complexity: computeConnectionCost,
+      args: {
+        ...partListArgs,
+        status: t.arg({ type: RefundStatusEnum, description: "Lists only refunds with this status." }),
+      },
+      resolve: (_root, args, context) =>
+        loadParts(context, args, {
+          part: "refund",
+          parts: "refunds",
+          findWithoutOrder: findRefundsWithoutOrder,
+        }),
+    },
+    ...createConnectionTypeOptions("Refund", "refunds"),
+  ),
+}));
+
+builder.queryFields((t) => ({
+  returns: t.connection(
+    {
+      type: ReturnRef,
+      description: "Lists returns, newest first.",
+      authScopes: { callers: merchantReaders },
+      complexity: computeConnectionCost,
+      args: {
+        ...partListArgs,
+        status: t.arg({ type: ReturnStatusEnum, description: "Lists only returns with this status." }),
+      },
+      resolve: (_root, args, context) => loadParts(context, args, { part: "return", parts: "returns" }),
+    },
+    ...createConnectionTypeOptions("Return", "returns"),
+  ),
+  fulfillments: t.connection(
+    {
+      type: FulfillmentRef,
+      description: "Lists fulfillments, newest first.",
+      authScopes: { callers: merchantReaders },
+      complexity: computeConnectionCost,
+      args: {
+        ...partListArgs,
+        status: t.arg({
+          type: FulfillmentStatusEnum,
+          description: "Lists only fulfillments with this status.",
+        }),
+      },
+      resolve: (_root, args, context) =>
+        loadParts(context, args, { part: "fulfillment", parts: "fulfillments" }),
+    },
+    ...createConnectionTypeOptions("Fulfillment", "fulfillments"),
+  ),
+  warranties: t.connection(
+    {
+      type: WarrantyRef,
+      description: "Lists warranty registrations, newest first.",
+      authScopes: { callers: merchantReaders },
+      complexity: computeConnectionCost,
+      args: {
+        ...partListArgs,
+        status: t.arg({
+          type: WarrantyStatusEnum,
+          description: "Lists only warranty registrations with this status.",
+        }),
+      },
+      resolve: (_root, args, context) => loadParts(context, args, { part: "warranty", parts: "warranties" }),
+    },
+    ...createConnectionTypeOptions("WarrantyRegistration", "warranty registrations"),
+  ),
+}));
+
+interface PartList<Parts extends keyof OrderPartViewsByKind> {
+  readonly part: OrderPartKind;
+  readonly parts: Parts;
+  /** Finds payments or refunds that have no order, by id. */
+  readonly findWithoutOrder?: (
+    reader: GraphContext["db"],
+    ids: readonly string[],
+  ) => Promise<ReadonlyMap<string, OrderPartViewsByKind[Parts]>>;
+}
+
+/** Loads one page of order parts. The orders of the page are read in one statement. */
+async function loadParts<Parts extends keyof OrderPartViewsByKind>(
+  context: GraphContext,
+  args: PartListArgs & DefaultConnectionArguments,
+  { part, parts, findWithoutOrder }: PartList<Parts>,
+): Promise<ConnectionResult<OrderPartViewsByKind[Parts]>> {
+  requireCreationPeriod(args);
+  const query = selectOrderPartIds(context.db, {
+    ...args,
+    part,
+    merchantId: getListMerchantId(context, args.merchantId),
+  });
+  const page = await loadConnection(args, { db: context.db, query, column: "part.id", isDescending: true });
+  const nodes = page.edges.map(({ node }) => node);
+  const orderIds = new Set(nodes.flatMap(({ orderId }) => (orderId === null ? [] : [orderId])));
+  const unlinkedIds = nodes.flatMap(({ id, orderId }) => (orderId === null ? [id] : []));
+  const [orders, unlinked] = await Promise.all([
+    Promise.all([...orderIds].map((id) => context.loaders.orders.load(id))),
+    unlinkedIds.length === 0 ? undefined : findWithoutOrder?.(context.db, unlinkedIds),
+  ]);
+  const views = new Map(unlinked);
+  for (const order of orders)
+    if (order !== null) for (const view of toOrderPartViews(order, parts)) views.set(view.id, view);
+  return {
+    ...page,
+    edges: page.edges.flatMap(({ cursor, node: { id } }) => {
+      const view = views.get(id);
+      return view === undefined ? [] : [{ cursor, node: view }];
+    }),
+  };
+}
+
+function requireCreationPeriod({ createdFrom, createdTo }: PartListArgs): void {
+  if (!createdFrom || !createdTo || createdFrom < createdTo) return;
+  throw failWithDetail("invalid_field", {
+    in: "body",
+    field: "/createdTo",
+    code: "too_small",
+    message: `"createdTo" must be after "createdFrom".`,
+  });
+}
