@@ -1,6 +1,6 @@
 /**
- * Reads the reports on orders, by the time when the orders were placed: sales with later reductions and
- * refunds, and the discounts of promotions.
+ * Reads the report on sales, by the time when the orders were placed: sales with later reductions and
+ * refunds, by currency or by country, and over time.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -12,7 +12,7 @@ import {
   parseSummedAmountMinor,
 } from "./report-scope.ts";
 
-type Amount = "gross" | "reduced" | "refunded" | "discount" | "shipping" | "tax";
+type Amount = "gross" | "reduced" | "refunded" | "discount" | "netDiscount" | "shipping" | "tax" | "netTax";
 
 /** Counts and amounts of orders in one currency; amounts in minor units. */
 export interface SalesFigures extends Readonly<Record<`${Amount}Minor`, number>> {
@@ -23,6 +23,8 @@ export interface SalesFigures extends Readonly<Record<`${Amount}Minor`, number>>
   readonly netMinor: number;
   /** Average gross amount of an order in minor units, rounded half up; null if there were no orders. */
   readonly averageOrderMinor: number | null;
+  /** Average net amount of an order that was not canceled as a whole; null if there was none. */
+  readonly averageNetOrderMinor: number | null;
 }
 
 /** The sales in one currency: totals and one entry per bucket. */
@@ -30,6 +32,11 @@ export interface CurrencySales {
   readonly currency: string;
   readonly totals: SalesFigures;
   readonly buckets: readonly (SalesFigures & PeriodBucket)[];
+}
+
+/** The sales to one country in one currency: totals and one entry per bucket. */
+export interface CountrySales extends CurrencySales {
+  readonly country: string;
 }
 
 interface SalesReportQuery extends ReportScope {
@@ -43,55 +50,101 @@ export async function readSalesReport(
   reader: DatabaseReader,
   query: SalesReportQuery,
 ): Promise<readonly CurrencySales[]> {
-  const { rows } = await salesStatement(query).execute(reader);
+  const { rows } = await salesStatement(query, "currency").execute(reader);
   const byCurrency = Map.groupBy(rows, ({ currency }) => currency);
-  return [...new Set([...query.currencies, ...byCurrency.keys()])].toSorted().map((currency) => {
-    const byBucket = new Map((byCurrency.get(currency) ?? []).map((row) => [row.bucket, row]));
-    return {
-      currency,
-      totals: toFigures(currency, byBucket.get(null)),
-      buckets: query.buckets.map((bucket, index) => ({
-        ...bucket,
-        ...toFigures(currency, byBucket.get(index + 1)),
-      })),
-    };
+  return [...new Set([...query.currencies, ...byCurrency.keys()])]
+    .toSorted()
+    .map((currency) => toCurrencySales(currency, byCurrency.get(currency) ?? [], query.buckets));
+}
+
+/**
+ * Reads the sales to each country, by currency: at most `first` countries of each currency, those with the
+ * highest net amount first.
+ */
+export async function readSalesByCountry(
+  reader: DatabaseReader,
+  { first, ...query }: Omit<SalesReportQuery, "currencies"> & { readonly first: number },
+): Promise<readonly CountrySales[]> {
+  const { rows } = await salesStatement(query, "country").execute(reader);
+  const groups = [...Map.groupBy(rows, ({ currency, country }) => `${currency} ${country}`).values()];
+  const sales = groups.flatMap((group) => {
+    const [row] = group;
+    if (row === undefined) return [];
+    return [{ country: row.country ?? "", ...toCurrencySales(row.currency, group, query.buckets) }];
   });
+  return [...Map.groupBy(sales, ({ currency }) => currency)]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([, ofCurrency]) => ofCurrency.toSorted(compareByNetAmount).slice(0, first));
+}
+
+const compareByNetAmount = (one: CountrySales, other: CountrySales): number =>
+  other.totals.netMinor - one.totals.netMinor || (one.country < other.country ? -1 : 1);
+
+function toCurrencySales(
+  currency: string,
+  rows: readonly SalesRow[],
+  buckets: readonly PeriodBucket[],
+): CurrencySales {
+  const byBucket = new Map(rows.map((row) => [row.bucket, row]));
+  return {
+    currency,
+    totals: toFigures(currency, byBucket.get(null)),
+    buckets: buckets.map((bucket, index) => ({ ...bucket, ...toFigures(currency, byBucket.get(index + 1)) })),
+  };
 }
 
 /** A row of the sales statement; sums without rows are null. */
 interface SalesRow extends Readonly<Record<Amount | "units", string | null>> {
   readonly currency: string;
+  /** Country of the orders; null in a report by currency. */
+  readonly country: string | null;
   /** Number of the bucket, from 1; null in the row of the whole period. */
   readonly bucket: number | null;
   readonly orders: number;
   readonly canceledOrders: number;
 }
 
+/**
+ * SQL for the share of an order's tax or discount that belongs to the order's net amount, rounded per order.
+ * An order of which nothing had to be paid keeps its discount unless it was canceled.
+ */
+const netShareSql = (
+  column: string,
+): RawBuilder<string> => sql<string>`sum(case when status = 'canceled' then 0
+  when total_minor = 0 then ${sql.ref(column)}
+  else round(${sql.ref(column)}::numeric * (total_minor - reduced_minor) / total_minor) end)`;
+
 /** Sums refunds and units separately from orders, so that an order with several refunds counts once. */
-function salesStatement({ buckets, ...scope }: SalesReportQuery): RawBuilder<SalesRow> {
+function salesStatement(
+  { buckets, ...scope }: Omit<SalesReportQuery, "currencies">,
+  groupBy: "currency" | "country",
+): RawBuilder<SalesRow> {
+  const group = groupBy === "country" ? sql`currency, country` : sql`currency`;
   return sql<SalesRow>`
     with placed as materialized (
-      select o.id, ${reportBucketNumberSql("o.placed_at", buckets)} as bucket, o.currency, o.status,
+      select o.id, ${reportBucketNumberSql("o.placed_at", buckets)} as bucket, o.currency,
+      ${groupBy === "country" ? sql`o.country` : sql`null::text`} as country, o.status,
       o.total_minor, o.reduced_minor, o.discount_minor, o.shipping_minor, o.tax_minor
       from sales_order o where ${buildReportScopeCondition(scope, "o", "placed_at")}),
     counted as (
-      select currency, bucket, count(*) as orders, count(*) filter (where status = 'canceled') as
+      select currency, country, bucket, count(*) as orders, count(*) filter (where status = 'canceled') as
       canceled_orders, sum(total_minor) as gross,
-        sum(reduced_minor) as reduced, sum(discount_minor) as discount, sum(shipping_minor) as shipping,
-        sum(tax_minor) as tax, 0 as units, 0 as refunded
-      from placed group by 1, 2
+        sum(reduced_minor) as reduced, sum(discount_minor) as discount,
+        ${netShareSql("discount_minor")} as net_discount, sum(shipping_minor) as shipping,
+        sum(tax_minor) as tax, ${netShareSql("tax_minor")} as net_tax, 0 as units, 0 as refunded
+      from placed group by 1, 2, 3
       union all
-      select p.currency, p.bucket, 0, 0, 0, 0, 0, 0, 0, sum(l.ordered), 0 from placed p join order_line l
-      on l.order_id = p.id group by 1, 2
+      select p.currency, p.country, p.bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(l.ordered), 0
+      from placed p join order_line l on l.order_id = p.id group by 1, 2, 3
       union all
-      select p.currency, p.bucket, 0, 0, 0, 0, 0, 0, 0, 0, sum(r.amount_minor)
-      from placed p join refund r on r.order_id = p.id where r.status = 'succeeded' group by 1, 2)
-    select currency, bucket, sum(orders)::int as orders, sum(canceled_orders)::int as canceled_orders,
-    sum(gross)::text as gross,
-      sum(reduced)::text as reduced, sum(discount)::text as discount, sum(shipping)::text as shipping,
-      sum(tax)::text as tax,
+      select p.currency, p.country, p.bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(r.amount_minor)
+      from placed p join refund r on r.order_id = p.id where r.status = 'succeeded' group by 1, 2, 3)
+    select currency, ${groupBy === "country" ? sql`country` : sql`null as country`}, bucket,
+      sum(orders)::int as orders, sum(canceled_orders)::int as canceled_orders, sum(gross)::text as gross,
+      sum(reduced)::text as reduced, sum(discount)::text as discount, sum(net_discount)::text as net_discount,
+      sum(shipping)::text as shipping, sum(tax)::text as tax, sum(net_tax)::text as net_tax,
       sum(units)::text as units, sum(refunded)::text as refunded
-    from counted group by grouping sets ((currency), (currency, bucket))`;
+    from counted group by grouping sets ((${group}), (${group}, bucket))`;
 }
 
 const emptySalesRow = {
@@ -101,17 +154,20 @@ const emptySalesRow = {
   reduced: "0",
   refunded: "0",
   discount: "0",
+  netDiscount: "0",
   shipping: "0",
   tax: "0",
+  netTax: "0",
   units: "0",
 };
 
 function toFigures(
   currency: string,
-  row: Omit<SalesRow, "currency" | "bucket"> = emptySalesRow,
+  row: Omit<SalesRow, "currency" | "country" | "bucket"> = emptySalesRow,
 ): SalesFigures {
   const { orders, canceledOrders } = row;
   const [grossMinor, reducedMinor] = [parseSummedAmountMinor(row.gross), parseSummedAmountMinor(row.reduced)];
+  const netMinor = grossMinor - reducedMinor;
   return {
     currency,
     orders,
@@ -119,101 +175,19 @@ function toFigures(
     units: parseSummedAmountMinor(row.units),
     grossMinor,
     reducedMinor,
-    netMinor: grossMinor - reducedMinor,
+    netMinor,
     refundedMinor: parseSummedAmountMinor(row.refunded),
     discountMinor: parseSummedAmountMinor(row.discount),
+    netDiscountMinor: parseSummedAmountMinor(row.netDiscount),
     shippingMinor: parseSummedAmountMinor(row.shipping),
     taxMinor: parseSummedAmountMinor(row.tax),
+    netTaxMinor: parseSummedAmountMinor(row.netTax),
     averageOrderMinor: orders === 0 ? null : divideHalfUp(grossMinor, orders),
+    averageNetOrderMinor: orders === canceledOrders ? null : divideHalfUp(netMinor, orders - canceledOrders),
   };
 }
 
 /** Divides with integers, because a quotient of floating-point numbers could be rounded twice. */
 function divideHalfUp(amountMinor: number, parts: number): number {
   return Number((BigInt(amountMinor) * 2n + BigInt(parts)) / (BigInt(parts) * 2n));
-}
-
-/** Counts and amounts of the orders with a promotion, in one currency; amounts in minor units. */
-export interface PromotionSalesFigures {
-  readonly currency: string;
-  readonly orders: number;
-  readonly canceledOrders: number;
-  readonly discountMinor: number;
-  readonly grossMinor: number;
-  readonly netMinor: number;
-}
-
-/** Totals of all orders with a promotion, and figures per promotion. */
-export interface PromotionReport {
-  /** Figures of orders with any promotion, by currency; an order with two promotions counts once. */
-  readonly totals: readonly PromotionSalesFigures[];
-  readonly promotions: readonly (PromotionSalesFigures & { readonly promotionId: string })[];
-}
-
-interface PromotionReportQuery extends ReportScope {
-  readonly first: number;
-  readonly currencies: readonly string[];
-}
-
-/** Reads the report on promotions. */
-export async function readPromotionReport(
-  reader: DatabaseReader,
-  query: PromotionReportQuery,
-): Promise<PromotionReport> {
-  const { rows } = await promotionStatement(query).execute(reader);
-  const totals = new Map(rows.flatMap((row) => (row.promotionId === null ? [[row.currency, row]] : [])));
-  return {
-    totals: [...new Set([...query.currencies, ...totals.keys()])]
-      .toSorted()
-      .map((currency) => toPromotedFigures(currency, totals.get(currency))),
-    promotions: rows.flatMap((row) =>
-      row.promotionId === null
-        ? []
-        : [{ promotionId: row.promotionId, ...toPromotedFigures(row.currency, row) }],
-    ),
-  };
-}
-
-interface PromotionReportRow {
-  /** The promotion; null in the row of totals. */
-  readonly promotionId: string | null;
-  readonly currency: string;
-  readonly orders: number;
-  readonly canceledOrders: number;
-  readonly discount: string;
-  readonly gross: string;
-  readonly net: string;
-}
-
-/** Uses the discounts that each order stored when it was placed. */
-function promotionStatement({ first, ...scope }: PromotionReportQuery): RawBuilder<PromotionReportRow> {
-  const figures = sql`count(*)::int as orders, count(*) filter (where status = 'canceled')::int as
-    canceled_orders, sum(discount_minor)::text as discount,
-    sum(total_minor)::text as gross, sum(total_minor - reduced_minor)::text as net`;
-  return sql<PromotionReportRow>`
-    with placed as materialized (
-      select o.currency, o.status, o.total_minor, o.reduced_minor, o.discount_minor, o.promotions
-      from sales_order o
-      where ${buildReportScopeCondition(scope, "o", "placed_at")} and o.promotions <> '[]'),
-    applied as (
-      select a."promotionId" as promotion_id, p.currency, p.status, p.total_minor, p.reduced_minor,
-      a."discountMinor" as discount_minor
-      from placed p cross join lateral jsonb_to_recordset(p.promotions) as a("promotionId" text,
-      "discountMinor" bigint)),
-    ranked as (select promotion_id, currency, ${figures} from applied group by 1, 2
-    order by orders desc, promotion_id, currency limit ${first})
-    select null as promotion_id, currency, ${figures} from placed group by currency
-    union all
-    select * from ranked`;
-}
-
-function toPromotedFigures(currency: string, row: PromotionReportRow | undefined): PromotionSalesFigures {
-  return {
-    currency,
-    orders: row?.orders ?? 0,
-    canceledOrders: row?.canceledOrders ?? 0,
-    discountMinor: parseSummedAmountMinor(row?.discount),
-    grossMinor: parseSummedAmountMinor(row?.gross),
-    netMinor: parseSummedAmountMinor(row?.net),
-  };
 }

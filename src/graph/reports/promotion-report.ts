@@ -1,9 +1,10 @@
 /** The GraphQL query for the report on the discounts of promotions. */
 import {
   type PromotionReport,
+  type PromotionReportEntry,
   type PromotionSalesFigures,
   readPromotionReport,
-} from "#commerce/reports/sales-report.ts";
+} from "#commerce/reports/promotion-report.ts";
 import type { Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
@@ -59,17 +60,20 @@ const PromotionTotals = builder.objectRef<PromotionSalesFigures>("PromotionTotal
   interfaces: [PromotionFiguresType],
 });
 
-const PromotionReportRowType = builder
-  .objectRef<PromotionReport["promotions"][number]>("PromotionReportRow")
-  .implement({
-    description:
-      "Figures about orders with one promotion, in one currency. An order with several " +
-      "promotions counts for each of them.",
-    interfaces: [PromotionFiguresType],
-    fields: (t) => ({
-      promotionId: t.exposeID("promotionId", { description: "The id of the promotion, `prm_…`." }),
+const PromotionReportRowType = builder.objectRef<PromotionReportEntry>("PromotionReportRow").implement({
+  description:
+    "Figures about orders with one promotion, in one currency. An order with several " +
+    "promotions counts for each of them.",
+  interfaces: [PromotionFiguresType],
+  fields: (t) => ({
+    promotionId: t.exposeID("promotionId", { description: "The id of the promotion, `prm_…`." }),
+    title: t.exposeString("title", {
+      nullable: true,
+      description:
+        "The promotion's title in the merchant's default locale, or in another locale if it has none there.",
     }),
-  });
+  }),
+});
 
 const PromotionReportType = builder
   .objectRef<PromotionReport & { readonly period: Period }>("PromotionReport")

@@ -1,5 +1,12 @@
-/** The GraphQL query for the report on sales, by currency and over time. */
-import { readSalesReport, type SalesFigures, type CurrencySales } from "#commerce/reports/sales-report.ts";
+/** The GraphQL query for the report on sales, by currency and country, and over time. */
+import { z } from "zod";
+import {
+  type CountrySales,
+  type CurrencySales,
+  readSalesByCountry,
+  readSalesReport,
+  type SalesFigures,
+} from "#commerce/reports/sales-report.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
@@ -8,6 +15,7 @@ import {
   reportListCost,
   ReportPeriodRef,
   readShopReport,
+  type ShopReportScope,
   computeBucketedReportCost,
   reportTotalsCost,
   intervalArgs,
@@ -83,6 +91,30 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
   }),
 });
 
+/** Adds the figures that take later cancellations and returns into account in proportion. */
+builder.interfaceFields(SalesFiguresType, (t) => ({
+  netDiscountMinor: t.expose("netDiscountMinor", {
+    type: "MinorUnits",
+    description:
+      "The part of `discountMinor` that belongs to `netMinor`, in minor units: each order's discount in " +
+      "proportion to its net amount. An order that became free by its discount counts with the whole discount " +
+      "unless it was canceled.",
+  }),
+  netTaxMinor: t.expose("netTaxMinor", {
+    type: "MinorUnits",
+    description:
+      "The tax included in `netMinor`, in minor units: each order's tax in proportion to its net amount, " +
+      "rounded per order. For orders with several tax rates it is therefore an estimate.",
+  }),
+  averageNetOrderMinor: t.expose("averageNetOrderMinor", {
+    type: "MinorUnits",
+    nullable: true,
+    description:
+      "The average order that was not canceled as a whole: `netMinor` divided by `orders` less " +
+      "`canceledOrders`, rounded half up, in minor units; null if there were none.",
+  }),
+}));
+
 const SalesTotals = builder
   .objectRef<SalesFigures>("SalesTotals")
   .implement({ description: "Sales figures of the whole period.", interfaces: [SalesFiguresType] });
@@ -114,10 +146,40 @@ const CurrencySalesType = builder.objectRef<CurrencySales>("SalesOfCurrency").im
   }),
 });
 
+const CountrySalesType = builder.objectRef<CountrySales>("SalesOfCountry").implement({
+  description: "Sales figures of orders to one country, in one currency.",
+  fields: (t) => ({
+    country: t.expose("country", {
+      type: "CountryCode",
+      complexity: reportTotalsCost,
+      description: "The country to which the orders were sold.",
+    }),
+    currency: t.expose("currency", {
+      type: "CurrencyCode",
+      complexity: reportTotalsCost,
+      description: "The currency of the figures.",
+    }),
+    totals: t.expose("totals", {
+      type: SalesTotals,
+      complexity: reportTotalsCost,
+      description: "The figures of the whole period.",
+    }),
+    buckets: t.field({
+      type: [SalesBucket],
+      description: "The figures of each bucket in chronological order, including buckets without sales.",
+      complexity: reportListCost,
+      resolve: ({ buckets }) => buckets,
+    }),
+  }),
+});
+
 interface SalesReport {
+  readonly scope: ShopReportScope;
   readonly period: Period;
   readonly currencies: readonly CurrencySales[];
 }
+
+const countriesMax = 50;
 
 const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement({
   description: "A report on sales, by currency and over time.",
@@ -135,6 +197,23 @@ const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement(
       complexity: reportListCost,
       resolve: ({ currencies }) => currencies,
     }),
+    countries: t.field({
+      type: [CountrySalesType],
+      description:
+        "The sales by country and currency, sorted by currency code, and within a currency by the highest net " +
+        "amount. Countries without orders are not listed.",
+      complexity: ({ first }) => ({ field: 1, multiplier: Math.min(Math.max(first, 1), countriesMax) }),
+      args: {
+        first: t.arg.int({
+          required: true,
+          defaultValue: 20,
+          description: `The maximum number of countries of each currency, 1 to ${countriesMax}.`,
+          validate: z.int().min(1).max(countriesMax),
+        }),
+      },
+      resolve: ({ scope }, { first }, context) =>
+        context.services.readOnly((reader) => readSalesByCountry(reader, { ...scope, first })),
+    }),
   }),
 });
 
@@ -142,13 +221,14 @@ builder.queryField("salesReport", (t) =>
   t.field({
     type: SalesReportType,
     description:
-      "Reports sales in a period: orders, units and amounts, by currency and over time. " +
+      "Reports sales in a period: orders, units and amounts, by currency or country, and over time. " +
       "An order counts in the period in which it was placed.",
     authScopes: { callers: merchantReaders },
     complexity: computeBucketedReportCost,
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },
     resolve: (_root, args, context) =>
       readShopReport(context, args, async (reader, scope) => ({
+        scope,
         currencies: await readSalesReport(reader, scope),
       })),
   }),

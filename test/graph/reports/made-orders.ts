@@ -13,6 +13,9 @@ export interface MadeOrder {
   readonly shippingMinor?: number;
   readonly taxMinor?: number;
   readonly isCanceled?: boolean;
+  /** Default DE. */
+  readonly country?: string;
+  readonly buyerReference?: string;
   /** The quantities, one per line. */
   readonly units?: readonly number[];
   readonly refunds?: readonly { readonly amountMinor: number; readonly status: "succeeded" | "failed" }[];
@@ -30,20 +33,45 @@ export interface MadeReturn {
   readonly refundedMinor?: number;
 }
 
+/** The parts of an order with all default values. */
+interface OrderParts extends Required<Omit<MadeOrder, Nullable>> {
+  readonly buyerReference: string | null;
+  readonly shippingMinor: number | null;
+  readonly taxMinor: number | null;
+}
+
+type Nullable = "buyerReference" | "shippingMinor" | "taxMinor";
+
+const defaults = {
+  country: "DE",
+  buyerReference: null,
+  isCanceled: false,
+  discountMinor: 0,
+  shippingMinor: null,
+  taxMinor: null,
+  reducedMinor: 0,
+  units: [1],
+  refunds: [],
+  promotions: [],
+  returns: [],
+};
+
 const id = (kind: Parameters<typeof createId>[0]): string => createId(kind);
 const text = (value: string): string => `'${value}'`;
 
 /** Writes the order and its parts in one transaction. Returns are requested a day after the order. */
 export async function makeOrder(world: World, order: MadeOrder): Promise<void> {
-  await world.database.script((run) => run(`begin; ${statements(order).join("; ")}; commit`));
+  await world.database.script((run) =>
+    run(`begin; ${statements({ ...defaults, ...order }).join("; ")}; commit`),
+  );
 }
 
-function statements(order: MadeOrder): string[] {
-  const { merchantId, marketId, currency, placedAt, totalMinor, isCanceled = false } = order;
+function statements(order: OrderParts): string[] {
+  const { merchantId, marketId, currency, placedAt, totalMinor, isCanceled } = order;
   const [cart, session, made] = [id("cart"), id("checkoutSession"), id("order")];
-  const common = `${text(merchantId)}, 'DE', ${text(currency)}`;
+  const common = `${text(merchantId)}, ${text(order.country)}, ${text(currency)}`;
   const at = `timestamptz ${text(placedAt)}`;
-  const lines = (order.units ?? [1]).map((units, position) => ({ id: id("orderLine"), units, position }));
+  const lines = order.units.map((units, position) => ({ id: id("orderLine"), units, position }));
   const payment = id("payment");
   const refund = (amountMinor: number, status: string, returnId = "null"): string[] => {
     const operation = id("paymentOperation");
@@ -71,12 +99,13 @@ function statements(order: MadeOrder): string[] {
       fulfillment_status, return_status, cart_id, session_id, market_id,
         time_zone, tax_included, locale, subtotal_minor, discount_minor, shipping_minor,
         shipping_discount_minor, tax_minor, total_minor, reduced_minor,
-        promotions, canceled_at, placed_at, updated_at)
+        promotions, canceled_at, buyer_reference, placed_at, updated_at)
       values ('${made}', ${common}, '${made.slice(-12)}', '${isCanceled ? "canceled" : "confirmed"}', 'paid',
       'unfulfilled', 'none', '${cart}', '${session}', '${marketId}',
-        'UTC', true, 'en', ${totalMinor}, ${order.discountMinor ?? 0}, ${order.shippingMinor ?? "null"}, 0,
-        ${order.taxMinor ?? "null"}, ${totalMinor}, ${order.reducedMinor ?? 0},
-        '${JSON.stringify(order.promotions ?? [])}', ${isCanceled ? at : "null"}, ${at}, ${at})`,
+        'UTC', true, 'en', ${totalMinor}, ${order.discountMinor}, ${order.shippingMinor}, 0,
+        ${order.taxMinor}, ${totalMinor}, ${order.reducedMinor},
+        '${JSON.stringify(order.promotions)}', ${isCanceled ? at : "null"},
+        ${order.buyerReference === null ? "null" : text(order.buyerReference)}, ${at}, ${at})`,
     ...lines.map(
       (
         line,
@@ -86,12 +115,16 @@ function statements(order: MadeOrder): string[] {
         values ('${line.id}', '${made}', '${merchantId}', ${line.position}, 'prd_x', 'var_x', '{}', '{}',
         true, '{}', 1, 1, 0, 1, ${line.units})`,
     ),
-    `insert into payment (id, merchant_id, session_id, order_id, provider, method_type, status, currency,
+    ...(totalMinor === 0
+      ? []
+      : [
+          `insert into payment (id, merchant_id, session_id, order_id, provider, method_type, status, currency,
       amount_minor, captured_minor, created_at, updated_at)
       values ('${payment}', '${merchantId}', '${session}', '${made}', 'test', 'card', 'captured',
       '${currency}', ${totalMinor}, ${totalMinor}, ${at}, ${at})`,
-    ...(order.refunds ?? []).flatMap(({ amountMinor, status }) => refund(amountMinor, status)),
-    ...(order.returns ?? []).flatMap((back) => {
+        ]),
+    ...order.refunds.flatMap(({ amountMinor, status }) => refund(amountMinor, status)),
+    ...order.returns.flatMap((back) => {
       const returnId = id("return");
       const rows = [
         `insert into order_return (id, order_id, merchant_id, kind, status, reason, refund_minor, fee_minor,

@@ -1,0 +1,129 @@
+/**
+ * Reads the report on fulfillments: how long orders have been waiting for shipment, and how carriers
+ * delivered the parcels that were shipped in a period.
+ */
+import { type RawBuilder, sql } from "kysely";
+import { utcTextSql } from "#database/sql-fragments.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import type { OrderStatus } from "#commerce/orders/order-states.ts";
+import { buildReportScopeCondition, type ReportScope } from "./report-scope.ts";
+
+/** Orders that have been waiting for shipment for a number of days. */
+export interface UnshippedAge {
+  /** Full days since the order was placed, from this number. */
+  readonly fromDays: number;
+  /** To this number of days, excluded; null in the last group. */
+  readonly toDays: number | null;
+  readonly orders: number;
+  /** Units that are neither shipped nor canceled. */
+  readonly units: number;
+}
+
+/** An order that is waiting for shipment. */
+export interface UnshippedOrder {
+  readonly orderId: string;
+  readonly number: string;
+  readonly status: OrderStatus;
+  readonly placedAt: string;
+  readonly ageDays: number;
+  readonly units: number;
+}
+
+/** Parcels of one carrier that were shipped in a period. */
+export interface CarrierFigures {
+  /** Name of the carrier; null for parcels without one. */
+  readonly carrier: string | null;
+  readonly parcels: number;
+  readonly delivered: number;
+  /** Parcels that were lost, damaged or returned to the sender. */
+  readonly failed: number;
+  /** Parcels that arrived after their estimated delivery. */
+  readonly late: number;
+  /** Median of the hours from shipment to delivery; null if no parcel was delivered. */
+  readonly medianDeliveryHours: number | null;
+}
+
+export interface FulfillmentReport {
+  readonly unshipped: {
+    readonly ages: readonly UnshippedAge[];
+    /** The orders that have been waiting for the longest time, those first. */
+    readonly oldest: readonly UnshippedOrder[];
+  };
+  readonly carriers: readonly CarrierFigures[];
+}
+
+interface FulfillmentReportQuery extends ReportScope {
+  readonly now: Date;
+  /** Maximum number of orders and of carriers. */
+  readonly first: number;
+}
+
+/** First day of each age group. */
+const ageGroupDays = [0, 1, 2, 3, 7, 14, 30] as const;
+
+/** Reads the report on fulfillments. The period selects parcels; waiting orders are those of `now`. */
+export async function readFulfillmentReport(
+  reader: DatabaseReader,
+  query: FulfillmentReportQuery,
+): Promise<FulfillmentReport> {
+  const ages = await agesStatement(query).execute(reader);
+  const oldest = await oldestStatement(query).execute(reader);
+  const carriers = await carrierStatement(query).execute(reader);
+  const byGroup = new Map(ages.rows.map(({ group, ...sums }) => [group, sums]));
+  return {
+    unshipped: {
+      ages: ageGroupDays.map((fromDays, index) => ({
+        fromDays,
+        toDays: ageGroupDays[index + 1] ?? null,
+        ...(byGroup.get(index + 1) ?? { orders: 0, units: 0 }),
+      })),
+      oldest: oldest.rows,
+    },
+    carriers: carriers.rows,
+  };
+}
+
+/**
+ * The orders with units to be shipped, as the text after `from`. The partial index sales_order_unshipped
+ * contains the same two conditions.
+ */
+const unshippedSql = ({ merchantId, marketIds, now }: FulfillmentReportQuery): RawBuilder<unknown> => sql`(
+  select o.id, o.number, o.status, o.placed_at, greatest(floor(extract(epoch from ${now}::timestamptz -
+    o.placed_at) / 86400), 0)::int as age_days, (
+      select coalesce(sum(l.ordered - l.canceled - l.shipped), 0)::int from order_line l
+      where l.order_id = o.id and l.requires_shipping) as units
+  from sales_order o
+  where o.status in ('pending', 'confirmed', 'on_hold')
+    and o.fulfillment_status in ('unfulfilled', 'in_progress', 'partially_shipped')
+    ${merchantId === null ? sql`` : sql`and o.merchant_id = ${merchantId}`}
+    ${marketIds === null ? sql`` : sql`and o.market_id = any(${marketIds}::text[])`}
+  offset 0) as u`;
+
+function agesStatement(
+  query: FulfillmentReportQuery,
+): RawBuilder<{ readonly group: number; readonly orders: number; readonly units: number }> {
+  return sql`
+    select width_bucket(age_days, ${[...ageGroupDays]}::int[]) as group, count(*)::int as orders,
+      sum(units)::int as units
+    from ${unshippedSql(query)} where units > 0 group by 1`;
+}
+
+function oldestStatement(query: FulfillmentReportQuery): RawBuilder<UnshippedOrder> {
+  return sql<UnshippedOrder>`
+    select id as order_id, number, status, ${utcTextSql(sql`placed_at`)} as placed_at, age_days, units
+    from ${unshippedSql(query)} where units > 0 order by u.placed_at, u.id limit ${query.first}`;
+}
+
+function carrierStatement({ first, ...scope }: FulfillmentReportQuery): RawBuilder<CarrierFigures> {
+  return sql<CarrierFigures>`
+    select carrier, count(*)::int as parcels, count(*) filter (where status = 'delivered')::int as delivered,
+      count(*) filter (where status in ('failed', 'returned_to_sender'))::int as failed,
+      count(*) filter (where delivered_at > estimated_delivery_at)::int as late,
+      percentile_cont(0.5) within group (order by extract(epoch from delivered_at - shipped_at)::float8 / 3600)
+        filter (where delivered_at is not null) as median_delivery_hours
+    from (
+      select f.*, o.market_id from fulfillment f join sales_order o on o.id = f.order_id
+      where f.type = 'shipping') as f
+    where ${buildReportScopeCondition(scope, "f", "shipped_at")}
+    group by 1 order by parcels desc, carrier nulls last limit ${first}`;
+}

@@ -1,0 +1,101 @@
+/** Reads the report on promotions: their discounts, by the time when the orders were placed. */
+import { type RawBuilder, sql } from "kysely";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { buildReportScopeCondition, type ReportScope, parseSummedAmountMinor } from "./report-scope.ts";
+
+/** Counts and amounts of the orders with a promotion, in one currency; amounts in minor units. */
+export interface PromotionSalesFigures {
+  readonly currency: string;
+  readonly orders: number;
+  readonly canceledOrders: number;
+  readonly discountMinor: number;
+  readonly grossMinor: number;
+  readonly netMinor: number;
+}
+
+/** Totals of all orders with a promotion, and figures per promotion. */
+export interface PromotionReport {
+  /** Figures of orders with any promotion, by currency; an order with two promotions counts once. */
+  readonly totals: readonly PromotionSalesFigures[];
+  readonly promotions: readonly PromotionReportEntry[];
+}
+
+/** Figures of the orders with one promotion. */
+export interface PromotionReportEntry extends PromotionSalesFigures {
+  readonly promotionId: string;
+  /** Title of the promotion in the merchant's default locale, or in another locale; null if it has none. */
+  readonly title: string | null;
+}
+
+interface PromotionReportQuery extends ReportScope {
+  readonly first: number;
+  readonly currencies: readonly string[];
+}
+
+/** Reads the report on promotions. */
+export async function readPromotionReport(
+  reader: DatabaseReader,
+  query: PromotionReportQuery,
+): Promise<PromotionReport> {
+  const { rows } = await promotionStatement(query).execute(reader);
+  const totals = new Map(rows.flatMap((row) => (row.promotionId === null ? [[row.currency, row]] : [])));
+  return {
+    totals: [...new Set([...query.currencies, ...totals.keys()])]
+      .toSorted()
+      .map((currency) => toPromotedFigures(currency, totals.get(currency))),
+    promotions: rows.flatMap((row) =>
+      row.promotionId === null
+        ? []
+        : [{ promotionId: row.promotionId, title: row.title, ...toPromotedFigures(row.currency, row) }],
+    ),
+  };
+}
+
+interface PromotionReportRow {
+  /** The promotion; null in the row of totals. */
+  readonly promotionId: string | null;
+  readonly title: string | null;
+  readonly currency: string;
+  readonly orders: number;
+  readonly canceledOrders: number;
+  readonly discount: string;
+  readonly gross: string;
+  readonly net: string;
+}
+
+/** Uses the discounts that each order stored when it was placed. */
+function promotionStatement({ first, ...scope }: PromotionReportQuery): RawBuilder<PromotionReportRow> {
+  const figures = sql`count(*)::int as orders, count(*) filter (where status = 'canceled')::int as
+    canceled_orders, sum(discount_minor)::text as discount,
+    sum(total_minor)::text as gross, sum(total_minor - reduced_minor)::text as net`;
+  return sql<PromotionReportRow>`
+    with placed as materialized (
+      select o.currency, o.status, o.total_minor, o.reduced_minor, o.discount_minor, o.promotions
+      from sales_order o
+      where ${buildReportScopeCondition(scope, "o", "placed_at")} and o.promotions <> '[]'),
+    applied as (
+      select a."promotionId" as promotion_id, p.currency, p.status, p.total_minor, p.reduced_minor,
+      a."discountMinor" as discount_minor
+      from placed p cross join lateral jsonb_to_recordset(p.promotions) as a("promotionId" text,
+      "discountMinor" bigint)),
+    ranked as (select promotion_id, currency, ${figures} from applied group by 1, 2
+    order by orders desc, promotion_id, currency limit ${first})
+    select null as promotion_id, null as title, currency, ${figures} from placed group by currency
+    union all
+    select promotion_id, (
+        select coalesce(p.titles ->> m.default_locale, (select min(t.value) from jsonb_each_text(p.titles) t))
+        from promotion p join merchant m on m.id = p.merchant_id where p.id = r.promotion_id),
+      currency, orders, canceled_orders, discount, gross, net
+    from ranked r`;
+}
+
+function toPromotedFigures(currency: string, row: PromotionReportRow | undefined): PromotionSalesFigures {
+  return {
+    currency,
+    orders: row?.orders ?? 0,
+    canceledOrders: row?.canceledOrders ?? 0,
+    discountMinor: parseSummedAmountMinor(row?.discount),
+    grossMinor: parseSummedAmountMinor(row?.gross),
+    netMinor: parseSummedAmountMinor(row?.net),
+  };
+}

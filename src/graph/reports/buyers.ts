@@ -1,0 +1,113 @@
+/** The GraphQL query for the report on buyers. */
+import {
+  type BuyerCohort,
+  type BuyerCohortMonth,
+  type BuyerReport,
+  type BuyerTotals,
+  readBuyerReport,
+} from "#commerce/reports/buyer-report.ts";
+import type { Period } from "#foundation/period.ts";
+import { builder } from "#graph/builder.ts";
+import { merchantReaders } from "#graph/context.ts";
+import {
+  marketArgs,
+  readShopReport,
+  reportArgs,
+  reportBaseCost,
+  reportListCost,
+  ReportPeriodRef,
+  reportTotalsCost,
+} from "./report-period.ts";
+
+const BuyerTotalsType = builder.objectRef<BuyerTotals>("BuyerTotals").implement({
+  description: "Counts of buyers and orders. Orders that were canceled as a whole are not counted.",
+  fields: (t) => ({
+    buyers: t.exposeInt("buyers", {
+      description:
+        "The number of buyers who ordered in the period. A buyer is a buyer reference of a merchant.",
+    }),
+    newBuyers: t.exposeInt("newBuyers", {
+      description: "The number of these buyers whose first order is in the period.",
+    }),
+    repeatBuyers: t.exposeInt("repeatBuyers", {
+      description:
+        "The number of these buyers who had placed at least two orders by the end of the period, the first of " +
+        "them in the period or before.",
+    }),
+    repeatRate: t.float({
+      nullable: true,
+      description: "`repeatBuyers` divided by `buyers`, 0 to 1; null without buyers.",
+      resolve: ({ buyers, repeatBuyers }) => (buyers === 0 ? null : repeatBuyers / buyers),
+    }),
+    orders: t.exposeInt("orders", { description: "The number of orders of these buyers in the period." }),
+    guestOrders: t.exposeInt("guestOrders", {
+      description: "The number of orders without a buyer reference in the period; in no other count.",
+    }),
+  }),
+});
+
+const BuyerCohortMonthType = builder.objectRef<BuyerCohortMonth>("BuyerCohortMonth").implement({
+  description: "A later month in which buyers of a cohort ordered again.",
+  fields: (t) => ({
+    month: t.expose("month", { type: "Date", description: "The first day of the month." }),
+    buyers: t.exposeInt("buyers", {
+      description: "The number of the cohort's buyers who ordered in this month.",
+    }),
+    orders: t.exposeInt("orders", { description: "The number of their orders in this month." }),
+  }),
+});
+
+const BuyerCohortType = builder.objectRef<BuyerCohort>("BuyerCohort").implement({
+  description: "The buyers whose first order was in the same calendar month.",
+  fields: (t) => ({
+    month: t.expose("month", { type: "Date", description: "The first day of the month of the first order." }),
+    buyers: t.exposeInt("buyers", { description: "The number of the cohort's buyers." }),
+    later: t.field({
+      type: [BuyerCohortMonthType],
+      description:
+        "The later months of the period in which buyers of the cohort ordered again, in chronological order.",
+      complexity: { field: 1, multiplier: 12 },
+      resolve: ({ later }) => later,
+    }),
+  }),
+});
+
+const BuyerReportType = builder
+  .objectRef<BuyerReport & { readonly period: Period }>("BuyerReport")
+  .implement({
+    description: "A report on new and returning buyers. It contains counts only, no personal data.",
+    fields: (t) => ({
+      period: t.expose("period", {
+        type: ReportPeriodRef,
+        complexity: reportTotalsCost,
+        description: "The period of the report.",
+      }),
+      totals: t.expose("totals", {
+        type: BuyerTotalsType,
+        complexity: reportTotalsCost,
+        description: "The counts of the whole period.",
+      }),
+      cohorts: t.field({
+        type: [BuyerCohortType],
+        description:
+          "The buyers who are new in the period, by the month of their first order, in chronological order. Months " +
+          "begin in the report's time zone.",
+        complexity: reportListCost,
+        resolve: ({ cohorts }) => cohorts,
+      }),
+    }),
+  });
+
+builder.queryField("buyerReport", (t) =>
+  t.field({
+    type: BuyerReportType,
+    description:
+      "Reports how many buyers of a period are new, how many order repeatedly, and when the buyers of a month came " +
+      "back. Given a market, only orders of that market are counted, also for the first order.",
+    authScopes: { callers: merchantReaders },
+    complexity: { field: reportBaseCost, multiplier: 24 },
+    args: { ...reportArgs, ...marketArgs },
+    resolve: (_root, args, context) =>
+      readShopReport(context, args, (reader, scope) => readBuyerReport(reader, scope)),
+  }),
+);

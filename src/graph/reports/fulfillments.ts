@@ -1,0 +1,133 @@
+/** The GraphQL query for the report on fulfillments. */
+import {
+  type CarrierFigures,
+  type FulfillmentReport,
+  readFulfillmentReport,
+  type UnshippedAge,
+  type UnshippedOrder,
+} from "#commerce/reports/fulfillment-report.ts";
+import type { Period } from "#foundation/period.ts";
+import { builder } from "#graph/builder.ts";
+import { merchantReaders } from "#graph/context.ts";
+import { OrderStatusEnum } from "#graph/orders/order-enums.ts";
+import {
+  computeListReportCost,
+  listLengthArgs,
+  marketArgs,
+  readShopReport,
+  reportArgs,
+  reportListCost,
+  ReportPeriodRef,
+  reportTotalsCost,
+} from "./report-period.ts";
+
+const UnshippedAgeType = builder.objectRef<UnshippedAge>("UnshippedAge").implement({
+  description: "The orders that have been waiting for shipment for a number of days.",
+  fields: (t) => ({
+    fromDays: t.exposeInt("fromDays", {
+      description: "The smallest number of full days since the order was placed.",
+    }),
+    toDays: t.exposeInt("toDays", {
+      nullable: true,
+      description: "The number of days at which the next group begins; null in the last group.",
+    }),
+    orders: t.exposeInt("orders", { description: "The number of orders with units to be shipped." }),
+    units: t.exposeInt("units", { description: "The number of their units that are still to be shipped." }),
+  }),
+});
+
+const UnshippedOrderType = builder.objectRef<UnshippedOrder>("UnshippedOrder").implement({
+  description: "An order with units that are still to be shipped.",
+  fields: (t) => ({
+    orderId: t.exposeID("orderId", { description: "The id of the order, `ord_…`." }),
+    number: t.exposeString("number", { description: "The number of the order, as shown to the buyer." }),
+    status: t.expose("status", { type: OrderStatusEnum, description: "The status of the order." }),
+    placedAt: t.expose("placedAt", { type: "DateTime", description: "The time when the order was placed." }),
+    ageDays: t.exposeInt("ageDays", { description: "The number of full days since the order was placed." }),
+    units: t.exposeInt("units", { description: "The number of units that are still to be shipped." }),
+  }),
+});
+
+const UnshippedOrdersType = builder.objectRef<FulfillmentReport["unshipped"]>("UnshippedOrders").implement({
+  description:
+    "Orders with units that are still to be shipped, at the time of the query: not canceled, not completed, and " +
+    "also orders on hold.",
+  fields: (t) => ({
+    ages: t.field({
+      type: [UnshippedAgeType],
+      description:
+        "The orders by the days since they were placed. Every group is listed, including empty ones.",
+      complexity: reportTotalsCost,
+      resolve: ({ ages }) => ages,
+    }),
+    oldest: t.field({
+      type: [UnshippedOrderType],
+      description: "The orders that have been waiting for the longest time, those first: at most `first`.",
+      complexity: reportListCost,
+      resolve: ({ oldest }) => oldest,
+    }),
+  }),
+});
+
+const CarrierFiguresType = builder.objectRef<CarrierFigures>("CarrierFigures").implement({
+  description: "Parcels of one carrier that were shipped in a period.",
+  fields: (t) => ({
+    carrier: t.exposeString("carrier", {
+      nullable: true,
+      description: "The name of the carrier; null for parcels without a carrier.",
+    }),
+    parcels: t.exposeInt("parcels", { description: "The number of parcels that were shipped." }),
+    delivered: t.exposeInt("delivered", { description: "The number of these parcels that were delivered." }),
+    failed: t.exposeInt("failed", {
+      description: "The number of these parcels that were lost, damaged or returned to the sender.",
+    }),
+    late: t.exposeInt("late", {
+      description: "The number of these parcels that were delivered after their estimated delivery.",
+    }),
+    medianDeliveryHours: t.float({
+      nullable: true,
+      description: "The median of the hours from shipment to delivery; null if no parcel was delivered.",
+      resolve: ({ medianDeliveryHours }) => medianDeliveryHours,
+    }),
+  }),
+});
+
+const FulfillmentReportType = builder
+  .objectRef<FulfillmentReport & { readonly period: Period }>("FulfillmentReport")
+  .implement({
+    description: "A report on shipments.",
+    fields: (t) => ({
+      period: t.expose("period", {
+        type: ReportPeriodRef,
+        complexity: reportTotalsCost,
+        description: "The period in which the parcels of `carriers` were shipped.",
+      }),
+      unshipped: t.expose("unshipped", {
+        type: UnshippedOrdersType,
+        complexity: reportListCost,
+        description: "The orders that are waiting for shipment now, whenever they were placed.",
+      }),
+      carriers: t.field({
+        type: [CarrierFiguresType],
+        description: "The parcels shipped in the period by carrier, most parcels first: at most `first`.",
+        complexity: reportListCost,
+        resolve: ({ carriers }) => carriers,
+      }),
+    }),
+  });
+
+builder.queryField("fulfillmentReport", (t) =>
+  t.field({
+    type: FulfillmentReportType,
+    description:
+      "Reports for how long orders have been waiting for shipment, and how fast carriers delivered the parcels of a " +
+      "period.",
+    authScopes: { callers: merchantReaders },
+    complexity: computeListReportCost,
+    args: { ...reportArgs, ...marketArgs, ...listLengthArgs },
+    resolve: (_root, { first, ...args }, context) =>
+      readShopReport(context, args, (reader, scope) =>
+        readFulfillmentReport(reader, { ...scope, first, now: context.clock.now() }),
+      ),
+  }),
+);
