@@ -55,6 +55,8 @@ describe("the graph", () => {
       "average",
       "conversionRate",
       "conversionRate",
+      "discountShare",
+      "discountShare",
       "medianDeliveryHours",
       "popularityScore",
       "repeatRate",

@@ -91,8 +91,19 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
   }),
 });
 
-/** Adds the figures that take later cancellations and returns into account in proportion. */
+/**
+ * Adds the share of discounts, and the figures that take later cancellations and returns into account in
+ * proportion.
+ */
 builder.interfaceFields(SalesFiguresType, (t) => ({
+  discountShare: t.float({
+    nullable: true,
+    description:
+      "The share of discounts in the prices before discounts: `discountMinor` divided by the sum of `grossMinor` " +
+      "and `discountMinor`, 0 to 1; null if that sum is 0.",
+    resolve: ({ grossMinor, discountMinor }) =>
+      grossMinor + discountMinor === 0 ? null : discountMinor / (grossMinor + discountMinor),
+  }),
   netDiscountMinor: t.expose("netDiscountMinor", {
     type: "MinorUnits",
     description:

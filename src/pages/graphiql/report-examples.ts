@@ -31,6 +31,78 @@ query Sales($from: Date!, $to: Date!) {
     },
   },
   {
+    title: "Revenue by country and week",
+    query: `# Net sales to each country, by week. Each currency is separate.
+query RevenueByCountry($from: Date!, $to: Date!) {
+  salesReport(from: $from, to: $to, interval: WEEK) {
+    countries {
+      country
+      currency
+      totals { orders grossMinor netMinor }
+      buckets { day orders netMinor }
+    }
+  }
+}`,
+    get variables() {
+      return lately();
+    },
+  },
+  {
+    title: "Average order value",
+    query: `# The average order by week: of all orders, and of what remains after cancellations and returns.
+query AverageOrder($from: Date!, $to: Date!) {
+  salesReport(from: $from, to: $to, interval: WEEK) {
+    currencies {
+      currency
+      totals { orders averageOrderMinor averageNetOrderMinor }
+      buckets { day orders averageOrderMinor averageNetOrderMinor }
+    }
+  }
+}`,
+    get variables() {
+      return lately();
+    },
+  },
+  {
+    title: "Tax by country",
+    query: `# The tax in the orders to each country: when they were placed, and in what remains of them.
+query TaxByCountry($from: Date!, $to: Date!) {
+  salesReport(from: $from, to: $to, interval: MONTH) {
+    countries(first: 50) { country currency totals { netMinor taxMinor netTaxMinor } }
+  }
+}`,
+    get variables() {
+      return lately();
+    },
+  },
+  {
+    title: "Shipping revenue",
+    query: `# What buyers were charged for shipping, before discounts on shipping.
+query ShippingRevenue($from: Date!, $to: Date!) {
+  salesReport(from: $from, to: $to, interval: WEEK) {
+    currencies { totals { currency orders shippingMinor grossMinor } buckets { day shippingMinor } }
+  }
+}`,
+    get variables() {
+      return lately();
+    },
+  },
+  {
+    title: "Share of discounts",
+    query: `# The part of all prices that promotions took off, by week.
+query DiscountShare($from: Date!, $to: Date!) {
+  salesReport(from: $from, to: $to, interval: WEEK) {
+    currencies {
+      totals { currency discountMinor netDiscountMinor discountShare }
+      buckets { day discountMinor discountShare }
+    }
+  }
+}`,
+    get variables() {
+      return lately();
+    },
+  },
+  {
     title: "Top ten products",
     query: `# The ten products with the highest net sales in each currency, in the last 30 days.
 # Other rows: groupBy: VARIANT, CATEGORY, COUNTRY or MARKET. Other orders: sort: UNITS,
@@ -104,11 +176,11 @@ query Searches($from: Date!, $to: Date!) {
   },
   {
     title: "Promotions",
-    query: `# Discounts by promotion, and the totals of the orders that used them.
+    query: `# What each promotion cost in discounts, and the sales of the orders that used it.
 query Promotions($from: Date!, $to: Date!) {
   promotionReport(from: $from, to: $to) {
     totals { currency orders discountMinor grossMinor netMinor }
-    promotions { promotionId currency orders canceledOrders discountMinor netMinor }
+    promotions { title promotionId currency orders canceledOrders discountMinor grossMinor netMinor }
   }
 }`,
     get variables() {
@@ -122,6 +194,48 @@ query Returns($from: Date!, $to: Date!) {
   returnReport(from: $from, to: $to) {
     totals { currency returns units closed declined promisedMinor refundedMinor }
     reasons { kind reason currency returns units promisedMinor refundedMinor }
+  }
+}`,
+    get variables() {
+      return lately();
+    },
+  },
+  {
+    title: "Refunds by reason",
+    query: `# Refunds that were requested in the last 30 days, by reason.
+query Refunds($from: Date!, $to: Date!) {
+  refundReport(from: $from, to: $to) {
+    totals { currency refunds refundedMinor pendingMinor failedMinor }
+    reasons { reason currency refunds refundedMinor pendingMinor failedMinor }
+  }
+}`,
+    get variables() {
+      return lately();
+    },
+  },
+  {
+    title: "Repeat buyers",
+    query: `# New and repeat buyers, and in which months the buyers of a month came back.
+query RepeatBuyers($from: Date!, $to: Date!) {
+  buyerReport(from: $from, to: $to) {
+    totals { buyers newBuyers repeatBuyers repeatRate orders guestOrders }
+    cohorts { month buyers later { month buyers orders } }
+  }
+}`,
+    get variables() {
+      return lately();
+    },
+  },
+  {
+    title: "Stuck orders",
+    query: `# Orders that wait for shipment, the oldest first, and how fast carriers deliver.
+query StuckOrders($from: Date!, $to: Date!) {
+  fulfillmentReport(from: $from, to: $to, first: 20) {
+    unshipped {
+      ages { fromDays toDays orders units }
+      oldest { number status placedAt ageDays units }
+    }
+    carriers { carrier parcels delivered failed late medianDeliveryHours }
   }
 }`,
     get variables() {
