@@ -30,7 +30,7 @@ export const computeConnectionCost = ({
   multiplier: Math.max(1, first ?? last ?? pageSizeDefault),
 });
 
-/** Returns the names and descriptions of a list's connection type and edge type. */
+/** Returns the names and descriptions of the GraphQL connection type and edge type of a list. */
 export const createConnectionTypeOptions = (
   name: string,
   plural: string,
@@ -39,7 +39,7 @@ export const createConnectionTypeOptions = (
   { name: `${name}Edge`, description: `One item of a list of ${plural}, with its cursor.` },
 ];
 
-/** The largest number of items of a page. */
+/** The largest number of items that one page of a list may have. */
 export const pageSizeMax = 100;
 /** The number of items of a page if a query gives neither `first` nor `last`. */
 export const pageSizeDefault = 20;
@@ -79,7 +79,7 @@ export async function loadConnection<Tables, Name extends keyof Tables, Row exte
   return { ...found, totalCount: () => countRowsUpToLimit(query, db) };
 }
 
-/** Loads one page of rows with the given function, and adds the cursor of each row. */
+/** Loads one page of a list with the given function, and adds a cursor to each row. */
 export async function loadConnectionPage<Row extends { readonly id: string }>(
   args: DefaultConnectionArguments,
   load: (page: KeysetPage) => Promise<readonly Row[]>,
@@ -88,8 +88,8 @@ export async function loadConnectionPage<Row extends { readonly id: string }>(
     { args, toCursor: (row) => row.id, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
     (part) => load(toPage(part)),
   );
-  // Pothos's type allows null edges, for rows that do not exist. A loaded page has no such rows, so the cast
-  // is safe.
+  // Pothos's type allows null edges, for rows that do not exist. A page loaded here has only existing rows,
+  // so the cast is safe.
   const { edges, pageInfo } = connection as unknown as Omit<ConnectionResult<Row>, "totalCount">;
   return { edges, pageInfo };
 }

@@ -67,9 +67,9 @@ export interface Authentication<RequestFacts, Viewer> extends ChallengeOptions {
 }
 
 /**
- * Returns the viewer whose credential a request has. Counts a wrong credential as a failed attempt of the
- * address; a missing credential does not count. Valid credentials are accepted also from an address with too
- * many failed attempts.
+ * Returns the viewer of a request's credential. A wrong credential counts as a failed attempt of the caller's
+ * address; a missing one does not. Valid credentials are accepted even from an address with too many failed
+ * attempts.
  */
 export async function authenticate<RequestFacts, Viewer>(
   request: FastifyRequest,
@@ -129,10 +129,9 @@ function withoutPort(hop: string): string {
 }
 
 /**
- * Limits wrong passwords by address and by account, at the authorization server and at the console together.
- * The quota of the address is checked first. Once it is exceeded, accounts are no longer counted, because a
- * caller can invent any number of accounts. Attempts above a quota are counted too, and do not extend the
- * window.
+ * Limits attempts with wrong passwords by address and by account. The authorization server and the console
+ * share the counters. Attempts from an address that is over its quota are not counted for the account,
+ * because a caller could name any number of accounts. Attempts above a quota do not extend the time window.
  */
 export function createLoginLimit(limiter: RateLimiter): LoginLimit {
   const secondsLeft = async (bucket: RateLimitBucket, key: string): Promise<number | undefined> => {

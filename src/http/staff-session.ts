@@ -22,15 +22,18 @@ import { isSameOrigin } from "./body.ts";
 
 export interface ConsoleCallerOptions {
   /**
-   * False for requests that no person caused, such as checks of an open stream. These requests do not extend
-   * a session.
+   * Whether a person caused the request. False for example for the repeated checks of an open stream. Only
+   * requests that a person caused extend the staff member's session.
    */
   readonly isUse: boolean;
-  /** True for routes that only read and that pages of this service link to, such as downloads. */
+  /**
+   * Whether a link on a page of this service is enough to use the session. True only for routes that change
+   * nothing, such as downloads.
+   */
   readonly acceptsLinks: boolean;
   /**
-   * Called with the request if its session secret is unknown, so that guesses are limited. May throw a
-   * failure, which becomes the answer.
+   * Called with a request whose session secret is unknown, so that guessing can be limited. A failure that
+   * this function throws becomes the answer.
    */
   readonly onUnknown: (request: FastifyRequest) => Promise<void>;
   readonly db: Database;
@@ -93,8 +96,8 @@ async function requireSession(
 }
 
 /**
- * True if a person caused the request. Open pages reconnect their streams by themselves, so streams do not
- * count.
+ * Returns whether a person caused a console request. Requests for event streams are excluded, because open
+ * pages reconnect their streams by themselves.
  */
 const isCausedByPerson = ({ headers }: FastifyRequest): boolean =>
   headers["x-commerce-console"] === "1" && !/\btext\/event-stream\b/i.test(headers.accept ?? "");
@@ -122,7 +125,10 @@ export function readConsoleCookie({ headers }: FastifyRequest, publicUrl: string
   return pair?.trim().slice(start.length);
 }
 
-/** Sets a cookie that lasts until the browser is closed. The session can end earlier. */
+/**
+ * Sets the console's session cookie, which lasts until the browser is closed. The session itself can end
+ * earlier.
+ */
 export function setConsoleCookie(reply: FastifyReply, publicUrl: string, secret: string): void {
   void reply.header(
     "set-cookie",

@@ -68,15 +68,16 @@ export const identifyCaller: RestStep = {
       const viewer = await authenticate(call.request, call, authentication);
       call.viewer = viewer;
       if (isCredentialUseRecorded(viewer, services)) return;
-      // The use is recorded after the answer, so that the caller does not wait. An error here is ignored.
+      // The use of the credential is recorded after the answer, so that the caller does not wait. An error of
+      // the recording is ignored.
       call.reply.raw.once("finish", () => void recordCredentialUse(viewer, services).catch(() => undefined));
     };
   },
 };
 
 /**
- * Returns the options of the 401 challenge. The hint names the address of the authorization server, for
- * clients without a token.
+ * Returns the options of the `WWW-Authenticate` challenge of a 401 answer. For operations that require OAuth,
+ * a hint names the URL that describes how to get an access token.
  */
 function challengeOptions({ kind }: OperationSecurity, publicUrl: string): ChallengeOptions {
   if (kind !== "oauth") return { publicUrl, schemes: ["bearer", "dpop"] };
@@ -116,8 +117,8 @@ export async function verifyIntegrator(
 const jwtPattern = /^[\w-]+\.[\w-]*\.[\w-]*$/;
 
 /**
- * Returns whether this process has recorded a use of the credential within the last minute. For most requests
- * it has, so nothing needs to run after the answer.
+ * Returns whether this process has recorded a use of the credential within the last minute. If so, as for
+ * most requests, no further record is needed.
  */
 function isCredentialUseRecorded(
   viewer: IntegratorViewer,
@@ -136,9 +137,9 @@ function recordCredentialUse(
 }
 
 /**
- * Creates the check that runs after a credential was verified and before its DPoP proof is stored. It refuses
- * suspended owners and used up rate limits, so the number of proofs that an app can store is bounded by its
- * rate limit.
+ * Creates the check that runs after a credential was verified and before its DPoP proof is stored. The check
+ * refuses suspended owners and callers over their rate limit, so an app can store at most as many proofs as
+ * its rate limit allows requests.
  */
 export function createViewerAdmissionCheck(
   { limiter }: Pick<GatewayServices, "limiter">,
@@ -214,7 +215,7 @@ async function readOptionalViewer(
   }
 }
 
-/** Counts requests of callers with a credential, as `getRateLimitCounter` decides. */
+/** Counts requests of callers with a credential. `getRateLimitCounter` chooses the counter. */
 export const limitByCredential: RestStep = {
   name: "limit by key",
   phase: "headers",

@@ -132,8 +132,8 @@ export const limitFailedAttempts: RestStep = {
 };
 
 /**
- * Counts the error if its code is limited. Returns the error to answer with: the given error, or
- * `rate_limited`.
+ * Counts a failed attempt if the operation limits attempts with this failure code. Returns the error to
+ * answer with: the given error, or `rate_limited` if the limit is exceeded.
  */
 async function countFailure(error: unknown, call: RestCall, { limiter }: GatewayServices): Promise<unknown> {
   const { failureLimit } = call.operation;
@@ -171,8 +171,8 @@ export const requireIdempotencyKey: RestStep = {
   phase: "headers",
   appliesTo: ({ isIdempotent }) => isIdempotent,
   create: () => (call) => {
-    // Node joins two headers of this name to `a, b`, which would be a different key. So the raw headers are
-    // read.
+    // Node joins two Idempotency-Key headers to one value `a, b`, which would look like a different key. The
+    // raw headers are read instead, so that two headers are noticed.
     const { rawHeaders } = call.request.raw;
     const lines = rawHeaders.filter(
       (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === headerName.toLowerCase(),

@@ -58,10 +58,11 @@ function queryReader({ parameters }: RestOperation): (call: RestCall) => void {
   const readers = new Map(known.map((parameter) => [parameter.name, valueReader(parameter)]));
   return (call) => {
     const { values, faults } = parseQuery(call.request.raw.url ?? "");
-    // The object has no prototype, so that a parameter named __proto__ is refused as unknown.
+    // The object of the query parameters has no prototype, so that a parameter named __proto__ is refused as
+    // unknown.
     const variables = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of values) variables[name] = readers.get(name)?.(text) ?? text;
-    // A parameter that could not be decoded is not also reported as missing.
+    // A query parameter that could not be decoded is reported only once, not also as missing.
     const unread = new Set(faults.map(({ detail }) => detail.field));
     const all = [...faults, ...check(variables).filter(({ detail }) => !unread.has(detail.field))];
     if (all.length > 0) throw combineFaults(all);
@@ -112,7 +113,7 @@ const bodyDetail = (code: string, message: string): FailureDetail => ({
   message,
 });
 
-/** One broken rule of a field. */
+/** One broken rule of one field of the request. */
 interface Fault {
   readonly failure: FailureCode;
   readonly detail: FailureDetail;
@@ -144,7 +145,7 @@ function combineFaults(faults: readonly Fault[]): Failure {
   return fail(first.failure, { message: first.detail.message, details: faults.map(({ detail }) => detail) });
 }
 
-/** Keeps the first fault of each field. */
+/** Keeps only the first fault of each field and drops the field's other faults. */
 function keepFirstFaults(faults: readonly Fault[]): Fault[] {
   const seen = new Set<string>();
   return faults.filter(({ detail: { field } }) => {
@@ -221,7 +222,8 @@ function describeRule({ keyword, message, parentSchema, schema }: ErrorObject): 
 function uncleanTexts(value: unknown, path: string): Fault[] {
   if (typeof value === "string") return uncleanText(value, path);
   if (typeof value !== "object" || value === null) return [];
-  // A name with control characters is reported at the object that has it, not in the pointer.
+  // If a field's name has control characters, the fault names the object that has the field, so that the
+  // control characters do not get into the pointer.
   return Object.entries(value).flatMap(([key, item]) =>
     uncleanText(key, path).concat(uncleanTexts(item, `${path}/${pointerStep(key)}`)),
   );

@@ -10,12 +10,12 @@ import type { Log } from "#foundation/log.ts";
 import { createDeliveryWatcher, type DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface SubscriptionWatch {
-  /** The current versions of followed carts and orders. */
+  /** The current versions of the carts that subscriptions follow; `orders` has those of orders. */
   readonly carts: Polling<number>;
   readonly orders: Polling<number>;
   /** Changed deliveries, by endpoint. */
   readonly deliveries: Polling<DeliveryChanges>;
-  /** True if a subscription of this process follows the object. */
+  /** True if a subscription of this process follows the given object. */
   readonly isWatched: (subject: { readonly type: string; readonly id: string }) => boolean;
   readonly watchers: () => number;
   readonly close: () => void;

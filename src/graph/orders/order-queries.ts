@@ -217,7 +217,10 @@ function requirePeriod(from: Date | null | undefined, to: Date | null | undefine
   });
 }
 
-/** Returns the buyer to filter by. A storefront may only list orders of the buyer that it serves. */
+/**
+ * Returns the buyer whose orders a list shows; null if the list shows the orders of all buyers. A storefront
+ * may only list orders of the buyer that it serves.
+ */
 function getBuyerFilter(context: GraphContext, requested: string | null): string | null {
   if (getCallerKind(context.viewer) !== "storefront") return requested;
   const { buyerReference } = context;
