@@ -189,8 +189,8 @@ const executeThroughMesh = (run: Mesh["run"]): Plugin<GraphContext> => ({
 const documentsMax = 1_000;
 /**
  * Maximum length in characters of one document that is cached. Longer documents are parsed for every request,
- * because a parsed document needs memory in proportion to its text. `documentsLengthMax` is the same limit for
- * all documents of a cache together.
+ * because a parsed document needs memory in proportion to its text. `documentsLengthMax` is the same limit
+ * for all documents of a cache together.
  */
 const documentLengthMax = 16_384;
 const documentsLengthMax = 8 * 1024 * 1024;
