@@ -151,7 +151,10 @@ interface OpenApiRateLimit {
   readonly quota: number;
   readonly windowSeconds: number;
   readonly counts: "requests" | "failures";
-  /** The key of the counter: `credential`, `installation`, `address`, or the name of a path parameter. */
+  /**
+   * Says for whom requests are counted together: per `credential`, `installation` or `address`, or per value
+   * of the path parameter with this name.
+   */
   readonly per: string;
 }
 

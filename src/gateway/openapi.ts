@@ -42,7 +42,7 @@ export interface OpenApiInput {
   readonly webhookEvents: WebhookEventsDescription;
 }
 
-/** Builds the document. Its URLs are relative; `addPublicUrl` completes them. */
+/** Builds the OpenAPI document. The document has relative URLs, which `addPublicUrl` completes. */
 export function toOpenApi({ operations, components, webhookEvents }: OpenApiInput): Part {
   const { webhooks, ...parts } = toOpenApiWebhooks(webhookEvents);
   const paths: Record<string, Record<string, Part>> = {};

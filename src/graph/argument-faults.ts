@@ -150,11 +150,11 @@ const faultsOf = (schemas: readonly z.ZodType[] | undefined, value: unknown, pat
 const stepLengthMax = 100;
 
 /**
- * The argument `input` has the same fields as the body of the REST operation, so paths leave out the
- * argument's name.
+ * Paths of faults leave out the name of the argument `input`, so that GraphQL and REST report the same paths:
+ * the argument has the fields of the REST operation's body.
  */
 const withoutInput = (path: Path): Path => (path[0] === "input" ? path.slice(1) : path);
 
-/** Writes a path as GraphQL does: `filter.attributes[0].code`. */
+/** Writes the path of a fault as GraphQL writes fields: `filter.attributes[0].code`. */
 const writePath = (steps: readonly string[]): string =>
   steps.map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index === 0 ? step : `.${step}`)).join("");

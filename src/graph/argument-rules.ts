@@ -40,7 +40,7 @@ export function describeBrokenRule(schema: z.ZodType, issue: z.core.$ZodIssue): 
   return rule.type === "string" || rule.type === "array" ? `must have ${describeSize(rule)}` : "is not valid";
 }
 
-/** Returns the rule of an item of a list, or of an entry of a map. */
+/** Returns the JSON Schema of a list's items if `step` is an index, otherwise of a map's entries. */
 const findRule = ({ items, additionalProperties }: JsonSchema, step: PropertyKey): JsonSchema =>
   asRule(typeof step === "number" ? items : additionalProperties);
 

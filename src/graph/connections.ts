@@ -44,7 +44,7 @@ export const pageSizeMax = 100;
 /** The number of items of a page if a query gives neither `first` nor `last`. */
 export const pageSizeDefault = 20;
 
-/** How the pages of a list are read: sorted by an id column, or by a function that loads one page. */
+/** How one page of a list is read: either the rows are sorted by an id column, or a function loads the page. */
 type Paging<Row> =
   | { readonly column: string; readonly isNewestFirst?: boolean }
   | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> };
@@ -67,7 +67,7 @@ export interface ConnectionResult<Row> {
 }
 
 /**
- * Loads one page of the query. The items of the whole list are counted only if the client selects
+ * Loads one page of the rows that a query finds. All rows of the query are counted only if the client selects
  * `totalCount`.
  */
 export async function loadConnection<Tables, Name extends keyof Tables, Row extends { readonly id: string }>(
@@ -117,8 +117,8 @@ function toPage(part: {
 }
 
 /**
- * Converts a page request for a list that is sorted oldest first, so that it selects the corresponding rows
- * of the list sorted newest first.
+ * Converts a request for a page of a list that is sorted oldest first. The result selects the same rows from
+ * the list sorted newest first.
  */
 const reversePage = ({ after, before, limit, isInverted }: KeysetPage): KeysetPage => ({
   after: before,

@@ -98,7 +98,7 @@ export interface GraphServices extends ReadSource {
   readonly readOnly: RunReportRead;
   /** Notifies subscriptions of changes; if left out, subscriptions are not available. */
   readonly watch?: SubscriptionWatch;
-  /** Runs a change once for each idempotency key. */
+  /** Runs a change only once for each idempotency key, and answers a retry with the stored answer. */
   readonly doOnce: RunIdempotent;
   /** Renders the object of an event, for example the cart of `cart.updated`. */
   readonly render: RenderEventSubject;
@@ -265,8 +265,8 @@ export function requireMerchantId(context: GraphContext, merchantId: string | nu
 }
 
 /**
- * Whether the caller may read and change the session. The buyer on a checkout page may use only the session
- * of that page.
+ * Whether the caller may read and change a checkout session. The buyer on a checkout page may use only the
+ * session of that page.
  */
 export const mayAccessSession = (sessionId: string, { viewer }: WithViewer): boolean =>
   viewer.kind !== "buyer" || viewer.sessionId === sessionId;
@@ -278,7 +278,7 @@ export const mayAccessSession = (sessionId: string, { viewer }: WithViewer): boo
 export const getInternalCredentialId = ({ viewer }: WithViewer): string | null =>
   viewer.kind === "internal" ? getCredentialId(viewer) : null;
 
-/** Returns the actor that an order's timeline names for the caller. */
+/** Returns the kind of actor as which an order's timeline shows the caller: buyer, merchant or system. */
 export function getOrderActor({ viewer }: WithViewer): OrderActor {
   const caller = getCallerKind(viewer);
   if (caller === "storefront" || caller === "buyer") return "buyer";

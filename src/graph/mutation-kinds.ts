@@ -236,7 +236,10 @@ export const accessMutationKind: MutationKind<AccessMutationContext> = {
   idempotency: "optional",
 };
 
-/** The actor that events name, by kind of caller. For kinds that are not listed the actor is `staff`. */
+/**
+ * The actor that an event names as its cause, by kind of caller. For kinds that are not listed the actor is
+ * `staff`.
+ */
 const eventActors: Partial<Record<CallerKind, EventCause["actor"]>> = {
   storefront: "buyer",
   buyer: "buyer",

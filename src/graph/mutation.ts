@@ -30,11 +30,11 @@ export interface MutationContext<Context> {
   readonly open: (request: GraphContext, merchantId: string | null | undefined) => OpenedMutation<Context>;
 }
 
-/** A mutation whose merchant is known and whose command has not yet run. */
+/** A mutation whose argument `merchantId` has been checked and whose command has not yet run. */
 export interface OpenedMutation<Context> {
   /** The id of the merchant whose data changes; null for data of the platform. */
   readonly merchantId: string | null;
-  /** Runs the command with its context, and then publishes the events of its changes. */
+  /** Runs the mutation's command, and then publishes the events of the command's changes. */
   readonly run: <Changed>(
     at: MutationTransaction,
     command: (context: Context) => Promise<Changed>,

@@ -153,7 +153,7 @@ export interface SubscriptionResults extends EventStream {
 
 export interface SubscriptionStepResult {
   readonly result: object;
-  /** True if the subject of the subscription no longer exists. */
+  /** True if the object that the subscription follows no longer exists. */
   readonly isLast: boolean;
 }
 

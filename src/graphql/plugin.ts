@@ -75,8 +75,8 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
     },
     errorHandler: (error, request, reply) => answerFailure(error, { request, reply, options }),
     handler: async (request, reply) => {
-      // All answers except subscriptions are JSON, even if the Accept header does not list JSON, because every
-      // client can read JSON.
+      // Yoga must answer with JSON even if the Accept header does not list JSON, because every client can
+      // read JSON. Only the results of subscriptions are sent in another format.
       rememberAcceptHeader(request);
       request.raw.headers.accept = "application/json";
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { caller: request });
@@ -258,9 +258,9 @@ function toHttpFailure(error: unknown): Failure {
 }
 
 /**
- * CORS: only pages of the configured origins may call, and only with a token. The headers never allow cookies
- * or the console's header, and the session cookie works for this service's own pages only
- * (`http/staff-session.ts`).
+ * CORS: scripts may call `/graphql` only from pages of the configured origins, and only with a token. The
+ * CORS headers never allow cookies or the console's header. The session cookie works only for pages of this
+ * service (`http/staff-session.ts`).
  */
 function corsOf(origins: readonly string[]): (request: FastifyRequest, reply: FastifyReply) => void {
   return (request, reply) => {

@@ -114,7 +114,10 @@ function requireSafeMember(
 
 const formBytesMax = 16 * 1024;
 
-/** Makes the routes of this encapsulated server accept only forms; `request.body` is a URLSearchParams. */
+/**
+ * Makes the routes of a server, usually of one Fastify plugin, accept only bodies that are forms.
+ * `request.body` is then a URLSearchParams.
+ */
 export function acceptOnlyForms(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(

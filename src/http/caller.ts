@@ -16,8 +16,8 @@ import type { LoginLimit } from "#access/people/staff-sessions.ts";
 import { createRateLimitFailure, type RateLimiter } from "./rate-limiter.ts";
 
 /**
- * Returns the values of all header lines with this name. `request.headers` has only the first of several
- * lines, or all of them joined.
+ * Returns the values of all header lines with the given name. Node's `request.headers` has only the first of
+ * several lines, or all of them joined.
  */
 export function getHeaderLines(request: FastifyRequest, name: string): string[] {
   const lines: string[] = [];
@@ -30,7 +30,10 @@ export function getHeaderLines(request: FastifyRequest, name: string): string[] 
   return lines;
 }
 
-/** Matches an Authorization header: a scheme and one token68 (RFC 9110 section 11.6.2). */
+/**
+ * Matches the value of an Authorization header: a scheme, for example Bearer, and one credential in the
+ * syntax token68 (RFC 9110 section 11.6.2).
+ */
 const authorizationForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) +([0-9A-Za-z._~+/-]+=*)$/;
 
 export interface Authorization {
@@ -39,8 +42,8 @@ export interface Authorization {
 }
 
 /**
- * Parses the Authorization header; returns undefined if there is none. Throws unless there is exactly one
- * such header, with a known scheme and one token68.
+ * Parses the Authorization header; returns undefined if the request has none. Throws if the request has
+ * several such headers, if the scheme is unknown, or if the credential is not in the syntax token68.
  */
 export function readAuthorization(values: readonly string[]): Authorization | undefined {
   const [value, second] = values;

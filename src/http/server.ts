@@ -153,8 +153,9 @@ function refusalOf({ is404, raw: { httpVersion, headers } }: FastifyRequest): Fa
 }
 
 /**
- * Sets the client's address. Fastify's trustProxy reads the leftmost address of X-Forwarded-For, which a
- * client can invent. This function counts from the right, where the known proxies are.
+ * Sets the client's address on the request. Fastify's trustProxy reads the leftmost address of
+ * X-Forwarded-For, which a client can invent. This function counts addresses from the right, because the
+ * known proxies have written those.
  */
 function setAddress(request: FastifyRequest, proxies: number): void {
   if (proxies === 0) return;

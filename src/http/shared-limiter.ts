@@ -1,8 +1,8 @@
 /**
- * Counts requests for all processes of the service on one machine. The parent process counts, and the other
- * processes send it requests. All requests of one event loop turn are sent in one message, and answered in
- * one. While the parent does not answer, each process counts its own requests, so that no request fails and
- * limits stay in force.
+ * Counts requests against their rate limits, for all processes of the service on one machine. The parent
+ * process counts, and the other processes send messages to it. One message has all requests of one event loop
+ * turn, and is answered by one message. While the parent does not answer, each process counts its own
+ * requests, so that no request fails and limits stay in force.
  *
  * RateLimiterCluster of rate-limiter-flexible 11.4.0 is not used, because it would fail
  * test/gateway/shared-limiter.test.ts and test/process/processes.test.ts (lines of

@@ -3,8 +3,9 @@
  * console's pages and GraphiQL send. In these requests a staff member has the rights of the account's role,
  * for the merchant. A session is accepted only in requests from a page of this service. Such a request has
  * the header `x-commerce-console`, which no form and no script of another site can send, and browser headers
- * that name this service as the origin. Links have no such header: a download by link (`acceptsLinks`) needs
- * the browser's statement that a page of this service has the link.
+ * that name this service as the origin. A request that follows a link does not have `x-commerce-console`.
+ * Routes with `acceptsLinks`, such as downloads, accept it if the browser's header `Sec-Fetch-Site` says that
+ * the link is on a page of this service.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -67,9 +68,9 @@ export async function findConsoleCaller(
 }
 
 /**
- * True if a person with a session cookie followed a link on a page of this service. The browser must say so:
- * a missing `Sec-Fetch-Site` header is not enough. The header `Origin` cannot replace it, because browsers
- * send no `Origin` with links.
+ * Returns whether a person with a session cookie followed a link on a page of this service. The browser's
+ * header `Sec-Fetch-Site` must be present and say so. The header `Origin` cannot replace it, because browsers
+ * send no `Origin` when a link is followed.
  */
 const isOwnLink = (request: FastifyRequest, publicUrl: string): boolean =>
   (request.method === "GET" || request.method === "HEAD") &&

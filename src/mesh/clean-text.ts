@@ -25,8 +25,8 @@ export function requireCleanTexts({
 }
 
 /**
- * Whether the texts of a document are clean, by document. Yoga caches parsed documents, so each document is
- * checked once.
+ * Caches for each parsed document whether its texts are clean. Yoga also caches parsed documents, so each
+ * document is checked once.
  */
 const cleanDocuments = new WeakMap<DocumentNode, boolean>();
 

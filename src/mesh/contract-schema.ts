@@ -101,8 +101,8 @@ function withLeaf(type: GraphQLOutputType, leaf: GraphQLScalarType): GraphQLOutp
 }
 
 /**
- * Restores the default values of arguments and input fields, because mapSchema writes enum defaults in upper
- * case.
+ * Restores the default values of arguments and input fields in the copied schema, because mapSchema writes
+ * default enum values in upper case.
  */
 function restoreDefaults(from: GraphQLSchema, to: GraphQLSchema): void {
   for (const [name, type] of Object.entries(from.getTypeMap())) {

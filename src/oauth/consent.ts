@@ -158,7 +158,10 @@ export async function acceptConsent(
   }
 }
 
-/** Answers the app with `access_denied`. Revokes the grant of a consent that was interrupted before. */
+/**
+ * Ends the interaction with the error `access_denied` for the app. If an interrupted consent has already
+ * created a grant, this grant is revoked.
+ */
 export async function denyConsent(
   exchange: InteractionRequest,
   services: OauthServices,

@@ -88,7 +88,10 @@ export async function signOutAndRestart(exchange: InteractionRequest): Promise<F
   );
 }
 
-/** Deletes the session of the interaction; the interaction continues without a session. */
+/**
+ * Deletes the authorization server's session to which the interaction belongs. The interaction continues
+ * without a session.
+ */
 export async function destroyInteractionSession({
   provider,
   interaction,

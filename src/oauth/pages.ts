@@ -102,8 +102,8 @@ export function renderConsentPage(shown: ConsentView): HtmlPage {
 const scopeElementId = (scope: Scope): string => `scope-${scope.replace(":", "-")}`;
 
 /**
- * Lists the requested scopes that cannot be granted, because consent does not extend the installation's
- * scopes.
+ * Renders a note with the requested scopes that the staff member cannot grant. Consent does not extend the
+ * scopes of the app's installation.
  */
 function missingScopesNote(scopes: readonly Scope[]): Markup | undefined {
   if (scopes.length === 0) return undefined;

@@ -207,7 +207,7 @@ export function createMetricsHub(): MetricsHub {
   };
 }
 
-/** Requests that wait for their answers, by request number. */
+/** Requests that were sent to another process and are not yet answered, by request number. */
 interface PendingRequests<Answer> {
   /**
    * Sends a request to the other process and waits for its answer. Returns undefined after the timeout.

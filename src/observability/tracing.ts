@@ -129,7 +129,10 @@ function describeService(): Resource {
   return defaults.merge(detectResources({ detectors }));
 }
 
-/** Wraps an exporter. Logs one line when the collector stops answering, and one line when it answers again. */
+/**
+ * Wraps an exporter of spans. Logs one line when the collector stops answering, and one line when it answers
+ * again.
+ */
 export function logCollectorOutages(exporter: SpanExporter, log: Log): SpanExporter {
   let isAway = false;
   return {

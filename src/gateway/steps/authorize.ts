@@ -1,8 +1,8 @@
 /**
- * The steps before the body is read. They verify the caller's API key or access token, count the request
- * against its rate limit, and require the operation's scope. Every used DPoP proof is stored, because it is
- * valid only once. A caller that is refused for another reason is therefore refused before its proof is
- * stored.
+ * Steps of a REST request that run before the request's body is read. They verify the caller's API key or
+ * access token, count the request against its rate limit, and require the operation's scope. The DPoP proof
+ * of a request is stored, because a proof is valid only once. A caller that must be refused is refused before
+ * its proof is stored, so that refused requests fill no table.
  */
 import type { FastifyRequest } from "fastify";
 import {
@@ -158,8 +158,8 @@ export function createViewerAdmissionCheck(
 }
 
 /**
- * Returns the rate limit counter of a request. Reads and writes are counted separately for each credential.
- * An operation with its own rate limit is counted for each installation.
+ * Returns the rate limit counter of a request. Each credential has one counter for reads and one for writes.
+ * An operation with its own rate limit has one counter for each installation.
  */
 export function getRateLimitCounter(
   viewer: IntegratorViewer,
@@ -196,8 +196,9 @@ export const limitByAddress: RestStep = {
 };
 
 /**
- * Reads the optional credential of an anonymous operation. An invalid credential, or one of a suspended
- * owner, is ignored. A used up rate limit of the credential is not ignored.
+ * Reads the optional credential of a request to an anonymous operation. If the credential is invalid or its
+ * owner is suspended, the caller counts as anonymous. If the rate limit of the credential is exceeded, the
+ * request is refused.
  */
 async function readOptionalViewer(
   call: RestCall,

@@ -1,7 +1,7 @@
 /**
- * The steps after validation. They limit guessing, run the operation's document through Mesh, and send its
- * result. For an operation with an idempotency key, this file provides the key and renders the answer to
- * store; `mesh/plugins/idempotency.ts` runs the operation once.
+ * Steps of a REST request that run after validation. They limit guessing, run the operation's document
+ * through Mesh, and send its result. For an operation with an idempotency key, this file provides the key and
+ * renders the answer to store; `mesh/plugins/idempotency.ts` runs the operation once.
  */
 import type { ExecutionResult } from "graphql";
 import { getCredentialId, isIntegrator } from "#access/viewer.ts";
@@ -47,8 +47,9 @@ function createOnceRequest(operation: RestOperation, call: RestCall): Idempotent
 }
 
 /**
- * Returns the idempotency key and the installation that owns the key. The owner is not the credential, so a
- * retry with a rotated API key or a new token finds the stored answer.
+ * Returns the idempotency key of a request and the installation that owns the key. The key belongs to the
+ * installation and not to the credential, so a retry with a rotated API key or a new token finds the stored
+ * answer.
  */
 function getKeyAndOwner({ viewer, idempotencyKey }: RestCall): { ownerId: string; key: string } {
   if (!isIntegrator(viewer) || idempotencyKey === undefined) throw fail("idempotency_key_required");
@@ -111,10 +112,10 @@ function field(value: unknown, name: string): unknown {
 }
 
 /**
- * Limits guessing, for example of promotion codes. Failures with the codes of the operation's limit are
- * counted by the object that the request names and by credential, outside of transactions. When a counter is
- * used up, this step refuses further attempts. Attempts that run at the same time and exceed the limit get
- * the same refusal, so their answers do not show which guess was right.
+ * Limits guessing, for example of promotion codes. A failure with one of the operation's limited codes is
+ * counted for the object that the request names and for the credential, outside of transactions. When the
+ * limit of a counter is reached, this step refuses further attempts. Concurrent attempts above the limit all
+ * get the same refusal, so their answers do not show which guess was right.
  */
 export const limitFailedAttempts: RestStep = {
   name: "limit failures",

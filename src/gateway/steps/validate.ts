@@ -1,7 +1,7 @@
 /**
- * Checks path, query and body with Ajv against the JSON Schemas of the OpenAPI document, and converts them to
- * the variables of the operation's document. A failure names the field, the broken rule and the allowed
- * values.
+ * Checks path, query and body of a REST request with Ajv against the JSON Schemas of the OpenAPI document,
+ * and converts them to the variables of the operation's document. A failure names the field, the broken rule
+ * and the allowed values.
  */
 import { getNamedType, type GraphQLInputType, isScalarType } from "graphql";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
@@ -71,8 +71,9 @@ function queryReader({ parameters }: RestOperation): (call: RestCall) => void {
 }
 
 /**
- * Creates the function that converts a query parameter. An integer must be decimal digits; a scalar
- * normalizes its text.
+ * Creates the function that converts the text of a query parameter to its value. The text of an integer is
+ * converted if it has only decimal digits. Other texts are normalized as the parameter's scalar type
+ * requires.
  */
 function valueReader({ schema, type }: RestParameter): (text: string) => unknown {
   if (schema.type === "integer") return (text) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
@@ -125,7 +126,7 @@ ajv.addFormat("locale", (text) => parseLocale(text) !== undefined);
 ajv.addFormat("date-time", (text) => !Number.isNaN(Date.parse(text)));
 ajv.addFormat("uri", (text) => URL.canParse(text));
 
-/** The part of the request that a schema describes. */
+/** The part of the request to which a JSON Schema applies: the query or the body. */
 type RequestPart = { readonly in: "query" | "body" };
 
 function compileSchema(schema: JsonSchema, part: RequestPart): (value: unknown) => Fault[] {
@@ -138,7 +139,10 @@ function compileSchema(schema: JsonSchema, part: RequestPart): (value: unknown) 
   };
 }
 
-/** Combines all faults in one failure. The first fault determines the code and the message. */
+/**
+ * Combines all faults of a request in one failure. The failure has the code and the message of the first
+ * fault.
+ */
 function combineFaults(faults: readonly Fault[]): Failure {
   const [first] = faults;
   if (first === undefined) return fail("malformed_request");
@@ -155,7 +159,7 @@ function keepFirstFaults(faults: readonly Fault[]): Fault[] {
   });
 }
 
-/** The code of a fault by the JSON Schema keyword that is broken. */
+/** The code of a fault, by the JSON Schema keyword that the value violates, for example `maxLength`. */
 const ruleCodes: Readonly<Record<string, string>> = {
   type: "wrong_type",
   enum: "not_allowed",

@@ -22,8 +22,9 @@ export interface SubscriptionWatch {
 }
 
 /**
- * The pauses between two polls. Reading a version costs one index entry; reading the deliveries of an
- * endpoint costs a few hundred rows, so deliveries are polled less often.
+ * Pauses between two polls, in milliseconds: `versionsPace` for carts and orders, `deliveriesPace` for
+ * webhook deliveries. Reading a version costs one index entry. Reading the deliveries of an endpoint costs a
+ * few hundred rows, so deliveries are polled less often.
  */
 const versionsPace = { everyMs: 400, pauseMsMin: 25 };
 const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };

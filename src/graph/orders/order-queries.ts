@@ -187,8 +187,8 @@ interface PartQuery<Parts extends keyof OrderPartViewsByKind> {
   readonly parts: Parts;
   readonly id: string;
   /**
-   * Finds a payment, refund or other part that is not linked to an order, for example the payment of a failed
-   * checkout.
+   * Finds a part, such as a payment or a refund, that is not linked to an order: for example the payment of a
+   * failed checkout.
    */
   readonly withoutOrder?: (
     reader: GraphContext["db"],

@@ -1,4 +1,7 @@
-/** Retries a waiting delivery at once, and counts what a replay of many deliveries would do. */
+/**
+ * Retries a waiting webhook delivery at once, and counts the deliveries that a replay of many deliveries
+ * would send.
+ */
 import { z } from "zod";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
