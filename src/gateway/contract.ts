@@ -86,7 +86,7 @@ export interface RestOperation {
   /** The failure code that the operation answers with status 404. */
   readonly notFound: FailureCode;
   /**
-   * Failure codes that the document of this operation lists. Codes that follow from the operation's
+   * Failure codes that the operation's document lists in `@refuses`. Codes that follow from the operation's
    * parameters, body and security are not in this list.
    */
   readonly refusals: readonly FailureCode[];

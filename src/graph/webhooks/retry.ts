@@ -1,6 +1,6 @@
 /**
- * Retries a waiting webhook delivery at once, and counts the deliveries that a replay of many deliveries
- * would send.
+ * Retries a waiting webhook delivery at once. Also counts, without sending, which deliveries a replay of many
+ * deliveries would replay and which it would skip.
  */
 import { z } from "zod";
 import { fail } from "#foundation/failure.ts";
