@@ -49,8 +49,9 @@ export function describeApi(mesh: DescribedMesh): ApiDescription {
 }
 
 /**
- * Schema of an event's object: the complete object, or only its id. Only the id is sent to endpoints that
- * chose this, and if the body would be too large.
+ * Returns the schema of the object that an event is about: either the complete object, or only its id. An
+ * event has only the id if its endpoint chose thin payloads, or if the body with the complete object would be
+ * too large.
  */
 function objectSchema(mesh: DescribedMesh, subject: SubjectType, components: SchemaComponents): JsonSchema {
   return { anyOf: [completeSchema(mesh, subject, components), idOnlySchema] };

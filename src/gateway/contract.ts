@@ -46,8 +46,8 @@ export interface RestParameter {
 }
 
 /**
- * A limit of failed attempts, against guessing. Failures with the given codes are counted by a path parameter
- * and by credential.
+ * The limit of an operation for failed attempts, against guessing, for example of promotion codes. A failure
+ * with a listed code is counted twice: for the value of a path parameter, and for the caller's credential.
  */
 export interface FailedAttemptsLimit {
   readonly bucket: RateLimitBucket;
@@ -70,7 +70,7 @@ export interface RestOperation {
   readonly parameters: readonly RestParameter[];
   /** The name and the schema of the request body; null if the operation takes no body. */
   readonly body: { readonly name: string; readonly schema: JsonSchema } | null;
-  /** The name of the answer's schema in the OpenAPI document. */
+  /** The name of the schema of the answer's body in the OpenAPI document. */
   readonly response: string;
   readonly answer: JsonSchema;
   /** The field of `data` that has the language of the answer; null if the answer depends on no language. */
@@ -83,11 +83,14 @@ export interface RestOperation {
    */
   readonly ownBucket: RateLimitBucket | null;
   readonly failureLimit: FailedAttemptsLimit | null;
-  /** The failure code of a 404. */
+  /** The failure code that the operation answers with status 404. */
   readonly notFound: FailureCode;
-  /** Failure codes of this operation besides those that follow from its parameters, body and security. */
+  /**
+   * Failure codes that the operation's document lists in `@refuses`. Codes that follow from the operation's
+   * parameters, body and security are not in this list.
+   */
   readonly refusals: readonly FailureCode[];
-  /** The names of the fields that lead from the result's root to the object with `data` (and `meta`). */
+  /** The path of field names from the root of the GraphQL result to the object that has `data` (and `meta`). */
   readonly envelope: readonly string[];
   readonly document: DocumentNode;
 }
@@ -216,8 +219,8 @@ function readParameter(
 }
 
 /**
- * Finds the graph's argument that a variable is passed to. The argument has the description and the bounds of
- * the parameter.
+ * Finds the argument of the GraphQL schema to which an operation's document passes a variable. The
+ * description and the bounds of this argument are also those of the REST parameter.
  */
 function argumentOf(
   schema: GraphQLSchema,

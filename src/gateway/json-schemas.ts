@@ -53,7 +53,8 @@ function toLeafSchema(type: GraphQLNamedType): JsonSchema {
   if (!isScalarType(type)) throw new Error(`${type.name} is neither an enum nor a scalar.`);
   const schema = builtIn[type.name] ?? (type.extensions["jsonSchema"] as JsonSchema | undefined);
   if (schema === undefined) throw new Error(`The scalar ${type.name} must have the extension jsonSchema.`);
-  // Mesh merges the extensions of several sources and repeats the items of lists, so duplicates are removed.
+  // Mesh merges the extensions of a scalar from several sources and repeats the items of their lists, so
+  // duplicate examples are removed.
   return Array.isArray(schema["examples"])
     ? { ...schema, examples: [...new Set<unknown>(schema["examples"])] }
     : schema;
@@ -170,8 +171,8 @@ export function toInputSchema(type: GraphQLInputType, declared?: InputDeclaratio
 }
 
 /**
- * Returns the bounds of an input as JSON Schema. The graph declares them as a zod schema, with which it also
- * checks GraphQL requests.
+ * Returns the bounds of an argument or input field as JSON Schema, made from its zod schema. GraphQL requests
+ * are checked with the same zod schema.
  */
 function getBounds(declared: InputDeclaration | undefined): JsonSchema {
   const schemas = declared?.extensions["@pothos/plugin-validation"] as { schemas?: z.ZodType[] } | undefined;

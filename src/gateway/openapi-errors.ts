@@ -4,7 +4,7 @@ import type { JsonSchema } from "./json-schemas.ts";
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** Codes that only GraphQL requests are answered with. */
+/** Failure codes that only GraphQL answers have, never answers over REST. */
 const graphqlOnlyCodes: ReadonlySet<string> = new Set<FailureCode>([
   "role_not_allowed",
   "resource_not_found",
@@ -143,7 +143,7 @@ export const errorResponses: Part = Object.fromEntries(
   statuses.map((status) => [`Error${status}`, errorResponse(status)]),
 );
 
-/** References to the error responses by status. Every operation includes them. */
+/** References to the shared error responses, by status. Every operation of the OpenAPI document includes them. */
 export const errorResponseReferences: Part = Object.fromEntries(
   statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
 );

@@ -73,8 +73,8 @@ export function listErrorCodes(operation: RestOperation): FailureCode[] {
   const codes = new Set<FailureCode>([
     "malformed_request",
     "unknown_parameter",
-    // Operations without query parameters have this code too: it is the code of a query that cannot be
-    // decoded.
+    // `invalid_parameter` applies also to operations without query parameters, because a query string that
+    // cannot be decoded has this code.
     "invalid_parameter",
     ...parameterCodes(operation),
     ...bodyCodes(operation),
@@ -151,7 +151,10 @@ interface OpenApiRateLimit {
   readonly quota: number;
   readonly windowSeconds: number;
   readonly counts: "requests" | "failures";
-  /** The key of the counter: `credential`, `installation`, `address`, or the name of a path parameter. */
+  /**
+   * Says for whom requests are counted together: per `credential`, `installation` or `address`, or per value
+   * of the path parameter with this name.
+   */
   readonly per: string;
 }
 
@@ -189,7 +192,7 @@ interface EventDescription {
   readonly name: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
-  /** JSON Schema with the values and types of the envelope that depend on the event type. */
+  /** JSON Schema of those fields of the webhook body whose values or types differ between event types. */
   readonly fixed: JsonSchema;
 }
 

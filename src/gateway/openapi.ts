@@ -42,7 +42,7 @@ export interface OpenApiInput {
   readonly webhookEvents: WebhookEventsDescription;
 }
 
-/** Builds the document. Its URLs are relative; `addPublicUrl` completes them. */
+/** Builds the OpenAPI document. The document has relative URLs, which `addPublicUrl` completes. */
 export function toOpenApi({ operations, components, webhookEvents }: OpenApiInput): Part {
   const { webhooks, ...parts } = toOpenApiWebhooks(webhookEvents);
   const paths: Record<string, Record<string, Part>> = {};
@@ -167,8 +167,8 @@ function toParameter({ name, in: location, required, schema }: RestParameter): P
 const sharedSchemaName = "OperationResponse";
 
 /**
- * Returns the schema of an operation's answer. An operation that uses the shared schema adds the schema of
- * its `data`, so that generated clients know the fields.
+ * Returns the schema of an operation's answer. Several operations share one schema of the answer; for each of
+ * them the schema of its own `data` is added, so that generated clients know the fields.
  */
 function answerReference({ response, answer }: RestOperation): Part {
   const reference = { $ref: `#/components/schemas/${response}` };

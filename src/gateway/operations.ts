@@ -102,8 +102,8 @@ function mountOperation(server: FastifyInstance, services: GatewayServices, oper
 }
 
 /**
- * The names of steps that get a span of their own, because they may take long. If another step refuses the
- * request, the error code of the answer shows which one it was.
+ * The names of the steps of a REST request that get a span of their own, because they may take long. Other
+ * steps are quick. If one of them refuses the request, the error code of the answer shows which.
  */
 const tracedStepNames: ReadonlySet<string> = new Set(["identify", "validate", "execute"]);
 
@@ -151,8 +151,8 @@ async function runAll(runs: readonly RunStep[], call: RestCall): Promise<void> {
 }
 
 /**
- * Returns the headers that all answers of an operation have. Anonymous operations vary by `Authorization`
- * too, because the rate limit headers depend on the API key.
+ * Returns the headers that all answers of an operation have. `Vary` names `Authorization` even for anonymous
+ * operations, because the rate limit headers of their answers depend on the API key.
  */
 function toFixedHeaders({ security, stability, languageField }: RestOperation): Record<string, string> {
   return {

@@ -12,8 +12,8 @@ import { getFailureOfError } from "#mesh/public-error.ts";
 type Result = Promise<ExecutionResult> | ExecutionResult;
 
 /**
- * A function that runs a read that needs no credential. It calls `read` with the replica, or with undefined
- * to read from the primary database.
+ * Runs a read that needs no credential. Calls `read` with the replica, or with undefined if `read` must use
+ * the primary database.
  */
 export type RunAnonymousRead = (read: (source: ReadSource | undefined) => Result) => Result;
 
@@ -21,7 +21,10 @@ export type RunAnonymousRead = (read: (source: ReadSource | undefined) => Result
 export interface ReplicaFallbackOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** How long public reads go to the primary after a failure, in milliseconds. */
+  /**
+   * The time in milliseconds for which public reads go to the primary database after a failure of the
+   * replica.
+   */
   readonly pauseMs?: number;
 }
 
@@ -47,9 +50,10 @@ export function createReplicaFallback(
     else log.info({}, "The replica answers again.");
   };
   return async (read) => {
-    // While the replica is away, one request per pause tries the replica again.
+    // While the replica fails, only one request per `pauseMs` tries the replica again.
     const nowMs = clock.now().getTime();
-    // If the next try is further away than one pause, the clock was set back: the replica is then tried now.
+    // A next attempt that is more than `pauseMs` away means that the clock was set back. The replica is then
+    // tried at once.
     if (isAway && nowMs < nextTryAt && nextTryAt - nowMs <= pauseMs) return read(undefined);
     nextTryAt = nowMs + pauseMs;
     const result = await read(replica.forPublicReads);
@@ -60,8 +64,9 @@ export function createReplicaFallback(
 }
 
 /**
- * Returns the cause if the replica failed to answer. Failures with a registered error code, except
- * `internal_error`, are valid answers, so they return undefined.
+ * Returns the error if the replica failed to answer; otherwise undefined. A failure with a registered code,
+ * for example "not found", is a valid answer of the replica; only `internal_error` means that the replica
+ * failed.
  */
 function findReplicaError({ errors = [] }: ExecutionResult): unknown {
   const failure = errors

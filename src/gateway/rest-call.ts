@@ -21,8 +21,8 @@ export interface RestCall {
   readonly requestId: string;
   viewer: Viewer;
   /**
-   * The owner of a known credential that was refused because it is revoked, expired or suspended; otherwise
-   * undefined.
+   * If the request has a known credential that is revoked, expired or suspended: the owner of that
+   * credential; otherwise undefined.
    */
   refusedOwner: CredentialOwner | undefined;
   variables: Record<string, unknown>;
@@ -34,8 +34,8 @@ export interface RestCall {
 }
 
 /**
- * The services that the steps of REST requests use. The gateway knows neither the graph's types nor the rules
- * of commerce.
+ * The services that the steps of REST requests use. The gateway depends neither on the TypeScript types of
+ * the GraphQL schema nor on the rules of commerce.
  */
 export interface GatewayServices {
   readonly db: Database;
@@ -59,9 +59,15 @@ export interface GatewayServices {
 /** One step of a REST request, for example validation. */
 export interface RestStep {
   readonly name: string;
-  /** `headers` steps run before the body is read, so that the body of a refused request is not read. */
+  /**
+   * The phase in which the step runs: `headers` is before the request's body is read, `body` afterwards. A
+   * request that is refused in the phase `headers` is answered without reading its body.
+   */
   readonly phase: "headers" | "body";
-  /** Whether the operation has this step; called once for each operation, at start. */
+  /**
+   * Returns whether requests of the operation run this step. Called once for each operation when the server
+   * starts.
+   */
   readonly appliesTo: (operation: RestOperation) => boolean;
   readonly create: (
     services: GatewayServices,

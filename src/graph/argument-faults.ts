@@ -54,12 +54,12 @@ class ArgumentFaultsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
 
 /** The name of this plugin. It must precede the validation plugin in the builder's list. */
 export const argumentFaultsPlugin = "argumentFaults";
-// The commands of Mesh (`mesh build`) may evaluate this file twice, and Pothos would refuse the second time.
+// `mesh build` may evaluate this file twice, and Pothos would refuse to register the plugin a second time.
 SchemaBuilder.allowPluginReRegistration = true;
 SchemaBuilder.registerPlugin(argumentFaultsPlugin, ArgumentFaultsPlugin);
 SchemaBuilder.allowPluginReRegistration = false;
 
-/** The zod schemas that check an argument or input field, and those of its input type. */
+/** The zod schemas of one argument or input field: its own schemas, and the schemas of its input type. */
 interface InputRules {
   readonly field: readonly z.ZodType[];
   readonly type: readonly z.ZodType[];
@@ -71,7 +71,8 @@ function rulesOf<Types extends SchemaTypes>(
 ): InputRules | null {
   const type = buildCache.getTypeConfig(unwrapInputFieldType(input.type));
   const rules = {
-    // Pothos adds the schema of an argument to its extensions only later.
+    // The zod schema of an argument is read from its option `validate`, because Pothos writes it into the
+    // argument's extensions only later.
     field: schemasOf(input.extensions).concat(
       input.kind === "Arg" && input.pothosOptions.validate instanceof z.ZodType
         ? input.pothosOptions.validate
@@ -86,7 +87,10 @@ type Values = Readonly<Record<string, unknown>>;
 
 const isValues = (value: unknown): value is Values => typeof value === "object" && value !== null;
 
-/** The schemas that the validation plugin keeps in the extensions of an input. */
+/**
+ * Returns the zod schemas that the validation plugin of Pothos keeps in the extensions of an argument, field
+ * or type.
+ */
 function schemasOf(extensions: Values | null | undefined): z.ZodType[] {
   const validation = extensions?.["@pothos/plugin-validation"];
   const schemas = isValues(validation) ? validation["schemas"] : undefined;
@@ -96,7 +100,7 @@ function schemasOf(extensions: Values | null | undefined): z.ZodType[] {
 type Path = readonly PropertyKey[];
 type Rules<Types extends SchemaTypes> = InputFieldsMapping<Types, InputRules>;
 
-/** Returns the faults of all values that a client sent. */
+/** Returns the faults of all argument values that a client sent. */
 const findFaults = <Types extends SchemaTypes>(
   values: Values,
   rules: Rules<Types>,
@@ -117,7 +121,10 @@ const findFaults = <Types extends SchemaTypes>(
     return own.concat(nested);
   });
 
-/** Returns the input object, or the input objects of a list. */
+/**
+ * Returns the input objects in a value, with their paths. The value is an input object or a list of input
+ * objects.
+ */
 function objectsIn(value: unknown, path: Path): { readonly values: Values; readonly path: Path }[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => objectsIn(item, path.concat(index)));
   return isValues(value) ? [{ values: value, path }] : [];
@@ -136,15 +143,18 @@ const faultsOf = (schemas: readonly z.ZodType[] | undefined, value: unknown, pat
     }),
   );
 
-/** Steps are names of the schema, except the names of metadata, which clients choose. */
+/**
+ * Maximum length in characters of one name in the path of a fault. Only names in metadata can be longer,
+ * because clients choose them.
+ */
 const stepLengthMax = 100;
 
 /**
- * The argument `input` has the same fields as the body of the REST operation, so paths leave out the
- * argument's name.
+ * Paths of faults leave out the name of the argument `input`, so that GraphQL and REST report the same paths:
+ * the argument has the fields of the REST operation's body.
  */
 const withoutInput = (path: Path): Path => (path[0] === "input" ? path.slice(1) : path);
 
-/** Writes a path as GraphQL does: `filter.attributes[0].code`. */
+/** Writes the path of a fault as GraphQL writes fields: `filter.attributes[0].code`. */
 const writePath = (steps: readonly string[]): string =>
   steps.map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index === 0 ? step : `.${step}`)).join("");

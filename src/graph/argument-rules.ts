@@ -3,7 +3,7 @@ import { z } from "zod";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** The parameters of an issue that a schema of this project adds itself. */
+/** The parameters of a zod issue that a rule of this project reports itself. */
 export interface ArgumentIssueParams {
   /** The code of the broken rule. */
   readonly rule: string;
@@ -28,7 +28,7 @@ const hasLength = ({ origin }: { readonly origin: string }): boolean =>
   origin === "string" || origin === "array";
 
 /**
- * Describes the whole rule of the value that an issue is about, as the end of a sentence without its full
+ * Describes the whole rule for the invalid value of a zod issue, as the end of a sentence without its full
  * stop: `must be an integer from 1 to 100`.
  */
 export function describeBrokenRule(schema: z.ZodType, issue: z.core.$ZodIssue): string {
@@ -40,7 +40,7 @@ export function describeBrokenRule(schema: z.ZodType, issue: z.core.$ZodIssue): 
   return rule.type === "string" || rule.type === "array" ? `must have ${describeSize(rule)}` : "is not valid";
 }
 
-/** Returns the rule of an item of a list, or of an entry of a map. */
+/** Returns the JSON Schema of a list's items if `step` is an index, otherwise of a map's entries. */
 const findRule = ({ items, additionalProperties }: JsonSchema, step: PropertyKey): JsonSchema =>
   asRule(typeof step === "number" ? items : additionalProperties);
 

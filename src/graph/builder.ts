@@ -102,7 +102,7 @@ export const builder = new SchemaBuilder<GraphTypes>({
 
 interface EnumDefinition<Value extends string> {
   readonly description: string;
-  /** The description of each value. The keys are the values as the database stores them. */
+  /** The description of each value of the enum. The keys are the values as the database stores them. */
   readonly values: Readonly<Record<Value, string>>;
 }
 

@@ -37,7 +37,7 @@ export const computeConnectionCost = ({
   multiplier: Math.max(1, first ?? last ?? pageSizeDefault),
 });
 
-/** Returns the names and descriptions of a list's connection type and edge type. */
+/** Returns the names and descriptions of the GraphQL connection type and edge type of a list. */
 export const createConnectionTypeOptions = (
   name: string,
   plural: string,
@@ -46,15 +46,12 @@ export const createConnectionTypeOptions = (
   { name: `${name}Edge`, description: `One item of a list of ${plural}, with its cursor.` },
 ];
 
-/** The largest number of items of a page. */
+/** The largest number of items that one page of a list may have. */
 export const pageSizeMax = 100;
 /** The number of items of a page if a query gives neither `first` nor `last`. */
 export const pageSizeDefault = 20;
 
-/**
- * How the pages of a list are read: sorted by an id column (and before it by a column of numbers), ascending
- * or descending, or by a function that loads one page.
- */
+/** How one page of a list is read: either the rows are sorted by an id column, or a function loads the page. */
 type Paging<Row> =
   | (KeysetOrder & { readonly isDescending?: boolean })
   | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> };
@@ -84,7 +81,7 @@ export interface ConnectionResult<Row> {
 }
 
 /**
- * Loads one page of the query. The items of the whole list are counted only if the client selects
+ * Loads one page of the rows that a query finds. All rows of the query are counted only if the client selects
  * `totalCount`.
  */
 export async function loadConnection<Tables, Name extends keyof Tables, Row extends ListRow>(
@@ -97,8 +94,8 @@ export async function loadConnection<Tables, Name extends keyof Tables, Row exte
   return { ...found, totalCount: () => countRowsUpToLimit(query, db) };
 }
 
-/** Loads one page of rows with the given function, and adds the cursor of each row. */
-export async function loadConnectionPage<Row extends ListRow>(
+/** Loads one page of a list with the given function, and adds a cursor to each row. */
+export async function loadConnectionPage<Row extends { readonly id: string }>(
   args: DefaultConnectionArguments,
   load: (page: KeysetPage) => Promise<readonly Row[]>,
 ): Promise<Omit<ConnectionResult<Row>, "totalCount">> {
@@ -106,8 +103,8 @@ export async function loadConnectionPage<Row extends ListRow>(
     { args, toCursor, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
     (part) => load(toPage(part)),
   );
-  // Pothos's type allows null edges, for rows that do not exist. A loaded page has no such rows, so the cast
-  // is safe.
+  // Pothos's type allows null edges, for rows that do not exist. A page loaded here has only existing rows,
+  // so the cast is safe.
   const { edges, pageInfo } = connection as unknown as Omit<ConnectionResult<Row>, "totalCount">;
   return { edges, pageInfo };
 }
@@ -134,8 +131,8 @@ function toPage(part: {
 }
 
 /**
- * Converts a page request for a list in ascending order, so that it selects the corresponding rows of the
- * list in descending order.
+ * Converts a request for a page of a list that is sorted oldest first. The result selects the same rows from
+ * the list sorted newest first.
  */
 const reversePage = ({ after, before, limit, isInverted }: KeysetPage): KeysetPage => ({
   after: before,

@@ -35,7 +35,7 @@ export interface GraphContext {
    * for executions that this service starts itself.
    */
   readonly client: string;
-  /** The id of the REST operation; null for a GraphQL document of a client. */
+  /** The id of the REST operation that runs; null if the request is a GraphQL document of a client. */
   readonly operationId: string | null;
   /**
    * The value that the mutation's `prepare` function returned before the transaction began; undefined if the
@@ -47,7 +47,10 @@ export interface GraphContext {
    * Null for operations without a key, and for GraphQL documents, whose key is an argument of the mutation.
    */
   readonly once: IdempotentRequest<ExecutionResult> | null;
-  /** Called with the new or the replayed answer of a request with an idempotency key. */
+  /**
+   * Called with the answer of a request with an idempotency key. The answer is either new or, for a retry,
+   * the stored one.
+   */
   readonly onOnce: ((answer: IdempotentResult) => void) | undefined;
   /** The connection that every resolver uses: the open transaction if there is one, otherwise the database. */
   readonly db: Database;
@@ -60,12 +63,12 @@ export interface GraphContext {
   readonly loaders: Loaders;
 }
 
-/** The database that a request reads. */
+/** The database from which a request reads: the primary database or a replica. */
 export interface ReadSource {
   readonly db: Database;
   /**
-   * Combines the loads of concurrent requests into one SQL statement; if left out, each request loads its own
-   * rows.
+   * Loads the carts, orders and public products of concurrent requests together, in one SQL statement each.
+   * If left out, each request loads its own rows.
    */
   readonly reads?: SharedAggregateReads;
 }
@@ -95,7 +98,7 @@ export interface GraphServices extends ReadSource {
   readonly readOnly: RunReportRead;
   /** Notifies subscriptions of changes; if left out, subscriptions are not available. */
   readonly watch?: SubscriptionWatch;
-  /** Runs a change once for each idempotency key. */
+  /** Runs a change only once for each idempotency key, and answers a retry with the stored answer. */
   readonly doOnce: RunIdempotent;
   /** Renders the object of an event, for example the cart of `cart.updated`. */
   readonly render: RenderEventSubject;
@@ -103,7 +106,10 @@ export interface GraphServices extends ReadSource {
   readonly events: ServiceEvents;
   /** Checks the IP addresses of the host names of webhook endpoints, before a transaction begins. */
   readonly resolvedNames: HostNameChecker;
-  /** Whether webhook endpoints of merchants in test mode may be on this machine. */
+  /**
+   * Whether merchants in test mode may have webhook endpoints with a loopback address, which is the machine
+   * of this service.
+   */
   readonly isLoopbackAllowed: boolean;
 }
 
@@ -115,7 +121,7 @@ export interface CallerDetails {
   readonly buyerReference?: string | null;
   readonly client?: string;
   readonly operationId?: string | null;
-  /** The database to read; if left out, the primary database. */
+  /** The database from which the request reads; if left out, the primary database. */
   readonly source?: ReadSource | undefined;
   readonly once?: IdempotentRequest<ExecutionResult> | null;
   readonly onOnce?: GraphContext["onOnce"];
@@ -152,8 +158,8 @@ export function createContext(
 }
 
 /**
- * Copies the context for a transaction: every resolver and loader then uses the transaction, and nothing
- * cached before is reused.
+ * Copies the context of a request for its transaction: resolvers and loaders of the copy use the transaction,
+ * and rows that loaders cached before are not reused.
  */
 export function copyContextForTransaction<Context extends GraphContext>(
   context: Context,
@@ -203,7 +209,7 @@ export const integratorsAndStaff: readonly CallerKind[] = [...integratorCallers,
 export const frontendCallers: readonly CallerKind[] = ["storefront", ...staffCallers];
 /** The kinds of callers that use a checkout session: internal frontends, and the buyer on the session's page. */
 export const checkoutPagesAndFrontends: readonly CallerKind[] = ["buyer", ...frontendCallers];
-/** Callers that may change a cart. */
+/** The kinds of callers that may change a cart. */
 export const cartCallers: readonly CallerKind[] = [...integratorCallers, ...frontendCallers];
 /** All kinds of callers except `buyer` and `system`. */
 export const allCallers: readonly CallerKind[] = [
@@ -259,8 +265,8 @@ export function requireMerchantId(context: GraphContext, merchantId: string | nu
 }
 
 /**
- * Whether the caller may read and change the session. The buyer on a checkout page may use only the session
- * of that page.
+ * Whether the caller may read and change a checkout session. The buyer on a checkout page may use only the
+ * session of that page.
  */
 export const mayAccessSession = (sessionId: string, { viewer }: WithViewer): boolean =>
   viewer.kind !== "buyer" || viewer.sessionId === sessionId;
@@ -272,7 +278,7 @@ export const mayAccessSession = (sessionId: string, { viewer }: WithViewer): boo
 export const getInternalCredentialId = ({ viewer }: WithViewer): string | null =>
   viewer.kind === "internal" ? getCredentialId(viewer) : null;
 
-/** Returns the actor that an order's timeline names for the caller. */
+/** Returns the kind of actor as which an order's timeline shows the caller: buyer, merchant or system. */
 export function getOrderActor({ viewer }: WithViewer): OrderActor {
   const caller = getCallerKind(viewer);
   if (caller === "storefront" || caller === "buyer") return "buyer";

@@ -103,7 +103,7 @@ export interface Loaders {
   readonly orders: RowLoader<string, OrderAggregate | null>;
   /** Encrypted addresses and e-mails, by id. */
   readonly personalData: DataLoader<string, SealedPersonalDataRow | null>;
-  /** The facts, besides the order, that decide which after-sales options an order has. */
+  /** Facts that, together with the order itself, decide which after-sales options the order has. */
   readonly afterSalesFacts: DataLoader<AfterSalesFactsKey, AfterSalesFacts, string>;
   readonly products: DataLoader<string, ProductAggregate | null>;
   /** The id of a variant's product, by variant id. */
@@ -121,7 +121,7 @@ export interface Loaders {
   /** The facts that decide whether an installation is ready, by installation id. */
   readonly readinessFacts: DataLoader<string, InstallationReadinessData>;
   readonly oauthGrants: DataLoader<string, GrantRow>;
-  /** OAuth grants; null for a grant that was deleted after its retention period. */
+  /** OAuth grants by id; null if the grant was deleted after its retention period. */
   readonly retainedGrants: DataLoader<string, GrantRow | null>;
   readonly internalTokens: DataLoader<string, InternalTokenRow | null>;
   readonly staffAccounts: DataLoader<string, StaffRow | null>;
@@ -130,11 +130,11 @@ export interface Loaders {
   /** The tax rates and the delivery methods of a market, by market id. */
   readonly taxRates: DataLoader<string, TaxRateRow[]>;
   readonly deliveryMethods: DataLoader<string, DeliveryMethodRow[]>;
-  /** The names of a delivery method by locale, by its id; null if it no longer exists. */
+  /** The names of a delivery method by locale, by the method's id; null if the method no longer exists. */
   readonly deliveryNames: DataLoader<string, LocalizedMap | null>;
   /** The policies of a merchant, by merchant id. */
   readonly policies: DataLoader<string, PolicyRow[]>;
-  /** One page of a promotion's codes. */
+  /** One page of the codes of a promotion. */
   readonly promotionCodes: DataLoader<PromotionCodePage, PromotionCodeRow[], string>;
   /** The number of codes of a promotion, by promotion id. */
   readonly promotionCodeCounts: DataLoader<string, number>;
@@ -160,10 +160,13 @@ export interface AfterSalesFactsKey {
 }
 
 interface LoaderSource {
-  /** The open transaction if there is one, otherwise the database. */
+  /**
+   * The database from which the loaders read: the open transaction if there is one, otherwise the database
+   * itself.
+   */
   readonly db: Database;
   readonly clock: Clock;
-  /** Reads that are combined with those of other requests; undefined inside a transaction. */
+  /** Reads rows together with the loaders of other requests; undefined inside a transaction. */
   readonly reads: SharedAggregateReads | undefined;
 }
 
@@ -269,7 +272,10 @@ function createPublicProductLoader(db: Database, clock: Clock): Loaders["publicP
   );
 }
 
-/** Loads the after-sales facts of several orders. All keys of a request have the same time. */
+/**
+ * Loads the after-sales facts of several orders, for the time in the first key. All keys of one request have
+ * the same time.
+ */
 async function loadAfterSalesFacts(
   db: Database,
   keys: readonly AfterSalesFactsKey[],
@@ -303,7 +309,7 @@ export function createSharedAggregateReads(db: Database, clock: Clock): SharedAg
   };
 }
 
-/** Returns the published products by the slugs of merchant and product. */
+/** Returns the published products for pairs of a merchant's slug and a product's slug. */
 async function readPublicProducts(
   db: Database,
   addresses: readonly PublicProductSlugs[],

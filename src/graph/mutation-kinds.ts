@@ -1,6 +1,7 @@
 /**
- * The kinds of mutations. A kind creates the context of its commands and defines the arguments that its
- * mutations share. A mutation spreads its kind: `defineMutation({ ...existingCartMutationKind, name, … })`.
+ * The kinds of mutations. A kind creates the context for the commands of its mutations and defines the
+ * arguments that these mutations share. A mutation spreads its kind into its options: `defineMutation({
+ * ...existingCartMutationKind, name, … })`.
  */
 import type { AccessEvent } from "#access/credential-changes.ts";
 import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
@@ -201,7 +202,10 @@ const getInstallationId = ({ viewer }: GraphContext): string | null =>
   isIntegrator(viewer) ? viewer.installationId : null;
 
 export interface AccessMutationContext extends AccessCommandContext {
-  /** Adds events of installations and API keys. They are published after the command, in the same transaction. */
+  /**
+   * Publishes events of installations and API keys, after the command of the mutation and in the same
+   * transaction.
+   */
   readonly publish: (events: readonly AccessEvent[]) => void;
 }
 
@@ -232,7 +236,10 @@ export const accessMutationKind: MutationKind<AccessMutationContext> = {
   idempotency: "optional",
 };
 
-/** The actor that events name, by kind of caller. For kinds that are not listed the actor is `staff`. */
+/**
+ * The actor that an event names as its cause, by kind of caller. For kinds that are not listed the actor is
+ * `staff`.
+ */
 const eventActors: Partial<Record<CallerKind, EventCause["actor"]>> = {
   storefront: "buyer",
   buyer: "buyer",

@@ -19,26 +19,32 @@ import { type CallerKind, type GraphContext, type GraphServices, staffCallers } 
 
 type Types = (typeof builder)["$inferSchemaTypes"];
 
-/** Creates the context of the commands of one kind of mutations. */
+/**
+ * Checks a mutation's merchant and creates the context for its command. All mutations of one kind use the
+ * same object.
+ */
 export interface MutationContext<Context> {
   /** Whether the mutation has the argument `merchantId`, with which platform callers name the merchant. */
   readonly hasMerchantId: boolean;
-  /** Checks the argument `merchantId` before the transaction begins. */
+  /** Checks the argument `merchantId` before the transaction of the mutation begins. */
   readonly open: (request: GraphContext, merchantId: string | null | undefined) => OpenedMutation<Context>;
 }
 
-/** A mutation whose merchant is known and whose command has not yet run. */
+/** A mutation whose argument `merchantId` has been checked and whose command has not yet run. */
 export interface OpenedMutation<Context> {
   /** The id of the merchant whose data changes; null for data of the platform. */
   readonly merchantId: string | null;
-  /** Runs the command with its context, and then publishes the events of its changes. */
+  /** Runs the mutation's command, and then publishes the events of the command's changes. */
   readonly run: <Changed>(
     at: MutationTransaction,
     command: (context: Context) => Promise<Changed>,
   ) => Promise<Changed>;
 }
 
-/** The transaction of a command, and the time that the command writes into all rows and events. */
+/**
+ * The transaction in which a mutation's command runs, and the time that the command writes into all rows and
+ * events.
+ */
 export interface MutationTransaction {
   readonly transaction: Transaction;
   readonly now: Date;
@@ -59,14 +65,20 @@ export interface MutationKind<Context, Ids extends string = never> {
   readonly context: MutationContext<Context>;
   /** The kinds of callers that may run the mutation; if left out, `staffCallers`. */
   readonly callers?: readonly CallerKind[];
-  /** Names and descriptions of the required id arguments, which name the object that the mutation changes. */
+  /**
+   * Names and descriptions of the mutation's required id arguments. They name the object that the mutation
+   * changes.
+   */
   readonly target?: Readonly<Record<Ids, string>>;
   /**
    * Whether the argument `idempotencyKey` is required, as for mutations that move money or goods.
    * `required_or_header`: the mutation is also a REST operation, whose requests have the key in a header.
    */
   readonly idempotency: "optional" | "required" | "required_or_header";
-  /** Runs first, and throws if the caller may not change the object that the ids name. */
+  /**
+   * Runs before everything else of the mutation. Throws if the caller may not change the object that the id
+   * arguments name.
+   */
   readonly check?: (request: GraphContext, input: Readonly<Record<Ids, string>>) => void;
 }
 
@@ -88,7 +100,7 @@ interface MutationOptions<
   readonly context: MutationContext<Context>;
   readonly callers?: readonly CallerKind[];
   readonly target?: Readonly<Record<Ids, string>>;
-  /** Names and descriptions of nullable id arguments. */
+  /** Names and descriptions of the mutation's optional id arguments; a client may send null for them. */
   readonly optionalTarget?: Readonly<Record<OptionalIds, string>>;
   readonly input: InputRef<Input>;
   /** The description of the argument `input`; if left out, the description refers to the input type. */
@@ -116,8 +128,8 @@ interface AnswerOption<Changed, Shape> {
 type UntypedOptions = MutationOptions<object, string, string, unknown, unknown, unknown, OutputRef>;
 
 /**
- * The options of a mutation without their type parameters, because TypeScript cannot resolve Pothos's
- * conditional types for type parameters.
+ * The options of a mutation without type parameters. With type parameters, TypeScript could not resolve the
+ * conditional types of Pothos.
  */
 interface AnyMutationOptions extends Omit<UntypedOptions, "check" | "prepare" | "run"> {
   readonly check?: (request: GraphContext, input: object) => void;
@@ -242,7 +254,7 @@ async function runMutation(
   return answer === undefined ? changed : answer(request, changed);
 }
 
-/** Runs the work in the open transaction of the request, or in a new one. */
+/** Runs a function in the request's transaction if one is open, otherwise in a new transaction. */
 const inOneTransaction = <Result>(
   db: Database,
   work: (transaction: Transaction) => Promise<Result>,
@@ -252,18 +264,24 @@ const isTransaction = (db: Database): db is Transaction => db.isTransaction;
 declare module "graphql" {
   // eslint-disable-next-line no-unused-vars -- A merged declaration has the type parameters of the original.
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** Set on all mutations that `defineMutation` defines. */
+    /** A field extension that every mutation defined by `defineMutation` has, and no other field. */
     readonly change?: { readonly prepare: MutationPreparation | undefined } | undefined;
   }
 }
 
-/** Returns the preparation of a mutation, or undefined if the mutation prepares nothing. */
+/**
+ * Returns the function that prepares a mutation before its transaction begins; undefined if the mutation has
+ * none.
+ */
 export const getMutationPreparation = ({
   extensions,
 }: Pick<GraphQLField<unknown, unknown>, "extensions">): MutationPreparation | undefined =>
   extensions.change?.prepare;
 
-/** Throws if a mutation was not defined by `defineMutation`: it would have no audit entry and no transaction. */
+/**
+ * Throws if a mutation of the schema was not defined by `defineMutation`. The mutation would run without an
+ * audit entry and without a transaction.
+ */
 export function requireMutationsFromDefineMutation(schema: GraphQLSchema): GraphQLSchema {
   for (const { name, extensions } of Object.values(schema.getMutationType()?.getFields() ?? {}))
     if (extensions.change === undefined)

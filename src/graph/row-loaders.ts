@@ -5,7 +5,7 @@ import DataLoader from "dataloader";
 export const indexRowsById = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
   new Map(rows.map((row) => [row.id, row]));
 
-/** Creates a loader of rows that must exist. A missing row fails only the load of its own id. */
+/** Creates a loader of rows that must exist. If a row is missing, only the load of that row's id fails. */
 export function createRowLoader<Row extends object>(
   find: (ids: readonly string[]) => Promise<Map<string, Row>>,
 ): DataLoader<string, Row> {
@@ -25,7 +25,10 @@ export function createNullableRowLoader<Row>(
   });
 }
 
-/** Creates a loader of lists of rows, by the id that the rows have in the given field. */
+/**
+ * Creates a loader that returns a list of rows for each id. `field` is the column of the rows that has the
+ * id.
+ */
 export function createRowListLoader<Field extends string, Row extends Readonly<Record<Field, string>>>(
   field: Field,
   find: (ids: readonly string[]) => Promise<Row[]>,

@@ -25,10 +25,10 @@ interface ScalarDefinition<Value> {
   readonly specifiedByURL?: string;
   readonly jsonSchema: Readonly<Record<string, unknown>>;
   readonly failure?: FailureCode;
-  /** The form of a valid value, for the description and for error messages. */
+  /** Describes valid values of the scalar, for its description and for error messages. */
   readonly rule: string;
   readonly normalize?: (text: string) => string;
-  /** Returns undefined if the value is not valid. */
+  /** Converts a value that a client sent; returns undefined if the value is not valid for the scalar. */
   readonly parse: (value: unknown) => Value | undefined;
   readonly serialize?: (value: unknown) => unknown;
 }
@@ -115,7 +115,8 @@ const countryCode = scalar<string>({
   jsonSchema: { type: "string", pattern: "^[A-Za-z]{2}$", format: "country-code", examples: ["DE"] },
   failure: "unknown_market",
   rule: "ISO 3166-1 alpha-2, two letters; answers are in upper case.",
-  // Only ASCII letters become upper case: ß would become SS, which is the code of a country.
+  // Only ASCII letters are changed to upper case. A general conversion would change ß to SS, which is a valid
+  // country code.
   normalize: (value) => (/^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : value),
   parse: (value) => (typeof value === "string" && isCountry(value) ? value : undefined),
 });

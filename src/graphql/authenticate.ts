@@ -13,9 +13,12 @@ import { type ConsoleCallerOptions, findConsoleCaller } from "#http/staff-sessio
 import { createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 
 export interface InternalAuthentication {
-  /** Verifies the caller of a request; throws the failure to answer with. */
+  /** Verifies the caller of a request. Throws the failure with which the request must be answered. */
   readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
-  /** Like `authenticate`, and accepts the session of staff who follow a link on a page of this service. */
+  /**
+   * Verifies the caller of a download as `authenticate` does. In addition, accepts the session of a staff
+   * member who follows a link on a page of this service.
+   */
   readonly authenticateDownload: (request: FastifyRequest) => Promise<InternalViewer>;
   /** Verifies the caller of an open stream again, without counting another use of the credential. */
   readonly recheck: (request: FastifyRequest) => Promise<InternalViewer>;
@@ -55,7 +58,7 @@ function authenticationOf({
       return credentials.internalToken(text);
     },
   };
-  // Unknown session secrets are counted together with wrong tokens.
+  // An unknown session secret counts as a failed attempt of the address, in the same counter as wrong tokens.
   const onUnknown = async (request: FastifyRequest): Promise<void> => {
     const state = await limiter.consume("auth-fail", getClientKey(request));
     if (state?.isExceeded === true) throw createRateLimitFailure("too_many_failed_attempts", state);
@@ -69,7 +72,7 @@ function authenticationOf({
   };
 }
 
-/** Returns the key under which requests of the caller's address are counted. */
+/** Returns the key under which the requests of one network address are counted. */
 export const getClientKey = ({ ip }: FastifyRequest): string => toClientAddressKey(ip);
 
 /** The server context that Yoga gets with each request. */
@@ -90,7 +93,7 @@ export function recordCredentialForLog(request: FastifyRequest, viewer: Internal
 
 const replays = new WeakMap<FastifyRequest, boolean>();
 
-/** Records for the header `Idempotent-Replayed` whether the answer is a replay. */
+/** Records whether the answer is a replay of a stored answer. The header `Idempotent-Replayed` shows this. */
 export function setReplayed(request: FastifyRequest, isReplay: boolean): void {
   replays.set(request, isReplay);
 }

@@ -10,28 +10,31 @@ import type { Clock } from "#foundation/clock.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 
 export interface EventStream {
-  /** Aborted when the stream ends. Its reason is the failure to send to the client, if there is one. */
+  /**
+   * Aborted when the stream ends. The reason of the abort is the failure to send to the client, if there is
+   * one.
+   */
   readonly signal: AbortSignal;
   readonly end: (failure?: Failure) => void;
 }
 
 export interface EventStreams {
-  /** Opens a stream; throws if a limit is reached. */
+  /** Opens a stream of events. Throws if the caller or the process has too many open streams. */
   readonly open: (caller: FastifyRequest, callerId: string) => EventStream;
   readonly close: () => void;
 }
 
 export interface EventStreamsOptions {
   readonly clock: Clock;
-  /** Verifies the caller again; throws if the credential is no longer valid. */
+  /** Verifies the caller of an open stream again. Throws if the caller's credential is no longer valid. */
   readonly recheck: (caller: FastifyRequest) => Promise<unknown>;
 }
 
 export const streamsPerCallerMax = 20;
 export const streamsMax = 500;
 /**
- * Seconds after which a refused client should retry. A stream can become free at any time, when a client
- * disconnects.
+ * Seconds after which a client should retry whose stream was refused because of a limit. The time is short,
+ * because another client can disconnect and free a stream at any moment.
  */
 const retryAfterSeconds = 5;
 const lifeMsMax = 3_600_000;
@@ -40,7 +43,10 @@ const checkMs = 1_000;
 interface Entry extends EventStream {
   readonly caller: FastifyRequest;
   readonly callerId: string;
-  /** The credential that the caller sent; streams with the same credential are verified once. */
+  /**
+   * The credential that the caller of the stream sent. Streams with the same credential are verified
+   * together.
+   */
   readonly credential: string;
   readonly endsAt: number;
 }
@@ -49,7 +55,8 @@ export function createEventStreams({ clock, recheck }: EventStreamsOptions): Eve
   const entries = new Set<Entry>();
   let checking: NodeJS.Timeout | undefined;
   let isOver = false;
-  // The timer verifies all streams, so it must not belong to the trace of the first stream's request.
+  // The timer that verifies the callers of all streams is started by the first stream. It runs in a detached
+  // context, so that it does not belong to the trace of that stream's request.
   const inDetachedContext = AsyncLocalStorage.snapshot();
   const open = (caller: FastifyRequest, callerId: string): EventStream => {
     requireFreeStream([...entries], callerId, isOver);
@@ -115,7 +122,10 @@ function requireFreeStream(entries: readonly Entry[], callerId: string, isOver: 
   });
 }
 
-/** Ends the streams of one credential if it is no longer valid. An unavailable database does not end them. */
+/**
+ * Ends the streams of one credential if the credential is no longer valid. If the database is unavailable,
+ * the streams stay open.
+ */
 async function checkStreams(
   streams: readonly Entry[],
   recheck: EventStreamsOptions["recheck"],
@@ -131,8 +141,8 @@ async function checkStreams(
 }
 
 /**
- * The results of a subscription, to be sent by the protocol of graphql-sse: each result as `next`, the end as
- * `complete`, and a comment after a time without results.
+ * The results of a subscription, sent by the protocol of graphql-sse: each result as an event `next`, the end
+ * as an event `complete`, and a comment if there was no result for some time.
  */
 export interface SubscriptionResults extends EventStream {
   /** Waits for the next event of the subscription; `return` ends the wait at once. */
@@ -143,23 +153,27 @@ export interface SubscriptionResults extends EventStream {
 
 export interface SubscriptionStepResult {
   readonly result: object;
-  /** True if the subject of the subscription no longer exists. */
+  /** True if the object that the subscription follows no longer exists. */
   readonly isLast: boolean;
 }
 
 /**
- * Maximum time in ms without data on a connection; then a comment is sent, because proxies close silent
+ * Milliseconds without data on a stream after which a comment is sent, because proxies close silent
  * connections.
  */
 const heartbeatMs = 12_000;
-/** Time in which a client can read the end of its stream; then the connection is closed. */
+/**
+ * Milliseconds between the end of a stream and the closing of its connection, so that the client can read the
+ * end.
+ */
 const closingMs = 2_000;
 
 export function sendEvents(reply: FastifyReply, results: SubscriptionResults): FastifyReply {
   const body = Readable.from(eventsOf(results), { objectMode: false });
   const { signal, end } = results;
   const leave = (): void => void setTimeout(() => body.destroy(), closingMs).unref();
-  // `close` is emitted even if the client never began to read.
+  // The event `close` of the body ends the stream. It is emitted even if the client never began to read the
+  // body.
   body.once("close", () => end());
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave, { once: true });
@@ -209,7 +223,10 @@ async function* eventsOf({
 const comment = ":\n\n";
 const eventOf = (result: object): string => `event: next\ndata: ${JSON.stringify(result)}\n\n`;
 
-/** Returns undefined if the promise has not settled within the time. */
+/**
+ * Waits for a promise for at most `ms` milliseconds. Returns undefined if the promise has not settled by
+ * then.
+ */
 async function within<Value>(pending: Promise<Value>, ms: number): Promise<Value | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), ms).unref();

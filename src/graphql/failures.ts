@@ -1,4 +1,7 @@
-/** Gives every GraphQL error the contract's error body as its extensions, and the answer its HTTP status. */
+/**
+ * Converts the errors of GraphQL answers: the `extensions` of each error get the error body of the API, and
+ * the answer gets the HTTP status of the failure.
+ */
 import type { FastifyRequest } from "fastify";
 import { type ExecutionResult, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
@@ -30,8 +33,8 @@ export function translateFailures(services: FailureServices): Plugin<GraphContex
 }
 
 /**
- * Translates the errors of a subscription's result. It is sent as an event and not by Yoga, so the plugin
- * does not translate it.
+ * Converts the errors in one result of a subscription to failures of the API. The Yoga plugin cannot do this,
+ * because these results are sent as server-sent events and not by Yoga.
  */
 export function translateResult(
   result: ExecutionResult,
@@ -43,7 +46,7 @@ export function translateResult(
   return { errors: errors.map((error) => error.toJSON()), data: result.data, extensions: result.extensions };
 }
 
-/** Translates errors that are not translated yet, and logs errors of this service. */
+/** Converts the errors of a result that are not yet failures of the API. Logs those that this service caused. */
 function publicErrors(
   result: ExecutionResult,
   caller: FastifyRequest,
@@ -80,7 +83,10 @@ function statusOf(failures: readonly Failure[], result: ExecutionResult): number
   return 200;
 }
 
-/** Yoga takes the status and headers of its answer from `extensions.http`, which it does not send. */
+/**
+ * Adds the HTTP status and headers of the answer to an error, in `extensions.http`. Yoga reads them there and
+ * does not send `extensions.http` to the client.
+ */
 function withHttp(error: PublicError, status: number): GraphQLError {
   const { message, nodes, source, positions, path, failure, extensions } = error;
   const retryAfter = status === failure.status ? defaultRetryAfterSeconds(failure) : null;
@@ -91,7 +97,8 @@ function withHttp(error: PublicError, status: number): GraphQLError {
     positions: positions ?? null,
     path: path ?? null,
     extensions: { ...extensions, http: { status, headers } },
-    // An error that was translated before is not changed again.
+    // The failure is kept as the original error, so that an error that was already converted is not converted
+    // again.
     originalError: failure,
   });
 }

@@ -64,19 +64,19 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
       preflight(request, reply);
       const viewer = await options.authentication.authenticate(request);
       setViewer(request, viewer);
-      // Refuses a malformed X-Buyer-Reference header as a fault of the whole request. Later, the fault would
-      // be reported for a single operation.
+      // Refuses a malformed X-Buyer-Reference header before the body is read, as a fault of the whole HTTP
+      // request and not of a single operation.
       buyerReferenceOf(request);
       recordCredentialForLog(request, viewer);
       request.bodyBytesMax = bytesMaxOf(viewer);
-      // A body with a declared length over the limit is refused before it is read.
+      // A request is refused before its body is read if its Content-Length is over the limit of the caller.
       if (Number(request.headers["content-length"] ?? 0) > request.bodyBytesMax)
         throw fail("request_too_large");
     },
     errorHandler: (error, request, reply) => answerFailure(error, { request, reply, options }),
     handler: async (request, reply) => {
-      // All answers except subscriptions are JSON, even if the Accept header does not list JSON, because every
-      // client can read JSON.
+      // Yoga must answer with JSON even if the Accept header does not list JSON, because every client can
+      // read JSON. Only the results of subscriptions are sent in another format.
       rememberAcceptHeader(request);
       request.raw.headers.accept = "application/json";
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { caller: request });
@@ -111,7 +111,8 @@ function contextsOf({
   return (request) => {
     const viewer = getViewer(request);
     if (viewer === undefined) throw fail("credentials_missing");
-    // Analysts change no data, so a slightly older state of the replica is sufficient.
+    // Analysts read from the replica if there is one. They change no data, so slightly older data is
+    // sufficient.
     const source = viewer.role === "analyst" ? services.replica?.forAnalysts : undefined;
     return createContext(services, {
       ...callerDetailsOf(request, viewer),
@@ -143,7 +144,8 @@ function createGraphYoga(
     landingPage: false,
     cors: false,
     logging: false,
-    // `translateFailures` translates every error, and masks errors that are not in the registry.
+    // Yoga's own masking of errors is off, because `translateFailures` already converts every error and hides
+    // the messages of unknown errors.
     maskedErrors: false,
     context: ({ caller }) => contextOf(caller),
     parserAndValidationCache: documentCaches(),
@@ -165,7 +167,10 @@ function createGraphYoga(
   });
 }
 
-/** Yoga parses and validates; Mesh executes, with the policies of `.meshrc.yaml`. */
+/**
+ * A Yoga plugin that lets Mesh execute the documents which Yoga has parsed and validated. Mesh applies the
+ * policies of `.meshrc.yaml`.
+ */
 const executeThroughMesh = (run: Mesh["run"]): Plugin<GraphContext> => ({
   onExecute: ({ setExecuteFn }) => {
     setExecuteFn(async ({ document, contextValue, variableValues, operationName }: ExecutionArgs) => {
@@ -173,7 +178,8 @@ const executeThroughMesh = (run: Mesh["run"]): Plugin<GraphContext> => ({
       try {
         return await run(document, context, { variables: variableValues, operationName });
       } catch (error) {
-        // The error was thrown by a hook of an additional plugin.
+        // `run` throws only errors of hooks of additional Mesh plugins; such an error becomes a failure of
+        // the answer.
         return { errors: [new PublicError(toUnavailableIfTemporary(toFailure(error)), context)] };
       }
     });
@@ -182,8 +188,9 @@ const executeThroughMesh = (run: Mesh["run"]): Plugin<GraphContext> => ({
 
 const documentsMax = 1_000;
 /**
- * Maximum length of one cached document, and of all documents of a cache together, in characters. A parsed
- * document needs memory in proportion to its text.
+ * Maximum length in characters of one document that is cached. Longer documents are parsed for every request,
+ * because a parsed document needs memory in proportion to its text. `documentsLengthMax` is the same limit
+ * for all documents of a cache together.
  */
 const documentLengthMax = 16_384;
 const documentsLengthMax = 8 * 1024 * 1024;
@@ -216,7 +223,10 @@ interface Refusal {
   readonly options: GraphqlOptions;
 }
 
-/** Answers failures that occur before Yoga gets the request, in the same form as GraphQL errors. */
+/**
+ * Answers a request that fails before Yoga receives it, for example without a valid token. The body has the
+ * form of GraphQL errors.
+ */
 function answerFailure(error: unknown, { request, reply, options }: Refusal): void {
   const failure: Failure = toHttpFailure(error);
   request.failureCode = failure.code;
@@ -248,9 +258,9 @@ function toHttpFailure(error: unknown): Failure {
 }
 
 /**
- * CORS: only pages of the configured origins may call, and only with a token. The headers never allow cookies
- * or the console's header, and the session cookie works for this service's own pages only
- * (`http/staff-session.ts`).
+ * CORS: scripts may call `/graphql` only from pages of the configured origins, and only with a token. The
+ * CORS headers never allow cookies or the console's header. The session cookie works only for pages of this
+ * service (`http/staff-session.ts`).
  */
 function corsOf(origins: readonly string[]): (request: FastifyRequest, reply: FastifyReply) => void {
   return (request, reply) => {

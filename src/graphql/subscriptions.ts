@@ -38,14 +38,17 @@ export interface SubscriptionServices extends FailureServices {
   readonly schema: GraphQLSchema;
   readonly run: RunDocument;
   readonly streams: EventStreams;
-  /** Verifies the caller again and returns the viewer. */
+  /** Verifies the caller of an open subscription again. Returns the caller's current viewer. */
   readonly recheck: (caller: FastifyRequest) => Promise<InternalViewer>;
   readonly contextOf: (caller: FastifyRequest, viewer: InternalViewer) => GraphContext;
 }
 
 const begun = new WeakMap<FastifyRequest, SubscriptionResults>();
 
-/** Returns the subscription that was started for the request, to be sent instead of Yoga's answer. */
+/**
+ * Returns the results of the subscription that a request started; undefined if it started none. The results
+ * are sent as an event stream instead of Yoga's answer.
+ */
 export function getSubscriptionResults(caller: FastifyRequest): SubscriptionResults | undefined {
   return begun.get(caller);
 }
@@ -80,8 +83,8 @@ interface Subscribing extends ExecutionArgs {
 }
 
 /**
- * Starts the subscription. Returns the errors if the subscription is refused, otherwise an empty result,
- * instead of which the event stream is sent.
+ * Starts a subscription. Returns a result with errors if the subscription is refused; otherwise an empty
+ * result, and the event stream is sent instead of this result.
  */
 async function begin(args: Subscribing, services: SubscriptionServices): Promise<ExecutionResult> {
   const { caller, viewer } = args.contextValue;
@@ -116,8 +119,8 @@ function refused({ end }: EventStream, result: ExecutionResult): ExecutionResult
 }
 
 /**
- * Refuses `@skip` and `@include` at the root of a subscription, because GraphQL has no answer to a
- * subscription without a field.
+ * Refuses `@skip` and `@include` on root fields of a subscription. Without its root field, a subscription
+ * would have nothing to subscribe to, and GraphQL defines no answer for this case.
  */
 function requireRoot({ document, operationName }: Subscribing): void {
   const root = getOperationAST(document, operationName)?.selectionSet;
@@ -130,7 +133,10 @@ function requireRoot({ document, operationName }: Subscribing): void {
   });
 }
 
-/** True if a root field has a condition. Validation has already excluded circular fragments. */
+/**
+ * Returns whether a root field of the operation has a directive `@skip` or `@include`. The search follows
+ * fragments; validation has already refused circular ones.
+ */
 function isConditional({ selections }: SelectionSetNode, document: DocumentNode): boolean {
   return selections.some((selection) => {
     if (selection.directives?.some(({ name }) => name.value === "skip" || name.value === "include") === true)
@@ -184,7 +190,8 @@ async function runStep(
       rootValue: step,
     });
   } catch (error) {
-    // Translated here, because the stream would otherwise end without a reason.
+    // An error of one event is converted here and sent as a result. Otherwise the stream would end without a
+    // reason.
     return { errors: [asPublicError(toUnavailableIfTemporary(toFailure(error)), args.contextValue)] };
   }
 }

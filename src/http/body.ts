@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { fail, failWithDetail } from "#foundation/failure.ts";
 
 const depthMax = 16;
-/** The maximum number of members of an object. The inputs of the API have less than a tenth of it. */
+/** The maximum number of members of one JSON object. Inputs of the API have fewer than a tenth of this number. */
 const membersMax = 1_000;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -18,7 +18,7 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   try {
     value = JSON.parse(utf8.decode(bytes));
   } catch {
-    // The parser's message quotes the body, so the answer does not contain it.
+    // The answer does not contain the message of the JSON parser, because that message quotes the body.
     throw fail("invalid_json");
   }
   requireSafeJson(value, "", 1);
@@ -26,8 +26,8 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
 }
 
 /**
- * Bodies up to this size are parsed quickly even if an object has very many members, so their members are not
- * counted before parsing.
+ * Maximum size in bytes of bodies whose members are not counted before parsing. So small a body is parsed
+ * quickly even if one of its objects has very many members.
  */
 const quickBodyBytesMax = 16 * 1024;
 const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
@@ -38,7 +38,7 @@ const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x
  * very many members takes ten times as long as parsing other JSON of the same size.
  */
 function refuseWideObjects(bytes: Uint8Array): void {
-  // The number of members counted so far, by nesting depth, for each open object or list.
+  // The number of members counted so far in the object or list that is open at each nesting depth.
   const members = new Int32Array(depthMax + 1);
   let depth = 0;
   for (let position = 0; position < bytes.length; position += 1) {
@@ -57,7 +57,10 @@ function refuseWideObjects(bytes: Uint8Array): void {
   }
 }
 
-/** Returns the position of the closing quotation mark; the end of the body if the string is not closed. */
+/**
+ * Returns the position of the quotation mark that closes a JSON string, or the end of the body if the string
+ * is not closed.
+ */
 function endOfString(bytes: Uint8Array, start: number): number {
   for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
     let escapes = 0;
@@ -76,8 +79,8 @@ const memberCountFailure = (): Error =>
 function requireSafeJson(value: unknown, path: string, depth: number): void {
   if (typeof value !== "object" || value === null) return;
   if (depth > depthMax) throw nestingFailure();
-  // The function is called only for items that are objects or lists: building a path for each of thousands of
-  // plain items would be slow.
+  // Only those items of a list are checked that are objects or lists. Texts and numbers need no check, and
+  // building a JSON Pointer for each of thousands of them would be slow.
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1)
       if (isContainer(value[index])) requireSafeJson(value[index], `${path}/${index}`, depth + 1);
@@ -111,7 +114,10 @@ function requireSafeMember(
 
 const formBytesMax = 16 * 1024;
 
-/** Makes the routes of this encapsulated server accept only forms; `request.body` is a URLSearchParams. */
+/**
+ * Makes the routes of a server, usually of one Fastify plugin, accept only bodies that are forms.
+ * `request.body` is then a URLSearchParams.
+ */
 export function acceptOnlyForms(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(

@@ -16,8 +16,8 @@ import type { LoginLimit } from "#access/people/staff-sessions.ts";
 import { createRateLimitFailure, type RateLimiter } from "./rate-limiter.ts";
 
 /**
- * Returns the values of all header lines with this name. `request.headers` has only the first of several
- * lines, or all of them joined.
+ * Returns the values of all header lines with the given name. Node's `request.headers` has only the first of
+ * several lines, or all of them joined.
  */
 export function getHeaderLines(request: FastifyRequest, name: string): string[] {
   const lines: string[] = [];
@@ -30,7 +30,10 @@ export function getHeaderLines(request: FastifyRequest, name: string): string[] 
   return lines;
 }
 
-/** Matches an Authorization header: a scheme and one token68 (RFC 9110 section 11.6.2). */
+/**
+ * Matches the value of an Authorization header: a scheme, for example Bearer, and one credential in the
+ * syntax token68 (RFC 9110 section 11.6.2).
+ */
 const authorizationForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) +([0-9A-Za-z._~+/-]+=*)$/;
 
 export interface Authorization {
@@ -39,8 +42,8 @@ export interface Authorization {
 }
 
 /**
- * Parses the Authorization header; returns undefined if there is none. Throws unless there is exactly one
- * such header, with a known scheme and one token68.
+ * Parses the Authorization header; returns undefined if the request has none. Throws if the request has
+ * several such headers, if the scheme is unknown, or if the credential is not in the syntax token68.
  */
 export function readAuthorization(values: readonly string[]): Authorization | undefined {
   const [value, second] = values;
@@ -67,9 +70,9 @@ export interface Authentication<RequestFacts, Viewer> extends ChallengeOptions {
 }
 
 /**
- * Returns the viewer whose credential a request has. Counts a wrong credential as a failed attempt of the
- * address; a missing credential does not count. Valid credentials are accepted also from an address with too
- * many failed attempts.
+ * Returns the viewer of a request's credential. A wrong credential counts as a failed attempt of the caller's
+ * address; a missing one does not. Valid credentials are accepted even from an address with too many failed
+ * attempts.
  */
 export async function authenticate<RequestFacts, Viewer>(
   request: FastifyRequest,
@@ -129,10 +132,9 @@ function withoutPort(hop: string): string {
 }
 
 /**
- * Limits wrong passwords by address and by account, at the authorization server and at the console together.
- * The quota of the address is checked first. Once it is exceeded, accounts are no longer counted, because a
- * caller can invent any number of accounts. Attempts above a quota are counted too, and do not extend the
- * window.
+ * Limits attempts with wrong passwords by address and by account. The authorization server and the console
+ * share the counters. Attempts from an address that is over its quota are not counted for the account,
+ * because a caller could name any number of accounts. Attempts above a quota do not extend the time window.
  */
 export function createLoginLimit(limiter: RateLimiter): LoginLimit {
   const secondsLeft = async (bucket: RateLimitBucket, key: string): Promise<number | undefined> => {

@@ -28,12 +28,12 @@ export interface RateLimitState {
 }
 
 export interface RateLimiter {
-  /** Counts one request; undefined when limits are off. */
+  /** Counts one request of a caller and returns the state of the caller's quota; undefined if limits are off. */
   consume(
     bucket: RateLimitBucket,
     key: string,
   ): Promise<RateLimitState | undefined> | RateLimitState | undefined;
-  /** Returns the caller's state without counting a request. */
+  /** Returns the state of a caller's quota without counting a request. */
   peek(
     bucket: RateLimitBucket,
     key: string,
@@ -48,7 +48,10 @@ export interface RateLimiter {
   close(): Promise<void>;
 }
 
-/** The maximum number of counted callers. Above it, the callers whose last request is oldest are dropped. */
+/**
+ * The maximum number of callers whose requests are counted at a time. If there are more, the counts of those
+ * callers are dropped whose last request is oldest.
+ */
 const callersMax = 200_000;
 
 export function createMemoryLimiter(scale: number, now: () => number = Date.now): RateLimiter {
@@ -60,8 +63,8 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
     const time = now();
     const name = `${bucket}:${key}`;
     let window = windows.get(name);
-    // If the clock was set back, a window can end too late. Such a window is replaced, so that no caller waits
-    // that long.
+    // If the clock was set back, the end of a counting window can be too far in the future. Such a window is
+    // replaced by a new one, so that the caller does not wait too long.
     if (window === undefined || window.endsAt <= time || window.endsAt > time + windowSeconds * 1000) {
       window = { count: 0, endsAt: time + windowSeconds * 1000 };
       if (cost > 0) windows.set(name, window);
@@ -75,7 +78,8 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
     giveBack: (bucket, key) => {
       const name = `${bucket}:${key}`;
       const window = windows.get(name);
-      // Ended windows are ignored. Empty windows are deleted, because they would displace other callers.
+      // A request is subtracted only from a window that has not ended. Windows with a count of 0 are deleted,
+      // because they would displace the counts of other callers.
       if (window === undefined || window.endsAt <= now()) return;
       window.count -= 1;
       if (window.count <= 0) windows.delete(name);
@@ -85,7 +89,7 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
   };
 }
 
-/** Returns the state of a caller's quota from the count of the caller's window. */
+/** Calculates the state of a caller's quota from the number of requests in the caller's current window. */
 export function calculateLimitState(
   bucket: RateLimitBucket,
   quota: number,
@@ -108,8 +112,8 @@ export interface RateLimitCounter {
 }
 
 /**
- * Counts a request, sets the rate limit headers, and throws if the quota is exceeded. Returns a promise only
- * if the limiter returns one.
+ * Counts a request, sets the rate limit headers of the answer, and throws if the quota is exceeded. The
+ * function is synchronous if the limiter is, for example the limiter in memory.
  */
 export function countRequest(
   limiter: RateLimiter,
@@ -127,7 +131,7 @@ function applyLimit(reply: FastifyReply, state: RateLimitState | undefined): voi
   if (state.isExceeded) throw createRateLimitFailure("rate_limited", state);
 }
 
-/** Throws if the next request would exceed the quota, and counts nothing. */
+/** Throws if one more request would exceed the caller's quota. Does not count a request. */
 export async function refuseExceededQuota(
   limiter: RateLimiter,
   reply: FastifyReply,

@@ -18,7 +18,7 @@ import {
   calculateLimitState,
 } from "./rate-limiter.ts";
 
-/** The state of a rate limit; undefined if the bucket is not limited. */
+/** The state of a caller's quota; undefined if the rate bucket is not limited. */
 type CountedState = RateLimitState | undefined;
 
 export function createRedisLimiter(url: string, scale: number, log: Log): RateLimiter {
@@ -61,7 +61,8 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
         msLeft: result?.msBeforeNext ?? rateLimitQuotas[bucket].windowSeconds * 1000,
       });
     } catch (error) {
-      // If the quota is exceeded, the library rejects with the count, so Redis has answered.
+      // rate-limiter-flexible rejects with a `RateLimiterRes` if the quota is exceeded. Redis has then
+      // answered; every other error means that Redis has not.
       recordRedisState(error instanceof RateLimiterRes);
       if (error instanceof RateLimiterRes)
         return calculateLimitState(bucket, quota, {
@@ -80,8 +81,8 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
       try {
         const limiter = getLimiter(bucket, quota);
         const counted = await limiter.get(key);
-        // The check of `counted` is needed because a new window may have begun since the request was counted.
-        // `reward` would then create a window with a count of -1.
+        // A request is given back only if the current window has counted one. If a new window has begun
+        // since, `reward` would create a window with a count of -1.
         if (counted !== null && counted.consumedPoints > 0) await limiter.reward(key);
         recordRedisState(true);
       } catch {

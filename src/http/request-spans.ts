@@ -21,13 +21,14 @@ export function traceRequests(server: FastifyInstance): void {
   server.addHook("onRequest", (request, reply, done) => {
     const span = startRequestSpan(request);
     request.span = span ?? null;
-    // Ends the span of a client that disconnects, for which `onResponse` may not run. Ending a span twice has
-    // no effect.
+    // Ends the request's span if the client disconnects, because `onResponse` may not run then. If both run,
+    // the second end has no effect.
     reply.raw.once("close", () => endSpan(request, reply));
     if (span === undefined) done();
     else span.run(done);
   });
-  // Fastify reads the body in the async context of the connection, so the span is set again afterwards.
+  // Fastify reads the body in the async context of the connection, in which the request's span is not active.
+  // The hook makes the span active again.
   server.addHook("preValidation", ({ span }, _reply, done) => {
     if (span === null) done();
     else span.run(done);
@@ -56,8 +57,8 @@ function endSpan(request: FastifyRequest, reply: FastifyReply): void {
   const { span, failureCode, credential } = request;
   if (span === null) return;
   const { statusCode } = reply;
-  // If no headers were sent, the client disconnected before the answer, and `statusCode` is not the status of
-  // an answer.
+  // If no headers were sent, the client disconnected before the answer. `statusCode` was then never sent, so
+  // the span does not show it.
   const isAnswered = reply.raw.headersSent;
   span.set({
     "http.response.status_code": isAnswered ? statusCode : undefined,

@@ -59,8 +59,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     requestIdHeader: false,
     trustProxy: false,
     requestTimeout: 30_000,
-    // Node would answer a missing Host header without a body, so `refusalOf` refuses the request instead.
-    // Node checks for slow clients once a second.
+    // Node would answer a request without a Host header without a body, so Node's own check is off and
+    // `refusalOf` refuses such requests. Node checks for slow clients once a second.
     http: {
       maxHeaderSize: 16 * 1024,
       headersTimeout: 10_000,
@@ -153,8 +153,9 @@ function refusalOf({ is404, raw: { httpVersion, headers } }: FastifyRequest): Fa
 }
 
 /**
- * Sets the client's address. Fastify's trustProxy reads the leftmost address of X-Forwarded-For, which a
- * client can invent. This function counts from the right, where the known proxies are.
+ * Sets the client's address on the request. Fastify's trustProxy reads the leftmost address of
+ * X-Forwarded-For, which a client can invent. This function counts addresses from the right, because the
+ * known proxies have written those.
  */
 function setAddress(request: FastifyRequest, proxies: number): void {
   if (proxies === 0) return;
@@ -188,18 +189,19 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer
     status: reply.statusCode,
     ms: Math.round(reply.elapsedTime * 10) / 10,
     ...(request.failureCode === null ? {} : { code: request.failureCode }),
-    // `span` may also be undefined: if Fastify refused the request before it found a route.
+    // `request.span` is undefined if Fastify refused the request before it found a route, and null without
+    // tracing.
     ...(request.span ? { traceId: request.span.traceId } : {}),
     ...request.credential,
   });
 }
 
-/** Milliseconds between two closings of idle connections while the server stops. */
+/** Milliseconds between two rounds of closing idle connections while the server stops. */
 const closeIdleMs = 50;
 
 /**
- * Closes idle connections repeatedly while the server stops. Node closes only those that are idle at the
- * start, and would wait for connections that become idle later.
+ * Closes idle connections repeatedly while the server stops. Node closes only connections that are idle when
+ * the server begins to stop, and would wait for connections that become idle later.
  */
 function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
   server.addHook("preClose", (done) => {
@@ -212,17 +214,18 @@ function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
 const eventLoopDelayMsMax = 1_000;
 const sampleMs = 1_000;
 /**
- * Routes that are answered also under overload. Operators need the metrics. A process that fails its health
- * check would be stopped, and its load would move to the other processes.
+ * Routes whose requests are answered even if the process is overloaded. Operators need the metrics then. A
+ * process that fails its health check would be stopped, and its load would move to the other processes.
  */
 const routesWithoutShedding: ReadonlySet<string> = new Set(["/metrics", "/healthz", "/readyz"]);
 
 /**
- * Refuses requests while the event loop is delayed: anonymous requests from `eventLoopDelayMsMax` on,
- * requests with credentials from three times this delay on.
+ * Refuses requests while the event loop of the process is overloaded. Anonymous requests are refused from a
+ * delay of `eventLoopDelayMsMax` on, requests with credentials from three times this delay on.
  */
 async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
-  // Work during the start is not overload. Only samples that begin after the start of listening count.
+  // Delays of the event loop during the start are not overload. Only delays are considered that are measured
+  // after the server has begun to listen.
   let countsFrom = Number.POSITIVE_INFINITY;
   server.addHook("onListen", (done) => {
     countsFrom = performance.now() + 2 * sampleMs;
@@ -252,8 +255,9 @@ interface Shedding {
 }
 
 /**
- * True if the request must be refused at this event loop delay. Console requests have no Authorization
- * header, because their credential is a cookie.
+ * Returns whether the request must be refused at this delay of the event loop. Requests with a credential
+ * tolerate more delay. Console requests count as such although they have no Authorization header, because
+ * their credential is a cookie.
  */
 export function mustShedRequest({ headers, route = "" }: Shedding, eventLoopDelayMs: number): boolean {
   if (routesWithoutShedding.has(route)) return false;

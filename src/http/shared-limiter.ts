@@ -1,8 +1,8 @@
 /**
- * Counts requests for all processes of the service on one machine. The parent process counts, and the other
- * processes send it requests. All requests of one event loop turn are sent in one message, and answered in
- * one. While the parent does not answer, each process counts its own requests, so that no request fails and
- * limits stay in force.
+ * Counts requests against their rate limits, for all processes of the service on one machine. The parent
+ * process counts, and the other processes send messages to it. One message has all requests of one event loop
+ * turn, and is answered by one message. While the parent does not answer, each process counts its own
+ * requests, so that no request fails and limits stay in force.
  *
  * RateLimiterCluster of rate-limiter-flexible 11.4.0 is not used, because it would fail
  * test/gateway/shared-limiter.test.ts and test/process/processes.test.ts (lines of
@@ -38,7 +38,10 @@ interface LimitRequestBatch {
 interface LimitAnswerBatch {
   readonly type: "limits-answered";
   readonly turn: number;
-  /** One state for each request of the batch, in the same order; null if limits are off. */
+  /**
+   * The state of the quota for each counted request of the message, in the same order; null if limits are
+   * off.
+   */
   readonly states: readonly (RateLimitState | null)[];
 }
 
@@ -48,7 +51,7 @@ interface PendingRequest extends LimitRequest {
 
 const timeoutMs = 1_000;
 
-/** Creates the limiter of a process whose parent process counts. */
+/** Creates the rate limiter of a process whose requests are counted by its parent process. */
 export function createSharedLimiter(
   port: ProcessPort,
   { scale, log }: { readonly scale: number; readonly log: Log },
@@ -97,7 +100,7 @@ interface ChannelOptions {
 
 interface Channel {
   readonly send: (request: LimitRequest) => Promise<RateLimitState | undefined>;
-  /** Counts all unanswered requests in this process. */
+  /** Counts all requests in this process that the parent process has not yet answered. */
   readonly countUnanswered: () => void;
 }
 
@@ -125,8 +128,8 @@ function openChannel(port: ProcessPort, { countHere, recordParentState }: Channe
     queued = [];
     turn += 1;
     const requests = waiting.map(({ action, bucket, key }): LimitRequest => ({ action, bucket, key }));
-    // If this process was busy for a second, an answer may wait unread. `setImmediate` makes the process read
-    // the answer before `handleNoAnswer` runs.
+    // If this process was busy until the timeout, the parent's answer may have arrived and not been read yet.
+    // `setImmediate` makes the process read the answer before `handleNoAnswer` runs.
     const timer = setTimeout(
       (lateTurn: number) => setImmediate(handleNoAnswer, lateTurn),
       timeoutMs,
@@ -138,7 +141,7 @@ function openChannel(port: ProcessPort, { countHere, recordParentState }: Channe
   };
   port.onMessage((message) => {
     if (!isOfType<LimitAnswerBatch>(message, "limits-answered")) return;
-    // An answer that arrives too late also shows that the parent is back.
+    // Every answer, also one after the timeout, shows that the parent process answers again.
     recordParentState(true);
     const { waiting = [], timer } = sent.get(message.turn) ?? {};
     clearTimeout(timer);
@@ -154,7 +157,10 @@ function openChannel(port: ProcessPort, { countHere, recordParentState }: Channe
   };
 }
 
-/** Makes the parent process answer the requests of the process at the other end of the channel. */
+/**
+ * Runs in the parent process: counts the requests of the process at the other end of the channel and answers
+ * them.
+ */
 export function answerLimitRequests(port: ProcessPort, limiter: RateLimiter): void {
   port.onMessage((message) => {
     if (isOfType<LimitRequestBatch>(message, "limits-asked")) void answerBatch(port, message, limiter);
@@ -179,7 +185,10 @@ function count(
   return done instanceof Promise ? done.then(() => undefined) : undefined;
 }
 
-/** Checks only the type of a message. Both processes run this program, so the type determines the shape. */
+/**
+ * Returns whether a message has the given type. Its other fields are not checked, because both processes run
+ * this program.
+ */
 function isOfType<Message extends { readonly type: string }>(
   message: unknown,
   type: Message["type"],

@@ -3,8 +3,9 @@
  * console's pages and GraphiQL send. In these requests a staff member has the rights of the account's role,
  * for the merchant. A session is accepted only in requests from a page of this service. Such a request has
  * the header `x-commerce-console`, which no form and no script of another site can send, and browser headers
- * that name this service as the origin. Links have no such header: a download by link (`acceptsLinks`) needs
- * the browser's statement that a page of this service has the link.
+ * that name this service as the origin. A request that follows a link does not have `x-commerce-console`.
+ * Routes with `acceptsLinks`, such as downloads, accept it if the browser's header `Sec-Fetch-Site` says that
+ * the link is on a page of this service.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -22,15 +23,18 @@ import { isSameOrigin } from "./body.ts";
 
 export interface ConsoleCallerOptions {
   /**
-   * False for requests that no person caused, such as checks of an open stream. These requests do not extend
-   * a session.
+   * Whether a person caused the request. False for example for the repeated checks of an open stream. Only
+   * requests that a person caused extend the staff member's session.
    */
   readonly isUse: boolean;
-  /** True for routes that only read and that pages of this service link to, such as downloads. */
+  /**
+   * Whether a link on a page of this service is enough to use the session. True only for routes that change
+   * nothing, such as downloads.
+   */
   readonly acceptsLinks: boolean;
   /**
-   * Called with the request if its session secret is unknown, so that guesses are limited. May throw a
-   * failure, which becomes the answer.
+   * Called with a request whose session secret is unknown, so that guessing can be limited. A failure that
+   * this function throws becomes the answer.
    */
   readonly onUnknown: (request: FastifyRequest) => Promise<void>;
   readonly db: Database;
@@ -64,9 +68,9 @@ export async function findConsoleCaller(
 }
 
 /**
- * True if a person with a session cookie followed a link on a page of this service. The browser must say so:
- * a missing `Sec-Fetch-Site` header is not enough. The header `Origin` cannot replace it, because browsers
- * send no `Origin` with links.
+ * Returns whether a person with a session cookie followed a link on a page of this service. The browser's
+ * header `Sec-Fetch-Site` must be present and say so. The header `Origin` cannot replace it, because browsers
+ * send no `Origin` when a link is followed.
  */
 const isOwnLink = (request: FastifyRequest, publicUrl: string): boolean =>
   (request.method === "GET" || request.method === "HEAD") &&
@@ -93,8 +97,8 @@ async function requireSession(
 }
 
 /**
- * True if a person caused the request. Open pages reconnect their streams by themselves, so streams do not
- * count.
+ * Returns whether a person caused a console request. Requests for event streams are excluded, because open
+ * pages reconnect their streams by themselves.
  */
 const isCausedByPerson = ({ headers }: FastifyRequest): boolean =>
   headers["x-commerce-console"] === "1" && !/\btext\/event-stream\b/i.test(headers.accept ?? "");
@@ -122,7 +126,10 @@ export function readConsoleCookie({ headers }: FastifyRequest, publicUrl: string
   return pair?.trim().slice(start.length);
 }
 
-/** Sets a cookie that lasts until the browser is closed. The session can end earlier. */
+/**
+ * Sets the console's session cookie, which lasts until the browser is closed. The session itself can end
+ * earlier.
+ */
 export function setConsoleCookie(reply: FastifyReply, publicUrl: string, secret: string): void {
   void reply.header(
     "set-cookie",

@@ -25,8 +25,8 @@ export function requireCleanTexts({
 }
 
 /**
- * Whether the texts of a document are clean, by document. Yoga caches parsed documents, so each document is
- * checked once.
+ * Caches for each parsed document whether its texts are clean. Yoga also caches parsed documents, so each
+ * document is checked once.
  */
 const cleanDocuments = new WeakMap<DocumentNode, boolean>();
 
@@ -51,7 +51,8 @@ function uncleanValue(value: unknown, path: string): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value)) return uncleanItem(value, path);
   for (const [key, item] of Object.entries(value)) {
-    // The pointer must not contain the unclean name, so it names the object that has the unclean name.
+    // If the name of a field is unclean, the pointer names the object that has the field, so that the pointer
+    // does not contain the unclean name.
     if (!isTextWithoutForbiddenCharacters(key)) return path;
     const found = uncleanValue(item, `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
     if (found !== undefined) return found;
@@ -60,8 +61,8 @@ function uncleanValue(value: unknown, path: string): string | undefined {
 }
 
 /**
- * Checks a list. Lists may be long, so a path is created only for an item that is unclean or contains other
- * values.
+ * Checks the items of a list for unclean text. Lists may be long, so the path of an item is created only if
+ * the item is unclean or is itself an object or a list.
  */
 function uncleanItem(items: readonly unknown[], path: string): string | undefined {
   for (let index = 0; index < items.length; index += 1) {

@@ -35,8 +35,8 @@ import {
 import { compileQuery, isCompiledQuery } from "graphql-jit";
 
 /**
- * If a stored value of an enum does not match this pattern, the enum keeps its upper-case names. No REST
- * document selects such an enum.
+ * Matches values that can become names of enum values in lower case. An enum with another stored value keeps
+ * its upper-case names; no REST document selects such an enum.
  */
 const enumName = /^[_a-z][_a-z0-9]*$/;
 
@@ -83,7 +83,10 @@ function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, 
   return { ...field, type: withLeaf(field.type, GraphQLString), extensions: { ...field.extensions, scalar } };
 }
 
-/** Returns the type of a field of the contract schema with the scalar that the graph declares. */
+/**
+ * Returns the type of a field as the graph declares it. In the contract schema, the type may have String
+ * instead of the declared scalar.
+ */
 export function getDeclaredType({
   type,
   extensions,
@@ -98,8 +101,8 @@ function withLeaf(type: GraphQLOutputType, leaf: GraphQLScalarType): GraphQLOutp
 }
 
 /**
- * Restores the default values of arguments and input fields, because mapSchema writes enum defaults in upper
- * case.
+ * Restores the default values of arguments and input fields in the copied schema, because mapSchema writes
+ * default enum values in upper case.
  */
 function restoreDefaults(from: GraphQLSchema, to: GraphQLSchema): void {
   for (const [name, type] of Object.entries(from.getTypeMap())) {
@@ -140,7 +143,7 @@ export function convertEnumsToContract(contractSchema: GraphQLSchema, document: 
   );
 }
 
-/** The variables of a GraphQL document, by name. */
+/** The values of the variables of a GraphQL document, by name. */
 export type QueryVariables = Readonly<Record<string, unknown>>;
 
 type CompiledQuery = (

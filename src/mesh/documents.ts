@@ -46,7 +46,10 @@ export function collectFragments(documents: readonly DocumentNode[]): Fragments 
   return fragments;
 }
 
-/** The operation and the fragments that contain a selection. */
+/**
+ * The place of a selected field in its document: the name of the operation, and the names of the fragments
+ * around the field.
+ */
 interface SelectionScope {
   readonly operation: string;
   /**
@@ -68,7 +71,10 @@ function inlineSet(set: SelectionSetNode, scope: SelectionScope): SelectionSetNo
   return { ...set, selections: selected.map(({ node }) => node) };
 }
 
-/** Copies each field, because the compiler writes to field nodes and two selections must not share a node. */
+/**
+ * Each field node is copied, because graphql-jit writes to field nodes and two selections must not share a
+ * node.
+ */
 function inlineSelection(node: SelectionNode, scope: SelectionScope): readonly ScopedSelection[] {
   if (node.kind === Kind.FRAGMENT_SPREAD) {
     const { name, selectionSet } = findFragment(node, scope);
@@ -92,8 +98,8 @@ function findFragment(spread: FragmentSpreadNode, scope: SelectionScope): Fragme
 }
 
 /**
- * Refuses two fields with the same name. GraphQL would merge them, but the OpenAPI document would describe
- * only the second.
+ * Refuses a selection with two fields of the same name. GraphQL would merge the two fields, but the OpenAPI
+ * document would describe only the second.
  */
 function refuseRepeats(selected: readonly ScopedSelection[]): void {
   const first = new Map<string, SelectionScope>();

@@ -128,22 +128,22 @@ type Mutation = readonly [node: FieldNode, field: GraphQLField<unknown, unknown>
 const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
 
 /**
- * Runs the preparations of a document's mutations before the transaction begins, for example DNS lookups for
- * a webhook URL (`MutationPreparation` in `graph/mutation.ts`). Returns the prepared value, or undefined if
- * the mutation prepares nothing.
+ * Runs the preparations of the mutations of a document before its transaction begins, for example DNS lookups
+ * for a webhook URL (`MutationPreparation` in `graph/mutation.ts`). Returns the value of the last
+ * preparation, or undefined if no mutation of the document has one.
  */
 export async function prepareMutations(args: ExecutionPolicyArgs): Promise<unknown> {
   const schema = isServiceDocument(args.document) ? getContractSchema(args.schema) : args.schema;
   const prepared = findMutationsToPrepare(schema, args);
   if (prepared.length === 0) return undefined;
   const { viewer, services } = args.contextValue;
-  // For callers that may not execute the mutation, nothing is prepared, so that they cannot cause network
-  // requests.
+  // Preparations run only for callers that may execute the mutation. Other callers could otherwise cause
+  // network requests.
   if (!isIntegrator(viewer) && !staffCallers.includes(getCallerKind(viewer))) return undefined;
   const { variableDefinitions = [] } = getOperationAST(args.document, args.operationName) ?? {};
   const { coerced } = getVariableValues(schema, variableDefinitions, args.variableValues ?? {});
-  // Nothing is prepared for invalid variables. The executor refuses them later, with the errors of
-  // graphql-js.
+  // If the variables are invalid, no preparation runs. The executor refuses the variables later, with the
+  // errors of graphql-js.
   if (coerced === undefined) return undefined;
   let last: unknown;
   for (const [node, field] of prepared)

@@ -20,12 +20,12 @@ import { createDocumentRunner, type RunDocument } from "./run.ts";
 export interface Mesh extends MeshDocuments {
   /** The GraphQL schema of all sources, as `/graphql` serves it. */
   readonly schema: GraphQLSchema;
-  /** The same schema with enum values in lower case, as REST and events show them. */
+  /** The GraphQL schema of all sources with enum values in lower case, as REST and events show them. */
   readonly contractSchema: GraphQLSchema;
   readonly run: RunDocument;
   /**
-   * The plugins with their hooks for parsing, validation, requests and results, for a GraphQL server that
-   * executes documents through `run`.
+   * The Mesh plugins for a GraphQL server that executes documents with `run`. They have only the hooks for
+   * parsing, validation, requests and results.
    */
   readonly serverPlugins: readonly Plugin[];
   close(): void;
@@ -60,13 +60,16 @@ export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
 function readConfiguration(dir: string): ReturnType<typeof processConfig> {
   const path = join(dir, ".meshrc.yaml");
   const text = withEnvironment(readFileSync(path, "utf8"));
-  // The store can be written, so that the schemas of remote sources are read at each start. By default, Mesh
-  // would expect schemas from a build step in production.
+  // Mesh may write to its schema store, so that the schemas of remote sources are read again at each start.
+  // By default, Mesh in production would expect schemas that a build step has stored.
   const store = new MeshStore(dir, new InMemoryStoreStorageAdapter(), { readonly: false, validate: false });
   return processConfig(loadYaml(path, text, new DefaultLogger()), { dir, store, importFn: importFrom(dir) });
 }
 
-/** Replaces `${NAME}` and `${NAME:default}` by environment variables, as Mesh's command line does. */
+/**
+ * Replaces `${NAME}` and `${NAME:default}` in the configuration by environment variables, as Mesh's command
+ * line does.
+ */
 const withEnvironment = (text: string): string =>
   text.replaceAll(
     /\$\{(?<name>[^}:]*)(?::(?<fallback>[^}]*))?\}/g,
@@ -76,7 +79,7 @@ const withEnvironment = (text: string): string =>
 type ImportFn = NonNullable<NonNullable<Parameters<typeof processConfig>[1]>["importFn"]>;
 
 /**
- * Imports a module that the configuration names. A relative name is a file in the configuration's folder; any
+ * Imports a module that `.meshrc.yaml` names. A relative name is a file in the folder of `.meshrc.yaml`; any
  * other name is a package.
  */
 const importFrom =

@@ -23,7 +23,10 @@ import { type Failure, fail } from "#foundation/failure.ts";
 /** The credentials that callers of an operation need. */
 export type OperationSecurity =
   | { readonly kind: "anonymous"; readonly bucket: RateLimitBucket }
-  /** An API key or an OAuth access token. `scope` is null if every scope suffices. */
+  /**
+   * The operation requires an API key or an OAuth access token. `scope` is the scope that the credential
+   * needs; null if a credential with any scope is accepted.
+   */
   | { readonly kind: "api_key"; readonly scope: Scope | null; readonly whileSuspended: boolean }
   /** The operation requires an OAuth access token; an API key is refused. */
   | { readonly kind: "oauth"; readonly scope: null; readonly whileSuspended: false };
@@ -43,8 +46,8 @@ export function getDirectiveArguments(
 }
 
 /**
- * Returns the name as the name of a rate limit. Throws an error with the operation's name if the rate limit
- * does not exist.
+ * Checks that `name` is the name of a rate limit and returns it. Otherwise throws an error that names the
+ * operation.
  */
 export function requireRateBucket(operation: string, name: unknown): RateLimitBucket {
   if (typeof name !== "string" || !isRateLimitBucket(name))
@@ -122,12 +125,16 @@ export function getDocumentRequirements(
         isIdempotent: getDirectiveArguments(schema, definition, "idempotent") !== undefined,
       }
     : null;
-  // A document with several operations is not cached, because the next request may run another operation.
+  // The requirements of a document with several operations are not cached, because the next request may run
+  // another operation of the document.
   if (document.definitions.length === 1) requirementsByDocument.set(document, found);
   return found;
 }
 
-/** Throws 401 or 403 unless the caller may execute a document with this security. */
+/**
+ * Throws a failure with status 401 or 403 if the caller lacks the credential or the scope that a document
+ * requires.
+ */
 export function requireAccess(viewer: Viewer, security: OperationSecurity, publicUrl: string): void {
   if (security.kind === "anonymous") return;
   if (viewer.kind === "internal") throw internalTokenFailure();

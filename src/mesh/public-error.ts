@@ -7,7 +7,7 @@ import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from "
 import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { fail, Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
 
-/** The request id and the base URL of the links in an error body. */
+/** The values of a request that its error bodies contain: the request id, and the base URL of the links. */
 export interface ErrorBodyContext {
   readonly requestId: string;
   readonly publicUrl: string;
@@ -55,9 +55,9 @@ export function toGraphqlError(thrown: unknown): GraphQLError {
 }
 
 /**
- * Returns the failures of all errors of a result. If `suggests` is true, messages may name fields that
- * resemble an unknown field. It is false for storefront tokens, because such names would show fields of other
- * roles.
+ * Returns the failures for all errors of a GraphQL result. If `suggests` is true, a message may name existing
+ * fields that resemble an unknown field. Storefront tokens get no such names, because they could be names of
+ * fields that only other roles may read.
  */
 export function getFailuresOfResult(result: ExecutionResult, suggests: boolean): readonly Failure[] {
   return (result.errors ?? []).map((error) =>
@@ -67,8 +67,8 @@ export function getFailuresOfResult(result: ExecutionResult, suggests: boolean):
 
 interface ErrorConversionOptions {
   /**
-   * Whether the result has `data`. It has none if the document could not be parsed or validated, or if its
-   * variables are not valid.
+   * Whether the document was executed, so that the result has `data`. A document is not executed if it cannot
+   * be parsed or validated, or if its variables are not valid.
    */
   readonly isExecuted: boolean;
   readonly suggests: boolean;
@@ -82,7 +82,8 @@ function toResultFailure(error: unknown, { isExecuted, suggests }: ErrorConversi
     error instanceof GraphQLError &&
     (original === undefined || original === null || original instanceof GraphQLError);
   if (!isRaisedByGraphql) return toUnavailableIfTemporary(toFailure(original));
-  // The message of graphql-js helps a client to correct the document. Quoted values are removed from it.
+  // An error in the client's document keeps the message of graphql-js, which helps to correct the document.
+  // Values that the message quotes are removed.
   const isAboutVariable = error.path === undefined && error.message.startsWith("Variable ");
   if (isExecuted && !isAboutVariable) return fail("internal_error", { cause: error });
   const message = removeQuotedValues(error.message);
@@ -100,8 +101,8 @@ export function removeQuotedValues(message: string): string {
 }
 
 /**
- * Matches names that are longer than all names of the schema. They were written by the client, and graphql-js
- * would repeat each of them twice in an error.
+ * Matches names that are longer than every name of the schema. A client wrote such a name, and graphql-js
+ * would repeat it twice in each error message.
  */
 const longName = /\w{201,}/g;
 
@@ -120,8 +121,8 @@ function withoutQuotedValues(message: string): string {
 }
 
 /**
- * Returns the path to the invalid part of a variable, as the message names it. A path has only field names
- * and indexes, so it contains no value of the client.
+ * Returns the path to the invalid part of a variable, taken from graphql-js's error message. A path has only
+ * field names and indexes, so it contains no value of the client.
  */
 function describePath(message: string, variable: string): string {
   const paths = [...message.matchAll(/ at "(?<path>\w+(?:\.\w+|\[\d+\])*)"; /g)].flatMap(
@@ -137,8 +138,8 @@ const typeName = String.raw`"?(?<type>[\w![\]]+)"?`;
 const suggestion = String.raw`(?<suggestion> Did you mean [^"]*"\w+"(?:(?:, | or |, or )"\w+")*\?)?`;
 
 /**
- * Patterns for the reason at the end of a graphql-js message. A matching reason contains no value of the
- * client, so it is sent as it is.
+ * Patterns for the reason at the end of a graphql-js message about a variable. The part that a pattern
+ * matches contains no value of the client, so it is sent unchanged.
  */
 const reasons: readonly RegExp[] = [
   new RegExp(`Field "[\\w.]+" of required type ${typeName} was not provided\\.$`),
@@ -146,13 +147,14 @@ const reasons: readonly RegExp[] = [
   new RegExp(`Expected (?:non-nullable )?type ${typeName} (?:not to be null|to be an object)\\.$`),
   new RegExp(`Exactly one key must be specified for OneOf type ${typeName}\\.$`),
   /Field "[\w.]+" must be non-null\.$/,
-  // The message of a custom scalar (`graph/scalars.ts`), which describes valid values.
+  // Matches the reason that a custom scalar gives (`graph/scalars.ts`). It describes valid values of the
+  // scalar and contains no value of the client.
   /Expected type "(?<type>\w+)"\. \k<type>: [^"]*$/,
 ];
 
 /**
- * Patterns for reasons that contain a value of the client. Only the expected type, the group `type`, is taken
- * from them.
+ * Patterns for the reason at the end of a graphql-js message about a variable, if the reason contains a value
+ * of the client. Only the name of the expected type, the group `type`, is sent.
  */
 const types: readonly RegExp[] = [
   /(?:^|; )(?<type>String|Int|Float|Boolean|ID) cannot represent /g,
@@ -162,7 +164,10 @@ const types: readonly RegExp[] = [
   /; Expected type "?(?<type>\w+)"?\./g,
 ];
 
-/** Returns a colon and the expected type or rule that the message names, or only a full stop if it names none. */
+/**
+ * Returns the end of an error message: a colon and the expected type or rule if the graphql-js message names
+ * one, otherwise only a full stop.
+ */
 function describeExpectation(message: string): string {
   const expectation = findExpectation(message);
   return expectation === undefined ? "." : `: ${expectation}`;
@@ -192,10 +197,16 @@ const messagesAboutLiterals: readonly RegExp[] = [
 const isAboutLiteral = (message: string): boolean =>
   messagesAboutLiterals.some((pattern) => pattern.test(message));
 
-/** Matches the kind and the text of a token in a syntax error. The text is removed from the message. */
+/**
+ * Matches the part of a syntax error's message that names the unexpected token, with the token's kind and
+ * text. The text is removed before the message is sent.
+ */
 const foundToken = /(?<kind>(?:found|Unexpected) (?:Name|Int|Float|String|BlockString|Comment)) ".*"/s;
 
-/** Matches texts that cannot be values: names, types, schema coordinates and punctuation. */
+/**
+ * Matches quoted texts of an error message that cannot be values of a client: names, types, schema
+ * coordinates and punctuation.
+ */
 const known = /^(?:[$@]?[A-Za-z_]\w*(?:\.\w+)*|[\w![\]]+|[!$&()[\]{|}:=@.…]{1,3})$/;
 
 /**

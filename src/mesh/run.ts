@@ -13,9 +13,9 @@ import type { QueryVariables } from "./contract-schema.ts";
 /** Options of one execution. */
 export interface DocumentRunOptions {
   readonly variables?: QueryVariables | null | undefined;
-  /** The operation to execute; required if the document has several operations. */
+  /** The name of the operation to execute; required if the document has several operations. */
   readonly operationName?: string | null | undefined;
-  /** The event of a subscription, on which the document's fields are resolved. */
+  /** The event on which the root field of a subscription is resolved; left out for queries and mutations. */
   readonly rootValue?: unknown;
 }
 
@@ -65,8 +65,8 @@ export function createDocumentRunner(
 type Extend = (context: GraphContext) => unknown;
 
 /**
- * Mesh's additions with empty headers, so that no Mesh source receives the caller's credentials.
- * `{context.headers[…]}` in the Mesh configuration is therefore empty.
+ * Replaces the `headers` that Mesh adds to a context by an empty object, so that no Mesh source receives the
+ * caller's credentials. `{context.headers[…]}` in the Mesh configuration is therefore empty.
  */
 const noHeaders = { headers: {} };
 
@@ -104,7 +104,10 @@ interface DoneHooks {
   readonly onExecuteDone?: (payload: ExecuteDonePayload) => MaybePromise<unknown>;
 }
 
-/** The argument of an `onExecute` hook. `executeFn` is the executor that the previous hooks have chosen. */
+/**
+ * The argument that Envelop passes to an `onExecute` hook. `executeFn` is the executor that the plugins
+ * before have chosen.
+ */
 interface ExecutePayload {
   readonly args: ExecutionArgs;
   readonly context: unknown;
@@ -182,7 +185,10 @@ function finish(
   return result;
 }
 
-/** The arguments of one execution. Under `mesh dev`, Mesh's own server creates contexts without a caller. */
+/**
+ * The arguments with which a document is executed, including the context of the request. Under `mesh dev`,
+ * Mesh's own server creates contexts without a caller.
+ */
 export interface ExecutionPolicyArgs extends Omit<ExecutionArgs, "contextValue"> {
   readonly document: DocumentNode;
   readonly contextValue: GraphContext;
@@ -201,9 +207,8 @@ export type ExecutionPolicy = (
 ) => ExecuteDocument | undefined;
 
 /**
- * Creates a Mesh plugin from an execution policy. Plugins are called in the order of `.meshrc.yaml`, and each
- * wraps the executor that the plugins before have set. The last plugin of the list is therefore the
- * outermost.
+ * Creates a Mesh plugin from an execution policy. Plugins are called in the order of `.meshrc.yaml`. Each
+ * plugin wraps the executor that the earlier plugins have set, so the last plugin of the list runs first.
  */
 export function createPolicyPlugin(policy: ExecutionPolicy): Plugin {
   return {

@@ -64,7 +64,10 @@ export function createOidcAdapters(
   };
 }
 
-/** Rejects adapter operations that oidc-provider never calls for a kind of record. */
+/**
+ * Rejects a call of oidc-provider that this adapter does not support. oidc-provider never makes such a call
+ * for the kind of record.
+ */
 const rejectOperation = (): Promise<never> =>
   Promise.reject(new Error("The authorization server does not do this."));
 const unsupported: Adapter = {
@@ -149,8 +152,8 @@ function toMetadata({ id, appName, authMethod, jwks, redirectUris }: OauthClient
 
 const usedCodeMs = 600_000;
 /**
- * The fields that are stored of a used refresh token. With them, oidc-provider recognizes the token and its
- * grant if the token is used again.
+ * The fields of a refresh token that stay stored after its use. If the token is used again, oidc-provider
+ * recognizes the token and its grant by these fields.
  */
 const remainingFields = [
   "kind",
@@ -166,9 +169,9 @@ const remainingFields = [
 ] as const;
 
 /**
- * Returns what is stored of a record after its use, by kind of record. A used code is stored for ten more
- * minutes, so that a second use still revokes the grant. Of a used refresh token only a few fields are
- * stored, because an app uses a token every ten minutes.
+ * For each kind of record, the function that returns the part of a record that stays stored after its use. A
+ * used code is kept for ten more minutes, so that a second use still revokes the grant. A used refresh token
+ * keeps only a few fields, because an app uses a token every ten minutes.
  */
 const consumedRecordsByKind: Readonly<
   Record<string, (now: Date) => NonNullable<ConsumeOauthItemInput["toConsumedRecord"]>>
@@ -221,12 +224,13 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
       if (isTaken) return;
       if (kind === "PushedAuthorizationRequest")
         throw new InvalidRequestUri("request_uri is invalid, expired, or was already used");
-      // `grantId` is null if the grant has already been revoked.
+      // A record without a grant id belongs to a grant that has already been revoked.
       if (grantId !== null) await endGrant(services, library, grantId);
       throw new InvalidGrant("it was used before");
     },
     destroy: (id) => deleteOauthItem(db, { kind, id }),
-    // Does nothing, because revoking the grant has already deleted its records.
+    // The records of a revoked grant need not be deleted here, because revoking the grant has already deleted
+    // them.
     revokeByGrantId: () => Promise.resolve(),
   };
 }

@@ -68,8 +68,8 @@ async function showConsentForm(
 }
 
 /**
- * Returns the staff member of the interaction; undefined if the account was disabled or got a new password or
- * role.
+ * Returns the staff member who signed in for the interaction; undefined if the account was since disabled or
+ * got a new password or role.
  */
 function findStaffOfInteraction(
   { interaction: { session } }: Pick<InteractionRequest, "interaction">,
@@ -144,11 +144,11 @@ export async function acceptConsent(
   try {
     const { isNew, grantId } = await createGrantOnce(exchange, services, { staff, scopes });
     if (isNew) return await finishInteraction(exchange, { consent: { grantId } });
-    // The form was sent twice; the first answer counts.
+    // The consent form was sent twice. The grant of the first form is used.
     return await continueInteraction(exchange, grantId);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    // `role_not_allowed` means that the account was disabled or changed meanwhile.
+    // `role_not_allowed` means that the account was disabled or changed while the consent page was open.
     if (error.code === "role_not_allowed") return signOutAndRestart(exchange);
     if (error.parts.conflict?.reason === "scope_not_held")
       return showConsentForm(exchange, services, { status: 409, fault: scopesChangedMessage });
@@ -158,7 +158,10 @@ export async function acceptConsent(
   }
 }
 
-/** Answers the app with `access_denied`. Revokes the grant of a consent that was interrupted before. */
+/**
+ * Ends the interaction with the error `access_denied` for the app. If an interrupted consent has already
+ * created a grant, this grant is revoked.
+ */
 export async function denyConsent(
   exchange: InteractionRequest,
   services: OauthServices,
@@ -184,7 +187,7 @@ function revokeDeniedGrant(
   });
 }
 
-/** Returns the id of the grant that was given in this interaction; null if there is none. */
+/** Returns the id of the grant that was created in this interaction; null if none was created. */
 async function findGrantOfInteraction(
   { interaction }: InteractionRequest,
   { db, keyring, clock }: OauthServices,
@@ -197,8 +200,8 @@ async function findGrantOfInteraction(
 }
 
 /**
- * Continues an answered interaction. `grantId` is null if the grant has been revoked, which ends the
- * interaction too.
+ * Continues an interaction whose consent was already answered. `grantId` is null if the grant has been
+ * revoked; the interaction then ends too.
  */
 async function continueInteraction(
   exchange: InteractionRequest,
@@ -254,7 +257,8 @@ function createGrantOnce(
       staffId: staff.staffId,
       scopes,
     });
-    // `createGrant` has locked the account, so this check stays valid until the commit.
+    // `createGrant` has locked the row of the staff account, so the result of this check cannot change before
+    // the commit.
     if ((await findStaffOfInteraction({ interaction }, transaction)) === undefined)
       throw fail("role_not_allowed");
     await services.onGranted(transaction, {

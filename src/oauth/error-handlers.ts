@@ -1,4 +1,7 @@
-/** Error handlers for failures outside oidc-provider: a page for browsers, and RFC 6749's JSON for apps. */
+/**
+ * Handlers for errors of the authorization server's routes that oidc-provider does not answer itself. A
+ * browser gets a page, an app gets the JSON of RFC 6749.
+ */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { type Failure, fail, defaultRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
@@ -42,8 +45,8 @@ export function handleErrorAsJson(services: Pick<OauthServices, "log">): ErrorHa
 }
 
 /**
- * Converts an error to a failure. Fastify's own errors, for example of an unreadable body, have a status
- * below 500.
+ * Converts an error to a failure. An error with a status below 500 is an error of the request that Fastify
+ * reports, for example an unreadable body.
  */
 function toRequestFailure(error: unknown): Failure {
   const status = (error as Partial<FastifyError>).statusCode ?? 500;

@@ -21,13 +21,16 @@ export interface InteractionRequest extends HttpExchange {
   readonly provider: Provider;
   readonly interaction: Interaction;
   readonly client: OauthClientWithApp;
-  /** Origin or scheme to which the browser is finally redirected, for the page's Content-Security-Policy. */
+  /**
+   * The origin or scheme of the app's redirect URI, to which the browser is sent at the end of the
+   * interaction. The page's Content-Security-Policy must allow this origin or scheme.
+   */
   readonly leadsTo: string | undefined;
 }
 
 /**
- * Finds the interaction of a request; undefined if its cookie is missing, it has expired, or its client no
- * longer exists.
+ * Finds the interaction of a request. Returns undefined if the interaction's cookie is missing, the
+ * interaction has expired, or its OAuth client no longer exists.
  */
 export async function openInteractionRequest(
   provider: Provider,
@@ -65,8 +68,8 @@ async function findInteraction(
 }
 
 /**
- * Stores the result of an interaction, in addition to earlier results, and redirects to the authorization
- * endpoint, which continues with them.
+ * Adds a result to the results of an interaction and stores them. Then redirects to the authorization
+ * endpoint, where oidc-provider continues with the stored results.
  */
 export async function finishInteraction(
   { provider, request, reply }: InteractionRequest,
@@ -85,7 +88,10 @@ export async function signOutAndRestart(exchange: InteractionRequest): Promise<F
   );
 }
 
-/** Deletes the session of the interaction; the interaction continues without a session. */
+/**
+ * Deletes the authorization server's session to which the interaction belongs. The interaction continues
+ * without a session.
+ */
 export async function destroyInteractionSession({
   provider,
   interaction,
@@ -122,8 +128,8 @@ export function loadOidcProvider(): Promise<OidcProviderModule> {
 }
 
 /**
- * Loads oidc-provider without its warning about the runtime. It calls every Node without an LTS name
- * unsupported, including the pinned version.
+ * Loads oidc-provider without its warning about the Node version. oidc-provider reports every Node version
+ * without an LTS name as unsupported, including the version that this service uses.
  */
 async function loadWithoutWarning(): Promise<OidcProviderModule> {
   const output = globalThis.console;

@@ -84,7 +84,7 @@ function handleForm(
   if (action === "allow" && isConsent(exchange))
     return acceptConsent(exchange, services, form.getAll("scope"));
   if (action === "sign-in" && !isConsent(exchange)) return handleSignIn(exchange, signIn, form);
-  // The form belongs to an earlier page of the interaction, so the current page is sent.
+  // The sent form belongs to a page that the interaction has already left, so the answer is the current page.
   return sendCurrentPage(exchange, services);
 }
 

@@ -22,8 +22,8 @@ export interface GrantCreation extends CreateGrantResult {
 
 export interface GrantRevocation extends RevokedGrant {
   /**
-   * Why the grant ended: the app revoked its token, a code or refresh token was used twice, or access was
-   * denied after an interrupted consent.
+   * Why a grant ended. `given_back`: the app revoked its token. `used_twice`: a code or refresh token was
+   * used a second time. `denied`: the staff member denied access after an interrupted consent.
    */
   readonly reason: "given_back" | "used_twice" | "denied";
   readonly now: Date;
@@ -37,16 +37,19 @@ export interface OauthServices {
   readonly publicUrl: string;
   readonly signingKeys: SigningKeys;
   readonly loginLimit: LoginLimit;
-  /** Counts an unauthenticated request by its IP address; fails with `rate_limited` if there were too many. */
+  /**
+   * Counts an unauthenticated request for its IP address. Fails with `rate_limited` if the address has sent
+   * too many requests.
+   */
   readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /**
-   * Counts a use of a grant's refresh token. Returns the seconds to wait if there were too many; otherwise
-   * undefined.
+   * Counts a use of a grant's refresh token. Returns undefined if the use is allowed, otherwise the seconds
+   * after which the app may try again.
    */
   readonly limitGrant: (grantId: string) => Promise<number | undefined>;
   readonly log: Log;
-  /** Called in the transaction that creates a grant. */
+  /** Called when a grant is created, in the same transaction. */
   readonly onGranted: (transaction: Transaction, granted: GrantCreation) => Promise<void>;
-  /** Called in the transaction that revokes a grant. */
+  /** Called when a grant is revoked, in the same transaction. */
   readonly onRevoked: (transaction: Transaction, revoked: GrantRevocation) => Promise<void>;
 }

@@ -39,7 +39,10 @@ export function renderOauthSignInPage({ app, leadsTo, email, fault }: OauthSignI
 export interface ConsentView {
   readonly app: RequestingApp;
   readonly leadsTo: string | undefined;
-  /** Where the browser goes after the decision: the host of the redirect URI, or the scheme of an app's own. */
+  /**
+   * The place to which the browser is sent after the staff member's decision, as the page shows it: the host
+   * of the redirect URI, or the URI's scheme if it is an app's own scheme.
+   */
   readonly destination: string;
   readonly merchantName: string;
   readonly staffEmail: string;
@@ -47,7 +50,7 @@ export interface ConsentView {
   /** Requested scopes that the app's installation does not have. */
   readonly scopesBeyond: readonly Scope[];
   readonly fault: string | undefined;
-  /** Why access cannot be granted; undefined if it can. */
+  /** The reason why the staff member cannot grant access; undefined if access can be granted. */
   readonly refusal: string | undefined;
 }
 
@@ -99,8 +102,8 @@ export function renderConsentPage(shown: ConsentView): HtmlPage {
 const scopeElementId = (scope: Scope): string => `scope-${scope.replace(":", "-")}`;
 
 /**
- * Lists the requested scopes that cannot be granted, because consent does not extend the installation's
- * scopes.
+ * Renders a note with the requested scopes that the staff member cannot grant. Consent does not extend the
+ * scopes of the app's installation.
  */
 function missingScopesNote(scopes: readonly Scope[]): Markup | undefined {
   if (scopes.length === 0) return undefined;
@@ -111,7 +114,7 @@ function missingScopesNote(scopes: readonly Scope[]): Markup | undefined {
   </p>`;
 }
 
-/** A checkbox for one scope. After an error no box is checked, so that the staff member chooses again. */
+/** Renders a checkbox for one scope. After an error no box is checked, so that the staff member chooses again. */
 const scopeChoice = (scope: Scope, isTicked: boolean): Markup =>
   html`<div class="scope">
     <input
@@ -138,14 +141,17 @@ function appLabel({ name, publisher }: RequestingApp): Markup {
   return publisher === null ? html`<strong>${name}</strong>` : html`<strong>${name}</strong> by ${publisher}`;
 }
 
-/** The account of a session of the authorization server. */
+/** The staff account that is signed in to a session of the authorization server. */
 interface SignedInSession {
   readonly accountId: string;
-  /** The version of the account at sign-in. OpenID Connect defines this field for the kind of authentication. */
+  /**
+   * The version of the staff account at sign-in. OpenID Connect defines `acr` for the kind of authentication;
+   * this service stores the version in it.
+   */
   readonly acr?: string | undefined;
 }
 
-/** Returns the sign-in result that oidc-provider stores in its session. */
+/** Returns the result of a sign-in in the form that oidc-provider stores in its session. */
 export const toLoginResult = ({
   staffId,
   version,

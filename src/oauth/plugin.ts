@@ -46,7 +46,8 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
     signingKeys,
     log,
     loginLimit: createLoginLimit(limiter),
-    // These requests count against the quota for anonymous reads of the API.
+    // Unauthenticated requests for the authorization server use the same quota of an address as anonymous
+    // reads of the API.
     limitAddress: async (request, reply) =>
       countRequest(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
     limitGrant: async (grantId) => {
@@ -94,11 +95,14 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
   for (const [path, methods] of routes) refuseOtherMethods(server, path, methods);
 };
 
-/** The HTTP methods that each path accepts; other methods are refused. */
+/** The HTTP methods that each path of the authorization server accepts. Other methods are refused. */
 type OauthRoutes = readonly (readonly [path: string, methods: readonly string[]])[];
 
 const resumePath = `${oauthPaths.authorization}/:uid`;
-/** Paths that accept POST. They accept OPTIONS too, for browsers' preflight requests from other origins. */
+/**
+ * Paths of the authorization server that accept POST. They also accept OPTIONS, because browsers send a
+ * preflight request before a POST from another origin.
+ */
 const postPaths = [oauthPaths.token, oauthPaths.revocation, oauthPaths.pushedAuthorizationRequest] as const;
 
 function registerOauthRoutes(server: FastifyInstance, services: OauthServices): OauthRoutes {
@@ -117,7 +121,8 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value);
     reply.raw.setHeader("cache-control", "no-store");
-    // If PUBLIC_URL has a path, oidc-provider must see that path in the URL.
+    // If PUBLIC_URL has a path, that path is put before the URL of the request, because oidc-provider needs
+    // the complete path.
     Object.assign(request.raw, { originalUrl: basePath + (request.raw.url ?? "") });
     await provider.callback()(request.raw, reply.raw);
   };
@@ -158,7 +163,10 @@ const limitPosts =
     if (request.method === "POST") await limitAddress(request, reply);
   };
 
-/** Records the error code of a refused request for its log line. A server error gets a separate log line. */
+/**
+ * Records the error code of a request that oidc-provider refused, for the request's log line. An error of
+ * this server also gets a log line of its own.
+ */
 function recordRefusal(
   request: FastifyRequest | undefined,
   { code, fault }: RefusedOauthRequest,
@@ -209,7 +217,10 @@ function resourceMetadata(publicUrl: string): Readonly<Record<string, unknown>> 
   };
 }
 
-/** Paths of the API's metadata. RFC 9728 section 3.1 appends the resource's path to the well-known path. */
+/**
+ * Paths at which the API's OAuth metadata is served. RFC 9728 section 3.1 appends the path of the API to the
+ * well-known path.
+ */
 const resourceMetadataPaths = [
   protectedResourceMetadataPath,
   `${protectedResourceMetadataPath}${new URL(getAccessTokenAudience("http://any.example")).pathname}`,
@@ -223,8 +234,8 @@ const metadataPaths: readonly string[] = [
 
 const documentSeconds = 300;
 /**
- * Seconds for which clients may cache the public keys; less than the time between a new key and its first
- * token.
+ * Seconds for which clients may cache the public signing keys. This is less than the time between the
+ * publication of a new key and the first token signed with it.
  */
 const keysSeconds = 30;
 

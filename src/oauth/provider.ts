@@ -32,7 +32,7 @@ export interface RefusedOauthRequest {
   readonly request: IncomingMessage;
   /** Error code of RFC 6749. */
   readonly code: string;
-  /** The thrown error if this server failed; null if the client's request was invalid. */
+  /** The error that this server threw; null if the client's request was invalid. */
   readonly fault: unknown;
 }
 
@@ -69,7 +69,8 @@ function createProvider(library: OidcProviderModule, { services, keys, hooks }: 
     createConfiguration(library, { services, keys }),
   );
   const { protocol, host } = new URL(services.publicUrl);
-  // URLs, cookies and DPoP checks follow PUBLIC_URL; the Host header and proxy headers are ignored.
+  // oidc-provider takes its URLs, cookies and DPoP checks from PUBLIC_URL. The Host header and proxy headers
+  // are ignored.
   Object.defineProperties(provider.request, {
     protocol: { get: () => protocol.slice(0, -1) },
     host: { get: () => host },
@@ -97,7 +98,7 @@ function createProvider(library: OidcProviderModule, { services, keys, hooks }: 
     "server_error",
   ])
     events.on(event, reportRefusal);
-  // All errors without an event of oidc-provider arrive as Koa's event `error`.
+  // Koa's event `error` reports the errors for which oidc-provider has no event of its own.
   events.on("error", (error: Error, context?: KoaContextWithOIDC) => {
     if (context !== undefined) reportRefusal(context, error);
   });
@@ -118,7 +119,10 @@ function withoutFormPost({ Provider: Base }: OidcProviderModule): typeof Provide
 
 const minute = 60;
 const day = 86_400;
-/** Days until an unused refresh token expires; every use issues a new token until the grant ends. */
+/**
+ * Days after which a refresh token expires if it is not used. Every use replaces the token by a new one,
+ * until the grant ends.
+ */
 const refreshTokenDays = 30;
 
 function createConfiguration(
@@ -183,14 +187,15 @@ function createConfiguration(
 /** Functions with which oidc-provider finds the grant of an interaction and the account of a session or token. */
 function createLookups({ db }: OauthServices): Pick<Configuration, "loadExistingGrant" | "findAccount"> {
   return {
-    // Only a grant given in this interaction counts, so earlier grants never replace consent.
+    // Returns only a grant that was given in this interaction. Earlier grants of the app never replace the
+    // consent of the staff member.
     loadExistingGrant: ({ oidc }) => {
       const grantId = oidc.result?.consent?.grantId;
       return grantId === undefined ? Promise.resolve(undefined) : oidc.provider.Grant.find(grantId);
     },
     findAccount: async ({ oidc: { session } }, id) => {
-      // The token endpoint has no session, because grants live longer than sessions. There it is enough that
-      // the account is enabled.
+      // A request to the token endpoint has no session, because a grant lives longer than a session. The
+      // account then only has to be enabled.
       const staff = await (session === undefined
         ? findActiveStaff(db, id)
         : findSignedInStaff(db, { accountId: id, acr: session.acr }));
@@ -202,8 +207,8 @@ function createLookups({ db }: OauthServices): Pick<Configuration, "loadExisting
 }
 
 /**
- * JWS algorithms of proofs and client authentication. `Ed25519` is the name that RFC 9864 gives to EdDSA on
- * Ed25519.
+ * Signature algorithms that the server accepts for DPoP proofs and for client authentication. `Ed25519` is
+ * RFC 9864's name for EdDSA with the curve Ed25519.
  */
 const signatureAlgorithms = ["ES256", "EdDSA", "Ed25519"] as const;
 
@@ -246,8 +251,8 @@ function createFeatures(
 const pages = new Set(["authorization", "resume"]);
 
 /**
- * Answers a refusal that cannot be sent back to the app: with a page in a browser, with the JSON of RFC 6749
- * for a program.
+ * Answers a refused request whose error cannot be sent back to the app by a redirect: a browser gets a page,
+ * a program gets the JSON of RFC 6749.
  */
 function sendRefusal(context: KoaContextWithOIDC, out: ErrorOut): void {
   if (!pages.has(context.oidc.route)) {
@@ -280,12 +285,15 @@ function refusalMessage(
  */
 type Context = Parameters<Provider["Session"]["get"]>[0];
 
-/** True if the path continues an answered interaction. */
+/**
+ * Returns whether a path is the authorization endpoint's path that continues an interaction after its form
+ * was answered.
+ */
 const isResumed = (path: string): boolean => path.startsWith(`${oauthPaths.authorization}/`);
 
 /**
- * Deletes the session in the cookie if it belongs to another account than the sign-in that is being
- * continued.
+ * Deletes the browser's session of the authorization server if it belongs to another account than the one
+ * that has just signed in.
  */
 async function deleteSessionOfOtherAccount(provider: Provider, context: Context): Promise<void> {
   const uid = context.cookies.get(provider.cookieName("resume"), { signed: true });
@@ -293,7 +301,8 @@ async function deleteSessionOfOtherAccount(provider: Provider, context: Context)
   const accountId = interaction?.result?.login?.accountId;
   if (accountId === undefined) return;
   const session = await provider.Session.get(context);
-  // An interaction that began in another session is refused later anyway, so this session is not deleted.
+  // If the interaction began in another session, oidc-provider refuses it later anyway. The present session
+  // is then not deleted.
   const beganIn = interaction?.session?.uid;
   if (beganIn !== undefined && beganIn !== session.uid) return;
   if (session.accountId !== undefined && session.accountId !== accountId) await session.destroy();

@@ -8,7 +8,10 @@ import type { OidcProviderModule } from "./interaction-request.ts";
 
 type CheckParameter = (context: KoaContextWithOIDC, value: string | undefined) => void;
 
-/** Maximum number of characters of a parameter. Requests are stored, so their size is limited. */
+/**
+ * Maximum number of characters of one parameter of an authorization request. Authorization requests are
+ * stored, so their size is limited.
+ */
 const parameterLengthMax = 2048;
 
 export const checkParameterLengths =
@@ -26,8 +29,8 @@ export const checkParameterLengths =
   };
 
 /**
- * True if the origin belongs to a redirect URI. Private schemes have the origin `null`, which sandboxed pages
- * send too, so `null` never matches.
+ * Returns whether one of the redirect URIs has the given origin. The origin `null` never matches: URIs with
+ * private schemes have it, but sandboxed pages of any site send it too.
  */
 export const isOriginOfAnyUri = (uris: readonly string[], origin: string): boolean =>
   origin !== "null" && uris.some((uri) => URL.parse(uri)?.origin === origin);
@@ -48,8 +51,8 @@ export const checkRequestedScopes =
   };
 
 /**
- * The prompts of the authorization endpoint: sign-in if no enabled account is signed in, and consent every
- * time.
+ * Creates the prompts of the authorization endpoint. The user must sign in if no enabled account is signed
+ * in, and must consent in every authorization request.
  */
 export function createPrompts({
   interactionPolicy: { Check, Prompt },
@@ -57,7 +60,7 @@ export function createPrompts({
   return [
     new Prompt(
       { name: "login", requestable: true },
-      // `account` is undefined if no account is signed in or the account is disabled.
+      // `oidc.account` is undefined if no account is signed in or the signed-in account is disabled.
       new Check(
         "no_account",
         "sign-in is required",

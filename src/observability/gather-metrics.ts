@@ -24,15 +24,15 @@ export interface GatheredMetrics {
    * summed counters of all processes that have ended.
    */
   readonly all: readonly string[];
-  /** The number of processes that answered. */
+  /** The number of processes that sent their metrics in time. */
   readonly answered: number;
-  /** The number of processes that did not answer in time. */
+  /** The number of processes that did not send their metrics in time. */
   readonly missing: number;
 }
 
 /**
- * A message between a process and the parent. `turn` is the number of a request; its answer has the same
- * number.
+ * A message about metrics between a process and its parent process. `turn` is the number of a request; the
+ * answer to the request has the same number.
  */
 interface Message {
   readonly type:
@@ -44,9 +44,15 @@ interface Message {
   readonly turn: number;
 }
 
-/** The answer of one process. The metrics are JSON texts, so that the parent forwards them without parsing. */
+/**
+ * The metrics with which one process answers the parent process. They are JSON texts, so that the parent can
+ * forward them without parsing.
+ */
 interface AnswerMessage extends Message {
-  /** Counters and histograms, whose values only increase. */
+  /**
+   * The counters and histograms of the process, whose values only increase, as a JSON text. `other` has all
+   * other metrics.
+   */
   readonly counted: string;
   readonly other: string;
 }
@@ -61,12 +67,12 @@ type GatheredMessage = Message & Pick<GatheredMetrics, "answered" | "missing">;
 
 const timeoutMs = 1_000;
 /**
- * Milliseconds to wait for the parent. The parent itself waits `timeoutMs` for the other processes, so this
- * time is longer.
+ * Milliseconds that a process waits for the metrics from its parent. The parent itself waits `timeoutMs` for
+ * the other processes, so this time is longer.
  */
 const gatherTimeoutMs = 1_500;
 
-/** The connection of a process to the parent, for metrics. */
+/** The connection of a process to its parent process, over which they exchange metrics. */
 export interface MetricsExchange {
   /**
    * Answers the parent's requests with the metrics of this process. The parent sends such a request whenever
@@ -93,7 +99,8 @@ export function createMetricsExchange(port: ProcessPort): MetricsExchange {
         void measure().then(
           (measured) =>
             port.send({ type: "metrics-answer", turn, ...toAnswer(measured) } satisfies AnswerMessage),
-          // If the metrics cannot be read, no answer is sent, and the parent reports this process as missing.
+          // If this process cannot read its own metrics, it sends no answer, and the parent reports this
+          // process as missing.
           () => undefined,
         );
       }),
@@ -123,19 +130,22 @@ function toAnswer(measured: ProcessMetrics): Pick<AnswerMessage, "counted" | "ot
   return { counted: JSON.stringify(counted), other: JSON.stringify(other) };
 }
 
-/** The metrics of all processes, in the parent process. */
+/** The part of the parent process that collects the metrics of all processes. */
 export interface MetricsHub {
-  /** Adds a process; returns the function to call when the process has ended. */
+  /**
+   * Adds a process whose metrics are collected. Returns a function that must be called when this process has
+   * ended.
+   */
   readonly join: (port: ProcessPort) => () => void;
 }
 
 interface Member {
   readonly request: () => Promise<AnswerMessage | undefined>;
-  /** Returns the counters and histograms of the worker processes' last replies, in Prometheus text format. */
+  /** Returns the counters and histograms of the last answer of one process, as a JSON text. */
   readonly counted: () => string;
 }
 
-/** Creates the hub of the parent process. */
+/** Creates the part of the parent process that collects the metrics of all processes. */
 export function createMetricsHub(): MetricsHub {
   const members = new Set<Member>();
   // The sum of the counters of all processes that have ended.
@@ -151,7 +161,8 @@ export function createMetricsHub(): MetricsHub {
     const answers = await Promise.all(
       running.map(async ({ request, counted }) => {
         const answer = await request();
-        // Each process is forwarded in a separate message, so that the parent can do other work between them.
+        // The metrics of each process are forwarded in a separate message, so that the parent can do other
+        // work between two messages.
         forward(answer === undefined ? [counted()] : [answer.counted, answer.other]);
         return answer !== undefined;
       }),
@@ -172,7 +183,8 @@ export function createMetricsHub(): MetricsHub {
       members.add(member);
       port.onMessage((message) => {
         if (isOfType<AnswerMessage>(message, "metrics-answer")) {
-          // A late answer also updates the counters.
+          // The counters of a process are updated by every answer, also by one that arrives after the
+          // timeout.
           counted = message.counted;
           requests.answer(message.turn, message);
         }
@@ -195,11 +207,11 @@ export function createMetricsHub(): MetricsHub {
   };
 }
 
-/** Requests that wait for their answers, by request number. */
+/** Requests that were sent to another process and are not yet answered, by request number. */
 interface PendingRequests<Answer> {
   /**
-   * Sends a request and waits for its answer; undefined after the timeout. `send` returns false if the other
-   * process has ended.
+   * Sends a request to the other process and waits for its answer. Returns undefined after the timeout.
+   * `send` returns false if the other process has ended.
    */
   readonly send: (send: (turn: number) => boolean, waitMs: number) => Promise<Answer | undefined>;
   readonly answer: (turn: number, answer: Answer) => void;
@@ -254,7 +266,10 @@ export async function sumMetrics(all: readonly string[]): Promise<Registry> {
 
 const isAverage = ({ aggregator }: ProcessMetrics[number]): boolean => aggregator === "average";
 
-/** Removes values that are null. JSON writes NaN as null, for a metric without an observation. */
+/**
+ * Removes the null values of metrics. A metric without an observation has the value NaN, which JSON writes as
+ * null.
+ */
 const withoutNulls = (measured: ProcessMetrics): ProcessMetrics =>
   measured.map((metric) => ({
     ...metric,
@@ -262,8 +277,8 @@ const withoutNulls = (measured: ProcessMetrics): ProcessMetrics =>
   }));
 
 /**
- * Whether the message has the type. All messages come from this program, so the type determines the other
- * fields.
+ * Returns whether a message has the given type. Its other fields are not checked, because all messages come
+ * from this program.
  */
 function isOfType<Kind extends Message>(message: unknown, type: Kind["type"]): message is Kind {
   return typeof message === "object" && message !== null && "type" in message && message.type === type;

@@ -18,7 +18,7 @@ import { sumMetrics, type MetricsExchange, type GatheredMetrics } from "./gather
 export interface MetricsOptions {
   /** The value of the setting METRICS_TOKEN; undefined if it is not set. */
   readonly token: string | undefined;
-  /** Whether the service trusts the `X-Forwarded-For` header of its proxies. */
+  /** Whether the service runs behind known proxies, whose header `X-Forwarded-For` it trusts. */
   readonly isBehindProxy: boolean;
   readonly contentType: string;
   /** Reads all metrics in Prometheus' text format. */
@@ -55,9 +55,9 @@ function isLoopback(address: string | undefined): boolean {
 }
 
 /**
- * Whether the caller is on this machine. A proxy on this machine makes every caller look local, so requests
- * with headers of unknown proxies or with another host name are refused. Behind known proxies, every address
- * in X-Forwarded-For must be local.
+ * Returns whether the caller of `/metrics` is on this machine. An unknown proxy on this machine makes every
+ * caller look local, so requests with headers of such a proxy or with another host name are refused. Behind
+ * known proxies, every address in X-Forwarded-For must be local.
  */
 function isFromThisMachine({ ip, raw }: FastifyRequest, isBehindProxy: boolean): boolean {
   const { headers, socket } = raw;
@@ -85,10 +85,13 @@ function hasToken(token: string): (request: FastifyRequest) => boolean {
 }
 
 interface ExpositionOptions {
-  /** The metrics of the service, without those of the process. */
+  /**
+   * The metrics that the service records itself. Metrics of the process, for example its memory, are added to
+   * them.
+   */
   readonly registry: Registry;
   readonly readQueue: () => Promise<Registry>;
-  /** Reads the metrics of the other processes; undefined if there is only one process. */
+  /** Exchanges metrics with the other processes of the service; undefined if there is only one process. */
   readonly exchange?: MetricsExchange | undefined;
 }
 
@@ -97,7 +100,10 @@ interface Exposition {
   readonly text: () => Promise<string>;
 }
 
-/** The text that Prometheus reads: the metrics of this process, or of all processes of this start. */
+/**
+ * Creates an object whose function `text` returns the metrics in the format of Prometheus. If the service was
+ * started with several processes, the text has the metrics of all of them, added up.
+ */
 export function createMetricsExposition({ registry, readQueue, exchange }: ExpositionOptions): Exposition {
   const own = Registry.merge([registry, processRegistry()]);
   const processes = createProcessGauge();
@@ -174,8 +180,8 @@ export const healthPlugin: FastifyPluginAsync<{ readonly db: Database }> = async
 };
 
 /**
- * Reads a table. The service listens only after migrations, so an answer shows that the database and its
- * tables are available.
+ * Returns whether a query of a table is answered in time. The service begins to listen only after the
+ * migrations, so an answer shows that the database and its tables are available.
  */
 async function answersInTime(db: Database): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();

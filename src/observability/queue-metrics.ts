@@ -18,7 +18,10 @@ import {
 } from "#webhooks/dispatch/claim-deliveries.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
-/** The values of one reading. Ages are in seconds. */
+/**
+ * The numbers that one reading of the waiting deliveries, events and payment operations returns. Ages are in
+ * seconds.
+ */
 interface QueueMetrics {
   readonly dueDeliveries: number;
   readonly oldestDueSeconds: number;
@@ -32,29 +35,32 @@ interface QueueMetrics {
 interface QueueReaderOptions {
   readonly db: Database;
   readonly clock: Clock;
-  /** Milliseconds to wait for the database. */
+  /** Milliseconds to wait for the database's answer before the metrics are left out. */
   readonly timeoutMs?: number;
-  /** Counting stops at this number, so that long queues do not make the statement slow. */
+  /**
+   * The number at which counting of waiting rows stops, so that a long queue does not make the statement
+   * slow.
+   */
   readonly countMax?: number | undefined;
 }
 
 /** Milliseconds between two readings. */
 const pauseMs = 5_000;
-/** Milliseconds until the next reading after a timeout. */
+/** Milliseconds until the next reading of the metrics if the database did not answer in time. */
 const pauseAfterTimeoutMs = 30_000;
 const defaultTimeoutMs = 1_000;
 const defaultCountMax = 100_000;
 /**
- * The maximum number of deliveries of one endpoint that are checked one by one for whether the endpoint may
- * receive their event. This check is needed only for endpoints that may not receive all events.
+ * The maximum number of deliveries of one endpoint whose events are checked one by one. The check is needed
+ * only for endpoints that may receive some events and not others.
  */
 const checkedPerEndpointMax = 1_000;
-/** The maximum number of deliveries that are checked one by one, over all endpoints. */
+/** The maximum number of deliveries of all endpoints together whose events are checked one by one. */
 const checkedMax = 10_000;
 
 /**
- * Creates the function that reads the metrics. If the database does not answer, the registry has only
- * `commerce_database_up` with 0.
+ * Creates the function that reads the metrics of waiting deliveries, events and payment operations. If the
+ * database does not answer, the result has only `commerce_database_up` with the value 0.
  */
 export function createQueueMetricsReader({
   db,
@@ -67,8 +73,8 @@ export function createQueueMetricsReader({
   let running: Promise<QueueMetrics | undefined> | undefined;
   let currentPauseMs = pauseMs;
   const read = async (): Promise<Registry> => {
-    // If the statement of an earlier reading still runs after its timeout, its result is awaited, and no
-    // second statement is started.
+    // The statement of an earlier reading may still run after its timeout. The new reading then waits for
+    // that statement and starts no second one.
     running ??= readQueue(db, clock.now(), countMax)
       .catch(() => undefined)
       .finally(() => (running = undefined));
@@ -84,7 +90,10 @@ export function createQueueMetricsReader({
   };
 }
 
-/** Returns undefined if the promise does not settle in time. */
+/**
+ * Waits for a promise for at most `ms` milliseconds. Returns undefined if the promise has not settled by
+ * then.
+ */
 async function waitAtMost<Value>(promised: Promise<Value>, ms: number): Promise<Value | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), ms).unref();
@@ -95,7 +104,10 @@ async function waitAtMost<Value>(promised: Promise<Value>, ms: number): Promise<
   }
 }
 
-/** The gauges: the value that they show, the metric name and the help text. */
+/**
+ * The gauges of waiting work: for each, the field of `QueueMetrics` that it shows, its metric name and its
+ * help text.
+ */
 const gaugeTexts: readonly (readonly [keyof QueueMetrics, string, string])[] = [
   [
     "dueDeliveries",
@@ -218,8 +230,8 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
 }
 
 /**
- * Selects the endpoints with waiting deliveries: which events they may receive, and whether another delivery
- * could be sent now.
+ * Selects the endpoints that have waiting deliveries. For each endpoint, the columns say which events it may
+ * receive, and whether another delivery could be sent to it now.
  */
 function endpoints(moment: ClaimTime): RawBuilder<unknown> {
   const ofInstallation = sql`s.installation_id = w.installation_id`;
@@ -240,8 +252,9 @@ function endpoints(moment: ClaimTime): RawBuilder<unknown> {
 }
 
 /**
- * Selects due deliveries of endpoints that may not receive all events, and checks the event of each. The
- * check is a scalar subquery: for `exists`, PostgreSQL may choose a plan that reads all events.
+ * Selects due deliveries of endpoints that may receive some events and not others, and checks the event of
+ * each delivery. The check is a scalar subquery, because for `exists` PostgreSQL may choose a plan that reads
+ * all events.
  */
 const checkedDeliveries = (at: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select l.next_attempt_at, l.has_room, (

@@ -32,7 +32,7 @@ export function createHttpMetrics(registry: Registry): ServerObserver {
   };
 }
 
-/** Returns a function that finds the metrics of a route by Fastify's config object of the route. */
+/** Returns a function that finds the metrics of a route. The route is identified by its Fastify config object. */
 function createRouteMetrics(registry: Registry): (config: RouteConfig) => RouteMetrics {
   const registers = [registry];
   const requests = new Counter({
@@ -97,7 +97,8 @@ function createOpenRequestMetrics(
     inFlight.inc();
     reply.raw.once("close", () => {
       inFlight.dec();
-      // Answers that were written completely are counted elsewhere, by the observer's `answered`.
+      // A request whose answer was written completely is not counted here, because the observer's function
+      // `answered` counts it.
       if (reply.raw.writableEnded) return;
       if (reply.raw.headersSent) countAnswered(request, reply);
       else aborted.inc();
@@ -129,8 +130,8 @@ export function countRateLimitRefusals(registry: Registry): (limiter: RateLimite
   return (limiter) => ({
     consume: (bucket, key) =>
       observeState(limiter.consume(bucket, key), (state) => countRefusal(bucket, state?.isExceeded === true)),
-    // `peek` counts no request. Its callers refuse the request if no quota is left, so this is counted as a
-    // refusal.
+    // `peek` itself does not refuse a request, but its callers do if no quota is left. This case is counted
+    // as a refusal.
     peek: (bucket, key) =>
       observeState(limiter.peek(bucket, key), (state) => countRefusal(bucket, state?.remaining === 0)),
     giveBack: (bucket, key) => limiter.giveBack(bucket, key),
@@ -141,7 +142,10 @@ export function countRateLimitRefusals(registry: Registry): (limiter: RateLimite
 
 type LimitResult = RateLimitState | undefined;
 
-/** Calls `observe` with the rate limit's state. Returns a promise only if the limiter returned one. */
+/**
+ * Calls `observe` with the state that a rate limiter returned, and returns this state. If the limiter
+ * returned a promise, `observe` is called when the promise resolves.
+ */
 function observeState(
   counted: Promise<LimitResult> | LimitResult,
   observe: (state: LimitResult) => void,
@@ -155,7 +159,10 @@ function observeState(
   return counted;
 }
 
-/** The outcome by error code; every other error code has the outcome `refused`. */
+/**
+ * The value of the label `outcome` by the error code of a request with an idempotency key. Error codes that
+ * are not listed have the outcome `refused`.
+ */
 const refusalOutcomes: Readonly<Record<string, string>> = {
   idempotency_in_progress: "in_progress",
   idempotency_key_reused: "key_reused",

@@ -27,7 +27,7 @@ export interface ServiceMetrics {
 
 /** The labels of the metric `commerce_build_info`. */
 export interface ProcessDescription {
-  /** The work that the process does, for example `gateway`. */
+  /** The role of the process, for example `gateway`. */
   readonly role: string;
   /** The database: `pglite` or `postgres`. */
   readonly engine: string;
@@ -96,8 +96,8 @@ export function createAttemptMetrics(registry: Registry): (attempt: DeliveryAtte
 }
 
 /**
- * Returns the label of an outcome. For a status it is the class (`1xx` to `5xx`), because a receiver may
- * answer with any status.
+ * Returns the label for the outcome of a webhook attempt. An HTTP status becomes its class (`1xx` to `5xx`),
+ * because a receiver may answer with any status and the number of labels must be bounded.
  */
 const getOutcomeLabel = (outcome: DeliveryAttemptResult["outcome"]): string =>
   typeof outcome === "number"

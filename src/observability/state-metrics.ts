@@ -5,9 +5,9 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { PoolState } from "#database/connect.ts";
 
-/** Functions that read the current state of the service. */
+/** Functions that read the current state of the service, for gauges. */
 export interface StateMetricReaders {
-  /** Reads the state of the connection pool; undefined for PGlite, which has a single connection. */
+  /** Reads the state of the database connection pool; undefined for PGlite, which has a single connection. */
   readonly pool: () => PoolState | undefined;
   readonly subscriptions: () => number;
   /** Whether this process currently receives the notifications that other processes send through the database. */
@@ -16,13 +16,16 @@ export interface StateMetricReaders {
   readonly isLimiterAway: () => boolean;
 }
 
-/** The readings of the caller, and those that the metrics module adds. */
+/**
+ * The functions that read the state of the service: those that the caller passes, and those that the metrics
+ * module adds.
+ */
 export interface RegisteredStateMetricReaders extends StateMetricReaders {
   /** Reads the number of transactions that were run again since the process began. */
   readonly transactionsRunAgain: () => number;
 }
 
-/** Registers the gauges in the registry. */
+/** Registers the gauges of the service's state in the registry. */
 export function registerStateMetrics(registry: Registry, read: RegisteredStateMetricReaders): void {
   const pool = (): PoolState => read.pool() ?? pglitePool;
   registerConnections(registry, pool);
@@ -72,7 +75,7 @@ export function registerStateMetrics(registry: Registry, read: RegisteredStateMe
 interface StateGauge {
   readonly name: string;
   readonly help: string;
-  /** How the values of several processes are combined; if left out, they are added. */
+  /** How the values that several processes report for the gauge are combined; if left out, they are added. */
   readonly aggregator?: "min" | "max";
   readonly read: () => number;
 }

@@ -68,14 +68,14 @@ const batchMax = 1_024;
  */
 const exportsMax = waitingMax / batchMax + 1;
 const defaultIntervalMs = 1_000;
-/** Milliseconds that one export may take with its retries. */
+/** Maximum milliseconds that one export of spans may take, including its retries. */
 const exportMsMax = 5_000;
 /**
- * Milliseconds to wait for the last export. A process has ten seconds to stop, and requests and webhooks need
- * most of them.
+ * Maximum milliseconds to wait for the last export of spans when the process stops. A process has ten seconds
+ * to stop, and requests and webhooks need most of them.
  */
 const stopMsMax = 1_500;
-/** The maximum length of an attribute. SQL statements are the longest attributes. */
+/** The maximum number of characters of a span's attribute. SQL statements are the longest attributes. */
 const textMax = 4_096;
 /**
  * The maximum number of links of a span. One span creates the deliveries of several events, and each event
@@ -116,7 +116,7 @@ export function startTracing({
     setTracer(undefined);
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, stopMsMax)));
-    // Spans that are not exported in time are lost.
+    // Spans that are not exported within `stopMsMax` milliseconds are lost.
     await Promise.race([provider.shutdown().catch(() => undefined), timeout]);
     clearTimeout(timer);
     context.disable();
@@ -129,7 +129,10 @@ function describeService(): Resource {
   return defaults.merge(detectResources({ detectors }));
 }
 
-/** Wraps an exporter. Logs one line when the collector stops answering, and one line when it answers again. */
+/**
+ * Wraps an exporter of spans. Logs one line when the collector stops answering, and one line when it answers
+ * again.
+ */
 export function logCollectorOutages(exporter: SpanExporter, log: Log): SpanExporter {
   let isAway = false;
   return {
@@ -190,7 +193,7 @@ function sampleWithCauses(sampler: Sampler): Sampler {
 }
 
 interface TraceIdGenerator extends IdGenerator {
-  /** Runs `work`. If `work` starts a new trace, the trace gets this id. */
+  /** Runs `work`. If `work` starts a new trace, the trace gets the id `traceId`. */
   withTraceId<Result>(traceId: string | undefined, work: () => Result): Result;
 }
 
@@ -273,7 +276,7 @@ class RunningSpan implements Span {
   }
   fail(error: unknown): void {
     this.#span.setAttribute("error.type", getErrorType(error));
-    // A failure that the caller caused is not an error of this service.
+    // A failure with a status below 500 was caused by the caller, so the span is not marked as failed.
     if (!(error instanceof Failure) || error.status >= 500) this.markFailed();
   }
   markFailed(): void {

@@ -1,8 +1,8 @@
 /**
- * The steps before the body is read. They verify the caller's API key or access token, count the request
- * against its rate limit, and require the operation's scope. Every used DPoP proof is stored, because it is
- * valid only once. A caller that is refused for another reason is therefore refused before its proof is
- * stored.
+ * Steps of a REST request that run before the request's body is read. They verify the caller's API key or
+ * access token, count the request against its rate limit, and require the operation's scope. The DPoP proof
+ * of a request is stored, because a proof is valid only once. A caller that must be refused is refused before
+ * its proof is stored, so that refused requests fill no table.
  */
 import type { FastifyRequest } from "fastify";
 import {
@@ -68,15 +68,16 @@ export const identifyCaller: RestStep = {
       const viewer = await authenticate(call.request, call, authentication);
       call.viewer = viewer;
       if (isCredentialUseRecorded(viewer, services)) return;
-      // The use is recorded after the answer, so that the caller does not wait. An error here is ignored.
+      // The use of the credential is recorded after the answer, so that the caller does not wait. An error of
+      // the recording is ignored.
       call.reply.raw.once("finish", () => void recordCredentialUse(viewer, services).catch(() => undefined));
     };
   },
 };
 
 /**
- * Returns the options of the 401 challenge. The hint names the address of the authorization server, for
- * clients without a token.
+ * Returns the options of the `WWW-Authenticate` challenge of a 401 answer. For operations that require OAuth,
+ * a hint names the URL that describes how to get an access token.
  */
 function challengeOptions({ kind }: OperationSecurity, publicUrl: string): ChallengeOptions {
   if (kind !== "oauth") return { publicUrl, schemes: ["bearer", "dpop"] };
@@ -116,8 +117,8 @@ export async function verifyIntegrator(
 const jwtPattern = /^[\w-]+\.[\w-]*\.[\w-]*$/;
 
 /**
- * Returns whether this process has recorded a use of the credential within the last minute. For most requests
- * it has, so nothing needs to run after the answer.
+ * Returns whether this process has recorded a use of the credential within the last minute. If so, as for
+ * most requests, no further record is needed.
  */
 function isCredentialUseRecorded(
   viewer: IntegratorViewer,
@@ -136,9 +137,9 @@ function recordCredentialUse(
 }
 
 /**
- * Creates the check that runs after a credential was verified and before its DPoP proof is stored. It refuses
- * suspended owners and used up rate limits, so the number of proofs that an app can store is bounded by its
- * rate limit.
+ * Creates the check that runs after a credential was verified and before its DPoP proof is stored. The check
+ * refuses suspended owners and callers over their rate limit, so an app can store at most as many proofs as
+ * its rate limit allows requests.
  */
 export function createViewerAdmissionCheck(
   { limiter }: Pick<GatewayServices, "limiter">,
@@ -157,8 +158,8 @@ export function createViewerAdmissionCheck(
 }
 
 /**
- * Returns the rate limit counter of a request. Reads and writes are counted separately for each credential.
- * An operation with its own rate limit is counted for each installation.
+ * Returns the rate limit counter of a request. Each credential has one counter for reads and one for writes.
+ * An operation with its own rate limit has one counter for each installation.
  */
 export function getRateLimitCounter(
   viewer: IntegratorViewer,
@@ -195,8 +196,9 @@ export const limitByAddress: RestStep = {
 };
 
 /**
- * Reads the optional credential of an anonymous operation. An invalid credential, or one of a suspended
- * owner, is ignored. A used up rate limit of the credential is not ignored.
+ * Reads the optional credential of a request to an anonymous operation. If the credential is invalid or its
+ * owner is suspended, the caller counts as anonymous. If the rate limit of the credential is exceeded, the
+ * request is refused.
  */
 async function readOptionalViewer(
   call: RestCall,
@@ -214,7 +216,7 @@ async function readOptionalViewer(
   }
 }
 
-/** Counts requests of callers with a credential, as `getRateLimitCounter` decides. */
+/** Counts requests of callers with a credential. `getRateLimitCounter` chooses the counter. */
 export const limitByCredential: RestStep = {
   name: "limit by key",
   phase: "headers",

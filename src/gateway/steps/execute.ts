@@ -1,7 +1,7 @@
 /**
- * The steps after validation. They limit guessing, run the operation's document through Mesh, and send its
- * result. For an operation with an idempotency key, this file provides the key and renders the answer to
- * store; `mesh/plugins/idempotency.ts` runs the operation once.
+ * Steps of a REST request that run after validation. They limit guessing, run the operation's document
+ * through Mesh, and send its result. For an operation with an idempotency key, this file provides the key and
+ * renders the answer to store; `mesh/plugins/idempotency.ts` runs the operation once.
  */
 import type { ExecutionResult } from "graphql";
 import { getCredentialId, isIntegrator } from "#access/viewer.ts";
@@ -47,8 +47,9 @@ function createOnceRequest(operation: RestOperation, call: RestCall): Idempotent
 }
 
 /**
- * Returns the idempotency key and the installation that owns the key. The owner is not the credential, so a
- * retry with a rotated API key or a new token finds the stored answer.
+ * Returns the idempotency key of a request and the installation that owns the key. The key belongs to the
+ * installation and not to the credential, so a retry with a rotated API key or a new token finds the stored
+ * answer.
  */
 function getKeyAndOwner({ viewer, idempotencyKey }: RestCall): { ownerId: string; key: string } {
   if (!isIntegrator(viewer) || idempotencyKey === undefined) throw fail("idempotency_key_required");
@@ -111,10 +112,10 @@ function field(value: unknown, name: string): unknown {
 }
 
 /**
- * Limits guessing, for example of promotion codes. Failures with the codes of the operation's limit are
- * counted by the object that the request names and by credential, outside of transactions. When a counter is
- * used up, this step refuses further attempts. Attempts that run at the same time and exceed the limit get
- * the same refusal, so their answers do not show which guess was right.
+ * Limits guessing, for example of promotion codes. A failure with one of the operation's limited codes is
+ * counted for the object that the request names and for the credential, outside of transactions. When the
+ * limit of a counter is reached, this step refuses further attempts. Concurrent attempts above the limit all
+ * get the same refusal, so their answers do not show which guess was right.
  */
 export const limitFailedAttempts: RestStep = {
   name: "limit failures",
@@ -132,8 +133,8 @@ export const limitFailedAttempts: RestStep = {
 };
 
 /**
- * Counts the error if its code is limited. Returns the error to answer with: the given error, or
- * `rate_limited`.
+ * Counts a failed attempt if the operation limits attempts with this failure code. Returns the error to
+ * answer with: the given error, or `rate_limited` if the limit is exceeded.
  */
 async function countFailure(error: unknown, call: RestCall, { limiter }: GatewayServices): Promise<unknown> {
   const { failureLimit } = call.operation;
@@ -171,8 +172,8 @@ export const requireIdempotencyKey: RestStep = {
   phase: "headers",
   appliesTo: ({ isIdempotent }) => isIdempotent,
   create: () => (call) => {
-    // Node joins two headers of this name to `a, b`, which would be a different key. So the raw headers are
-    // read.
+    // Node joins two Idempotency-Key headers to one value `a, b`, which would look like a different key. The
+    // raw headers are read instead, so that two headers are noticed.
     const { rawHeaders } = call.request.raw;
     const lines = rawHeaders.filter(
       (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === headerName.toLowerCase(),

@@ -1,7 +1,7 @@
 /**
- * Checks path, query and body with Ajv against the JSON Schemas of the OpenAPI document, and converts them to
- * the variables of the operation's document. A failure names the field, the broken rule and the allowed
- * values.
+ * Checks path, query and body of a REST request with Ajv against the JSON Schemas of the OpenAPI document,
+ * and converts them to the variables of the operation's document. A failure names the field, the broken rule
+ * and the allowed values.
  */
 import { getNamedType, type GraphQLInputType, isScalarType } from "graphql";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
@@ -58,10 +58,11 @@ function queryReader({ parameters }: RestOperation): (call: RestCall) => void {
   const readers = new Map(known.map((parameter) => [parameter.name, valueReader(parameter)]));
   return (call) => {
     const { values, faults } = parseQuery(call.request.raw.url ?? "");
-    // The object has no prototype, so that a parameter named __proto__ is refused as unknown.
+    // The object of the query parameters has no prototype, so that a parameter named __proto__ is refused as
+    // unknown.
     const variables = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of values) variables[name] = readers.get(name)?.(text) ?? text;
-    // A parameter that could not be decoded is not also reported as missing.
+    // A query parameter that could not be decoded is reported only once, not also as missing.
     const unread = new Set(faults.map(({ detail }) => detail.field));
     const all = [...faults, ...check(variables).filter(({ detail }) => !unread.has(detail.field))];
     if (all.length > 0) throw combineFaults(all);
@@ -70,8 +71,9 @@ function queryReader({ parameters }: RestOperation): (call: RestCall) => void {
 }
 
 /**
- * Creates the function that converts a query parameter. An integer must be decimal digits; a scalar
- * normalizes its text.
+ * Creates the function that converts the text of a query parameter to its value. The text of an integer is
+ * converted if it has only decimal digits. Other texts are normalized as the parameter's scalar type
+ * requires.
  */
 function valueReader({ schema, type }: RestParameter): (text: string) => unknown {
   if (schema.type === "integer") return (text) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
@@ -112,7 +114,7 @@ const bodyDetail = (code: string, message: string): FailureDetail => ({
   message,
 });
 
-/** One broken rule of a field. */
+/** One broken rule of one field of the request. */
 interface Fault {
   readonly failure: FailureCode;
   readonly detail: FailureDetail;
@@ -124,7 +126,7 @@ ajv.addFormat("locale", (text) => parseLocale(text) !== undefined);
 ajv.addFormat("date-time", (text) => !Number.isNaN(Date.parse(text)));
 ajv.addFormat("uri", (text) => URL.canParse(text));
 
-/** The part of the request that a schema describes. */
+/** The part of the request to which a JSON Schema applies: the query or the body. */
 type RequestPart = { readonly in: "query" | "body" };
 
 function compileSchema(schema: JsonSchema, part: RequestPart): (value: unknown) => Fault[] {
@@ -137,14 +139,17 @@ function compileSchema(schema: JsonSchema, part: RequestPart): (value: unknown) 
   };
 }
 
-/** Combines all faults in one failure. The first fault determines the code and the message. */
+/**
+ * Combines all faults of a request in one failure. The failure has the code and the message of the first
+ * fault.
+ */
 function combineFaults(faults: readonly Fault[]): Failure {
   const [first] = faults;
   if (first === undefined) return fail("malformed_request");
   return fail(first.failure, { message: first.detail.message, details: faults.map(({ detail }) => detail) });
 }
 
-/** Keeps the first fault of each field. */
+/** Keeps only the first fault of each field and drops the field's other faults. */
 function keepFirstFaults(faults: readonly Fault[]): Fault[] {
   const seen = new Set<string>();
   return faults.filter(({ detail: { field } }) => {
@@ -154,7 +159,7 @@ function keepFirstFaults(faults: readonly Fault[]): Fault[] {
   });
 }
 
-/** The code of a fault by the JSON Schema keyword that is broken. */
+/** The code of a fault, by the JSON Schema keyword that the value violates, for example `maxLength`. */
 const ruleCodes: Readonly<Record<string, string>> = {
   type: "wrong_type",
   enum: "not_allowed",
@@ -221,7 +226,8 @@ function describeRule({ keyword, message, parentSchema, schema }: ErrorObject): 
 function uncleanTexts(value: unknown, path: string): Fault[] {
   if (typeof value === "string") return uncleanText(value, path);
   if (typeof value !== "object" || value === null) return [];
-  // A name with control characters is reported at the object that has it, not in the pointer.
+  // If a field's name has control characters, the fault names the object that has the field, so that the
+  // control characters do not get into the pointer.
   return Object.entries(value).flatMap(([key, item]) =>
     uncleanText(key, path).concat(uncleanTexts(item, `${path}/${pointerStep(key)}`)),
   );

@@ -31,7 +31,7 @@ interface ExpiryRound {
 
 const cause = { operationId: null, actor: "system", requestId: null } as const;
 
-/** Publishes `api_key.expiring` events for keys that expire soon. Returns the number of keys. */
+/** Publishes an event `api_key.expiring` for each API key that expires soon. Returns the number of these keys. */
 export function publishExpiringKeyEvents({ db, now, render, signal }: ExpiryRound): Promise<number> {
   return handleDueRows({
     find: (after: { readonly id: string } | undefined, rowsMax) =>

@@ -69,7 +69,7 @@ const [connection, edge] = createConnectionTypeOptions("ApiRequest", "requests")
 const ApiRequestEdge = builder.edgeObject({ type: ApiRequest, ...edge });
 const ApiRequestConnection = builder.connectionObject({ type: ApiRequest, ...connection }, ApiRequestEdge);
 
-/** Says which requests the lists contain. */
+/** The part of the descriptions that says which logged requests a list contains. */
 const retention =
   `of the last ${requestRetentionDays} days, newest first; a request appears a few seconds after its ` +
   `response. The list is a sample: for every two seconds, each server process stores at most ` +

@@ -80,8 +80,8 @@ interface ActorLoader<Row extends ActorRow> {
 }
 
 /**
- * Loads the entry's actor if its id has the given kind. Returns null for an actor of the platform if the
- * caller belongs to a merchant.
+ * Loads the actor of an audit entry if the actor's id has the given kind; otherwise returns null. Also
+ * returns null if the actor belongs to the platform and the caller belongs to a merchant.
  */
 async function loadActor<Row extends ActorRow>(
   { actorId }: AuditRow,

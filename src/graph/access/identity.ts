@@ -246,7 +246,8 @@ builder.queryField("apiKey", (t) =>
     authScopes: { callers: [...staffCallers, "system"] },
     args: { id: t.arg.id({ required: true, description: "The API key's id, `key_…`." }) },
     resolve: async (_root, { id }, context) => {
-      // Events are rendered in batches, so the keys of several events are loaded with one SQL statement.
+      // This service renders events in batches, so it loads the API keys of several events with one SQL
+      // statement.
       if (context.viewer.kind === "system") return context.loaders.apiKeys.load(id);
       return (
         (await selectApiKeys(context.db, getCallerMerchantId(context))

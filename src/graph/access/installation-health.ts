@@ -1,4 +1,4 @@
-/** The readiness of an installation: the result of each check. */
+/** The GraphQL types of an installation's readiness, which lists the result of each check. */
 import {
   type ReadinessCheck,
   type InstallationReadiness,

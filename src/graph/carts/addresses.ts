@@ -191,7 +191,8 @@ defineMutation({
   inputDescription: "The saved address to erase.",
   type: "ID",
   check: (request, { buyerReference }) => void requireBuyerReference(request, buyerReference),
-  // The empty string is never used: `check` refuses requests without any buyer reference.
+  // The empty string is never used as a buyer reference: `check` refuses requests that have no buyer
+  // reference.
   run: (transaction, context, input) =>
     removeSavedAddress(transaction, context, {
       ...input,

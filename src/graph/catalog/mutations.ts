@@ -137,7 +137,7 @@ const CategoryDeleted = builder.objectRef<{ categoryId: string }>("CategoryDelet
   }),
 });
 
-/** Settings of the mutations that change one product and return that product. */
+/** Settings that all mutations share that change one product and return that product. */
 const productChange = { ...merchantMutationKind, type: ProductRef, answer: changedProduct };
 
 defineMutation({

@@ -56,7 +56,8 @@ const SearchFacetBucketRef = builder.objectRef<FacetBucket>("SearchFacetBucket")
       nullable: true,
       description: "The attribute, for `filter.attributes`; null for buckets of other facets.",
       resolve: ({ key, value }) => {
-        // A code contains no colon; a value may.
+        // The bucket has the form `code:value`. It is split at the first colon, because an attribute's code
+        // contains no colon and its value may contain some.
         const end = value.indexOf(":");
         return key === "attribute" ? { code: value.slice(0, end), value: value.slice(end + 1) } : null;
       },

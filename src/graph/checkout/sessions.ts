@@ -187,8 +187,8 @@ export function toSessionNode({ session, cart }: LockedSession, context: GraphCo
 }
 
 /**
- * Whether the caller may see the session. The caller must be allowed to see the session's cart. A checkout
- * page may see only the session that it was opened for.
+ * Whether the caller may see a checkout session. The caller must be allowed to see the session's cart. A
+ * checkout page may see only the session that it was opened for.
  */
 const isSessionVisible = ({ session, cart }: LockedSession, context: GraphContext): boolean =>
   isCartVisible(cart, context) && mayAccessSession(session.id, context);

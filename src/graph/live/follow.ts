@@ -7,15 +7,15 @@ import type { DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface VersionSubscriptionStep {
   /**
-   * The resolver calls this function with the object's version in the result that it sends. Only a higher
-   * version causes another result.
+   * The resolver calls this function with the version of the object that it sends to the subscriber. After
+   * that, only a higher version of the object causes another result.
    */
   readonly sentVersion: (version: number) => void;
 }
 
 /**
- * Yields once at the start, then whenever the object's version is higher than the last sent version or the
- * object no longer exists.
+ * Follows one object for a subscription. Yields once at the start, then each time that the object has a
+ * higher version than the last sent one, or no longer exists.
  */
 export function followVersion(
   polling: Polling<number>,
@@ -43,22 +43,26 @@ export function followVersion(
 
 export interface DeliveriesSubscriptionStep {
   /**
-   * The ids of changed deliveries; null in the first step, for which the resolver sends the newest
-   * deliveries.
+   * The ids of the webhook deliveries that changed; null in the first step, for which the resolver sends the
+   * newest deliveries.
    */
   readonly ids: readonly string[] | null;
-  /** True if changes may be missing, because too many deliveries changed at once. */
+  /** True if `ids` may lack some changed deliveries, because too many deliveries changed at once. */
   readonly isMore: boolean;
 }
 
-/** Maximum number of deliveries in one step; further deliveries follow in the next step. */
+/**
+ * Maximum number of webhook deliveries that one result of the subscription has; further deliveries follow in
+ * the next result.
+ */
 export const deliveriesPerStepMax = 50;
 /** Maximum number of changed deliveries that wait for a slow subscriber. */
 const waitingMax = 1_000;
 
 /**
- * Yields a first step after the first poll, with which later polls are compared, so that no change is missed.
- * Then yields a step for all changes since the last step.
+ * Follows the webhook deliveries of an endpoint. The first step comes only after the first poll: later polls
+ * are compared with the first one, so no change is missed. Each further step has all changes since the step
+ * before.
  */
 export function followDeliveries(
   polling: Polling<DeliveryChanges>,
@@ -75,7 +79,8 @@ export function followDeliveries(
     for (const id of seen.changed) waiting.add(id);
     if (waiting.size <= waitingMax) return;
     isMore = true;
-    // Drops all but the newest changes. Because of `isMore`, the subscriber loads the list again.
+    // Drops all waiting changes except the newest. `isMore` then makes the subscriber load the whole list of
+    // deliveries again.
     for (const id of [...waiting].slice(0, waiting.size - deliveriesPerStepMax)) waiting.delete(id);
   };
   return new Follower({
@@ -97,9 +102,9 @@ export function followDeliveries(
 }
 
 interface Following<Step> {
-  /** Starts watching the object and returns a function that stops watching. */
+  /** Starts watching the followed object. Returns a function that stops watching. */
   readonly begin: (wake: () => void) => () => void;
-  /** Returns the next step; undefined if the object has not changed since the last step. */
+  /** Returns the next step of the subscription; undefined if nothing has changed since the last step. */
   readonly take: () => Step | undefined;
 }
 

@@ -10,20 +10,21 @@ import type { Log } from "#foundation/log.ts";
 import { createDeliveryWatcher, type DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface SubscriptionWatch {
-  /** The current versions of followed carts and orders. */
+  /** The current versions of the carts that subscriptions follow; `orders` has those of orders. */
   readonly carts: Polling<number>;
   readonly orders: Polling<number>;
   /** Changed deliveries, by endpoint. */
   readonly deliveries: Polling<DeliveryChanges>;
-  /** True if a subscription of this process follows the object. */
+  /** True if a subscription of this process follows the given object. */
   readonly isWatched: (subject: { readonly type: string; readonly id: string }) => boolean;
   readonly watchers: () => number;
   readonly close: () => void;
 }
 
 /**
- * The pauses between two polls. Reading a version costs one index entry; reading the deliveries of an
- * endpoint costs a few hundred rows, so deliveries are polled less often.
+ * Pauses between two polls, in milliseconds: `versionsPace` for carts and orders, `deliveriesPace` for
+ * webhook deliveries. Reading a version costs one index entry. Reading the deliveries of an endpoint costs a
+ * few hundred rows, so deliveries are polled less often.
  */
 const versionsPace = { everyMs: 400, pauseMsMin: 25 };
 const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };

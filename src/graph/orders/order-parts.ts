@@ -11,7 +11,10 @@ import {
   RefundStatusEnum,
 } from "./order-enums.ts";
 
-/** Returns the value for the merchant's staff, and null for other callers, so that one document serves all. */
+/**
+ * Returns the value for the merchant's staff, and null for other callers. One GraphQL document can therefore
+ * be used for all callers.
+ */
 export function getValueIfStaff<Value>(value: Value, { viewer }: Pick<GraphContext, "viewer">): Value | null {
   return staffCallers.includes(getCallerKind(viewer)) ? value : null;
 }

@@ -287,7 +287,10 @@ builder.objectFields(OrderRef, (t) => ({
   }),
 }));
 
-/** Decrypts a personal data row. Reads nothing if the caller may not see personal data. */
+/**
+ * Decrypts a personal data row of an order. Returns null, and loads nothing, if the caller may not see
+ * personal data.
+ */
 async function openForStaff(context: GraphContext, id: string | undefined): Promise<PersonalData | null> {
   const allowed = getValueIfStaff(id, context);
   const row = typeof allowed === "string" ? await context.loaders.personalData.load(allowed) : null;

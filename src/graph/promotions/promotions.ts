@@ -236,7 +236,10 @@ builder.objectFields(PromotionRef, (t) => ({
   }),
 }));
 
-/** Loads the codes through a data loader, so that the codes of all promotions of a page need one statement. */
+/**
+ * Loads the codes of a promotion through a data loader, so that the codes of all promotions of a page need
+ * one statement.
+ */
 async function resolveCodes(
   promotionId: string,
   args: DefaultConnectionArguments,

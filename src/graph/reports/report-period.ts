@@ -34,7 +34,7 @@ export const ReportIntervalEnum = defineEnum<Interval>("ReportInterval", {
   },
 });
 
-/** Arguments of every report: first day, last day and merchant. */
+/** The arguments that every report has: first day, last day and merchant. */
 export const reportArgs = builder.args((t) => ({
   from: t.field({
     type: "Date",
@@ -53,14 +53,14 @@ export const reportArgs = builder.args((t) => ({
   }),
 }));
 
-/** Argument of reports without a market: the time zone. */
+/** The time zone argument of reports that have no market argument. */
 export const timeZoneArgs = builder.args((t) => ({
   timeZone: t.string({
     description: "The IANA time zone in which days begin, such as `Europe/Berlin`. Default UTC.",
   }),
 }));
 
-/** Argument of reports with buckets: their length. */
+/** The argument that sets the length of a report's buckets, for example one day. */
 export const intervalArgs = builder.args((t) => ({
   interval: t.field({
     type: ReportIntervalEnum,
@@ -88,14 +88,14 @@ const daysPerBucket: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Cost of one report, before its fields. It limits a query to fewer than twenty reports, because each report
- * may read two years of orders.
+ * The cost in points of one report, in addition to the cost of its fields. It is so high that a query can
+ * have fewer than twenty reports, because each report may read two years of orders.
  */
 export const reportBaseCost = 1_000;
 
 /**
- * Computes the cost of a report with buckets: the selected fields are counted once per bucket. Invalid
- * periods, which are refused later, cost as much as one day.
+ * Computes the cost of a report with buckets: the cost of the selected fields is multiplied by the number of
+ * buckets. A report with an invalid period, which is refused later, costs as much as a report on one day.
  */
 export function computeBucketedReportCost({ from, to, interval }: UncheckedPeriodArgs): {
   field: number;
@@ -108,11 +108,14 @@ export function computeBucketedReportCost({ from, to, interval }: UncheckedPerio
   return { field: reportBaseCost, multiplier: Math.ceil(days / perBucket) + 1 };
 }
 
-/** Cost of a report's totals. Their fields cost nothing, because the cost of the report already includes them. */
+/**
+ * Cost of the field with a report's totals. The fields below it cost nothing, because the cost of the report
+ * already includes them.
+ */
 export const reportTotalsCost = { field: 1, multiplier: 0 };
 /**
- * Cost of a list in a report. The list multiplies nothing, because the cost of the report already counts its
- * entries.
+ * Cost of a list in a report. The list does not multiply the cost of its fields, because the cost of the
+ * report is already multiplied by the number of entries.
  */
 export const reportListCost = { field: 1, multiplier: 1 };
 
@@ -164,7 +167,7 @@ export const ReportBucketRef = builder.interfaceRef<PeriodBucket>("ReportBucket"
   }),
 });
 
-/** Arguments of reports about a shop: market and time zone. */
+/** Arguments of reports that can be limited to one market: the market and the time zone. */
 export const marketArgs = builder.args((t) => ({
   market: t.string({
     description:
@@ -181,7 +184,7 @@ export const marketArgs = builder.args((t) => ({
 
 const listLengthMax = 100;
 
-/** Argument of reports with a list: its maximum length. */
+/** Argument of reports that have lists: the maximum number of entries of each list. */
 export const listLengthArgs = builder.args((t) => ({
   first: t.int({
     required: true,
@@ -191,7 +194,10 @@ export const listLengthArgs = builder.args((t) => ({
   }),
 }));
 
-/** Computes the cost of a report with lists: the selected fields are counted once per entry. */
+/**
+ * Computes the cost of a report with lists: the cost of the selected fields is multiplied by the maximum
+ * number of entries.
+ */
 export const computeListReportCost = ({
   first,
 }: {
@@ -206,7 +212,7 @@ interface ShopReportInput extends ReportPeriodInput {
   readonly market?: string | null | undefined;
 }
 
-/** The scope of a report about a shop, with its currencies and buckets. */
+/** The period, merchant and market that a report covers, with the currencies of its markets and its buckets. */
 export interface ShopReportScope extends ReportScope {
   /** Currencies of the report's markets. */
   readonly currencies: readonly string[];

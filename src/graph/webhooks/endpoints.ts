@@ -216,7 +216,10 @@ builder.objectField(InstallationRef, "webhookEndpointList", (t) =>
   }),
 );
 
-/** An installation may read its own endpoints. A merchant may read the endpoints of all its installations. */
+/**
+ * Whether the caller may read a webhook endpoint. An installation may read its own endpoints, and a merchant
+ * the endpoints of all its installations.
+ */
 function isVisible({ merchantId, installationId }: WebhookEndpoint, { viewer }: GraphContext): boolean {
   if (viewer.kind === "anonymous") return false;
   if (isIntegrator(viewer)) return installationId === viewer.installationId;

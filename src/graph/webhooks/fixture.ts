@@ -1,4 +1,7 @@
-/** Signed example requests with which integrators test their signature verification. */
+/**
+ * The GraphQL types of the signature fixture: signed example requests with which integrators test their
+ * signature verification.
+ */
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";

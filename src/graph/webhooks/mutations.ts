@@ -1,6 +1,6 @@
 /**
- * Mutations of webhook endpoints and their input types. Creating one is also a REST operation
- * (`PublicWebhookCreateRequest` is its body).
+ * Mutations of webhook endpoints and their input types. An endpoint can also be created over REST;
+ * `PublicWebhookCreateRequest` is the body of that request.
  */
 import { z } from "zod";
 import { isIntegrator } from "#access/viewer.ts";

@@ -1,4 +1,7 @@
-/** Retries a waiting delivery at once, and counts what a replay of many deliveries would do. */
+/**
+ * Retries a waiting webhook delivery at once. Also counts, without sending, which deliveries a replay of many
+ * deliveries would replay and which it would skip.
+ */
 import { z } from "zod";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";

@@ -8,7 +8,10 @@ type Row = Readonly<Record<string, Cell>>;
 
 export interface CsvReport {
   readonly document: DocumentNode;
-  /** The query parameters in addition to from and to: a text, an integer, or one of a list of words. */
+  /**
+   * The query parameters of a report in addition to `from` and `to`. The value of each is a text, an integer,
+   * or one of the listed words.
+   */
   readonly parameters: Readonly<Record<string, "text" | "integer" | readonly string[]>>;
   readonly columns: readonly string[];
   readonly toRows: (data: unknown) => readonly Row[];
@@ -74,7 +77,7 @@ const errors = ["TIMEOUT", "DNS", "TLS", "CONNECTION", "HTTP_STATUS", "BLOCKED_A
 const shopVariables = "$from: Date!, $to: Date!, $merchantId: ID, $market: String, $timeZone: String";
 const shopArguments = "from: $from, to: $to, merchantId: $merchantId, market: $market, timeZone: $timeZone";
 
-/** The reports by the name of their file, without `.csv`. */
+/** The CSV reports by their name in the URL, without `.csv`. */
 export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
   [
     "sales",
@@ -182,7 +185,7 @@ export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
 ]);
 
 interface CsvReportParts<Answer> extends Pick<CsvReport, "parameters" | "columns"> {
-  /** The query; its only field has the alias `report`. */
+  /** The text of the GraphQL query of a report. Its only root field has the alias `report`. */
   readonly query: string;
   readonly toRows: (report: Answer) => readonly Row[];
 }
@@ -203,7 +206,10 @@ interface FunnelBucket extends Readonly<Record<string, unknown>> {
   }[];
 }
 
-/** Builds the row of a bucket, with one column for each outcome of a checkout; 0 if the outcome did not occur. */
+/**
+ * Builds the CSV row of one bucket of the funnel report. Each outcome of a checkout has its own column, with
+ * 0 if the outcome did not occur.
+ */
 function toFunnelRow({ outcomes: found, ...bucket }: FunnelBucket): Row {
   const counts = new Map(
     found.map(({ status, reason, sessions }) => [reason === null ? status : `${status}_${reason}`, sessions]),
@@ -225,7 +231,10 @@ function toHealthRow({ failuresByCode, ...bucket }: HealthBucket): Row {
 
 type Cell = string | number | boolean | null;
 
-/** Characters with which a formula begins in a spreadsheet, also in full width. */
+/**
+ * Characters that make a spreadsheet run a cell as a formula if the cell begins with one of them. Their
+ * full-width forms are included.
+ */
 const formula = /^[=+\-@\t\r\n＝＋－＠]/;
 const special = /[",\r\n]/;
 
@@ -235,7 +244,10 @@ export function toCsv(columns: readonly string[], rows: readonly Readonly<Record
   return lines.map((cells) => `${cells.map(toField).join(",")}\r\n`).join("");
 }
 
-/** Writes one cell; empty for null. Numbers come from this service and may begin with a minus sign. */
+/**
+ * Writes one cell of a CSV row; null becomes an empty cell. Numbers are not escaped, even if they begin with
+ * a minus sign, because they come from this service and not from a buyer.
+ */
 function toField(cell: Cell): string {
   if (typeof cell !== "string") return cell === null ? "" : String(cell);
   const text = formula.test(cell) ? `'${cell}` : cell;

@@ -57,7 +57,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (
 
 type Variables = Readonly<Record<string, string | number>>;
 
-/** Reads the query parameters; throws a failure with all faults. */
+/** Reads the query parameters of a CSV report. Throws one failure with all faults of the parameters. */
 function toVariables(
   { parameters }: CsvReport,
   query: Readonly<Record<string, string | string[]>>,
@@ -102,7 +102,7 @@ function brokenRule(rule: Rule, value: string): string | undefined {
   return `must be one of ${rule.join(", ")}.`;
 }
 
-/** Converts a value of the query string to the value of the GraphQL variable. */
+/** Converts a query parameter of a CSV report to the value of the GraphQL variable with the same name. */
 function toVariable(rule: Rule, value: string): string | number {
   if (rule === "integer") return Number(value);
   return Array.isArray(rule) ? value.toUpperCase() : value;
@@ -110,12 +110,13 @@ function toVariable(rule: Rule, value: string): string | number {
 
 /** Translates a fault of a GraphQL argument to a fault of the query parameter with the same name. */
 function toQueryFailure(error: GraphQLError): Failure {
-  // The cause of the error is the failure that the scalar threw.
+  // If a GraphQL scalar refused the parameter, its failure is the cause of the GraphQL error.
   const raised = error instanceof PublicError ? error.cause : error;
   const failure = toFailure(raised);
   const { details, ...parts } = failure.parts;
   if (details === undefined) return failure;
-  // If a value has the wrong type, only the text of GraphQL's error names the variable.
+  // If a variable has a value of the wrong type, only the message of the GraphQL error names the variable, so
+  // the name is read from the message.
   const variable = /^Variable "\$(\w+)"/.exec(raised instanceof Error ? raised.message : "")?.[1] ?? "";
   const ofParameters = details.map(({ field, code, message, allowed = null }): FailureDetail => {
     return {

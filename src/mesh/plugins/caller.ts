@@ -8,7 +8,7 @@ import { type Failure, toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import type { MeshDevPlugin } from "#mesh/run.ts";
 
-/** The exports of the module that the option `contexts` names. */
+/** The exports that a module must have which the plugin's option `contexts` names. */
 export interface MeshDevContextModule {
   /**
    * Creates the context of the caller with the given `Authorization` header. Throws a failure of the registry
@@ -27,10 +27,16 @@ interface Options {
   readonly importFn: (path: string) => Promise<MeshDevContextModule>;
 }
 
-/** A context of Mesh's own server. Its fields are undefined until this plugin has found the caller. */
+/**
+ * The context that Mesh's own server creates for a request under `mesh dev`. The fields of `GraphContext` are
+ * undefined until this plugin has found the caller.
+ */
 export interface MeshDevContext extends Partial<GraphContext> {
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** The failure of the caller's credentials; undefined if they are valid or missing. */
+  /**
+   * The failure because of which the caller's credentials are refused; undefined if the credentials are valid
+   * or missing.
+   */
   readonly refusal?: Failure;
 }
 

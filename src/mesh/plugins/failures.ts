@@ -35,9 +35,10 @@ function convertErrors(
   if (result.errors === undefined) return result;
   const { requestId, publicUrl, viewer }: Partial<GraphContext> = contextValue;
   const suggests = viewer?.kind === "internal" && viewer.role !== "storefront";
-  // The empty texts are used only under `mesh dev`, where the context has no request id and no public URL.
+  // Under `mesh dev`, the context has no request id and no public URL, so empty texts replace them.
   const bodyContext = { requestId: requestId ?? "", publicUrl: publicUrl ?? "" };
-  // A fault in a document of this service is an error of this service, not of the client.
+  // Errors in a document of this service become `internal_error`, because this service and not the client
+  // wrote the document.
   const failures = isServiceDocument(document)
     ? result.errors.map((error) => getFailureOfError(error))
     : getFailuresOfResult(result, suggests);

@@ -75,7 +75,7 @@ async function runOnce(
     return isAnsweredFromRecord ? (JSON.parse(answer.recorded.body) as ExecutionResult) : result;
   } catch (error) {
     if (error instanceof RollbackError) return error.result;
-    // `data: null` shows the client that the document was executed.
+    // The result has `data: null`, which shows the client that its document was valid and was executed.
     if (error instanceof Failure)
       return { data: null, errors: [new GraphQLError(error.message, { originalError: error })] };
     throw error;

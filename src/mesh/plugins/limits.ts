@@ -43,8 +43,8 @@ export default (): Plugin =>
   });
 
 /**
- * Computes the document's cost. Invalid variables are the client's error, so that error is returned, not
- * thrown.
+ * Computes the cost of a document. Returns an error instead if the variables are invalid; such an error is
+ * the client's fault, so it is not thrown.
  */
 function tryMeasureCost(args: ExecutionPolicyArgs): QueryCost | GraphQLError {
   try {
@@ -56,8 +56,8 @@ function tryMeasureCost(args: ExecutionPolicyArgs): QueryCost | GraphQLError {
 }
 
 /**
- * Applies the time limit to queries. A mutation has none, because a client that gets 504 would send the
- * change again although it may have been made.
+ * Applies the time limit to queries. Mutations have no time limit, because a client that gets 504 would send
+ * the change again, although the change may have been made.
  */
 function limitTime(
   { document, operationName }: ExecutionPolicyArgs,
@@ -73,7 +73,7 @@ export interface QueryCost {
   readonly limit: number;
 }
 
-/** Returns the cost of the operation to run and the caller's limit. */
+/** Returns the cost of the operation that a document runs, and the cost limit of the caller. */
 export const measureQueryCost = (args: Omit<ExecutionPolicyArgs, "rootValue">): QueryCost => ({
   requested: computeOperationCost(args),
   limit: getQueryCostLimit(args.contextValue.viewer),
@@ -92,7 +92,10 @@ function tooExpensive({ requested, limit }: QueryCost): Failure {
   });
 }
 
-/** Computes the cost of the operation to run. Other operations of the document are not counted. */
+/**
+ * Computes the cost of the operation that a request runs. Other operations of the same document are not
+ * counted.
+ */
 function computeOperationCost({
   schema,
   document,
@@ -122,8 +125,8 @@ export function computeDocumentCost(
 }
 
 /**
- * Rejects with 504 `upstream_timeout` after the time limit. The execution continues, and its result is
- * ignored.
+ * Waits for the result of a query up to the time limit, then rejects with 504 `upstream_timeout`. The query
+ * continues to run, and its result is ignored.
  */
 async function withinTime(running: Promise<ExecutionResult>): Promise<ExecutionResult> {
   const { promise, reject } = Promise.withResolvers<never>();

@@ -16,8 +16,8 @@ export default (): Plugin => ({
     if (refusal === undefined) return undefined;
     const result = { errors: [refusal] };
     setExecuteFn(() => result);
-    // A later plugin, for example a cache, may return a result without calling the executor. This hook
-    // replaces that result with the refusal.
+    // A later plugin, for example a cache, may set a result without calling the executor. The hook replaces
+    // such a result with the refusal.
     return { onExecuteDone: ({ setResult }) => setResult(result) };
   },
   onSubscribe: ({ args, setResultAndStopExecution }) => {
@@ -39,8 +39,8 @@ function findAccessError({
     if (requirements !== null) requireAccess(viewer, requirements.security, publicUrl ?? "");
     return undefined;
   } catch (error) {
-    // A client's document may contain directives of REST operations with invalid arguments. Such a document is
-    // refused as malformed.
+    // A document that a client sends may contain directives of REST operations with invalid arguments. The
+    // error of such a directive becomes `malformed_request`.
     const failure =
       error instanceof Failure
         ? error

@@ -11,7 +11,7 @@ import { getRootFields } from "#mesh/idempotent-document.ts";
 import { type ExecutionPolicy, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 
-/** Without tracing the plugin has no hooks. Tracing is switched on before Mesh is opened. */
+/** Returns no hooks if tracing is off. Whether tracing is on is known before Mesh is opened. */
 export default (): Plugin => (isTracing() ? createPolicyPlugin(traceExecution) : {});
 
 const traceExecution: ExecutionPolicy = (args, execute) => {
