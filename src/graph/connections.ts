@@ -51,7 +51,10 @@ export const pageSizeMax = 100;
 /** The number of items of a page if a query gives neither `first` nor `last`. */
 export const pageSizeDefault = 20;
 
-/** How one page of a list is read: either the rows are sorted by an id column, or a function loads the page. */
+/**
+ * How one page of a list is read: either the rows are sorted by an id column (and before it by a column of
+ * numbers), or a function loads the page.
+ */
 type Paging<Row> =
   | (KeysetOrder & { readonly isDescending?: boolean })
   | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> };
@@ -95,7 +98,7 @@ export async function loadConnection<Tables, Name extends keyof Tables, Row exte
 }
 
 /** Loads one page of a list with the given function, and adds a cursor to each row. */
-export async function loadConnectionPage<Row extends { readonly id: string }>(
+export async function loadConnectionPage<Row extends ListRow>(
   args: DefaultConnectionArguments,
   load: (page: KeysetPage) => Promise<readonly Row[]>,
 ): Promise<Omit<ConnectionResult<Row>, "totalCount">> {
@@ -131,8 +134,8 @@ function toPage(part: {
 }
 
 /**
- * Converts a request for a page of a list that is sorted oldest first. The result selects the same rows from
- * the list sorted newest first.
+ * Converts a request for a page of a list in ascending order. The result selects the same rows from the list
+ * in descending order.
  */
 const reversePage = ({ after, before, limit, isInverted }: KeysetPage): KeysetPage => ({
   after: before,
