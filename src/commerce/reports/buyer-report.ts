@@ -24,6 +24,8 @@ export interface BuyerCohort {
   /** First day of the month in the report's time zone, as YYYY-MM-DD. */
   readonly month: string;
   readonly buyers: number;
+  /** Orders of these buyers in that month. */
+  readonly orders: number;
   /** Later months of the period in which buyers of the cohort ordered again, in chronological order. */
   readonly later: readonly BuyerCohortMonth[];
 }
@@ -46,13 +48,19 @@ export async function readBuyerReport(reader: DatabaseReader, scope: ReportScope
   const months = await cohortStatement(scope).execute(reader);
   return {
     totals: totals.rows[0] ?? { buyers: 0, newBuyers: 0, repeatBuyers: 0, orders: 0, guestOrders: 0 },
-    cohorts: [...Map.groupBy(months.rows, ({ cohort }) => cohort)].map(([cohort, rows]) => ({
-      month: cohort,
-      buyers: rows.find(({ month }) => month === cohort)?.buyers ?? 0,
-      later: rows.flatMap(({ month, buyers, orders }) =>
-        month === cohort ? [] : [{ month, buyers, orders }],
-      ),
-    })),
+    cohorts: [...Map.groupBy(months.rows, ({ cohort }) => cohort)].map(([month, rows]) =>
+      toCohort(month, rows),
+    ),
+  };
+}
+
+function toCohort(cohort: string, rows: readonly CohortRow[]): BuyerCohort {
+  const first = rows.find(({ month }) => month === cohort);
+  return {
+    month: cohort,
+    buyers: first?.buyers ?? 0,
+    orders: first?.orders ?? 0,
+    later: rows.flatMap(({ month, buyers, orders }) => (month === cohort ? [] : [{ month, buyers, orders }])),
   };
 }
 

@@ -62,6 +62,9 @@ const BuyerCohortType = builder.objectRef<BuyerCohort>("BuyerCohort").implement(
   fields: (t) => ({
     month: t.expose("month", { type: "Date", description: "The first day of the month of the first order." }),
     buyers: t.exposeInt("buyers", { description: "The number of the cohort's buyers." }),
+    orders: t.exposeInt("orders", {
+      description: "The number of orders of the cohort's buyers in the month of their first order.",
+    }),
     later: t.field({
       type: [BuyerCohortMonthType],
       description:

@@ -3,11 +3,23 @@
  * rows.
  */
 import { type DocumentNode, parse } from "graphql";
-
-type Row = Readonly<Record<string, Cell>>;
+import {
+  type BuyerCohortRow,
+  cancellationColumns,
+  deliveryErrorColumns,
+  type FunnelBucketRow,
+  type HealthBucketRow,
+  outcomeColumns,
+  toCohortRows,
+  toFunnelRow,
+  toHealthRow,
+} from "./csv-rows.ts";
+import { addMajorAmounts, type CsvRow as Row, getMajorAmountColumns } from "./csv-table.ts";
 
 export interface CsvReport {
   readonly document: DocumentNode;
+  /** True if the report requires the query parameters from and to. */
+  readonly hasPeriod: boolean;
   /**
    * The query parameters of a report in addition to `from` and `to`. The value of each is a text, an integer,
    * or one of the listed words.
@@ -32,7 +44,15 @@ const sold = [
   "grossMinor",
   "netMinor",
 ];
-const promotion = ["currency", "orders", "canceledOrders", "discountMinor", "grossMinor", "netMinor"];
+const promotion = [
+  "title",
+  "currency",
+  "orders",
+  "canceledOrders",
+  "discountMinor",
+  "grossMinor",
+  "netMinor",
+];
 const returned = [
   "currency",
   "returns",
@@ -56,24 +76,26 @@ const sales = [
   "netMinor",
   "refundedMinor",
   "discountMinor",
+  "netDiscountMinor",
+  "discountShare",
   "shippingMinor",
   "taxMinor",
+  "netTaxMinor",
   "averageOrderMinor",
+  "averageNetOrderMinor",
 ];
-const outcomes = ["COMPLETED", "EXPIRED", "OPEN", "PROCESSING"];
-const cancellations = [
-  "BUYER_ABANDONED",
-  "BUYER_CHANGED_MIND",
-  "MERCHANT_REQUEST",
-  "PRICE_CHANGED",
-  "OUT_OF_STOCK",
-  "FRAUD_SUSPECTED",
-  "DUPLICATE",
-  "TEST",
-  "OTHER",
-].map((reason) => `CANCELED_${reason}`);
-const errors = ["TIMEOUT", "DNS", "TLS", "CONNECTION", "HTTP_STATUS", "BLOCKED_ADDRESS", "REDIRECT"];
-
+const refunded = ["currency", "refunds", "refundedMinor", "pendingMinor", "failedMinor"];
+const carrier = ["carrier", "parcels", "delivered", "failed", "late", "medianDeliveryHours"];
+const stock = [
+  "variantId",
+  "sku",
+  "title",
+  "onHandUnits",
+  "reservedUnits",
+  "freeUnits",
+  "soldUnits",
+  "coverDays",
+];
 const shopVariables = "$from: Date!, $to: Date!, $merchantId: ID, $market: String, $timeZone: String";
 const shopArguments = "from: $from, to: $to, merchantId: $merchantId, market: $market, timeZone: $timeZone";
 
@@ -92,14 +114,74 @@ export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
     }),
   ],
   [
+    "sales-by-country",
+    report({
+      parameters: { ...shop, interval, first: "integer" },
+      columns: ["country", ...spread, ...sales],
+      query: `query (${shopVariables}, $interval: ReportInterval! = MONTH, $first: Int! = 20) {
+        report: salesReport(${shopArguments}, interval: $interval) { countries(first: $first) { country buckets {
+        ${[...spread, ...sales].join(" ")} } } } }`,
+      toRows: ({
+        countries,
+      }: {
+        readonly countries: readonly { readonly country: string; readonly buckets: readonly Row[] }[];
+      }) =>
+        countries.flatMap(({ country, buckets }) =>
+          buckets.map((bucket) => Object.assign({ country }, bucket)),
+        ),
+    }),
+  ],
+  [
+    "refunds",
+    report({
+      parameters: shop,
+      columns: ["reason", ...refunded],
+      query: `query (${shopVariables}) { report: refundReport(${shopArguments}) { reasons { reason
+        ${refunded.join(" ")} } } }`,
+      toRows: ({ reasons }: { readonly reasons: readonly Row[] }) => reasons,
+    }),
+  ],
+  [
+    "buyers",
+    report({
+      parameters: shop,
+      columns: ["firstMonth", "month", "buyers", "orders"],
+      query: `query (${shopVariables}) { report: buyerReport(${shopArguments}) { cohorts { month buyers orders
+        later { month buyers orders } } } }`,
+      toRows: ({ cohorts }: { readonly cohorts: readonly BuyerCohortRow[] }) => cohorts.flatMap(toCohortRows),
+    }),
+  ],
+  [
+    "fulfillments",
+    report({
+      parameters: { ...shop, first: "integer" },
+      columns: carrier,
+      query: `query (${shopVariables}, $first: Int! = 100) {
+        report: fulfillmentReport(${shopArguments}, first: $first) { carriers { ${carrier.join(" ")} } } }`,
+      toRows: ({ carriers }: { readonly carriers: readonly Row[] }) => carriers,
+    }),
+  ],
+  [
+    "inventory",
+    report({
+      hasPeriod: false,
+      parameters: { merchantId: "text", days: "integer", coverDaysMax: "integer", first: "integer" },
+      columns: stock,
+      query: `query ($merchantId: ID, $days: Int! = 30, $coverDaysMax: Int, $first: Int! = 100) {
+        report: inventoryReport(merchantId: $merchantId, days: $days, coverDaysMax: $coverDaysMax, first: $first) {
+        rows { ${stock.join(" ")} } } }`,
+      toRows: ({ rows }: { readonly rows: readonly Row[] }) => rows,
+    }),
+  ],
+  [
     "funnel",
     report({
       parameters: { ...shop, interval },
-      columns: [...spread, ...carts, ...outcomes, ...cancellations],
+      columns: [...spread, ...carts, ...outcomeColumns, ...cancellationColumns],
       query: `query (${shopVariables}, $interval: ReportInterval! = DAY) {
         report: funnelReport(${shopArguments}, interval: $interval) { buckets {
         ${[...spread, ...carts].join(" ")} outcomes { status reason sessions } } } }`,
-      toRows: ({ buckets }: { readonly buckets: readonly FunnelBucket[] }) => buckets.map(toFunnelRow),
+      toRows: ({ buckets }: { readonly buckets: readonly FunnelBucketRow[] }) => buckets.map(toFunnelRow),
     }),
   ],
   [
@@ -172,84 +254,38 @@ export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
         endpointId: "text",
         installationId: "text",
       },
-      columns: [...spread, ...attempts, ...errors],
+      columns: [...spread, ...attempts, ...deliveryErrorColumns],
       query: `query ($from: Date!, $to: Date!, $merchantId: ID, $timeZone: String, $interval: ReportInterval!
         = DAY, $endpointId: ID, $installationId: ID) {
         report: webhookHealthReport(from: $from, to: $to, merchantId: $merchantId, timeZone: $timeZone,
         interval: $interval, endpointId: $endpointId,
           installationId: $installationId) { buckets { ${[...spread, ...attempts].join(" ")} failuresByCode {
           code count } } } }`,
-      toRows: ({ buckets }: { readonly buckets: readonly HealthBucket[] }) => buckets.map(toHealthRow),
+      toRows: ({ buckets }: { readonly buckets: readonly HealthBucketRow[] }) => buckets.map(toHealthRow),
     }),
   ],
 ]);
 
 interface CsvReportParts<Answer> extends Pick<CsvReport, "parameters" | "columns"> {
+  readonly hasPeriod?: boolean;
   /** The text of the GraphQL query of a report. Its only root field has the alias `report`. */
   readonly query: string;
   readonly toRows: (report: Answer) => readonly Row[];
 }
 
-function report<Answer>({ query, toRows, ...rest }: CsvReportParts<Answer>): CsvReport {
+/** Creates a report; amounts in minor units get columns with the amounts in major units after all others. */
+function report<Answer>({
+  query,
+  toRows,
+  columns,
+  parameters,
+  hasPeriod = true,
+}: CsvReportParts<Answer>): CsvReport {
   return {
-    ...rest,
+    parameters,
+    hasPeriod,
+    columns: [...columns, ...getMajorAmountColumns(columns)],
     document: parse(query),
-    toRows: (data) => toRows((data as { readonly report: Answer }).report),
+    toRows: (data) => toRows((data as { readonly report: Answer }).report).map(addMajorAmounts),
   };
-}
-
-interface FunnelBucket extends Readonly<Record<string, unknown>> {
-  readonly outcomes: readonly {
-    readonly status: string;
-    readonly reason: string | null;
-    readonly sessions: number;
-  }[];
-}
-
-/**
- * Builds the CSV row of one bucket of the funnel report. Each outcome of a checkout has its own column, with
- * 0 if the outcome did not occur.
- */
-function toFunnelRow({ outcomes: found, ...bucket }: FunnelBucket): Row {
-  const counts = new Map(
-    found.map(({ status, reason, sessions }) => [reason === null ? status : `${status}_${reason}`, sessions]),
-  );
-  return {
-    ...(bucket as Row),
-    ...Object.fromEntries([...outcomes, ...cancellations].map((name) => [name, counts.get(name) ?? 0])),
-  };
-}
-
-interface HealthBucket extends Readonly<Record<string, unknown>> {
-  readonly failuresByCode: readonly { readonly code: string; readonly count: number }[];
-}
-
-function toHealthRow({ failuresByCode, ...bucket }: HealthBucket): Row {
-  const counts = new Map(failuresByCode.map(({ code, count }) => [code, count]));
-  return { ...(bucket as Row), ...Object.fromEntries(errors.map((code) => [code, counts.get(code) ?? 0])) };
-}
-
-type Cell = string | number | boolean | null;
-
-/**
- * Characters that make a spreadsheet run a cell as a formula if the cell begins with one of them. Their
- * full-width forms are included.
- */
-const formula = /^[=+\-@\t\r\n＝＋－＠]/;
-const special = /[",\r\n]/;
-
-/** Writes rows as CSV (RFC 4180). Texts that a spreadsheet would run as a formula are escaped. */
-export function toCsv(columns: readonly string[], rows: readonly Readonly<Record<string, Cell>>[]): string {
-  const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? null))];
-  return lines.map((cells) => `${cells.map(toField).join(",")}\r\n`).join("");
-}
-
-/**
- * Writes one cell of a CSV row; null becomes an empty cell. Numbers are not escaped, even if they begin with
- * a minus sign, because they come from this service and not from a buyer.
- */
-function toField(cell: Cell): string {
-  if (typeof cell !== "string") return cell === null ? "" : String(cell);
-  const text = formula.test(cell) ? `'${cell}` : cell;
-  return special.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -12,7 +12,8 @@ import { PublicError } from "#mesh/public-error.ts";
 import type { RunDocument } from "#mesh/run.ts";
 import { getClientKey, type InternalAuthentication, recordCredentialForLog } from "#graphql/authenticate.ts";
 import { refuseOtherMethods } from "#http/server.ts";
-import { type CsvReport, csvReports, toCsv } from "./csv-reports.ts";
+import { type CsvReport, csvReports } from "./csv-reports.ts";
+import { toCsv } from "./csv-table.ts";
 
 export interface ReportsOptions {
   readonly run: RunDocument;
@@ -44,10 +45,9 @@ export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (
       const { data, errors } = await run(report.document, context, { variables });
       const [error] = errors ?? [];
       if (error !== undefined) throw toQueryFailure(error);
-      const { from, to } = variables;
       return reply
         .header("cache-control", "no-store")
-        .header("content-disposition", `attachment; filename="${name}-${from}-${to}.csv"`)
+        .header("content-disposition", `attachment; filename="${fileNameOf(name, variables)}.csv"`)
         .type("text/csv; charset=utf-8")
         .send(toCsv(report.columns, report.toRows(data)));
     },
@@ -55,16 +55,19 @@ export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (
   refuseOtherMethods(server, "/reports/:file", ["GET"]);
 };
 
+const fileNameOf = (name: string, { from, to }: Variables): string =>
+  from === undefined ? name : `${name}-${from}-${to}`;
+
 type Variables = Readonly<Record<string, string | number>>;
 
 /** Reads the query parameters of a CSV report. Throws one failure with all faults of the parameters. */
 function toVariables(
-  { parameters }: CsvReport,
+  { parameters, hasPeriod }: CsvReport,
   query: Readonly<Record<string, string | string[]>>,
 ): Variables {
-  const rules = new Map<string, Rule>(Object.entries({ from: "day", to: "day", ...parameters }));
+  const rules = new Map<string, Rule>(Object.entries({ ...(hasPeriod ? periodRules : {}), ...parameters }));
   const faults: FailureDetail[] = [];
-  for (const field of ["from", "to"])
+  for (const field of hasPeriod ? Object.keys(periodRules) : [])
     if (!Object.hasOwn(query, field))
       faults.push({ in: "query", field, code: "required", message: `${field} is required, as YYYY-MM-DD.` });
   if (faults.length > 0)
@@ -81,6 +84,8 @@ function toVariables(
     throw fail("invalid_parameter", { message: faults[0]?.message ?? "", details: faults });
   return Object.fromEntries(values);
 }
+
+const periodRules = { from: "day", to: "day" } as const;
 
 type Rule = "day" | CsvReport["parameters"][string];
 

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeOrder, marketsOf } from "#test/graph/reports/made-orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
-import { csvReports, toCsv } from "#graphql/reports/csv-reports.ts";
+import { csvReports } from "#graphql/reports/csv-reports.ts";
+import { addMajorAmounts, getMajorAmountColumns, toCsv } from "#graphql/reports/csv-table.ts";
 
 describe("GET /reports/NAME.csv", () => {
   const world = useWorld("pglite");
@@ -59,9 +60,13 @@ describe("GET /reports/NAME.csv", () => {
     expect(text).toBe(
       [
         "day,startsAt,endsAt,currency,orders,canceledOrders,units,grossMinor,reducedMinor,netMinor," +
-          "refundedMinor,discountMinor,shippingMinor,taxMinor,averageOrderMinor",
-        "2031-05-01,2031-05-01T00:00:00.000Z,2031-05-02T00:00:00.000Z,EUR,1,0,2,12345,0,12345,0,0,0,0,12345",
-        "2031-05-02,2031-05-02T00:00:00.000Z,2031-05-03T00:00:00.000Z,EUR,0,0,0,0,0,0,0,0,0,0,",
+          "refundedMinor,discountMinor,netDiscountMinor,discountShare,shippingMinor,taxMinor,netTaxMinor," +
+          "averageOrderMinor,averageNetOrderMinor,exponent,gross,reduced,net,refunded,discount,netDiscount," +
+          "shipping,tax,netTax,averageOrder,averageNetOrder",
+        "2031-05-01,2031-05-01T00:00:00.000Z,2031-05-02T00:00:00.000Z,EUR,1,0,2,12345,0,12345,0,0,0,0,0,0,0," +
+          "12345,12345,2,123.45,0.00,123.45,0.00,0.00,0.00,0.00,0.00,0.00,123.45,123.45",
+        "2031-05-02,2031-05-02T00:00:00.000Z,2031-05-03T00:00:00.000Z,EUR,0,0,0,0,0,0,0,0,0,,0,0,0,,," +
+          "2,0.00,0.00,0.00,0.00,0.00,0.00,0.00,0.00,0.00,,",
         "",
       ].join("\r\n"),
     );
@@ -84,7 +89,8 @@ describe("GET /reports/NAME.csv", () => {
     "%s: each line has as many cells as columns, for analyst, admin and operator",
     async (name) => {
       for (const token of ["analyst", "admin", "operator"]) {
-        const { status, text } = await get(`${name}.csv?${span}`, token);
+        const hasPeriod = csvReports.get(name)?.hasPeriod;
+        const { status, text } = await get(`${name}.csv${hasPeriod === true ? `?${span}` : ""}`, token);
         expect(status).toBe(200);
         const [header, ...lines] = text.split("\r\n");
         expect(header).toBe(csvReports.get(name)?.columns.join(","));
@@ -112,6 +118,8 @@ describe("GET /reports/NAME.csv", () => {
       [`searches.csv?${span}&market=Germany`, 400, "unknown_market", "market"],
       [`sales.csv?${span}&market=nowhere`, 404, "resource_not_found", null],
       [`sales.csv?${span}&merchantId=${world().demo.merchants.second.id}`, 404, "merchant_not_found", null],
+      [`inventory.csv?${span}`, 400, "unknown_parameter", "from"],
+      ["inventory.csv?days=0", 400, "invalid_parameter", "days"],
       [`profits.csv?${span}`, 404, "route_not_found", null],
       [`sales?${span}`, 404, "route_not_found", null],
     ];
@@ -122,6 +130,26 @@ describe("GET /reports/NAME.csv", () => {
       // Errors name a parameter, not a path in a JSON body.
       expect(answer.body.error.message).not.toMatch(/^\//);
     }
+  });
+
+  it("has the cohorts of buyers, and the present stock without a period", async () => {
+    const eur = (await marketsOf(world(), world().demo.merchants.first.id)).get("EUR");
+    if (eur === undefined) throw new Error("The demo sells in EUR.");
+    for (const day of ["2032-01-05", "2032-01-06", "2032-03-07"])
+      await makeOrder(world(), {
+        ...eur,
+        currency: "EUR",
+        placedAt: `${day}T12:00:00Z`,
+        totalMinor: 100,
+        buyerReference: "csv",
+      });
+    const { text } = await get("buyers.csv?from=2032-01-01&to=2032-03-31");
+    expect(text).toBe(
+      "firstMonth,month,buyers,orders\r\n2032-01-01,2032-01-01,1,2\r\n2032-01-01,2032-03-01,1,1\r\n",
+    );
+    const inventory = await get("inventory.csv?first=3");
+    expect(inventory.headers["content-disposition"]).toBe('attachment; filename="inventory.csv"');
+    expect(inventory.text.trim().split("\r\n")).toHaveLength(4);
   });
 
   it("requires GET and a token that may read reports", async () => {
@@ -155,6 +183,22 @@ describe("a CSV table", () => {
       expect(toCsv(["a"], [{ a: text }])).toBe(`a\r\n'${text}\r\n`);
     },
   );
+
+  it("has amounts in major units with the digits of the currency, also of the largest amount", () => {
+    expect(getMajorAmountColumns(["currency", "netMinor", "units"])).toEqual(["exponent", "net"]);
+    expect(getMajorAmountColumns(["units"])).toEqual([]);
+    const columns = ["net", "exponent"];
+    const amounts = [
+      ["EUR", 5, "0.05,2"],
+      ["EUR", -1234, "-12.34,2"],
+      ["EUR", 9_007_199_254_740_991, "90071992547409.91,2"],
+      ["JPY", 1234, "1234,0"],
+      ["KWD", 1, "0.001,3"],
+      ["EUR", null, ",2"],
+    ] as const;
+    for (const [currency, netMinor, line] of amounts)
+      expect(toCsv(columns, [addMajorAmounts({ currency, netMinor })])).toBe(`net,exponent\r\n${line}\r\n`);
+  });
 
   it("prevents a formula on a second line", () => {
     expect(toCsv(["a"], [{ a: "\n=1" }])).toBe(`a\r\n"'\n=1"\r\n`);

@@ -1,0 +1,72 @@
+/** Converts entries of reports with nested lists into rows of a CSV table. */
+import type { CsvRow } from "./csv-table.ts";
+
+export const outcomeColumns = ["COMPLETED", "EXPIRED", "OPEN", "PROCESSING"];
+export const cancellationColumns = [
+  "BUYER_ABANDONED",
+  "BUYER_CHANGED_MIND",
+  "MERCHANT_REQUEST",
+  "PRICE_CHANGED",
+  "OUT_OF_STOCK",
+  "FRAUD_SUSPECTED",
+  "DUPLICATE",
+  "TEST",
+  "OTHER",
+].map((reason) => `CANCELED_${reason}`);
+export const deliveryErrorColumns = [
+  "TIMEOUT",
+  "DNS",
+  "TLS",
+  "CONNECTION",
+  "HTTP_STATUS",
+  "BLOCKED_ADDRESS",
+  "REDIRECT",
+];
+
+interface FunnelOutcome {
+  readonly status: string;
+  readonly reason: string | null;
+  readonly sessions: number;
+}
+
+export type FunnelBucketRow = CsvRow & { readonly outcomes: readonly FunnelOutcome[] };
+
+/**
+ * Builds the CSV row of one bucket of the funnel report. Each outcome of a checkout has its own column, with
+ * 0 if the outcome did not occur.
+ */
+export function toFunnelRow({ outcomes: found, ...bucket }: FunnelBucketRow): CsvRow {
+  const counts = new Map(
+    found.map(({ status, reason, sessions }) => [reason === null ? status : `${status}_${reason}`, sessions]),
+  );
+  return {
+    ...bucket,
+    ...Object.fromEntries(
+      [...outcomeColumns, ...cancellationColumns].map((name) => [name, counts.get(name) ?? 0]),
+    ),
+  };
+}
+
+export type HealthBucketRow = CsvRow & {
+  readonly failuresByCode: readonly { readonly code: string; readonly count: number }[];
+};
+
+export function toHealthRow({ failuresByCode, ...bucket }: HealthBucketRow): CsvRow {
+  const counts = new Map(failuresByCode.map(({ code, count }) => [code, count]));
+  return {
+    ...bucket,
+    ...Object.fromEntries(deliveryErrorColumns.map((code) => [code, counts.get(code) ?? 0])),
+  };
+}
+
+export interface BuyerCohortRow {
+  readonly month: string;
+  readonly buyers: number;
+  readonly orders: number;
+  readonly later: readonly { readonly month: string; readonly buyers: number; readonly orders: number }[];
+}
+
+/** Returns one row for the month of the cohort's first orders, and one for each later month. */
+export function toCohortRows({ later, ...first }: BuyerCohortRow): readonly CsvRow[] {
+  return [first, ...later].map((row) => Object.assign({ firstMonth: first.month }, row));
+}

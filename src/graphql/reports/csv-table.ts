@@ -1,0 +1,76 @@
+/** Writes tables as CSV (RFC 4180), and adds amounts in major units to rows with amounts in minor units. */
+import { getCurrencyExponent } from "#foundation/money.ts";
+
+/** A decimal number as text, which a JavaScript number could not hold exactly. */
+interface DecimalCell {
+  readonly decimal: string;
+}
+
+export type CsvCell = string | number | boolean | null | DecimalCell;
+
+/** One row of a table: cells by column. */
+export type CsvRow = Readonly<Record<string, CsvCell>>;
+
+const minorSuffix = /Minor$/;
+
+/**
+ * Returns the additional columns of a table with amounts: the number of digits after the decimal point in the
+ * row's currency, and the amount in major units for each column whose name ends with `Minor`.
+ */
+export function getMajorAmountColumns(columns: readonly string[]): readonly string[] {
+  const amounts = columns.filter((column) => minorSuffix.test(column));
+  return amounts.length === 0 ? [] : ["exponent", ...amounts.map((name) => name.replace(minorSuffix, ""))];
+}
+
+/** Adds the cells of the columns that `getMajorAmountColumns` returns. */
+export function addMajorAmounts(row: CsvRow): CsvRow {
+  const currency = row["currency"];
+  if (typeof currency !== "string") return row;
+  const exponent = getCurrencyExponent(currency);
+  const amounts = Object.entries(row).flatMap(([name, cell]) =>
+    minorSuffix.test(name)
+      ? [
+          [
+            name.replace(minorSuffix, ""),
+            typeof cell === "number" ? toMajorAmount(cell, exponent) : null,
+          ] as const,
+        ]
+      : [],
+  );
+  return { ...row, exponent, ...Object.fromEntries(amounts) };
+}
+
+/** Converts 12345 with two digits after the decimal point to 123.45. */
+function toMajorAmount(amountMinor: number, exponent: number): DecimalCell {
+  const digits = String(Math.abs(amountMinor)).padStart(exponent + 1, "0");
+  const [whole, fraction] = [
+    digits.slice(0, digits.length - exponent),
+    digits.slice(digits.length - exponent),
+  ];
+  return { decimal: `${amountMinor < 0 ? "-" : ""}${whole}${exponent === 0 ? "" : "."}${fraction}` };
+}
+
+/**
+ * Characters that make a spreadsheet run a cell as a formula if the cell begins with one of them. Their
+ * full-width forms are included.
+ */
+const formula = /^[=+\-@\t\r\n＝＋－＠]/;
+const special = /[",\r\n]/;
+
+/** Writes rows as CSV (RFC 4180). Texts that a spreadsheet would run as a formula are escaped. */
+export function toCsv(columns: readonly string[], rows: readonly CsvRow[]): string {
+  const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? null))];
+  return lines.map((cells) => `${cells.map(toField).join(",")}\r\n`).join("");
+}
+
+/**
+ * Writes one cell of a CSV row; null becomes an empty cell. Numbers are not escaped, even if they begin with
+ * a minus sign, because they come from this service and not from a buyer.
+ */
+function toField(cell: CsvCell): string {
+  if (cell === null) return "";
+  if (typeof cell === "object") return cell.decimal;
+  if (typeof cell !== "string") return String(cell);
+  const text = formula.test(cell) ? `'${cell}` : cell;
+  return special.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
