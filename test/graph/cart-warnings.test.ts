@@ -89,9 +89,63 @@ describe.each(["postgres"] as const)("cart warnings on %s", (engine) => {
     await setStock("HOM-BIVOKS", 1, 1);
     expect((await touch(id, 1)).data).toMatchObject({
       lines: [{ quantity: 2 }, { quantity: 6 }, {}],
-      warnings: [{ code: "QUANTITY_REDUCED", lineId: lines[0].id, data: { wanted: 3, quantity: 2 } }],
+      // The other line's warning is still there: no caller has said to have read it.
+      warnings: [
+        { code: "QUANTITY_REDUCED", lineId: lines[1].id, data: { wanted: 7, quantity: 6 } },
+        { code: "QUANTITY_REDUCED", lineId: lines[0].id, data: { wanted: 3, quantity: 2 } },
+      ],
     });
     await setStock("HOM-BIVOKS", 50);
+  });
+
+  it("quantity_reduced stays until a caller has read the cart, or changes or removes the line", async () => {
+    await setStock("HOM-BIVOKS", 3);
+    const reduced = (lineId: string) => ({
+      code: "QUANTITY_REDUCED",
+      lineId,
+      data: { wanted: 5, quantity: 3 },
+    });
+    const make = () => makeCart(world(), { lines: { "HOM-BIVOKS": 5 } });
+    const read = await make();
+    const [line] = read.lines;
+    await setStock("HOM-BIVOKS", 50);
+    const touched = await touch(read.id, 1);
+    expect(touched.data.warnings).toEqual([reduced(line.id)]);
+    expect((await readCart(world(), read.id)).data.warnings).toEqual([reduced(line.id)]);
+    const { data } = await changeCart(world(), "cartLinesAdd", {
+      cartId: read.id,
+      input: {
+        lines: await linesOf(world(), { "HOM-MONE": 1 }),
+        expectedVersion: touched.data.version,
+      },
+    });
+    expect(data.warnings).toEqual([]);
+
+    await setStock("HOM-BIVOKS", 3);
+    const changed = await make();
+    await setStock("HOM-BIVOKS", 50);
+    const lineId = changed.lines[0].id;
+    const update = { cartId: changed.id, input: { lines: [{ lineId, quantity: 4 }] } };
+    expect((await changeCart(world(), "cartLinesUpdate", update)).data).toMatchObject({
+      lines: [{ quantity: 4 }],
+      warnings: [],
+    });
+  });
+
+  it("a checkout begins although an earlier reduction was not read, and the warning stays", async () => {
+    await setStock("KIT-BRETT-SMALL", 3);
+    const { id, lines } = await makeCart(world(), { lines: { "KIT-BRETT-SMALL": 5 } });
+    const { body } = await world().graphql(
+      `mutation { hostedCheckoutSessionCreate(idempotencyKey: "${crypto.randomUUID()}", input: { cartId: "${id}",
+        successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" }) { status } }`,
+      { token: "storefront" },
+    );
+    expect(body).toMatchObject({ data: { hostedCheckoutSessionCreate: { status: "OPEN" } } });
+    const { data } = await readCart(world(), id);
+    await setStock("KIT-BRETT-SMALL", 50);
+    expect(data.warnings).toMatchObject([{ code: "QUANTITY_REDUCED", lineId: lines[0].id }]);
+    // The checkout holds the units itself.
+    expect(data.lines).toMatchObject([{ quantity: 3, availability: "LOW_STOCK", availableQuantity: 3 }]);
   });
 
   it("out_of_stock: a line in the cart keeps its quantity, a new sold-out line is refused", async () => {

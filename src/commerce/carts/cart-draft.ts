@@ -93,12 +93,19 @@ export interface RepricedCart extends CartSettings {
   readonly deliveryOptions: readonly StoredDeliveryOption[] | null;
   readonly address: StoredCartAddress | null;
   readonly addressTokenDigest: Uint8Array | undefined;
+  /** The warnings of this change and pricing. */
   readonly warnings: readonly StoredCartWarning[];
+  /** Earlier warnings about reduced quantities that no caller is known to have read. */
+  readonly unseenWarnings: readonly StoredCartWarning[];
 }
 
 /** Returns the values of the columns that `cartColumnTypes` lists. */
-export function toCartColumnValues({ priced, ...next }: RepricedCart): Pick<CartAggregate, CartColumn> {
-  return { ...next, ...priced };
+export function toCartColumnValues({
+  priced,
+  unseenWarnings,
+  ...next
+}: RepricedCart): Pick<CartAggregate, CartColumn> {
+  return { ...next, ...priced, warnings: [...unseenWarnings, ...next.warnings] };
 }
 
 /** Whether the repriced cart equals the stored cart in every compared field. The change is then not saved. */

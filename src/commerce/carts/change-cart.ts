@@ -88,7 +88,7 @@ export async function changeCart(
 ): Promise<CartAggregate> {
   const cart = await lockCart(transaction, context, target.cartId);
   requireChangeableCart(cart, target, context.now);
-  return applyCartChangePlan(transaction, context, { cart, plan });
+  return applyCartChangePlan(transaction, context, { cart, plan, target });
 }
 
 /**
@@ -148,13 +148,15 @@ export interface LockedCartChange {
   readonly plan: CartChangePlanner;
   /** The session that keeps the cart locked. If left out, the cart is active after the change. */
   readonly lockingSession?: CartLockingSession;
+  /** The version that the caller expects, if any: a caller who names it has read the cart's warnings. */
+  readonly target?: ExpectedVersionInput;
 }
 
 /** Prices the planned draft, saves it if it differs from the stored cart, and publishes the events. */
 export async function applyCartChangePlan(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, plan, lockingSession }: LockedCartChange,
+  { cart, plan, lockingSession, target }: LockedCartChange,
 ): Promise<CartAggregate> {
   const planned = plan(cart);
   if (planned === null) return cart;
@@ -163,7 +165,9 @@ export async function applyCartChangePlan(
     transaction,
     toOfferRequest(context, draft, { codeNormalized, lockingSession }),
   );
-  const basis = { before: cart, offer, now: context.now, isInCheckout: isLockedBefore(lockingSession) };
+  const isInCheckout = isLockedBefore(lockingSession);
+  const areWarningsSeen = typeof target?.expectedVersion === "number";
+  const basis = { before: cart, offer, now: context.now, isInCheckout, areWarningsSeen };
   const { next, refusal } = repriceCartOrFail(reviewOffer === undefined ? draft : reviewOffer(offer), basis);
   checkResult?.(next, refusal);
   const isFree = cart.status === "active" && lockingSession === undefined;
@@ -241,6 +245,7 @@ export function repriceCartOrFail(
     readonly offer: CartOffer;
     readonly now: Date;
     readonly isInCheckout?: boolean;
+    readonly areWarningsSeen?: boolean;
   },
 ): ReturnType<typeof repriceCart> {
   try {

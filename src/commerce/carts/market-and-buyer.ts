@@ -178,6 +178,7 @@ export async function changeCartMarket(
   const warnings = endedAddress === null ? [] : [createCartWarning("address_expired", null, {})];
   return applyCartChangePlan(transaction, context, {
     cart,
+    target: input,
     plan: () => ({
       event: "cart.updated",
       draft: { ...draft, marketId: market.id, country: input.market, address, warnings },
@@ -206,6 +207,7 @@ export async function setCartBuyer(
   const buyerEmailId = await replaceBuyerEmail(transaction, context, { cart, email: input.email ?? null });
   return applyCartChangePlan(transaction, context, {
     cart,
+    target: input,
     plan: () => ({
       event: "cart.updated",
       draft: { ...toCartDraft(cart), buyerReference: input.buyerReference ?? null, buyerEmailId },

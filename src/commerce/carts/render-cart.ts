@@ -158,6 +158,7 @@ export function getPreviousCartFields(
   );
 }
 
+/** The largest reported number of available units, unless the line has more, so that the stock stays private. */
 const availableQuantityMax = 100;
 
 function toCartLineView(
@@ -202,7 +203,10 @@ function toCartLineView(
     availableQuantity:
       stock === null || stock.discontinued
         ? 0
-        : Math.min(availableQuantityMax, Math.max(0, stock.onHand - stock.reserved + stock.backorderLimit)),
+        : Math.min(
+            Math.max(availableQuantityMax, line.quantity),
+            Math.max(0, stock.onHand - stock.reserved + stock.backorderLimit),
+          ),
     requiresShipping: line.requiresShipping,
     restrictions: line.restrictions,
   };

@@ -38,6 +38,8 @@ export interface RepriceInput {
   readonly now: Date;
   /** Whether a checkout session has locked the cart. The address then does not expire. */
   readonly isInCheckout?: boolean;
+  /** Whether the caller has read the stored cart, because the caller named its version. */
+  readonly areWarningsSeen?: boolean;
 }
 
 export function repriceCart({
@@ -46,6 +48,7 @@ export function repriceCart({
   offer,
   now,
   isInCheckout = false,
+  areWarningsSeen = false,
 }: RepriceInput): RepriceResult {
   const { market } = offer;
   const isMarketNew = before !== undefined && before.marketId !== market.id;
@@ -83,6 +86,8 @@ export function repriceCart({
       ...offered.warnings,
       ...(refusal === null ? [] : [refusalWarning(refusal, before)]),
     ],
+    unseenWarnings:
+      before === undefined || areWarningsSeen ? [] : unseenReductions(before, draft, offered.warnings),
   };
   return { next, refusal };
 }
@@ -105,6 +110,24 @@ function refusalWarning(refusal: PromotionRefusal, before: CartAggregate | undef
   if (!isPermanent(refusal)) return createCartWarning("promotion_suspended", null, { reason });
   const code = before === undefined ? undefined : findPromotionWithCode(before)?.code;
   return createCartWarning("promotion_removed", null, { code: code ?? null, reason });
+}
+
+/**
+ * Returns the stored warnings about reduced quantities, until the caller changes the line or has read the
+ * cart: a change by another caller must not hide from the buyer that fewer units are in the cart than
+ * wanted.
+ */
+function unseenReductions(
+  before: CartAggregate,
+  { lines }: CartDraft,
+  warnings: readonly StoredCartWarning[],
+): readonly StoredCartWarning[] {
+  return before.warnings.filter(
+    ({ code, lineId, data }) =>
+      code === "quantity_reduced" &&
+      lines.some((line) => line.id === lineId && line.quantity === data["quantity"]) &&
+      !warnings.some((warning) => warning.lineId === lineId),
+  );
 }
 
 /** Keeps the warning about an expired address until the cart has a new address. */

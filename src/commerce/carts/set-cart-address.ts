@@ -75,7 +75,7 @@ export async function setCartAddress(
   const cart = await lockCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   await saveAddressForBuyer(transaction, context, { cart, input, checked });
-  return setAddressOfLockedCart(transaction, context, { cart, ...checked });
+  return setAddressOfLockedCart(transaction, context, { cart, ...checked, target: input });
 }
 
 export interface CheckedCartAddress {
@@ -121,7 +121,11 @@ export async function saveAddressForBuyer(
   });
 }
 
-export type CartAddressToSave = CheckedCartAddress & { readonly cart: CartAggregate };
+export type CartAddressToSave = CheckedCartAddress & {
+  readonly cart: CartAggregate;
+  /** The version of the cart that the caller expects, if any. */
+  readonly target?: ExpectedVersionInput;
+};
 
 /** Stores the address, sets it on a locked cart that may be changed, and returns its token. */
 export async function setAddressOfLockedCart(
@@ -131,7 +135,7 @@ export async function setAddressOfLockedCart(
 ): Promise<CartAddressToken> {
   const { level, corrected, cart } = save;
   const { token, plan } = await storeEncryptedCartAddress(transaction, context, save);
-  const after = await applyCartChangePlan(transaction, context, { cart, plan });
+  const after = await applyCartChangePlan(transaction, context, { cart, plan, target: save.target ?? {} });
   return toCartAddressToken(after, { token, level, corrected, now: context.now });
 }
 
@@ -270,6 +274,7 @@ export async function setCartSavedAddress(
   }
   return setAddressOfLockedCart(transaction, context, {
     cart,
+    target: input,
     address: savedAddress.address,
     level: savedAddress.level,
     corrected: [],

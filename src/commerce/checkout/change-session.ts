@@ -185,6 +185,8 @@ function cartDifferences(
 export interface SessionRepriceInput extends LockedSession {
   /** The planned change of the cart. If left out, the cart is only priced again. */
   readonly plan?: CartChangePlanner;
+  /** The version of the session that the caller expects, if any. */
+  readonly target?: ExpectedVersionInput;
 }
 
 export interface SessionRepriceResult {
@@ -202,7 +204,7 @@ export interface SessionRepriceResult {
 export async function repriceSessionCart(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, session, plan = planNoChange }: SessionRepriceInput,
+  { cart, session, plan = planNoChange, target = {} }: SessionRepriceInput,
 ): Promise<SessionRepriceResult> {
   let warnings: readonly StoredCartWarning[] = cart.warnings;
   const planWithWarnings: CartChangePlanner = (before) => {
@@ -219,6 +221,7 @@ export async function repriceSessionCart(
   };
   const after = await applyCartChangePlan(transaction, context, {
     cart,
+    target,
     plan: planWithWarnings,
     lockingSession: { sessionId: session.id },
   });
@@ -264,6 +267,7 @@ export async function changeSession(
   const { cart: after, isChanged } = await repriceSessionCart(transaction, context, {
     cart,
     session,
+    target,
     plan: await prepare(cart, session),
   });
   if (!isChanged) return { cart: after, session };

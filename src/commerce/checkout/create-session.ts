@@ -61,6 +61,7 @@ export async function createSession(
   );
   const after = await applyCartChangePlan(transaction, context, {
     cart,
+    target: input,
     plan: () => ({
       event: "cart.locked",
       draft: toCartDraft(cart),

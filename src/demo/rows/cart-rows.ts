@@ -58,6 +58,7 @@ function createCartRow(
     promotions: _promotions,
     address: _address,
     addressTokenDigest: _digest,
+    unseenWarnings: _unseen,
     ...fields
   } = next;
   return {

@@ -23,7 +23,8 @@ export const CartWarningCodeEnum = defineEnum<CartWarningCode>("CartWarningCode"
     price_changed: "The unit price of a line has changed. `data.before` and `data.now` are the two prices.",
     quantity_reduced:
       "The quantity of a line was reduced to the available stock. `data.wanted` is the requested " +
-      "quantity, `data.quantity` the reduced quantity.",
+      "quantity, `data.quantity` the reduced quantity. The warning stays until the line is changed or removed, or " +
+      "until a caller changes the cart with `expectedVersion` and so has read the warning.",
     out_of_stock:
       "The variant of the line is out of stock. The line stays in the cart, but the cart cannot " +
       "be checked out with it.",

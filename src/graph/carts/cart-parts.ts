@@ -91,8 +91,8 @@ builder.objectFields(CartLine, (t) => ({
   availableQuantity: t.exposeInt("availableQuantity", {
     nullable: true,
     description:
-      "Number of items that can be bought now, at most 100 even if there are more; 0 if the " +
-      "variant is no longer sold.",
+      "Number of units that the cart can have now, at most 100 (or the line's quantity, if it is higher) even if " +
+      "there are more; 0 if the variant is no longer sold. Units that the cart's own checkout holds count.",
   }),
   requiresShipping: t.exposeBoolean("requiresShipping", {
     description: "Whether the variant must be shipped.",
