@@ -73,7 +73,8 @@ export const returnReasonsByKind: Readonly<Record<ReturnKind, readonly ReturnRea
 
 /** Obstacle code → message for people. */
 const obstacleMessages = {
-  not_fulfilled: "The item has not been sent yet; it can be canceled instead.",
+  not_fulfilled:
+    "The item has not been sent yet. The order's cancellation eligibility says whether it can be canceled.",
   not_delivered_yet: "The item has not been delivered yet.",
   already_returned: "The item has already been returned.",
   return_in_progress: "A return or warranty claim for this item is open.",

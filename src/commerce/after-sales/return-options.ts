@@ -5,6 +5,7 @@
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { isWindowOver, getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
+import { getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import {
   findUndeliveredRefundPolicyObstacles,
   findOrderStateObstacles,
@@ -149,7 +150,7 @@ export function createUndeliveredRefundOption(context: AfterSalesLineContext): A
     missing > 0
       ? []
       : [
-          line.shipped > 0
+          line.shipped > 0 || getUncanceledQuantity(line) === 0
             ? createAfterSalesObstacle("quantity_exhausted")
             : createAfterSalesObstacle("not_fulfilled"),
         ];

@@ -44,6 +44,18 @@ describe("a denied option", () => {
     for (const option of answer.orderLevel) expect(option).toMatchObject(denied);
   });
 
+  it("does not call units of a canceled order or line unsent", () => {
+    const canceled = { lines: [{ ordered: 2, canceled: 2, allocated: 0 }] };
+    for (const order of [canceled, { ...canceled, status: "canceled" } as const]) {
+      const { lines, orderLevel } = ask(order);
+      const options = [...lines.flatMap((line) => line.options), ...orderLevel];
+      const codes = new Set(options.flatMap(({ reasons }) => reasons.map(({ code }) => code)));
+      expect(codes).toContain("quantity_exhausted");
+      expect(codes).not.toContain("not_fulfilled");
+    }
+    expect(optionOf(ask({}), "refund_only").reasons).toMatchObject([{ code: "not_fulfilled" }]);
+  });
+
   it("shows for every reason the same obstacles as a request without a reason", () => {
     const answer = ask(delivered(at, { lines: [{ restrictions: ["final_sale", "digital"] }] }));
     expect(shown(optionOf(answer, "return_refund"))).toBe("denied 0 final_sale digital_content_used");
