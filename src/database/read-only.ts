@@ -41,9 +41,12 @@ export function createReportReadRunner(
   const semaphore = createSemaphore({ runningMax, ...queue });
   const opening = [
     CompiledQuery.raw("set transaction isolation level repeatable read, read only"),
-    CompiledQuery.raw(`set local statement_timeout = ${timeoutMs}`),
-    // Reports sort and hash many rows. Few run at a time, so they may use more memory.
-    CompiledQuery.raw("set local work_mem = '32MB'"),
+    // Reports sort and hash many rows. Few run at a time, so they may use more memory. Compiling a report's
+    // expressions takes longer than it saves: 0.4 s of 1.2 s with a million orders.
+    CompiledQuery.raw(
+      `select set_config('statement_timeout', '${timeoutMs}', true), set_config('work_mem', '64MB', true),
+        set_config('jit', 'off', true)`,
+    ),
   ];
   return async (read) => {
     try {

@@ -712,6 +712,7 @@ export interface SalesOrderTable {
   holdReason: string | null;
   placedAt: Timestamp;
   updatedAt: Timestamp;
+  units: number | null;
 }
 
 export interface SearchChangeTable {

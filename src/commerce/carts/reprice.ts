@@ -80,14 +80,11 @@ export function repriceCart({
     warnings: [
       ...draft.warnings,
       ...marketWarnings(draft, before, market),
-      ...(draft.address !== null && address === null
-        ? [createCartWarning("address_expired", null, {})]
-        : keptExpiryWarnings(before, address)),
+      ...expiryWarnings(draft, before, address),
       ...offered.warnings,
       ...(refusal === null ? [] : [refusalWarning(refusal, before)]),
     ],
-    unseenWarnings:
-      before === undefined || areWarningsSeen ? [] : unseenReductions(before, draft, offered.warnings),
+    unseenWarnings: areWarningsSeen ? [] : unseenReductions(before, draft, offered.warnings),
   };
   return { next, refusal };
 }
@@ -118,10 +115,11 @@ function refusalWarning(refusal: PromotionRefusal, before: CartAggregate | undef
  * wanted.
  */
 function unseenReductions(
-  before: CartAggregate,
+  before: CartAggregate | undefined,
   { lines }: CartDraft,
   warnings: readonly StoredCartWarning[],
 ): readonly StoredCartWarning[] {
+  if (before === undefined) return [];
   return before.warnings.filter(
     ({ code, lineId, data }) =>
       code === "quantity_reduced" &&
@@ -130,13 +128,15 @@ function unseenReductions(
   );
 }
 
-/** Keeps the warning about an expired address until the cart has a new address. */
-function keptExpiryWarnings(
+/** Warns that the address has just expired, and keeps the warning until the cart has a new address. */
+function expiryWarnings(
+  draft: CartDraft,
   before: CartAggregate | undefined,
   address: StoredCartAddress | null,
 ): readonly StoredCartWarning[] {
-  if (address !== null || before === undefined) return [];
-  return before.warnings.filter(({ code }) => code === "address_expired");
+  if (address !== null) return [];
+  if (draft.address !== null) return [createCartWarning("address_expired", null, {})];
+  return before?.warnings.filter(({ code }) => code === "address_expired") ?? [];
 }
 
 /**

@@ -71,6 +71,7 @@ export async function insertOrder(
       shippingDiscountMinor: cart.shippingDiscountMinor,
       taxMinor: cart.taxMinor,
       totalMinor,
+      units: lines.reduce((sum, { ordered }) => sum + ordered, 0),
       promotions: JSON.stringify(promotions),
       cancellationRequest: null,
       canceledReason: null,

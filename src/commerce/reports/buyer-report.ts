@@ -44,12 +44,14 @@ export interface BuyerReport {
 
 /** Reads the report on buyers. */
 export async function readBuyerReport(reader: DatabaseReader, scope: ReportScope): Promise<BuyerReport> {
-  const totals = await totalsStatement(scope).execute(reader);
-  const months = await cohortStatement(scope).execute(reader);
+  const { rows } = await buyerStatement(scope).execute(reader);
+  const [row] = rows;
+  if (row === undefined) throw new Error("The report on buyers has no row.");
+  const { cohorts, ...totals } = row;
   return {
-    totals: totals.rows[0] ?? { buyers: 0, newBuyers: 0, repeatBuyers: 0, orders: 0, guestOrders: 0 },
-    cohorts: [...Map.groupBy(months.rows, ({ cohort }) => cohort)].map(([month, rows]) =>
-      toCohort(month, rows),
+    totals,
+    cohorts: [...Map.groupBy(cohorts ?? [], ({ cohort }) => cohort)].map(([month, months]) =>
+      toCohort(month, months),
     ),
   };
 }
@@ -70,46 +72,47 @@ const untilPeriodEnd = ({ period, ...scope }: ReportScope): ReportScope => ({
   period: { ...period, startsAt: new Date(0) },
 });
 
-/** The buyers up to the end of the period, with the times of their first and last order, as a statement. */
-const buyersSql = (scope: ReportScope): RawBuilder<unknown> => sql`
-  select o.merchant_id, o.buyer_reference, min(o.placed_at) as first_at, max(o.placed_at) as last_at,
-    count(*) as orders, count(*) filter (where o.placed_at >= ${scope.period.startsAt}::timestamptz) as orders_in
-  from sales_order o
-  where ${buildReportScopeCondition(untilPeriodEnd(scope), "o", "placed_at")} and o.status <> 'canceled'
-    and o.buyer_reference is not null
-  group by 1, 2`;
-
-function totalsStatement(scope: ReportScope): RawBuilder<BuyerTotals> {
-  return sql<BuyerTotals>`
-    with buyers as (${buyersSql(scope)})
-    select count(*)::int as buyers,
-      count(*) filter (where first_at >= ${scope.period.startsAt}::timestamptz)::int as new_buyers,
-      count(*) filter (where orders > 1)::int as repeat_buyers, coalesce(sum(orders_in), 0)::int as orders,
-      (select count(*)::int from sales_order o
-        where ${buildReportScopeCondition(scope, "o", "placed_at")} and o.status <> 'canceled'
-        and o.buyer_reference is null) as guest_orders
-    from buyers where last_at >= ${scope.period.startsAt}::timestamptz`;
-}
-
 interface CohortRow extends BuyerCohortMonth {
   /** First day of the month of the buyers' first order. */
   readonly cohort: string;
 }
 
-/** Counts the buyers of each cohort in each month in which they ordered, including the first. */
-function cohortStatement(scope: ReportScope): RawBuilder<CohortRow> {
+interface BuyerStatementRow extends BuyerTotals {
+  /** Every month in which buyers of a cohort ordered, including the first, by cohort and month; null without. */
+  readonly cohorts: readonly CohortRow[] | null;
+}
+
+/**
+ * Sums the orders by buyer and month first, so that orders are read once. All orders of a new buyer are in
+ * the period, so the buyer's months need no further condition.
+ */
+function buyerStatement(scope: ReportScope): RawBuilder<BuyerStatementRow> {
   const { startsAt, timeZone } = scope.period;
-  const month = (moment: RawBuilder<unknown>): RawBuilder<string> =>
-    sql<string>`to_char(${moment} at time zone ${timeZone}, 'YYYY-MM-"01"')`;
-  return sql<CohortRow>`
-    with buyers as (${buyersSql(scope)}),
-    monthly as (
-      select b.merchant_id, b.buyer_reference, ${month(sql`b.first_at`)} as cohort,
-        ${month(sql`o.placed_at`)} as month, count(*) as orders
-      from buyers b join sales_order o
-        on o.merchant_id = b.merchant_id and o.buyer_reference = b.buyer_reference and o.status <> 'canceled'
-      where b.first_at >= ${startsAt}::timestamptz and ${buildReportScopeCondition(scope, "o", "placed_at")}
-      group by 1, 2, 3, 4)
-    select cohort, month, count(*)::int as buyers, sum(orders)::int as orders from monthly
-    group by 1, 2 order by 1, 2`;
+  const start = sql`${startsAt}::timestamptz`;
+  return sql<BuyerStatementRow>`
+    with monthly as materialized (
+      select o.merchant_id, o.buyer_reference, date_trunc('month', o.placed_at at time zone ${timeZone}) as month,
+        min(o.placed_at) as first_at, max(o.placed_at) as last_at, count(*) as orders,
+        count(*) filter (where o.placed_at >= ${start}) as orders_in
+      from sales_order o
+      where ${buildReportScopeCondition(untilPeriodEnd(scope), "o", "placed_at")} and o.status <> 'canceled'
+        and o.buyer_reference is not null
+      group by 1, 2, 3),
+    buyers as materialized (
+      select merchant_id, buyer_reference, min(month) as month, min(first_at) as first_at,
+        max(last_at) as last_at, sum(orders) as orders, sum(orders_in) as orders_in
+      from monthly group by 1, 2),
+    cohorts as (
+      select b.month as cohort, m.month, count(*)::int as buyers, sum(m.orders)::int as orders
+      from buyers b join monthly m using (merchant_id, buyer_reference)
+      where b.first_at >= ${start} group by 1, 2)
+    select count(*)::int as buyers, count(*) filter (where first_at >= ${start})::int as new_buyers,
+      count(*) filter (where orders > 1)::int as repeat_buyers, coalesce(sum(orders_in), 0)::int as orders,
+      (select count(*)::int from sales_order o
+        where ${buildReportScopeCondition(scope, "o", "placed_at")} and o.status <> 'canceled'
+        and o.buyer_reference is null) as guest_orders,
+      (select json_agg(json_build_object('cohort', to_char(c.cohort, 'YYYY-MM-DD'),
+        'month', to_char(c.month, 'YYYY-MM-DD'), 'buyers', c.buyers, 'orders', c.orders) order by c.cohort, c.month)
+        from cohorts c) as cohorts
+    from buyers where last_at >= ${start}`;
 }

@@ -110,35 +110,33 @@ interface SalesRow extends Readonly<Record<Amount | "units", string | null>> {
  */
 const netShareSql = (
   column: string,
-): RawBuilder<string> => sql<string>`sum(case when status = 'canceled' then 0
-  when total_minor = 0 then ${sql.ref(column)}
-  else round(${sql.ref(column)}::numeric * (total_minor - reduced_minor) / total_minor) end)`;
+): RawBuilder<string> => sql<string>`sum(case when o.status = 'canceled' then 0
+  when o.total_minor = 0 or o.reduced_minor = 0 then ${sql.ref(column)}
+  else round(${sql.ref(column)}::numeric * (o.total_minor - o.reduced_minor) / o.total_minor) end)`;
 
-/** Sums refunds and units separately from orders, so that an order with several refunds counts once. */
+/** SQL for the ordered units of the order `o`; the lines are read only if the order does not store them. */
+const unitsSql = sql`coalesce(o.units, (select sum(l.ordered) from order_line l where l.order_id = o.id))`;
+
+/** Sums refunds separately from orders, so that an order with several refunds counts once. */
 function salesStatement(
   { buckets, ...scope }: Omit<SalesReportQuery, "currencies">,
   groupBy: "currency" | "country",
 ): RawBuilder<SalesRow> {
   const group = groupBy === "country" ? sql`currency, country` : sql`currency`;
+  const keys = sql`o.currency, ${groupBy === "country" ? sql`o.country` : sql`null::text`} as country,
+    ${reportBucketNumberSql("o.placed_at", buckets)} as bucket`;
+  const inScope = buildReportScopeCondition(scope, "o", "placed_at");
   return sql<SalesRow>`
-    with placed as materialized (
-      select o.id, ${reportBucketNumberSql("o.placed_at", buckets)} as bucket, o.currency,
-      ${groupBy === "country" ? sql`o.country` : sql`null::text`} as country, o.status,
-      o.total_minor, o.reduced_minor, o.discount_minor, o.shipping_minor, o.tax_minor
-      from sales_order o where ${buildReportScopeCondition(scope, "o", "placed_at")}),
-    counted as (
-      select currency, country, bucket, count(*) as orders, count(*) filter (where status = 'canceled') as
-      canceled_orders, sum(total_minor) as gross,
-        sum(reduced_minor) as reduced, sum(discount_minor) as discount,
-        ${netShareSql("discount_minor")} as net_discount, sum(shipping_minor) as shipping,
-        sum(tax_minor) as tax, ${netShareSql("tax_minor")} as net_tax, 0 as units, 0 as refunded
-      from placed group by 1, 2, 3
+    with counted as (
+      select ${keys}, count(*) as orders, count(*) filter (where o.status = 'canceled') as canceled_orders,
+        sum(o.total_minor) as gross, sum(o.reduced_minor) as reduced, sum(o.discount_minor) as discount,
+        ${netShareSql("o.discount_minor")} as net_discount, sum(o.shipping_minor) as shipping,
+        sum(o.tax_minor) as tax, ${netShareSql("o.tax_minor")} as net_tax, sum(${unitsSql}) as units, 0 as refunded
+      from sales_order o where ${inScope} group by 1, 2, 3
       union all
-      select p.currency, p.country, p.bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(l.ordered), 0
-      from placed p join order_line l on l.order_id = p.id group by 1, 2, 3
-      union all
-      select p.currency, p.country, p.bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(r.amount_minor)
-      from placed p join refund r on r.order_id = p.id where r.status = 'succeeded' group by 1, 2, 3)
+      select ${keys}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(r.amount_minor)
+      from refund r join sales_order o on o.id = r.order_id
+      where r.status = 'succeeded' and ${inScope} group by 1, 2, 3)
     select currency, ${groupBy === "country" ? sql`country` : sql`null as country`}, bucket,
       sum(orders)::int as orders, sum(canceled_orders)::int as canceled_orders, sum(gross)::text as gross,
       sum(reduced)::text as reduced, sum(discount)::text as discount, sum(net_discount)::text as net_discount,

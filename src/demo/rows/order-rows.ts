@@ -168,6 +168,7 @@ function createSalesOrderRow(
     addressId: next.address?.id ?? null,
     delivery: getChosenDelivery(cart),
     ...pickOrderTotals(priced),
+    units: lines.reduce((sum, { ordered }) => sum + ordered, 0),
     reducedMinor,
     shippingReducedMinor: isCanceled ? priced.totalMinor - linesMinor : 0,
     promotions: [],

@@ -1,4 +1,5 @@
 /** The GraphQL query for the report on sales, by currency and country, and over time. */
+import { type GraphQLResolveInfo, Kind, type SelectionSetNode } from "graphql";
 import { z } from "zod";
 import {
   type CountrySales,
@@ -228,6 +229,18 @@ const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement(
   }),
 });
 
+/** Whether the client selects a field of the report, so that the database is not read in vain. */
+function selectsField({ fieldNodes, fragments }: GraphQLResolveInfo, name: string): boolean {
+  const isSelected = (set: SelectionSetNode | undefined): boolean =>
+    set?.selections.some((node) => {
+      if (node.kind === Kind.FIELD) return node.name.value === name;
+      return isSelected(
+        node.kind === Kind.INLINE_FRAGMENT ? node.selectionSet : fragments[node.name.value]?.selectionSet,
+      );
+    }) ?? false;
+  return fieldNodes.some(({ selectionSet }) => isSelected(selectionSet));
+}
+
 builder.queryField("salesReport", (t) =>
   t.field({
     type: SalesReportType,
@@ -237,10 +250,10 @@ builder.queryField("salesReport", (t) =>
     authScopes: { callers: merchantReaders },
     complexity: computeBucketedReportCost,
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },
-    resolve: (_root, args, context) =>
+    resolve: (...[, args, context, info]) =>
       readShopReport(context, args, async (reader, scope) => ({
         scope,
-        currencies: await readSalesReport(reader, scope),
+        currencies: selectsField(info, "currencies") ? await readSalesReport(reader, scope) : [],
       })),
   }),
 );

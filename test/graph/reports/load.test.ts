@@ -7,7 +7,7 @@ const aliases = (count: number): string =>
   Array.from(
     { length: count },
     (_, index) =>
-      `a${index}: salesReport(from: "2025-01-01", to: "2026-12-31", interval: MONTH) { __typename }`,
+      `a${index}: salesReport(from: "2025-01-01", to: "2026-12-31", interval: MONTH) { currencies { currency } }`,
   ).join(" ");
 
 describe("the limit of reports per query", () => {

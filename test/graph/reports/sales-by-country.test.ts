@@ -1,6 +1,6 @@
 /** salesReport: sales by country, and averages, tax and discounts net of reductions, calculated by hand. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { useWorld } from "#test/support/use-world.ts";
+import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import { makeOrder, type MarketIds, marketsOf } from "./made-orders.ts";
 
 const net = "netMinor taxMinor netTaxMinor discountMinor netDiscountMinor averageNetOrderMinor";
@@ -116,6 +116,21 @@ describe.each(["pglite", "postgres"] as const)("salesReport by country on %s", (
       netDiscountMinor: 733,
       averageNetOrderMinor: 619,
     });
+  });
+
+  it("reads each part only if it is selected, also in a fragment", async () => {
+    const orderReads = async (selection: string, rest = ""): Promise<number> => {
+      const statements = await statementsOf(world(), () =>
+        world().graphql(`{ salesReport(${period}) { ${selection} } } ${rest}`, { token: "analyst" }),
+      );
+      return statements.filter((text) => text.includes("sales_order")).length;
+    };
+    expect(await orderReads("period { from }")).toBe(0);
+    expect(await orderReads("countries { country }")).toBe(1);
+    expect(await orderReads("...Report", "fragment Report on SalesReport { currencies { currency } }")).toBe(
+      1,
+    );
+    expect(await orderReads("... { countries { country } currencies { currency } }")).toBe(2);
   });
 
   it("refuses more countries than it lists", async () => {
