@@ -39,7 +39,7 @@ export interface SessionCreateInput extends ExpectedVersionInput {
   readonly lifetimeMinutes?: number | null | undefined;
 }
 
-/** Bounds and default of the lifetime of a checkout session, in minutes. */
+/** Bounds and default of the time for which a checkout session stays open, in minutes. */
 export const sessionLifetimeMinutes = { min: 30, max: 1440, default: 60 } as const;
 
 export async function createSession(
@@ -78,7 +78,7 @@ export async function createSession(
   return { cart: after, session: await readSession(transaction, sessionId) };
 }
 
-/** Throws `cart_locked` with the id of the present session if the cart already has a running session. */
+/** Throws `cart_locked` with the id of the running session if the cart already has a running checkout session. */
 function requireUnlockedCart(cart: CartAggregate, now: Date): void {
   if (cart.session === null || getCartStatusAt(cart, now) !== "locked") return;
   throw createCartFailure("cart_locked", cart, { now, data: { sessionId: cart.session.id } });
