@@ -13,22 +13,25 @@ import type { OrderActor, OrderStatus } from "./order-states.ts";
 import { type PaymentView, type RefundView, toPaymentView, toRefundView } from "./render-parts.ts";
 
 export interface OrderFilter {
-  /** Null selects the orders of all merchants. */
+  /** The merchant whose orders are selected; null selects the orders of all merchants. */
   readonly merchantId: string | null;
-  /** Null selects the orders of all buyers. */
+  /** The buyer whose orders are selected; null selects the orders of all buyers. */
   readonly buyerReference: string | null;
   readonly status: OrderStatus | null;
   readonly number?: string | null | undefined;
-  /** The earliest time of the placement, included. */
+  /** Start of the period in which the selected orders were placed; the start itself is included. */
   readonly placedFrom?: Date | null | undefined;
-  /** The end of the period of the placement, excluded. */
+  /** End of the period in which the selected orders were placed; the end itself is excluded. */
   readonly placedTo?: Date | null | undefined;
 }
 
 const isGiven = <Value>(value: Value | null | undefined): value is Value =>
   value !== null && value !== undefined;
 
-/** Selects order ids. The caller adds the sort order and limit, or counts the rows. */
+/**
+ * Returns a query that selects the ids of the orders that match the filter. The caller adds the sort order
+ * and limit, or counts the rows.
+ */
 export function selectOrderIds(
   reader: DatabaseReader,
   { merchantId, buyerReference, status, number, placedFrom, placedTo }: OrderFilter,
@@ -45,13 +48,13 @@ export function selectOrderIds(
 
 export interface OrderPartOwner {
   readonly merchantId: string;
-  /** Null if the payment or refund belongs to a checkout without an order. */
+  /** The id of the order; null if the payment or refund belongs to a checkout without an order. */
   readonly orderId: string | null;
 }
 
 /**
- * Finds the merchant and the order of a part; undefined if the part does not exist. The caller must check the
- * merchant.
+ * Finds the merchant and the order to which a part (for example a payment) belongs; undefined if the part
+ * does not exist. The caller must check the merchant.
  */
 export async function findOrderPartOwner(
   reader: DatabaseReader,
@@ -91,7 +94,7 @@ export async function findRefundWithoutOrder(reader: DatabaseReader, id: string)
   return refund === undefined ? null : toRefundView(refund, { currency: refund.currency, orderId: null });
 }
 
-/** The table of each kind of part. */
+/** The database table of each kind of order part. */
 export const orderPartTables = {
   payment: "payment",
   refund: "refund",
@@ -103,7 +106,7 @@ export const orderPartTables = {
 /** The kinds of objects that belong to an order and have an id of their own. */
 export type OrderPartKind = keyof typeof orderPartTables;
 
-/** Whether a buyer calls and the order belongs to another buyer. */
+/** Returns true if the caller is a buyer and the order belongs to another buyer. */
 export function isOrderOfOtherBuyer(
   { buyerReference }: Pick<OrderAggregate, "buyerReference">,
   caller: { readonly actor: OrderActor; readonly buyerReference: string | null },
