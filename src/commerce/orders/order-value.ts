@@ -17,7 +17,7 @@ export interface CanceledUnits extends LineQuantity {
    * were taken.
    */
   readonly waiting: number;
-  /** Waiting units without reserved stock. */
+  /** Number of those `waiting` units for which no stock is reserved. */
   readonly unreserved: number;
   readonly allocated: number;
   /** The value of the canceled units after discount, with tax, in minor units. */

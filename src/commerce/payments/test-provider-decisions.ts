@@ -3,10 +3,13 @@ import type { Selectable } from "kysely";
 import type { TestProviderPaymentTable } from "#database/tables.ts";
 import type { ProviderRequest } from "./provider.ts";
 
-/** A payment that the test provider has stored. */
+/** A payment as the test provider has stored it. */
 export type ProviderPaymentRow = Selectable<TestProviderPaymentTable>;
 
-/** The changes of the provider's payment row, or a decline code if the request is declined. */
+/**
+ * The test provider's decision on a capture, void or refund: the changes of its payment row, or the code with
+ * which it declines the request.
+ */
 export type MovementDecision =
   | Partial<Pick<ProviderPaymentRow, "status" | "capturedMinor" | "voidedMinor" | "refundedMinor">>
   | string;
