@@ -22,7 +22,7 @@ import type { AfterSalesReason, ReturnReason } from "./reasons.ts";
 /** Facts that decide after-sales options and are not part of the order, loaded from stock, prices and returns. */
 export interface AfterSalesFacts {
   readonly now: Date;
-  /** The variants of each product that are in stock and may be sent in exchange: variant ids by product id. */
+  /** Ids of the variants of each product that are in stock and may be sent in exchange, by product id. */
   readonly siblingsInStock: ReadonlyMap<string, readonly string[]>;
   /** Number of returns that the buyer requested from this merchant in the last 365 days. */
   readonly returnsOfBuyer: number;

@@ -161,7 +161,7 @@ export function countReturnableUnits(order: Returns, line: OrderLine): number {
   );
 }
 
-/** Counts the units of an order line that were refunded or exchanged, and accepted units whose refund is due. */
+/** Counts the units of a line that were refunded or exchanged, and accepted units whose refund is due. */
 function countSettledUnits(order: Returns, line: OrderLine): number {
   return Math.max(
     line.returned,

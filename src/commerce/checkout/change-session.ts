@@ -116,7 +116,7 @@ export function copySessionFieldsFromCart({
 export interface SessionEventInput {
   readonly before: SessionAggregate;
   readonly after: SessionAggregate;
-  /** The cart of the session before and after the change of the session; left out if the cart did not change. */
+  /** The session's cart before and after the session changed; left out if the cart did not change. */
   readonly carts?: { readonly before: CartAggregate; readonly after: CartAggregate };
 }
 

@@ -9,7 +9,7 @@ import { createBodyFault, type Faults } from "#foundation/faults.ts";
 export const logoTypes = ["image/png", "image/jpeg", "image/webp"] as const;
 export type LogoType = (typeof logoTypes)[number];
 
-/** The largest accepted logo file in bytes, and the largest accepted width and height of the logo in pixels. */
+/** The largest accepted logo file in bytes, and the largest width and height of a logo in pixels. */
 export const logoBounds = { bytesMax: 131_072, pixelsMax: 2000 } as const;
 
 export interface LogoFile {

@@ -52,7 +52,7 @@ export interface LineQuantity {
 }
 
 export interface FulfillmentLine extends LineQuantity {
-  /** Number of units that are sent to replace lost units and for which no stock is reserved; 0 if left out. */
+  /** Number of units that replace lost units and for which no stock is reserved; 0 if left out. */
   readonly unreserved?: number;
 }
 

@@ -92,7 +92,7 @@ export function createPaymentDriver(
   const wake = (): void => {
     if (state === "running") pool.startWorker();
   };
-  /** Schedules an extra search for due payment operations if an operation becomes due before the next poll. */
+  /** Schedules an extra search if a payment operation becomes due before the next poll. */
   const scheduleEarlySearch = async (): Promise<void> => {
     const at = await findNextPaymentOperationDueAt(parts.db).catch(() => null);
     const inMs = at === null ? pollMs : at.getTime() - parts.clock.now().getTime();

@@ -83,7 +83,7 @@ export interface ClaimedPaymentOperation {
  */
 export const paymentOperationLeaseMs = 30_000;
 
-/** SQL condition on a row of `payment_operation as d`: no earlier operation of the same payment is pending. */
+/** SQL condition on `payment_operation as d`: no earlier operation of the same payment is pending. */
 const hasNoEarlierPendingOperation = sql`not exists (select 1 from payment_operation e
   where e.payment_id = d.payment_id and e.status = 'pending'
   and (e.created_at, e.id) < (d.created_at, d.id))`;

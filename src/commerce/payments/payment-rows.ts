@@ -96,7 +96,7 @@ interface NewPayment {
   readonly events: ServiceEvents;
 }
 
-/** The seal context of a payment's token: a token that is copied to another payment cannot be decrypted there. */
+/** The seal context of a payment's token: a token that is copied to another payment does not decrypt. */
 export const paymentTokenSealContext = (paymentId: string): SealContext => ({
   table: "payment",
   column: "token_sealed",

@@ -75,7 +75,7 @@ export const promotionRuleJsonSql = (
   'usageLimit', p.usage_limit, 'perBuyerLimit', p.per_buyer_limit, 'used', p.used, 'priority', p.priority,
   'isExclusive', p.is_exclusive)`;
 
-/** SQL expression for the number of times that the buyer has used `promotion as p`; 0 for an anonymous buyer. */
+/** SQL expression for how many times the buyer has used `promotion as p`; 0 for an anonymous buyer. */
 export const promotionUsesByBuyerSql = (buyerReference: Buyer): RawBuilder<number> =>
   sql<number>`coalesce((select b.used from promotion_buyer b where b.promotion_id = p.id
     and b.buyer_reference = ${buyerReference}), 0)`;
